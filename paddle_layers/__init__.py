@@ -1,0 +1,98 @@
+"""Neural-network layers from one definition each: config checks, shapes, kernels, pages and tests are derived from it.
+
+Everything below is loaded when it is first used, so that `import paddle_layers` costs next to nothing:
+neither numba nor scipy nor jinja2 is imported before a network runs or a page is written.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from . import nn as nn
+    from . import testing as testing
+    from .config import ConfigError as ConfigError
+    from .config import Network as Network
+    from .config import dumps as dumps
+    from .config import load as load
+    from .config import load_training as load_training
+    from .config import loads as loads
+    from .define import Bias as Bias
+    from .define import Bool as Bool
+    from .define import Choice as Choice
+    from .define import DefinitionError as DefinitionError
+    from .define import Example as Example
+    from .define import Float as Float
+    from .define import Floats as Floats
+    from .define import Input as Input
+    from .define import Int as Int
+    from .define import Ints as Ints
+    from .define import LayerDefinition, Registry
+    from .define import Output as Output
+    from .define import Param as Param
+    from .define import ShapeError as ShapeError
+    from .define import Stat as Stat
+    from .define import State as State
+    from .define import String as String
+    from .define import Strings as Strings
+    from .define import Temp as Temp
+    from .define import Type as Type
+    from .define import callback as callback
+    from .define import each as each
+    from .define import fill as fill
+    from .define import gradient as gradient
+    from .define import helper as helper
+    from .define import infer as infer
+    from .define import initializer as initializer
+    from .define import layer as layer
+    from .define import load_plugin as load_plugin
+    from .define import optimizer as optimizer
+    from .define import penalty as penalty
+    from .define import real as real
+    from .define import registries as registries
+    from .define import regularizer as regularizer
+    from .define import require as require
+    from .define import result as result
+    from .define import schedule as schedule
+    from .define import source as source
+    from .define import step as step
+    from .define import transform as transform
+    from .define import update as update
+    from .runtime import FeedError as FeedError
+    from .runtime import Net as Net
+    from .runtime import Sequences as Sequences
+    from .training import train as train
+
+    registry: Registry[LayerDefinition]
+
+_MODULES = ("nn", "testing")
+_HOMES = {
+    "config": ("ConfigError", "Network", "dumps", "load", "load_training", "loads"),
+    "define": (
+        *("Bias", "Bool", "Choice", "DefinitionError", "Example", "Float", "Floats", "Input", "Int", "Ints", "Output"),
+        *("Param", "ShapeError", "Stat", "State", "String", "Strings", "Temp", "Type", "callback", "each", "fill"),
+        *("gradient", "helper", "infer", "initializer", "layer", "load_plugin", "optimizer", "penalty", "real"),
+        *("registries", "regularizer", "require", "result", "schedule", "source", "step", "transform", "update"),
+    ),
+    "runtime": ("FeedError", "Net", "Sequences"),
+    "training": ("train",),
+}
+_ROOM_OF = {name: room for room, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f".{name}", __name__)
+    if name == "registry":
+        value = import_module(".define", __name__).registries["layer"]
+    elif name in _ROOM_OF:
+        value = getattr(import_module(f".{_ROOM_OF[name]}", __name__), name)
+    else:
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_MODULES, *_ROOM_OF, "registry"])
