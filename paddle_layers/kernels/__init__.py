@@ -1,0 +1,1 @@
+"""Tuned building blocks that replace point functions where they are faster."""

@@ -1,0 +1,1 @@
+"""Running a network: values, plan, kernels, forward and backward."""

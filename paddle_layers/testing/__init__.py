@@ -1,0 +1,1 @@
+"""Conformance tests made from a definition."""

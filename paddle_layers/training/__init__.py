@@ -1,0 +1,1 @@
+"""Trainer, optimizers, schedules and checkpoints."""
