@@ -1,0 +1,59 @@
+"""Makes the Python bindings of `schema/*.proto`: `python -m codegen.bindings [--check]`.
+
+The bindings are committed, so that nobody needs protoc to use the library. With `--check` nothing is written and the
+exit status says whether a committed file differs from what protoc makes now.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from grpc_tools import protoc
+
+ROOT = Path(__file__).resolve().parent.parent
+PROTOS = ROOT / "schema"
+BINDINGS = ROOT / "paddle_layers" / "schema"
+
+
+def generate(folder: Path) -> list[Path]:
+    """Writes the bindings of every schema below `folder`; returns their paths. Raises RuntimeError when protoc fails."""
+    import grpc_tools
+
+    names = sorted(path.name for path in PROTOS.glob("*.proto"))
+    well_known = Path(grpc_tools.__file__).parent / "_proto"
+    arguments = ["protoc", f"-Ipaddle_layers/schema={PROTOS}", f"-I{well_known}"]
+    arguments += [f"--python_out={folder}", f"--pyi_out={folder}"]
+    arguments += [f"paddle_layers/schema/{name}" for name in names]
+    if protoc.main(arguments) != 0:
+        raise RuntimeError("protoc could not compile the schemas; its messages are above")
+    return sorted(path for path in (folder / "paddle_layers" / "schema").iterdir() if path.suffix in (".py", ".pyi"))
+
+
+def stale() -> list[str]:
+    """Names of the committed bindings that differ from what protoc makes of the schemas."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = {path.name: path.read_text(encoding="utf-8") for path in generate(Path(folder))}
+    committed = {
+        path.name: path.read_text(encoding="utf-8") for path in BINDINGS.iterdir() if "_pb2.py" in path.name and path.is_file()
+    }
+    return sorted(name for name in fresh.keys() | committed.keys() if fresh.get(name) != committed.get(name))
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the bindings, or with `--check` compares them; returns the exit status."""
+    if arguments == ["--check"]:
+        names = stale()
+        if names:
+            print("stale bindings, run `python -m codegen.bindings`: " + ", ".join(names), file=sys.stderr)
+        return 1 if names else 0
+    if arguments:
+        print("usage: python -m codegen.bindings [--check]", file=sys.stderr)
+        return 2
+    generate(ROOT)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

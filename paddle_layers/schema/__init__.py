@@ -1,0 +1,1 @@
+"""Python bindings of the schemas in `schema/`, made by `python -m codegen.bindings`."""

@@ -1,0 +1,134 @@
+from paddle_layers.schema import network_pb2 as _network_pb2
+from google.protobuf.internal import containers as _containers
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from collections.abc import Iterable as _Iterable, Mapping as _Mapping
+from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Training(_message.Message):
+    __slots__ = ("network", "net", "seed", "batch_size", "epochs", "steps", "source", "optimizer", "schedule", "regularizer", "clip", "test", "checkpoint", "log", "output", "dtype", "feed", "level", "stage", "callback")
+    NETWORK_FIELD_NUMBER: _ClassVar[int]
+    NET_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    BATCH_SIZE_FIELD_NUMBER: _ClassVar[int]
+    EPOCHS_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    OPTIMIZER_FIELD_NUMBER: _ClassVar[int]
+    SCHEDULE_FIELD_NUMBER: _ClassVar[int]
+    REGULARIZER_FIELD_NUMBER: _ClassVar[int]
+    CLIP_FIELD_NUMBER: _ClassVar[int]
+    TEST_FIELD_NUMBER: _ClassVar[int]
+    CHECKPOINT_FIELD_NUMBER: _ClassVar[int]
+    LOG_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    FEED_FIELD_NUMBER: _ClassVar[int]
+    LEVEL_FIELD_NUMBER: _ClassVar[int]
+    STAGE_FIELD_NUMBER: _ClassVar[int]
+    CALLBACK_FIELD_NUMBER: _ClassVar[int]
+    network: str
+    net: _network_pb2.Network
+    seed: int
+    batch_size: int
+    epochs: int
+    steps: int
+    source: _containers.RepeatedCompositeFieldContainer[Source]
+    optimizer: Optimizer
+    schedule: Schedule
+    regularizer: Regularizer
+    clip: Clip
+    test: Test
+    checkpoint: Checkpoint
+    log: Log
+    output: str
+    dtype: str
+    feed: _containers.RepeatedCompositeFieldContainer[Feed]
+    level: int
+    stage: _containers.RepeatedScalarFieldContainer[str]
+    callback: _containers.RepeatedCompositeFieldContainer[Callback]
+    def __init__(self, network: _Optional[str] = ..., net: _Optional[_Union[_network_pb2.Network, _Mapping]] = ..., seed: _Optional[int] = ..., batch_size: _Optional[int] = ..., epochs: _Optional[int] = ..., steps: _Optional[int] = ..., source: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., optimizer: _Optional[_Union[Optimizer, _Mapping]] = ..., schedule: _Optional[_Union[Schedule, _Mapping]] = ..., regularizer: _Optional[_Union[Regularizer, _Mapping]] = ..., clip: _Optional[_Union[Clip, _Mapping]] = ..., test: _Optional[_Union[Test, _Mapping]] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., output: _Optional[str] = ..., dtype: _Optional[str] = ..., feed: _Optional[_Iterable[_Union[Feed, _Mapping]]] = ..., level: _Optional[int] = ..., stage: _Optional[_Iterable[str]] = ..., callback: _Optional[_Iterable[_Union[Callback, _Mapping]]] = ...) -> None: ...
+
+class Source(_message.Message):
+    __slots__ = ("type", "phase", "transform", "shuffle")
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    PHASE_FIELD_NUMBER: _ClassVar[int]
+    TRANSFORM_FIELD_NUMBER: _ClassVar[int]
+    SHUFFLE_FIELD_NUMBER: _ClassVar[int]
+    type: str
+    phase: str
+    transform: _containers.RepeatedCompositeFieldContainer[Transform]
+    shuffle: bool
+    def __init__(self, type: _Optional[str] = ..., phase: _Optional[str] = ..., transform: _Optional[_Iterable[_Union[Transform, _Mapping]]] = ..., shuffle: bool = ...) -> None: ...
+
+class Transform(_message.Message):
+    __slots__ = ("type", "input")
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    INPUT_FIELD_NUMBER: _ClassVar[int]
+    type: str
+    input: str
+    def __init__(self, type: _Optional[str] = ..., input: _Optional[str] = ...) -> None: ...
+
+class Optimizer(_message.Message):
+    __slots__ = ("type", "learning_rate")
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    LEARNING_RATE_FIELD_NUMBER: _ClassVar[int]
+    type: str
+    learning_rate: float
+    def __init__(self, type: _Optional[str] = ..., learning_rate: _Optional[float] = ...) -> None: ...
+
+class Schedule(_message.Message):
+    __slots__ = ("type",)
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    type: str
+    def __init__(self, type: _Optional[str] = ...) -> None: ...
+
+class Regularizer(_message.Message):
+    __slots__ = ("type",)
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    type: str
+    def __init__(self, type: _Optional[str] = ...) -> None: ...
+
+class Callback(_message.Message):
+    __slots__ = ("type",)
+    TYPE_FIELD_NUMBER: _ClassVar[int]
+    type: str
+    def __init__(self, type: _Optional[str] = ...) -> None: ...
+
+class Clip(_message.Message):
+    __slots__ = ("norm", "value")
+    NORM_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    norm: float
+    value: float
+    def __init__(self, norm: _Optional[float] = ..., value: _Optional[float] = ...) -> None: ...
+
+class Test(_message.Message):
+    __slots__ = ("every",)
+    EVERY_FIELD_NUMBER: _ClassVar[int]
+    every: int
+    def __init__(self, every: _Optional[int] = ...) -> None: ...
+
+class Checkpoint(_message.Message):
+    __slots__ = ("every", "keep")
+    EVERY_FIELD_NUMBER: _ClassVar[int]
+    KEEP_FIELD_NUMBER: _ClassVar[int]
+    every: int
+    keep: int
+    def __init__(self, every: _Optional[int] = ..., keep: _Optional[int] = ...) -> None: ...
+
+class Log(_message.Message):
+    __slots__ = ("every",)
+    EVERY_FIELD_NUMBER: _ClassVar[int]
+    every: int
+    def __init__(self, every: _Optional[int] = ...) -> None: ...
+
+class Feed(_message.Message):
+    __slots__ = ("input", "field")
+    INPUT_FIELD_NUMBER: _ClassVar[int]
+    FIELD_FIELD_NUMBER: _ClassVar[int]
+    input: str
+    field: str
+    def __init__(self, input: _Optional[str] = ..., field: _Optional[str] = ...) -> None: ...
