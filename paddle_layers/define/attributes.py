@@ -1,0 +1,257 @@
+"""Attributes: what a user may set, with type, default and range. Each rule is written once, here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Generic, Self, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class _Required:
+    def __repr__(self) -> str:
+        return "REQUIRED"
+
+
+REQUIRED: Any = _Required()
+
+
+class Attribute(Generic[T]):
+    """A setting of a layer, optimizer, source ... . Without `default` it is required, unless it is `optional`."""
+
+    type: ClassVar[str]
+    repeated: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        doc: str,
+        *,
+        default: Any = REQUIRED,
+        optional: bool = False,
+        default_from: str | None = None,
+        aliases: tuple[str, ...] = (),
+        deprecated: str = "",
+    ) -> None:
+        self.doc, self.default_from, self.aliases, self.deprecated = doc, default_from, aliases, deprecated
+        self.optional = optional
+        self.default = None if optional and default is REQUIRED else default
+        self.name = ""
+        self.min: Any = None
+        self.max: Any = None
+        self.above: Any = None
+        self.below: Any = None
+        self.options: tuple[str, ...] = ()
+        self.option_docs: dict[str, str] = {}
+        self.axis: str | None = None
+        self.groups: str | None = None
+        self.min_items = 0
+        self.max_items: int | None = None
+
+    @property
+    def required(self) -> bool:
+        """Whether a config must set it."""
+        return self.default is REQUIRED and self.default_from is None
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    @overload
+    def __get__(self, instance: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, instance: object, owner: type) -> T: ...
+    def __get__(self, instance: object | None, owner: type) -> Self | T:
+        if instance is None:
+            return self
+        value: T = instance.__dict__[self.name]
+        return value
+
+    def check(self, value: object) -> str | None:
+        """Why `value` is not legal here, or None when it is."""
+        if self.repeated:
+            return self._check_items(value)
+        return self.check_item(value)
+
+    def _check_items(self, values: object) -> str | None:
+        if not isinstance(values, (list, tuple)):
+            return f"`{self.name}` takes a list, found {values!r}"
+        if len(values) < self.min_items:
+            return f"`{self.name}` needs at least {self.min_items} values, found {len(values)}"
+        if self.max_items is not None and len(values) > self.max_items:
+            return f"`{self.name}` takes at most {self.max_items} values, found {len(values)}"
+        return next((reason for value in values if (reason := self.check_item(value))), None)
+
+    def check_item(self, value: object) -> str | None:
+        """Why one item is not legal here, or None."""
+        raise NotImplementedError(type(self).__name__)
+
+    def convert(self, value: Any) -> Any:
+        """The value as it is stored: tuples for lists, floats for numbers."""
+        return tuple(map(self.convert_item, value)) if self.repeated else self.convert_item(value)
+
+    def convert_item(self, value: Any) -> Any:
+        """One item as it is stored."""
+        return value
+
+    def range_text(self) -> str:
+        """The legal range in words, such as `>= 1 and < 3`; empty when every value is legal."""
+        limits = ((">=", self.min), (">", self.above), ("<=", self.max), ("<", self.below))
+        return " and ".join(f"{sign} {limit}" for sign, limit in limits if limit is not None)
+
+    def _outside(self, value: float) -> bool:
+        return (
+            value != value
+            or (self.min is not None and value < self.min)
+            or (self.above is not None and value <= self.above)
+            or (self.max is not None and value > self.max)
+            or (self.below is not None and value >= self.below)
+        )
+
+    def _range_problem(self, value: float) -> str | None:
+        return f"`{self.name}` is {value}, must be {self.range_text() or 'a number'}" if self._outside(value) else None
+
+
+class _Ranged(Attribute[T]):
+    def __init__(
+        self,
+        doc: str,
+        *,
+        min: float | None = None,
+        max: float | None = None,
+        above: float | None = None,
+        below: float | None = None,
+        **options: Any,
+    ) -> None:
+        super().__init__(doc, **options)
+        self.min, self.max, self.above, self.below = min, max, above, below
+
+
+class Int(_Ranged[int]):
+    """A whole number; `axis="K"` binds the axis of that name to it."""
+
+    type = "INT"
+
+    def __init__(self, doc: str, *, axis: str | None = None, **options: Any) -> None:
+        super().__init__(doc, **options)
+        self.axis = axis
+
+    def check_item(self, value: object) -> str | None:
+        if isinstance(value, bool) or not isinstance(value, int):
+            return f"`{self.name}` takes a whole number, found {value!r}"
+        if not -(2**63) <= value < 2**63:
+            return f"`{self.name}` is {value}, which does not fit into 64 bits"
+        return self._range_problem(value)
+
+
+class Float(_Ranged[float]):
+    """A real number; infinities only when the range admits them, never NaN."""
+
+    type = "FLOAT"
+
+    def check_item(self, value: object) -> str | None:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            return f"`{self.name}` takes a number, found {value!r}"
+        return self._range_problem(value)
+
+    def convert_item(self, value: Any) -> float:
+        return float(value)
+
+
+class Bool(Attribute[bool]):
+    """true or false."""
+
+    type = "BOOL"
+
+    def check_item(self, value: object) -> str | None:
+        return None if isinstance(value, bool) else f"`{self.name}` takes true or false, found {value!r}"
+
+
+class String(Attribute[str]):
+    """A text."""
+
+    type = "STRING"
+
+    def check_item(self, value: object) -> str | None:
+        return None if isinstance(value, str) else f"`{self.name}` takes a quoted text, found {value!r}"
+
+
+class Choice(Attribute[str]):
+    """One of a few names; `groups="S"` lets it choose the sequence level that axis S stands for."""
+
+    type = "CHOICE"
+
+    def __init__(
+        self, doc: str, *, options: tuple[str, ...] | Mapping[str, str], groups: str | None = None, **settings: Any
+    ) -> None:
+        super().__init__(doc, **settings)
+        self.options, self.groups = tuple(options), groups
+        self.option_docs = dict(options) if isinstance(options, Mapping) else {}
+
+    def check_item(self, value: object) -> str | None:
+        if value in self.options:
+            return None
+        return f"`{self.name}` is {value!r}, must be one of {', '.join(self.options)}"
+
+
+class _Items(Attribute[tuple[T, ...]]):
+    repeated = True
+
+    def __init__(self, doc: str, *, min_items: int = 0, max_items: int | None = None, **options: Any) -> None:
+        ranges = {name: options.pop(name, None) for name in ("min", "max", "above", "below")}
+        super().__init__(doc, **options)
+        for name, limit in ranges.items():
+            setattr(self, name, limit)
+        self.min_items, self.max_items = min_items, max_items
+
+
+class Ints(_Items[int]):
+    """Several whole numbers."""
+
+    type = "INT"
+    check_item = Int.check_item  # type: ignore[assignment]
+
+
+class Floats(_Items[float]):
+    """Several numbers."""
+
+    type = "FLOAT"
+    check_item = Float.check_item  # type: ignore[assignment]
+    convert_item = Float.convert_item  # type: ignore[assignment]
+
+
+class Strings(_Items[str]):
+    """Several texts."""
+
+    type = "STRING"
+    check_item = String.check_item  # type: ignore[assignment]
+
+
+class Attributes(Mapping[str, Any]):
+    """Values of attributes: immutable; equal only to itself, so that equal blocks of a config are made once."""
+
+    __slots__ = ("_values", "__weakref__")
+
+    def __init__(self, values: Mapping[str, Any]) -> None:
+        self._values = dict(values)
+
+    def __getitem__(self, name: str) -> Any:
+        return self._values[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._values)
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __repr__(self) -> str:
+        return f"Attributes({self._values})"
+
+
+def is_number(value: object) -> bool:
+    """A finite int or float, but no bool."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

@@ -1,0 +1,24 @@
+"""Attributes that many layers share; a layer takes one by a word and the framework does the work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .attributes import Attribute, Float, String
+
+
+def _act() -> Attribute[Any]:
+    return String("elementwise layer applied to the output", default="linear")
+
+
+def _drop_rate() -> Attribute[Any]:
+    return Float("share of the outputs set to zero while training", default=0.0, min=0, below=1)
+
+
+def _error_clip() -> Attribute[Any]:
+    return Float("limit of each element of the output's gradient", above=0, optional=True)
+
+
+COMMON: dict[str, Callable[[], Attribute[Any]]] = {"act": _act, "drop_rate": _drop_rate, "error_clip": _error_clip}
+"""The groups by name."""

@@ -1,0 +1,60 @@
+"""Checks that need the whole module: every tensor is computed, gradients are complete, examples are right."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .errors import ShapeError
+from .fields import Bias
+from .functions import Function
+
+if TYPE_CHECKING:
+    from .layers import LayerDefinition
+
+
+def check_complete(layer: LayerDefinition) -> None:
+    """Raise `DefinitionError` for what is missing; add the functions of the bias."""
+    if not layer.examples:
+        raise layer.error("has no example; write `examples = [Example(x=\"7\")]` in the class")
+    if layer.bias is not None:
+        layer.functions += bias_functions(layer)
+    computed = {name for function in layer.functions for name in function.target_names}
+    for name in (*layer.outputs, *layer.temps, *layer.stats):
+        if name not in computed and layer.inputs:
+            raise layer.error(f"nothing computes `{name}`; write a function below @each({layer.owner.__name__}.{name})")
+    if any(function.role == "gradient" and not isinstance(function.targets[0], Bias) for function in layer.functions):
+        for name in layer.params:
+            if f"d{name}" not in computed:
+                raise layer.error(f"parameter `{name}` has no gradient")
+    if layer.stats and "result" not in layer.hooks:
+        raise layer.error("has statistics but no @result function that reports them")
+    for example in layer.examples:
+        try:
+            layer.infer(*layer.example_inputs(example))
+        except ShapeError as error:
+            raise layer.error(f"example {example!r}: {error.message}") from error
+
+
+def bias_functions(layer: LayerDefinition) -> list[Function]:
+    """`y += bias` along the bias's axis, and its gradient: the sum of `dy` over the other axes."""
+    assert layer.bias is not None
+    bias, output = layer.bias, next(iter(layer.outputs.values()))
+    y, b, along = output.name, bias.name, bias.indices[0]
+    if along not in output.indices:
+        raise layer.error(f"`{b}` lies along {bias.text}, which is no axis of `{y}`")
+    others = [(axis, index) for axis, index in enumerate(output.indices) if index != along]
+    at = ", ".join(output.indices)
+    name = f"{layer.name}_{b}"
+    forward = f"def {name}({at}, {y}, {b}):\n    return {y}[{at}] + {b}[{along}]\n"
+    lines = [f"def {name}_gradient({along}, d{y}):", "    total = 0.0"]
+    for depth, (axis, index) in enumerate(others):
+        lines.append(f"{'    ' * (depth + 1)}for {index} in range(d{y}.shape[{axis}]):")
+    lines += [f"{'    ' * (len(others) + 1)}total += d{y}[{at}]", "    return total"]
+    backward = "\n".join(lines) + "\n"
+    return [_generated("bias", output, name, forward), _generated("gradient", bias, f"{name}_gradient", backward)]
+
+
+def _generated(role: str, target: object, name: str, text: str) -> Function:
+    scope: dict[str, object] = {}
+    exec(compile(text, f"<bias of {name}>", "exec"), scope)  # our own text, made of checked field names
+    return Function(role, (target,), scope[name], text=text)  # type: ignore[arg-type]

@@ -1,0 +1,204 @@
+"""A definition: a class of fields with a name, found in a registry. The same for layers, sources, schedules ... ."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from .attributes import Attribute, Attributes
+from .errors import DefinitionError, InvalidAttributes, suggestion
+
+C = TypeVar("C", bound=type)
+
+HEADER_NAMES = frozenset(
+    "name type input output param activation include exclude loss_weight propagate_down layer of init phase "
+    "transform source learning_rate".split()
+)
+"""Words of the network and training files: no definition bears one of these names."""
+
+
+class Definition:
+    """Everything a class of attribute fields says about itself; messages and pages are made from this."""
+
+    def __init__(
+        self, kind: str, name: str, owner: type, *, elsewhere: Mapping[str, str] | None = None, since: int = 1
+    ) -> None:
+        self.kind, self.name, self.owner = kind, name, owner
+        self.elsewhere, self.since = dict(elsewhere or {}), since
+        self.description = inspect.cleandoc(owner.__doc__ or "")
+        self.file, self.line = _location(owner)
+        self.module: str = owner.__module__
+        self.attributes: dict[str, Attribute[Any]] = {
+            key: value for base in reversed(owner.__mro__) for key, value in vars(base).items()
+            if isinstance(value, Attribute)
+        }  # fmt: skip
+        self._check()
+        self._defaults: Attributes | None = None
+
+    @property
+    def family(self) -> str:
+        """The module in which it is written."""
+        return self.module.rpartition(".")[2]
+
+    @property
+    def package(self) -> str:
+        """The distribution's top-level package."""
+        return self.module.partition(".")[0]
+
+    @property
+    def location(self) -> tuple[str, int]:
+        """File and line of the definition."""
+        return self.file, self.line
+
+    @property
+    def summary(self) -> str:
+        """First line of the description."""
+        return self.description.partition("\n")[0]
+
+    @property
+    def attribute_by_name(self) -> dict[str, Attribute[Any]]:
+        """Attributes by name and by alias."""
+        return {name: a for a in self.attributes.values() for name in (a.name, *a.aliases)}
+
+    def error(self, message: str) -> DefinitionError:
+        """An error at the line of the class."""
+        return DefinitionError(f"{self.kind} `{self.name}`: {message}", self.file, self.line)
+
+    def bind(self, values: Mapping[str, Any]) -> Attributes:
+        """Check values given by name and fill in the defaults. Raises `InvalidAttributes` with all problems."""
+        if not values and self._defaults is not None:
+            return self._defaults
+        known, given, problems = self.attribute_by_name, {}, {}
+        for name, value in values.items():
+            attribute = known.get(name)
+            if attribute is None:
+                problems[name] = f"{self.kind} `{self.name}` has no attribute `{name}`{suggestion(name, known)}"
+            elif value is None and attribute.optional:
+                continue
+            elif reason := attribute.check(value):
+                problems[attribute.name] = reason
+            else:
+                given[attribute.name] = attribute.convert(value)
+        for attribute in self.attributes.values():
+            if attribute.required and attribute.name not in given and attribute.name not in problems:
+                problems[attribute.name] = f"{self.kind} `{self.name}` needs `{attribute.name}`: {attribute.doc}"
+        if problems:
+            raise InvalidAttributes(f"{self.kind} `{self.name}`", problems)
+        bound = self.fill_defaults(given)
+        if not values:
+            self._defaults = bound
+        return bound
+
+    def fill_defaults(self, given: Mapping[str, Any]) -> Attributes:
+        """Checked values, completed with the defaults in the order of declaration."""
+        values = {}
+        for name, attribute in self.attributes.items():
+            if name in given:
+                values[name] = given[name]
+            elif attribute.default_from is not None:
+                values[name] = values[attribute.default_from]
+            else:
+                values[name] = attribute.default
+        return Attributes(values)
+
+    def create(self, attributes: Mapping[str, Any]) -> Any:
+        """An instance of the class whose fields read as the given values; defaults fill the rest."""
+        bound = attributes if isinstance(attributes, Attributes) else self.bind(attributes)
+        instance = object.__new__(self.owner)
+        instance.__dict__.update(bound)
+        if "__init__" in vars(self.owner):
+            instance.__init__()
+        return instance
+
+    def _check(self) -> None:
+        if not self.name.isidentifier() or self.name != self.name.lower():
+            raise self.error("a name is lower case, words joined by `_`")
+        if self.name in HEADER_NAMES:
+            raise self.error("this name is a word of the config files")
+        if not self.description:
+            raise self.error("the class needs a docstring: it is the description on its page")
+        seen: dict[str, str] = {}
+        for name, attribute in self.attributes.items():
+            for word in (name, *attribute.aliases):
+                key = word.replace("_", "").lower()
+                if key in seen:
+                    raise self.error(f"attributes `{seen[key]}` and `{word}` clash")
+                seen[key] = word
+            self._check_attribute(attribute, list(self.attributes)[: list(self.attributes).index(name)])
+
+    def _check_attribute(self, attribute: Attribute[Any], earlier: list[str]) -> None:
+        if not attribute.doc:
+            raise self.error(f"attribute `{attribute.name}` needs a description")
+        if attribute.name.endswith("_"):
+            raise self.error(f"attribute `{attribute.name}`: names that end in `_` belong to the generator")
+        limits = (attribute.min, attribute.above), (attribute.max, attribute.below)
+        low, high = ((a if a is not None else b) for a, b in limits)
+        if low is not None and high is not None and low > high:
+            raise self.error(f"attribute `{attribute.name}`: no number is {attribute.range_text()}")
+        if attribute.default_from is not None and attribute.default_from not in earlier:
+            raise self.error(f"attribute `{attribute.name}`: `{attribute.default_from}` is not declared before it")
+        if not attribute.required and attribute.default_from is None and attribute.default is not None:
+            if reason := attribute.check(attribute.default):
+                raise self.error(f"the default is not legal: {reason}")
+
+
+def _location(owner: type) -> tuple[str, int]:
+    """File and line of a class, without the cost of `inspect.getsourcelines` at every import."""
+    import sys
+
+    file = getattr(sys.modules.get(owner.__module__), "__file__", None) or "<unknown>"
+    line = owner.__dict__.get("__firstlineno__")  # Python 3.13 and later
+    if line is None:
+        line = _line_of_class(file, owner.__name__)
+    return file, line
+
+
+_CLASS_LINES: dict[str, dict[str, int]] = {}
+
+
+def _line_of_class(file: str, name: str) -> int:
+    if file not in _CLASS_LINES:
+        lines = Path(file).read_text(encoding="utf-8").splitlines() if Path(file).is_file() else []
+        _CLASS_LINES[file] = {
+            line[6:].partition("(")[0].partition(":")[0].strip(): number
+            for number, line in enumerate(lines, 1)
+            if line.startswith("class ")
+        }
+    return _CLASS_LINES[file].get(name, 0)
+
+
+def _register(kind: str, name: str, options: dict[str, Any]) -> Callable[[C], C]:
+    from .registry import registries
+
+    def mark(owner: C) -> C:
+        registries[kind].add(Definition(kind, name, owner, **options))
+        return owner
+
+    return mark
+
+
+def initializer(name: str, **options: Any) -> Callable[[C], C]:
+    """Register an initializer: `draw(shape, rng, fans)` gives the first values of a parameter."""
+    return _register("initializer", name, options)
+
+
+def schedule(name: str, **options: Any) -> Callable[[C], C]:
+    """Register a learning-rate schedule: `rate(base, step, total)` gives the rate of a step, counted from 0."""
+    return _register("schedule", name, options)
+
+
+def source(name: str, **options: Any) -> Callable[[C], C]:
+    """Register a data source: `open(base)` gives a dataset; relative paths start at the folder `base`."""
+    return _register("source", name, options)
+
+
+def transform(name: str, **options: Any) -> Callable[[C], C]:
+    """Register a transform of batches: `output_shape(shape)` and `apply(batch, rng)`."""
+    return _register("transform", name, options)
+
+
+def callback(name: str, **options: Any) -> Callable[[C], C]:
+    """Register a callback: methods `on_step`, `on_test`, `on_epoch`, `on_end` are called by the trainer."""
+    return _register("callback", name, options)

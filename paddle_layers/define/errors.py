@@ -1,0 +1,87 @@
+"""Errors of definitions and of inference."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+def suggestion(name: str, known: Iterable[str]) -> str:
+    """`; did you mean ...?` when a known name is near, else nothing."""
+    near = difflib.get_close_matches(name, list(known), 1)
+    return f"; did you mean `{near[0]}`?" if near else ""
+
+
+class DefinitionError(Exception):
+    """A definition is wrong: the message starts with the file and line of the author's text."""
+
+    def __init__(self, message: str, file: str = "", line: int = 0) -> None:
+        super().__init__(f"{file}:{line}: {message}" if file else message)
+        self.message, self.file, self.line = message, file, line
+
+
+class UnknownName(KeyError):
+    """Nothing of this name is registered."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind, self.name, self.known = kind, name, sorted(known)
+        super().__init__(name)
+
+    def __str__(self) -> str:
+        return f"no {self.kind} is called `{self.name}`{suggestion(self.name, self.known)}"
+
+
+class InvalidAttributes(ValueError):
+    """Attributes are missing, unknown or out of range; `problems` maps the attribute's name to the reason."""
+
+    def __init__(self, owner: str, problems: dict[str, str]) -> None:
+        self.owner, self.problems = owner, problems
+        super().__init__(f"{owner}: " + "; ".join(problems.values()))
+
+
+class ShapeError(ValueError):
+    """The inputs don't fit the layer. `input` is the position of the input at fault, `attribute` a name."""
+
+    code = "shape"
+
+    def __init__(self, message: str, *, attribute: str | None = None, input: int | None = None) -> None:
+        super().__init__(message)
+        self.message, self.attribute, self.input = message, attribute, input
+
+
+class CountError(ShapeError):
+    """Too few or too many inputs."""
+
+    code = "count"
+
+
+class KindError(ShapeError):
+    """An input has a data type that the layer does not take."""
+
+    code = "kind"
+
+
+class LevelError(ShapeError):
+    """An input has a sequence level that the layer does not take."""
+
+    code = "level"
+
+
+class RankError(ShapeError):
+    """An input has another number of axes than the layer takes."""
+
+    code = "rank"
+
+
+class _Requirement(Exception):
+    """What `require` raises: inference turns it into a `ShapeError` with the position of the input."""
+
+    def __init__(self, name: str, message: str) -> None:
+        super().__init__(message)
+        self.name, self.message = name, message
+
+
+def require(condition: bool, name: str, message: str) -> None:
+    """In an `@infer` function: refuse sizes with a message that points at the attribute or input `name`."""
+    if not condition:
+        raise _Requirement(name, message)

@@ -1,0 +1,15 @@
+"""Examples: shown on a layer's page with the inferred types, and run by its tests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class Example:
+    """Types of the inputs by name (`"3x8x8"`, `"ids<10"`; a list for a repeatable input) and attributes by name."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.settings = settings
+
+    def __repr__(self) -> str:
+        return f"Example({', '.join(f'{name}={value!r}' for name, value in self.settings.items())})"

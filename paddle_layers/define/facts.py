@@ -1,0 +1,126 @@
+"""Facts derived from a layer's functions; none is declared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .analysis import reads, reads_own_element
+from .fields import Output, Stat
+from .functions import Function
+
+if TYPE_CHECKING:
+    from .layers import LayerDefinition
+
+
+@dataclass(frozen=True)
+class Facts:
+    """The order of a layer's functions and its characterisation (names of Mocha.jl and KUnet.jl where they have one)."""
+
+    forward: tuple[Function, ...]
+    backward: tuple[Function, ...]
+    back_reads: tuple[str, ...]
+    """Inputs and outputs whose values the backward pass reads."""
+    differentiable: tuple[str, ...]
+    """Inputs that get a gradient."""
+    overwrites: bool
+    """Whether the output may take the memory of the input."""
+    is_source: bool
+    is_sink: bool
+    has_param: bool
+    has_neuron: bool
+    can_do_bp: bool
+    is_inplace: bool
+    has_loss: bool
+    has_stats: bool
+    has_phase: bool
+    is_random: bool
+    has_state: bool
+
+
+def derive_facts(layer: LayerDefinition) -> Facts:
+    """Order the functions and read the facts off their text."""
+    forward, backward = split_order(layer.functions)
+    back_reads = tuple(
+        name
+        for name in (*layer.inputs, *layer.outputs)
+        if any(name in function.args and reads(function.tree, name) for function in backward)
+    )
+    gradients = {target.name for f in backward if f.role == "gradient" for target in f.targets}
+    overwrites = _overwrites(layer, forward, back_reads)
+    asked = {name for function in layer.functions for name in function.args}
+    return Facts(
+        forward=forward,
+        backward=backward,
+        back_reads=back_reads,
+        differentiable=tuple(name for name in layer.inputs if name in gradients),
+        overwrites=overwrites,
+        is_source=not layer.inputs,
+        is_sink=not layer.outputs,
+        has_param=bool(layer.params),
+        has_neuron="act" in layer.common,
+        can_do_bp=bool(gradients),
+        is_inplace=overwrites,
+        has_loss=any(output.loss for output in layer.outputs.values()),
+        has_stats=bool(layer.stats),
+        has_phase="training" in asked,
+        is_random="key" in asked,
+        has_state=bool(layer.states),
+    )
+
+
+def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_reads: tuple[str, ...]) -> bool:
+    if not layer.inputs or not layer.outputs:
+        return False
+    x, y = next(iter(layer.inputs.values())), next(iter(layer.outputs.values()))
+    if x.repeatable or y.repeatable or x.axes != y.axes or x.name in back_reads:
+        return False
+    return all(
+        reads_own_element(function.tree, x.name, function.indices) for function in forward if x.name in function.args
+    )
+
+
+def split_order(functions: list[Function]) -> tuple[tuple[Function, ...], tuple[Function, ...]]:
+    """Forward and backward functions, each in an order in which everything is computed before it is read.
+
+    Forward is what outputs, statistics and states need; the rest is backward.
+    """
+    makers: dict[str, list[Function]] = {}
+    for function in functions:
+        if function.role != "update":
+            for name in function.target_names:
+                makers.setdefault(name, []).append(function)
+
+    def needs(function: Function) -> list[Function]:
+        if function.role == "bias":
+            return [maker for maker in makers[function.target_names[0]] if maker.role != "bias"]
+        names = [name for name in function.args if name not in function.target_names]
+        return [maker for name in names for maker in makers.get(name, ())]
+
+    wanted: set[int] = set()
+    stack = [
+        f for f in functions
+        if f.role in ("update", "bias")
+        or (f.role != "gradient" and any(isinstance(target, (Output, Stat)) for target in f.targets))
+    ]  # fmt: skip
+    while stack:
+        function = stack.pop()
+        if id(function) not in wanted:
+            wanted.add(id(function))
+            stack += needs(function)
+    ordered = _sorted(functions, needs)
+    forward = [f for f in ordered if id(f) in wanted]
+    forward.sort(key=lambda f: f.role == "update")
+    return tuple(forward), tuple(f for f in ordered if id(f) not in wanted)
+
+
+def _sorted(functions: list[Function], needs: object) -> list[Function]:
+    done: list[Function] = []
+    waiting = list(functions)
+    while waiting:
+        ready = [f for f in waiting if all(n in done for n in needs(f))]  # type: ignore[operator]
+        if not ready:
+            raise waiting[0].error("computes something that it needs itself, through other functions")
+        done += ready
+        waiting = [f for f in waiting if f not in ready]
+    return done

@@ -1,0 +1,118 @@
+"""Tensors of a layer: inputs, outputs, parameters, states, temporaries, statistics."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .axes import Axis, parse_axes
+from .types import KINDS
+
+Init = str | tuple[str, dict[str, Any]]
+"""An initializer: its name, or its name and attributes."""
+
+
+class Field:
+    """A tensor with named axes. The first axis of inputs and outputs counts rows."""
+
+    def __init__(self, axes: str, doc: str, kind: str = "DENSE") -> None:
+        self.text, self.doc, self.kind = axes, doc, kind
+        self.axes: tuple[Axis, ...] = parse_axes(axes)
+        self.name = ""
+        self.owner: type = object
+
+    repeatable = False
+    optional = False
+    per: str | None = None
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.owner, self.name = owner, name
+
+    @property
+    def per_item(self) -> bool:
+        """Whether there is one array for every item of a repeatable input."""
+        return self.repeatable or self.per is not None
+
+    @property
+    def indices(self) -> tuple[str, ...]:
+        """Names of the index arguments, in the order of the axes."""
+        return tuple(axis.index for axis in self.axes if axis.index)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.owner.__name__}.{self.name}: {self.text!r})"
+
+
+class Input(Field):
+    """An input: accepted data types, accepted sequence levels, how many.
+
+    `kinks` lists the values where the layer has no derivative in this input; `"ties"` stands for equal values.
+    """
+
+    def __init__(
+        self,
+        axes: str,
+        doc: str,
+        *,
+        kinds: tuple[str, ...] = ("DENSE",),
+        seq: tuple[int, ...] = (0,),
+        repeatable: bool = False,
+        minimum: int = 1,
+        optional: bool = False,
+        kinks: tuple[float | str, ...] = (),
+    ) -> None:
+        super().__init__(axes, doc, kinds[0])
+        if unknown := set(kinds) - set(KINDS):
+            raise ValueError(f"{sorted(unknown)[0]!r} is no data type; there are {', '.join(KINDS)}")
+        self.kinds, self.seq, self.repeatable = kinds, seq, repeatable
+        self.minimum, self.optional, self.kinks = (0 if optional else minimum), optional, kinks
+
+
+class Output(Field):
+    """An output. `size` names the axis that gives the number of ids of an INT output; `loss` makes it a cost."""
+
+    def __init__(
+        self,
+        axes: str,
+        doc: str,
+        *,
+        kind: str = "DENSE",
+        size: str | None = None,
+        loss: bool = False,
+        repeatable: bool = False,
+    ) -> None:
+        super().__init__(axes, doc, kind)
+        self.size, self.loss, self.repeatable = size, loss, repeatable
+
+
+class Param(Field):
+    """A trained parameter; `per="x"` makes one for every item of the repeatable input `x`."""
+
+    def __init__(
+        self, axes: str, doc: str, *, init: Init = "xavier", per: str | None = None, optional: bool = False
+    ) -> None:
+        super().__init__(axes, doc)
+        self.init, self.per, self.optional = init, per, optional
+
+
+class Bias(Param):
+    """A bias that the framework adds to the first output along one axis, gradient included."""
+
+    def __init__(self, axes: str, doc: str = "added to every row", *, init: Init = "zero") -> None:
+        super().__init__(axes, doc, init=init)
+
+
+class State(Field):
+    """Numbers that are kept from step to step and saved, but not trained."""
+
+    def __init__(self, axes: str, doc: str = "", *, init: Init = "zero") -> None:
+        if not doc:  # an optimizer's state has the shape of the weights: only the text is given
+            axes, doc = "...", axes
+        super().__init__(axes, doc)
+        self.init = init
+
+
+class Temp(Field):
+    """A tensor that one function computes and others read; not seen from outside."""
+
+
+class Stat(Field):
+    """A number per row; summed over rows and batches until it is reset."""

@@ -1,0 +1,205 @@
+"""Point functions: what one element of a tensor is. They ask for what they need by argument name."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import math
+from collections.abc import Callable
+from functools import cached_property
+from types import FunctionType, ModuleType
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from .analysis import parse_function
+from .errors import DefinitionError, suggestion
+from .fields import Field, Input
+
+if TYPE_CHECKING:
+    from .layers import LayerDefinition
+
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
+
+HELPERS: dict[Callable[..., Any], str] = {}
+"""Functions that point functions may call, on every device."""
+
+_MATH = frozenset(vars(math))
+_BUILTINS = frozenset({"range", "len", "min", "max", "abs", "int", "round"})
+
+
+def real(value: float) -> float:
+    """Cast to the precision of the tensors; write it around every whole number that enters real arithmetic."""
+    return float(value)
+
+
+def helper(function: F) -> F:
+    """Let point functions call `function`, on every device."""
+    HELPERS[function] = function.__name__
+    _check_globals(function, f"helper {function.__name__}")
+    return function
+
+
+class Function:
+    """A point function of a definition: its role, the tensors it computes and the names it asks for."""
+
+    def __init__(
+        self, role: str, targets: tuple[Field, ...], call: Callable[..., Any], text: str | None = None, **options: Any
+    ) -> None:
+        self.role, self.targets, self.call, self.options = role, targets, call, options
+        self._text = text
+        self.name = call.__name__
+        self.args: tuple[str, ...] = tuple(inspect.signature(call).parameters)
+        code = call.__code__
+        self.file, self.line = code.co_filename, code.co_firstlineno
+
+    @cached_property
+    def tree(self) -> ast.FunctionDef:
+        """The function's text, parsed; decorators and docstring removed."""
+        return parse_function(self._text or inspect.getsource(self.call))
+
+    @property
+    def over(self) -> Input | None:
+        """The repeatable input for whose items the function is called one by one."""
+        return self.options.get("over")
+
+    @property
+    def kind(self) -> str:
+        """The data type of the items that this variant is for."""
+        return self.options.get("kind", "DENSE")
+
+    @property
+    def used(self) -> Input | None:
+        """The input whose ids name the rows that this gradient has."""
+        return self.options.get("used")
+
+    @property
+    def scan(self) -> str | None:
+        """`forward` or `back` when the rows of a sequence are computed in order."""
+        return self.options.get("scan")
+
+    @property
+    def target_names(self) -> tuple[str, ...]:
+        """Names of the tensors computed; `dx` for the gradient of `x`."""
+        prefix = "d" if self.role == "gradient" else ""
+        return tuple(prefix + target.name for target in self.targets)
+
+    @property
+    def which(self) -> bool:
+        """Whether the first argument is the number of the item."""
+        return self.over is None and any(target.per_item for target in self.targets)
+
+    @property
+    def indices(self) -> tuple[str, ...]:
+        """The index arguments, first `which` where there is one."""
+        if self.role == "fill":
+            return (str(self.options["per"]).lower(),)
+        own = self.targets[0].indices
+        if self.used is not None:
+            own = ("u", *own[1:])
+        return (("which",) if self.which else ()) + own
+
+    def error(self, message: str) -> DefinitionError:
+        """An error at the function's line."""
+        return DefinitionError(f"{self.name}: {message}", self.file, self.line)
+
+    def check(self, known: set[str]) -> None:
+        """Compare the arguments with the names that the layer offers; refuse globals that no device has."""
+        lead = self.indices
+        if self.args[: len(lead)] != lead:
+            wanted = ", ".join(lead) or "none"
+            raise self.error(
+                f"computes `{self.target_names[0]}`, whose axes are `{self.targets[0].text}`: "
+                f"the first arguments must be {wanted}, not {', '.join(self.args[: len(lead)]) or 'none'}"
+            )
+        for name in self.args[len(lead) :]:
+            if name not in known:
+                raise self.error(f"unknown argument `{name}`{suggestion(name, known)}")
+        _check_globals(self.call, self.name)
+
+
+def _check_globals(call: Callable[..., Any], name: str) -> None:
+    code, scope = call.__code__, call.__globals__
+    for used in code.co_names:
+        found = scope.get(used)
+        if found is None and (used in _BUILTINS or used in _MATH or not hasattr(builtins, used)):
+            continue  # an attribute such as `shape`, or a builtin that numba knows
+        if found is math or found is real or found in HELPERS or isinstance(found, (int, float)):
+            continue
+        if isinstance(found, (FunctionType, ModuleType, type)) or hasattr(builtins, used):
+            raise DefinitionError(
+                f"{name}: uses `{used}`; a point function may use math, numbers, `real` and @helper functions",
+                code.co_filename,
+                code.co_firstlineno,
+            )
+
+
+def definition_of(owner: type) -> LayerDefinition:
+    """The layer whose class of fields this is."""
+    definition = owner.__dict__.get("__layer__")
+    if definition is None:
+        raise DefinitionError(f"{owner.__name__} is not registered: put @layer(...) above the class")
+    return definition  # type: ignore[no-any-return]
+
+
+def _marker(role: str, targets: tuple[Field, ...], options: dict[str, Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    def mark(call: Callable[P, R]) -> Callable[P, R]:
+        definition_of(targets[0].owner).add(Function(role, targets, call, **options))
+        return call
+
+    return mark
+
+
+def each(
+    *targets: Field, over: Input | None = None, kind: str = "DENSE", scan: str | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The function gives one element of every target, as a tuple when there are several.
+
+    `over`: called for each item of a repeatable input, results add up; `kind`: variant for items of that data
+    type; `scan`: rows of a sequence are computed in order, `"forward"` or `"back"`.
+    """
+    return _marker("each", targets, {"over": over, "kind": kind, "scan": scan})
+
+
+def gradient(
+    *targets: Field, over: Input | None = None, kind: str = "DENSE", used: Input | None = None, scan: str | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The function gives one element of the cost's derivative by every target; it gathers, it never scatters.
+
+    `used`: only the rows named by the ids of that input; the first index is then `u`, the number of the used row.
+    """
+    return _marker("gradient", targets, {"over": over, "kind": kind, "used": used, "scan": scan})
+
+
+def update(*targets: Field) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The function gives the new value of a state, after the forward pass and while training only."""
+    return _marker("update", targets, {})
+
+
+def fill(*targets: Field, per: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A procedure, called for each `per` (rows or sequences), that writes its own part of the targets."""
+    return _marker("fill", targets, {"per": per})
+
+
+def _attach(role: str, owner: type) -> Callable[[F], F]:
+    def mark(call: F) -> F:
+        definition_of(owner).attach(role, call)
+        return call
+
+    return mark
+
+
+def infer(owner: type) -> Callable[[F], F]:
+    """Sizes of axes that nothing else binds: a function of axes, attributes and input types, giving a dict."""
+    return _attach("infer", owner)
+
+
+def output_types(owner: type) -> Callable[[F], F]:
+    """All output types at once, for layers whose axes don't say it: the function gives a list of `Type`."""
+    return _attach("output_types", owner)
+
+
+def result(owner: type) -> Callable[[F], F]:
+    """The number reported for the layer's statistics: a function of their sums by name."""
+    return _attach("result", owner)

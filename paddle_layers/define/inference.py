@@ -1,0 +1,239 @@
+"""Output types from input types: named axes bind sizes, the layer's own function does what is left."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from .axes import REST, Axis
+from .errors import CountError, DefinitionError, KindError, LevelError, RankError, ShapeError, _Requirement
+from .fields import Field, Input, Output
+from .types import Type
+
+if TYPE_CHECKING:
+    from .layers import LayerDefinition
+
+LEVEL_WORDS = ("no sequence", "a sequence", "a nested sequence")
+
+
+class Binding(NamedTuple):
+    """What inference found out for one use of a layer."""
+
+    arguments: dict[str, tuple[Type, ...]]
+    """Types by input name; empty for an optional input that is absent."""
+    positions: dict[str, tuple[int, ...]]
+    """Positions in the config's list of inputs."""
+    sizes: dict[str, Any]
+    """Size of each axis; a list for `C_i`; the remaining dims for `...`."""
+    levels: dict[str, int]
+    """Sequence level of each row axis."""
+    outputs: tuple[Type, ...]
+
+    def dims(self, field: Field, item: int = 0) -> tuple[int, ...]:
+        """Sizes of a field's axes after the row axis (all axes for parameters), `...` written out."""
+        has_rows = field.axes and field.axes[0].name in self.levels and not field.axes[0].rest
+        axes = field.axes[1:] if has_rows else field.axes
+        dims: list[int] = []
+        for axis in axes:
+            if axis.name == REST:
+                dims += self.sizes[REST]
+            elif axis.name == "1":
+                dims.append(1)
+            else:
+                dims.append(self.sizes[axis.name][item] if axis.per_item else self.sizes[axis.name])
+        return tuple(dims)
+
+
+def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping[str, Any]) -> Binding:
+    """Bind the axes of `layer` to the sizes that `types` and `attributes` give. Raises `ShapeError`."""
+    positions = _assign(layer, types)
+    binder = _Binder(layer, types, _group_choice(layer, attributes))
+    for name, places in positions.items():
+        for place in places:
+            binder.take(layer.inputs[name], place)
+    for attribute in layer.attributes.values():
+        if attribute.axis:
+            binder.sizes[attribute.axis] = attributes[attribute.name]
+    arguments = {name: tuple(types[i] for i in places) for name, places in positions.items()}
+    given = {**binder.sizes, **attributes}
+    for name, field in layer.inputs.items():
+        given[name] = arguments[name] if field.repeatable else (arguments[name] or (None,))[0]
+    if "infer" in layer.hooks:
+        binder.sizes |= _call(layer, "infer", given, positions)
+    binding = Binding(arguments, positions, binder.sizes, binder.levels, ())
+    if "output_types" in layer.hooks:
+        outputs = tuple(_call(layer, "output_types", given | binder.sizes, positions))
+    else:
+        outputs = tuple(
+            _output_type(layer, binding, field, item)
+            for field in layer.outputs.values()
+            for item in range(_item_count(binding, field) if field.repeatable else 1)
+        )
+    return binding._replace(outputs=outputs)
+
+
+def _assign(layer: LayerDefinition, types: Sequence[Type]) -> dict[str, tuple[int, ...]]:
+    """Which positions belong to which input: in order, the repeatable one takes what the others leave."""
+    fields = list(layer.inputs.values())
+    least = sum(field.minimum if field.repeatable else not field.optional for field in fields)
+    most = math.inf if any(field.repeatable for field in fields) else len(fields)
+    if not least <= len(types) <= most:
+        wanted = f"at least {least}" if most == math.inf else f"{least} to {most}" if least < most else f"{least}"
+        names = ", ".join(f"`{f.name}`" + (" (optional)" if f.optional else "") for f in fields)
+        raise CountError(
+            f"`{layer.name}` takes {wanted} input{'s' * (wanted != '1')}{f' ({names})' if names else ''}, "
+            f"found {len(types)}",
+            input=int(most) if len(types) > most else None,
+        )
+    spare = len(types) - sum(not field.optional and not field.repeatable for field in fields)
+    places: dict[str, tuple[int, ...]] = {}
+    at = 0
+    for field in fields:
+        if field.repeatable:
+            count = spare
+        else:
+            count = 1 if not field.optional or spare > 0 else 0
+            spare -= int(field.optional and count)
+        places[field.name] = tuple(range(at, at + count))
+        at += count
+    return places
+
+
+class _Binder:
+    def __init__(self, layer: LayerDefinition, types: Sequence[Type], choice: str | None) -> None:
+        self.layer, self.types, self.choice = layer, types, choice
+        self.sizes: dict[str, Any] = {}
+        self.levels: dict[str, int] = {}
+        self.bound_by: dict[str, str] = {}
+
+    def take(self, field: Input, place: int) -> None:
+        type_ = self.types[place]
+        label = f"input `{field.name}`" + (f" number {place + 1}" if field.repeatable and place else "")
+        if type_.kind not in field.kinds:
+            raise KindError(
+                f"{label} of `{self.layer.name}` is {_KIND_WORDS[type_.kind]} ({type_}); "
+                f"it takes {' or '.join(_KIND_WORDS[kind] for kind in field.kinds)}",
+                input=place,
+            )
+        if type_.level not in field.seq:
+            raise LevelError(
+                f"{label} of `{self.layer.name}` is {LEVEL_WORDS[type_.level]} ({type_}); "
+                f"it takes {' or '.join(LEVEL_WORDS[level] for level in field.seq)}",
+                input=place,
+            )
+        self._rows(field, type_, label, place)
+        for axis, size in self._match(field, type_, label, place):
+            self._bind(axis, size, label, place)
+
+    def _rows(self, field: Input, type_: Type, label: str, place: int) -> None:
+        row = field.axes[0]
+        expected = self.levels.setdefault(row.name, type_.level)
+        first = self.bound_by.setdefault("level " + row.name, label)
+        if expected != type_.level:
+            raise LevelError(
+                f"{label} is {LEVEL_WORDS[type_.level]}, but {first} is {LEVEL_WORDS[expected]}", input=place
+            )
+        if row.group:
+            self._group(row.group, type_.level, label, place)
+
+    def _group(self, group: str, level: int, label: str, place: int) -> None:
+        if self.choice == "SUBSEQUENCE" and level < 2:
+            raise LevelError(f"{label} is {LEVEL_WORDS[level]}; it has no sub-sequences", input=place)
+        outer = 0 if self.choice == "SEQUENCE" else level - 1
+        if self.levels.setdefault(group, outer) != outer:
+            raise LevelError(
+                f"{label} has sequences of {LEVEL_WORDS[outer]}, but {self.bound_by['level ' + group]} is "
+                f"{LEVEL_WORDS[self.levels[group]]}",
+                input=place,
+            )
+        self.bound_by.setdefault("level " + group, label)
+
+    def _match(self, field: Input, type_: Type, label: str, place: int) -> list[tuple[Axis, Any]]:
+        axes, dims = field.axes[1:], type_.dims
+        if field.axes[0].rest:
+            return [(field.axes[0], dims)] if not axes else []
+        if [axis.name for axis in axes] == ["1"] and not dims:
+            return []
+        rest = next((i for i, axis in enumerate(axes) if axis.rest), None)
+        if rest is None and len(dims) != len(axes) or rest is not None and len(dims) < len(axes) - 1:
+            raise RankError(
+                f"{label} of `{self.layer.name}` has the shape {type_}, but `{field.text}` needs "
+                f"{'at least ' if rest is not None else ''}{len(axes) - (rest is not None)} "
+                f"ax{'e' if len(axes) - (rest is not None) != 1 else 'i'}s after the rows",
+                input=place,
+            )
+        if rest is None:
+            return list(zip(axes, dims, strict=True))
+        tail = len(axes) - rest - 1
+        middle = dims[rest : len(dims) - tail]
+        value = middle if axes[rest].name == REST else math.prod(middle)
+        after = list(zip(axes[rest + 1 :], dims[len(dims) - tail :], strict=True)) if tail else []
+        return [*zip(axes[:rest], dims[:rest], strict=True), (axes[rest], value), *after]
+
+    def _bind(self, axis: Axis, size: Any, label: str, place: int) -> None:
+        if axis.name == "1":
+            if size != 1:
+                raise RankError(f"{label} has {size} columns, but takes 1", input=place)
+            return
+        if axis.per_item:
+            self.sizes.setdefault(axis.name, []).append(size)
+            return
+        if self.sizes.setdefault(axis.name, size) != size:
+            what = "the shape" if axis.name == REST else f"axis {axis.name}"
+            raise ShapeError(
+                f"{what} of {label} is {_show(size)}, but {_show(self.sizes[axis.name])} in {self.bound_by[axis.name]}",
+                input=place,
+            )
+        self.bound_by.setdefault(axis.name, label)
+
+
+_KIND_WORDS = {"DENSE": "dense", "INT": "ids", "SPARSE": "sparse with values", "SPARSE_INT": "sparse"}
+
+
+def _show(size: Any) -> str:
+    return "x".join(map(str, size)) or "one number a row" if isinstance(size, tuple) else str(size)
+
+
+def _call(
+    layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions: Mapping[str, tuple[int, ...]]
+) -> Any:
+    call = layer.hooks[hook]
+    names = inspect.signature(call).parameters
+    missing = [name for name in names if name not in given]
+    if missing:
+        code = call.__code__
+        raise DefinitionError(
+            f"{call.__name__}: unknown argument `{missing[0]}`", code.co_filename, code.co_firstlineno
+        )
+    try:
+        return call(*(given[name] for name in names))
+    except _Requirement as refusal:
+        if refusal.name in layer.attributes:
+            raise ShapeError(refusal.message, attribute=refusal.name) from None
+        place = positions.get(refusal.name, ())
+        raise ShapeError(refusal.message, input=place[0] if place else None) from None
+
+
+def _item_count(binding: Binding, field: Output) -> int:
+    sizes = [binding.sizes[axis.name] for axis in field.axes if axis.per_item]
+    return len(sizes[0]) if sizes else 1
+
+
+def _output_type(layer: LayerDefinition, binding: Binding, field: Output, item: int) -> Type:
+    level = binding.levels.get(field.axes[0].name, 0) if field.axes else 0
+    try:
+        if field.kind == "INT":
+            return Type.ids(binding.sizes[field.size or ""], level)
+        return Type.dense(*binding.dims(field, item), level=level)
+    except KeyError as missing:
+        raise layer.error(f"nothing binds axis {missing.args[0]} of `{field.name}`") from None
+
+
+def _group_choice(layer: LayerDefinition, attributes: Mapping[str, Any]) -> str | None:
+    """What the sequence axis of a nested input stands for: SEQUENCE, SUBSEQUENCE, or the innermost (None)."""
+    for attribute in layer.attributes.values():
+        if attribute.groups:
+            return str(attributes[attribute.name])
+    return None

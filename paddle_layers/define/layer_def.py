@@ -1,0 +1,287 @@
+"""A layer's definition as the `LayerDef` message of `schema/layer_def.proto`."""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import textwrap
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from google.protobuf.descriptor import FieldDescriptor
+
+from paddle_layers.schema import layer_def_pb2 as pb
+from paddle_layers.schema import network_pb2
+
+from .attributes import REQUIRED, Attribute
+from .fields import Field, Input, Output, Param, State
+
+if TYPE_CHECKING:
+    from .definitions import Definition
+    from .elementwise import Elementwise
+    from .layers import LayerDefinition
+
+PARAMETER_SETTINGS = {
+    "init": "how it starts: an initializer and its settings",
+    "lr_mult": "multiplies the learning rate",
+    "decay_mult": "multiplies the regularizer's rate",
+    "share": "parameters with one `share` name are one parameter",
+    "frozen": "it is not trained",
+    "clip": "its gradient is cut to [-clip, clip]",
+}
+"""What `param { ... }` may set, in words; types, defaults and limits are those of `schema/network.proto`."""
+
+
+def layer_def(definition: LayerDefinition) -> pb.LayerDef:
+    """Everything the definition says, as a message; it is what pages and exported schemas are made from."""
+    message = pb.LayerDef(
+        type=definition.name,
+        description=definition.description,
+        family=definition.family,
+        since_version=definition.since,
+        package=definition.package,
+        common=definition.common,
+        elsewhere=elsewhere(definition),
+        registered_at=location(definition),
+        layer_attr=[attribute_def(attribute) for attribute in definition.attributes.values()],
+        inputs=[_input(field, definition) for field in definition.inputs.values()],
+        outputs=[_output(field, definition) for field in definition.outputs.values()],
+        statistics=[pb.ArgumentDef(name=f.name, description=f.doc, axes=f.text) for f in definition.stats.values()],
+        facts=_facts(definition),
+        rules=_rules(definition.hooks.values()),
+        examples=_examples(definition),
+    )
+    _add_parameters(message, definition)
+    return message
+
+
+def component_def(definition: Definition) -> pb.ComponentDef:
+    """The message of a definition that is not a layer."""
+    states: Mapping[str, State] = getattr(definition, "states", {})
+    return pb.ComponentDef(
+        kind=definition.kind,
+        type=definition.name,
+        description=definition.description,
+        attributes=[attribute_def(attribute) for attribute in definition.attributes.values()],
+        states=list(states),
+        elsewhere=elsewhere(definition),
+        package=definition.package,
+        since_version=definition.since,
+        registered_at=location(definition),
+    )
+
+
+def elsewhere(definition: Definition | Elementwise) -> list[pb.ElsewhereDef]:
+    """Names in other systems."""
+    return [pb.ElsewhereDef(system=system, name=name) for system, name in definition.elsewhere.items()]
+
+
+def location(definition: Definition) -> pb.SourceLocation:
+    """Module and line of the class."""
+    return pb.SourceLocation(module=definition.module, line=definition.line)
+
+
+def attribute_def(attribute: Attribute[Any]) -> pb.AttributeDef:
+    """An attribute: type, default, limits, choices."""
+    message = pb.AttributeDef(
+        name=attribute.name,
+        type=pb.AttributeDef.Type.Value(attribute.type),
+        description=attribute.doc,
+        required=attribute.required,
+        repeated=attribute.repeated,
+        choices=[pb.ChoiceDef(name=name, description=attribute.option_docs.get(name)) for name in attribute.options],
+        default_from=attribute.default_from,
+        axis=attribute.axis,
+        aliases=attribute.aliases,
+        deprecated=attribute.deprecated or None,
+    )
+    if attribute.default is not REQUIRED and attribute.default is not None:
+        message.default_value.CopyFrom(value_message(attribute.default))
+    _limit(message, "min", attribute.min, attribute.above, attribute.type)
+    _limit(message, "max", attribute.max, attribute.below, attribute.type)
+    if attribute.repeated:
+        message.min_items = attribute.min_items
+        if attribute.max_items is not None:
+            message.max_items = attribute.max_items
+    return message
+
+
+def value_message(value: object) -> pb.Attribute:
+    """A value of an attribute as a message."""
+    if isinstance(value, bool):
+        return pb.Attribute(b_value=value)
+    if isinstance(value, int):
+        return pb.Attribute(i_value=value)
+    if isinstance(value, float):
+        return pb.Attribute(d_value=value)
+    if isinstance(value, (list, tuple)):
+        return pb.Attribute(list=pb.AttributeList(items=[value_message(item) for item in value]))
+    return pb.Attribute(s_value=str(value))
+
+
+def read_value(message: pb.Attribute) -> Any:
+    """The value in a message: the reverse of `value_message`; None when nothing is set."""
+    which = message.WhichOneof("value")
+    if which is None:
+        return None
+    if which == "list":
+        return tuple(read_value(item) for item in message.list.items)
+    return getattr(message, which)
+
+
+def _limit(message: pb.AttributeDef, end: str, closed: float | None, opened: float | None, kind: str) -> None:
+    limit = opened if closed is None else closed
+    if limit is None:
+        return
+    number = int(limit) if kind == "INT" and float(limit).is_integer() else float(limit)
+    getattr(message, f"{end}_value").CopyFrom(value_message(number))
+    if closed is None:
+        setattr(message, f"{end}_exclusive", True)
+
+
+def _input(field: Input, definition: LayerDefinition) -> pb.ArgumentDef:
+    message = _argument(field, field.kinds)
+    message.seq_nested_level.extend(field.seq)
+    message.optional = field.optional
+    message.differentiable = field.name in definition.facts.differentiable
+    if field.repeatable:
+        message.min_count = field.minimum
+    return message
+
+
+def _output(field: Output, definition: LayerDefinition) -> pb.ArgumentDef:
+    message = _argument(field, (field.kind,))
+    message.loss = field.loss
+    message.differentiable = field.kind == "DENSE" and definition.facts.can_do_bp
+    if field.size is not None:
+        message.size = field.size
+    return message
+
+
+def _argument(field: Field, kinds: Sequence[str]) -> pb.ArgumentDef:
+    return pb.ArgumentDef(
+        name=field.name,
+        description=field.doc,
+        axes=field.text,
+        repeatable=field.repeatable,
+        data_type=[pb.DataType.Value(kind) for kind in kinds],
+    )
+
+
+def _add_parameters(message: pb.LayerDef, definition: LayerDefinition) -> None:
+    """One entry for each input: the parameter that is per this input, else the next one that belongs to none."""
+    waiting = [param for param in definition.params.values() if param is not definition.bias]
+    for name in definition.inputs:
+        own = next((p for p in waiting if p.per == name), None) or next((p for p in waiting if p.per is None), None)
+        message.parameter_attr.append(pb.LayerDef.ParameterDef() if own is None else _parameter(own, name))
+        waiting = [param for param in waiting if param is not own]
+    if definition.bias is not None:
+        message.bias_attr.CopyFrom(_parameter(definition.bias, None))
+    message.extra_parameters.extend(_parameter(field, field.per) for field in waiting)
+    message.extra_parameters.extend(_parameter(field, None) for field in definition.states.values())
+
+
+def _parameter(field: Param | State, of_input: str | None) -> pb.LayerDef.ParameterDef:
+    initializer, settings = (field.init, {}) if isinstance(field.init, str) else field.init
+    trained = isinstance(field, Param)
+    return pb.LayerDef.ParameterDef(
+        attributes=parameter_settings() if trained else (),
+        name=field.name,
+        description=field.doc,
+        axes=field.text,
+        input=of_input,
+        initializer=initializer,
+        initializer_attributes=_settings(settings),
+        optional=field.optional,
+        trained=trained,
+    )
+
+
+def _settings(values: Mapping[str, object]) -> list[pb.ExampleDef.Setting]:
+    return [pb.ExampleDef.Setting(name=name, value=value_message(value)) for name, value in values.items()]
+
+
+@lru_cache(maxsize=1)
+def parameter_settings() -> tuple[pb.AttributeDef, ...]:
+    """What `param { ... }` may set for every trained parameter, described as attributes."""
+    fields = network_pb2.ParamSettings.DESCRIPTOR.fields
+    return tuple(_setting(field, PARAMETER_SETTINGS[field.name]) for field in fields if field.name != "of")
+
+
+_FIELD_TYPES = {
+    FieldDescriptor.TYPE_STRING: "STRING",
+    FieldDescriptor.TYPE_BOOL: "BOOL",
+    FieldDescriptor.TYPE_DOUBLE: "FLOAT",
+}
+
+
+def _setting(field: FieldDescriptor, doc: str) -> pb.AttributeDef:
+    rule = field.GetOptions().Extensions[network_pb2.rule]  # type: ignore[index]
+    message = pb.AttributeDef(name=field.name, description=doc, required=rule.required)
+    if field.message_type is not None:
+        message.type = pb.AttributeDef.GROUP
+        message.fields.extend(_setting(inner, f"registered {rule.registry}") for inner in field.message_type.fields)
+        return message
+    message.type = pb.AttributeDef.Type.Value(_FIELD_TYPES[field.type])
+    if field.has_default_value:
+        message.default_value.CopyFrom(value_message(field.default_value))
+    _limit(
+        message,
+        "min",
+        rule.min if rule.HasField("min") else None,
+        rule.above if rule.HasField("above") else None,
+        "FLOAT",
+    )
+    return message
+
+
+def _facts(definition: LayerDefinition) -> pb.FactsDef:
+    """Copies every fact that has a field of the same name."""
+    message = pb.FactsDef()
+    for field in pb.FactsDef.DESCRIPTOR.fields:
+        value = getattr(definition.facts, field.name)
+        if value is None:
+            continue
+        if isinstance(value, (tuple, list, frozenset, set)):
+            getattr(message, field.name).extend(sorted(value) if isinstance(value, (set, frozenset)) else value)
+        else:
+            setattr(message, field.name, value)
+    return message
+
+
+def _rules(hooks: Iterator[Callable[..., Any]] | Any) -> list[pb.RuleDef]:
+    """The `require(...)` calls in the text of the inference functions."""
+    return [rule for hook in hooks for rule in _rules_of(hook)]
+
+
+def _rules_of(hook: Callable[..., Any]) -> Iterator[pb.RuleDef]:
+    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(hook)))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require":
+            condition, subject, message = node.args
+            yield pb.RuleDef(subject=_text(subject), condition=ast.unparse(condition), message=_text(message))
+
+
+def _text(node: ast.expr) -> str:
+    """The words of a string in the source; parts that are computed stand in braces."""
+    if isinstance(node, ast.Constant):
+        return str(node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(_text(part) for part in node.values)
+    if isinstance(node, ast.FormattedValue):
+        return "{" + ast.unparse(node.value) + "}"
+    return ast.unparse(node)
+
+
+def _examples(definition: LayerDefinition) -> list[pb.ExampleDef]:
+    messages = []
+    for example in definition.examples:
+        message = pb.ExampleDef()
+        for name, value in example.settings.items():
+            if name in definition.inputs:
+                texts = [value] if isinstance(value, str) else value
+                message.inputs.extend(pb.ExampleDef.Input(name=name, type=text) for text in texts)
+            else:
+                message.attributes.extend(_settings({name: value}))
+        messages.append(message)
+    return messages

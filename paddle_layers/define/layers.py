@@ -1,0 +1,205 @@
+"""The definition of a layer: its fields, its point functions, its inference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .attributes import Attribute, Attributes, Bool
+from .common import COMMON
+from .definitions import Definition
+from .errors import InvalidAttributes
+from .examples import Example
+from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
+from .functions import Function
+from .registry import registries
+from .types import Type
+
+if TYPE_CHECKING:
+    from paddle_layers.schema.layer_def_pb2 import LayerDef, LayerOutputDef
+
+    from .facts import Facts
+    from .inference import Binding
+
+C = TypeVar("C", bound=type)
+
+
+class LayerDefinition(Definition):
+    """A layer type. Fields by role in the order of declaration; functions in the order they were written."""
+
+    def __init__(
+        self, name: str, owner: type, *, common: tuple[str, ...] = (), **options: Any
+    ) -> None:
+        fields = {key: value for key, value in vars(owner).items() if isinstance(value, Field)}
+
+        def of(role: type) -> dict[str, Any]:
+            return {key: value for key, value in fields.items() if type(value) is role}
+
+        self.fields: dict[str, Field] = fields
+        self.inputs: dict[str, Input] = of(Input)
+        self.outputs: dict[str, Output] = of(Output)
+        self.params: dict[str, Param] = of(Param) | of(Bias)
+        self.bias: Bias | None = next(iter(of(Bias).values()), None)
+        self.states: dict[str, State] = of(State)
+        self.temps: dict[str, Temp] = of(Temp)
+        self.stats: dict[str, Stat] = of(Stat)
+        self.functions: list[Function] = []
+        self.hooks: dict[str, Callable[..., Any]] = {}
+        self.examples: list[Example] = list(vars(owner).get("examples", ()))
+        self.common = common
+        super().__init__("layer", name, owner, **options)
+        if unknown := set(common) - set(COMMON):
+            raise self.error(f"there is no common attribute `{sorted(unknown)[0]}`; there are {', '.join(COMMON)}")
+        if self.bias is not None:
+            self._add_attribute(Bool("add a bias to every output", default=True), "bias")
+        for group in common:
+            self._add_attribute(COMMON[group](), group)
+        self._check_fields()
+        owner.__layer__ = self  # type: ignore[attr-defined]
+        self._complete = False
+
+    def _add_attribute(self, attribute: Attribute[Any], name: str) -> None:
+        if name in self.attributes:
+            raise self.error(f"attribute `{name}` is declared by the layer and added by the framework")
+        attribute.name = name
+        self.attributes[name] = attribute
+
+    def add(self, function: Function) -> None:
+        """Take a point function; its arguments are checked at once, at the author's line."""
+        for target in function.targets:
+            if self.fields.get(target.name) is not target:
+                raise function.error(f"`{target.name}` belongs to another layer")
+        if any(target.axes != function.targets[0].axes for target in function.targets):
+            raise function.error("computes tensors of different axes")
+        function.check(self.offered_names)
+        self.functions.append(function)
+
+    def attach(self, role: str, call: Callable[..., Any]) -> None:
+        """Take an `infer`, `output_types` or `result` function."""
+        if role in self.hooks:
+            raise self.error(f"has two @{role} functions")
+        self.hooks[role] = call
+
+    @cached_property
+    def axis_names(self) -> set[str]:
+        """Names of all axes; each is an argument that gives the axis's size."""
+        return {axis.name for field in self.fields.values() for axis in field.axes if axis.name not in ("...", "1")}
+
+    @cached_property
+    def groups(self) -> dict[str, str]:
+        """Row axes that are grouped in sequences: `{"T": "S"}`."""
+        return {axis.name: axis.group for field in self.fields.values() for axis in field.axes if axis.group}
+
+    @cached_property
+    def offered_names(self) -> set[str]:
+        """Everything that a point function may ask for."""
+        names = set(self.fields) | {"d" + name for name in self.fields} | set(self.attributes) | self.axis_names
+        for group in self.groups.values():
+            names |= {group, group.lower(), f"{group}_start", "before", "after", "before_of"}
+        for name, field in self.inputs.items():
+            if {"SPARSE", "SPARSE_INT"} & set(field.kinds):
+                names |= {f"{name}_start", f"{name}_id", f"{name}_value"}
+            names |= {f"{name}_used_start", f"{name}_used_row", f"{name}_used_value"}
+        return names | {"training", "key"}
+
+    # ---- derived
+
+    def complete(self) -> LayerDefinition:
+        """Check what only the whole module shows: every tensor is computed, there is an example. Once."""
+        if not self._complete:
+            from .completeness import check_complete
+
+            check_complete(self)
+            self._complete = True
+        return self
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What follows from the text of the functions: order, reads, in-place use, Mocha's characterisations."""
+        from .facts import derive_facts
+
+        return derive_facts(self.complete())
+
+    @cached_property
+    def message(self) -> LayerDef:
+        """The definition as a LayerDef protobuf."""
+        from .layer_def import layer_def
+
+        return layer_def(self.complete())
+
+    @property
+    def definition(self) -> LayerDef:
+        """The definition as a LayerDef protobuf."""
+        return self.message
+
+    def infer(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> tuple[Type, ...]:
+        """Types of the outputs for types of the inputs, in the order of a config. Raises `ShapeError`."""
+        return self.bind_axes(types, attributes).outputs
+
+    def bind_axes(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> Binding:
+        """Sizes of all axes and types of the outputs. Raises `ShapeError`."""
+        from .inference import bind_axes
+
+        return bind_axes(self, types, attributes)
+
+    def output_types(self, inputs: Sequence[LayerOutputDef], **attributes: Any) -> list[LayerOutputDef]:
+        """Inference alone, from and to LayerOutputDef messages. Raises `ShapeError`, `InvalidAttributes`."""
+        bound = self.bind(attributes)
+        types = self.infer([Type.from_message(message) for message in inputs], bound)
+        return [t.to_message(name) for t, name in zip(types, self.output_names(len(types)), strict=True)]
+
+    def output_names(self, count: int) -> list[str]:
+        """Names of the outputs: `y`, or `y_0`, `y_1` ... for a repeatable one."""
+        if len(self.outputs) == 1 and count != 1:
+            name = next(iter(self.outputs))
+            return [f"{name}_{i}" for i in range(count)]
+        return list(self.outputs)
+
+    def example_inputs(self, example: Example) -> tuple[list[Type], Attributes]:
+        """Input types in the order of a config, and bound attributes. Raises `DefinitionError`."""
+        settings = dict(example.settings)
+        types: list[Type] = []
+        try:
+            for name in self.inputs:
+                text = settings.pop(name, None)
+                texts = [] if text is None else [text] if isinstance(text, str) else text
+                types += map(Type.parse, texts)
+            return types, self.bind(settings)
+        except (ValueError, InvalidAttributes) as error:
+            raise self.error(f"example {example!r}: {error}") from error
+
+    # ---- registration checks
+
+    def _check_fields(self) -> None:
+        indices = {index for field in self.fields.values() for index in field.indices}
+        indices |= {group.lower() for group in self.groups.values()}
+        for name, field in {**self.fields, **self.attributes}.items():
+            if not field.doc and not isinstance(field, Bias):
+                raise self.error(f"field `{name}` needs a description")
+            if name in indices:
+                raise self.error(f"field `{name}` has the name of an index")
+            if name in ("which", "before", "after", "before_of", "training", "key", "u", "real", "math"):
+                raise self.error(f"field `{name}` has a name that the framework uses")
+            if name.endswith("_"):
+                raise self.error(f"field `{name}`: names that end in `_` belong to the generator")
+        repeatable = [name for name, field in self.inputs.items() if field.repeatable]
+        if len(repeatable) > 1:
+            raise self.error(f"inputs `{repeatable[0]}` and `{repeatable[1]}` are both repeatable")
+        for name, param in self.params.items():
+            if param.per is not None and param.per not in repeatable:
+                raise self.error(f"parameter `{name}` is per `{param.per}`, which is no repeatable input")
+
+
+def layer(name: str, *, common: tuple[str, ...] = (), **options: Any) -> Callable[[C], C]:
+    """Register a layer type: a class of fields; point functions follow at module level.
+
+    `common`: attribute groups to take (`act`, `drop_rate`, `error_clip`); `elsewhere`: names in other systems;
+    `since`: version of the library. Raises `DefinitionError` with file and line.
+    """
+
+    def mark(owner: C) -> C:
+        registries["layer"].add(LayerDefinition(name, owner, common=common, **options))
+        return owner
+
+    return mark

@@ -1,0 +1,95 @@
+"""The type of a value that flows between layers."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from paddle_layers.schema.layer_def_pb2 import LayerOutputDef
+
+KINDS = ("DENSE", "SPARSE_INT", "SPARSE", "INT")
+"""Data types in the order of their numbers in `layer_def.proto`."""
+
+_LEVELS = ("", "sequence of ", "nested sequence of ")
+_TEXT = re.compile(
+    r"(?P<level>nested sequence of |sequence of )?"
+    r"(?:(?P<scalar>scalar)|ids<(?P<ids>\d+)|sparse ids (?P<sparse_ids>\d+)|sparse (?P<sparse>\d+)|(?P<dims>\d+(?:x\d+)*))"
+)
+
+
+class Type(NamedTuple):
+    """What a layer knows of an input before any data exist; the number of rows is not part of it.
+
+    `dims` are the axes without the row axis (empty for ids and for one number a row), `size` is their product
+    and for ids the number of ids, `level` says how the rows are grouped: 0 not at all, 1 in sequences, 2 in
+    sequences of sub-sequences.
+    """
+
+    kind: str
+    dims: tuple[int, ...] = ()
+    size: int = 1
+    level: int = 0
+
+    @classmethod
+    def dense(cls, *dims: int, level: int = 0) -> Type:
+        """Rows of real numbers of the shape `dims`."""
+        return cls("DENSE", dims, math.prod(dims), level)
+
+    @classmethod
+    def ids(cls, size: int, level: int = 0) -> Type:
+        """One id, smaller than `size`, in every row."""
+        return cls("INT", (), size, level)
+
+    @classmethod
+    def sparse(cls, width: int, level: int = 0, *, values: bool = False) -> Type:
+        """Rows of `width` columns of which few are set: to ones, or to values."""
+        return cls("SPARSE" if values else "SPARSE_INT", (width,), width, level)
+
+    @classmethod
+    def parse(cls, text: str) -> Type:
+        """Read what `str()` writes, such as ``20x24x24`` or ``sequence of ids<10``.
+
+        Raises `ValueError` for anything else.
+        """
+        match = _TEXT.fullmatch(text.strip())
+        if match is None:
+            raise ValueError(
+                f"{text!r} is no type; write for example `7`, `3x8x8`, `scalar`, `ids<10`, `sparse 100`, "
+                "`sparse ids 100`, with `sequence of ` or `nested sequence of ` before it"
+            )
+        level = _LEVELS.index(match["level"] or "")
+        if match["ids"]:
+            return cls.ids(int(match["ids"]), level)
+        if match["sparse_ids"] or match["sparse"]:
+            return cls.sparse(int(match["sparse_ids"] or match["sparse"]), level, values=bool(match["sparse"]))
+        return cls.dense(*(map(int, match["dims"].split("x")) if match["dims"] else ()), level=level)
+
+    def __str__(self) -> str:
+        if self.kind == "INT":
+            text = f"ids<{self.size}"
+        elif self.kind == "DENSE":
+            text = "x".join(map(str, self.dims)) or "scalar"
+        else:
+            text = f"sparse {'ids ' if self.kind == 'SPARSE_INT' else ''}{self.size}"
+        return _LEVELS[self.level] + text
+
+    def to_message(self, name: str = "") -> LayerOutputDef:
+        """The same as a protobuf message."""
+        from paddle_layers.schema import layer_def_pb2
+
+        message = layer_def_pb2.LayerOutputDef(size=self.size, seq_nested_level=self.level, dims=self.dims)
+        message.type = layer_def_pb2.DataType.Value(self.kind)
+        if name:
+            message.name = name
+        return message
+
+    @classmethod
+    def from_message(cls, message: LayerOutputDef) -> Type:
+        """Read a protobuf message; a missing `dims` of a dense value is taken to be its size."""
+        kind = KINDS[message.type]
+        dims = tuple(message.dims)
+        if not dims and kind != "INT" and message.size != 1:
+            dims = (message.size,)
+        return cls(kind, dims, message.size if kind == "INT" else math.prod(dims), message.seq_nested_level)
