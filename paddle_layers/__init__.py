@@ -28,9 +28,9 @@ if TYPE_CHECKING:
     from .define import Input as Input
     from .define import Int as Int
     from .define import Ints as Ints
-    from .define import LayerDefinition, Registry
     from .define import Output as Output
     from .define import Param as Param
+    from .define import Registry
     from .define import ShapeError as ShapeError
     from .define import Stat as Stat
     from .define import State as State
@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from .runtime import Sequences as Sequences
     from .training import train as train
 
-    registry: Registry[LayerDefinition]
+    registry: Registry
 
 _MODULES = ("nn", "testing")
 _HOMES = {

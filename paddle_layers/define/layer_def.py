@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import inspect
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -86,7 +86,7 @@ def attribute_def(attribute: Attribute[Any]) -> pb.AttributeDef:
     """An attribute: type, default, limits, choices."""
     message = pb.AttributeDef(
         name=attribute.name,
-        type=pb.AttributeDef.Type.Value(attribute.type),
+        type=attribute.type,
         description=attribute.doc,
         required=attribute.required,
         repeated=attribute.repeated,
@@ -165,7 +165,7 @@ def _argument(field: Field, kinds: Sequence[str]) -> pb.ArgumentDef:
         description=field.doc,
         axes=field.text,
         repeatable=field.repeatable,
-        data_type=[pb.DataType.Value(kind) for kind in kinds],
+        data_type=list(kinds),
     )
 
 
@@ -216,14 +216,13 @@ _FIELD_TYPES = {
 }
 
 
-def _setting(field: FieldDescriptor, doc: str) -> pb.AttributeDef:
-    rule = field.GetOptions().Extensions[network_pb2.rule]  # type: ignore[index]
-    message = pb.AttributeDef(name=field.name, description=doc, required=rule.required)
-    if field.message_type is not None:
-        message.type = pb.AttributeDef.GROUP
+def _setting(field: Any, doc: str) -> pb.AttributeDef:
+    rule = field.GetOptions().Extensions[network_pb2.rule]
+    kind = "GROUP" if field.message_type is not None else _FIELD_TYPES[field.type]
+    message = pb.AttributeDef(name=field.name, type=kind, description=doc, required=rule.required)
+    if kind == "GROUP":
         message.fields.extend(_setting(inner, f"registered {rule.registry}") for inner in field.message_type.fields)
         return message
-    message.type = pb.AttributeDef.Type.Value(_FIELD_TYPES[field.type])
     if field.has_default_value:
         message.default_value.CopyFrom(value_message(field.default_value))
     _limit(
@@ -237,26 +236,34 @@ def _setting(field: FieldDescriptor, doc: str) -> pb.AttributeDef:
 
 
 def _facts(definition: LayerDefinition) -> pb.FactsDef:
-    """Copies every fact that has a field of the same name."""
+    facts, inputs, outputs = definition.facts, definition.inputs.values(), definition.outputs.values()
     message = pb.FactsDef()
-    for field in pb.FactsDef.DESCRIPTOR.fields:
-        value = getattr(definition.facts, field.name)
-        if value is None:
-            continue
-        if isinstance(value, (tuple, list, frozenset, set)):
-            getattr(message, field.name).extend(sorted(value) if isinstance(value, (set, frozenset)) else value)
-        else:
-            setattr(message, field.name, value)
+    for name in (field.name for field in pb.FactsDef.DESCRIPTOR.fields):
+        if isinstance(value := getattr(facts, name, None), bool):
+            setattr(message, name, value)
+    message.back_reads_x.extend(name for name in facts.back_reads if name in definition.inputs)
+    message.back_reads_y.extend(name for name in facts.back_reads if name in definition.outputs)
+    message.devices.append("cpu")
+    message.min_inputs = sum(f.minimum if f.repeatable else not f.optional for f in inputs)
+    message.min_outputs = len(outputs)
+    if not any(field.repeatable for field in inputs):
+        message.max_inputs = len(inputs)
+    if not any(field.repeatable for field in outputs):
+        message.max_outputs = len(outputs)
     return message
 
 
-def _rules(hooks: Iterator[Callable[..., Any]] | Any) -> list[pb.RuleDef]:
+def _rules(hooks: Iterable[Callable[..., Any]]) -> list[pb.RuleDef]:
     """The `require(...)` calls in the text of the inference functions."""
     return [rule for hook in hooks for rule in _rules_of(hook)]
 
 
 def _rules_of(hook: Callable[..., Any]) -> Iterator[pb.RuleDef]:
-    for node in ast.walk(ast.parse(textwrap.dedent(inspect.getsource(hook)))):
+    try:
+        source = inspect.getsource(hook)
+    except OSError:  # typed at a prompt: there is no text to read
+        return
+    for node in ast.walk(ast.parse(textwrap.dedent(source))):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require":
             condition, subject, message = node.args
             yield pb.RuleDef(subject=_text(subject), condition=ast.unparse(condition), message=_text(message))

@@ -1,0 +1,202 @@
+"""Layered drawing of a directed acyclic graph as SVG: sources on top, every arrow points down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import pairwise
+
+GAP_X, GAP_Y, MARGIN = 28.0, 46.0, 20.0
+LINE, PAD, CHARACTER = 16.0, 9.0, 7.1
+SWEEPS = 8
+TITLE = ' class="title"'
+
+STYLE = """
+text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: #1f2933; }
+.title { font-weight: bold; }
+rect { stroke: #52606d; stroke-width: 1; fill: #ffffff; }
+.source { fill: #e4e7eb; }
+.weights { fill: #e3f0fb; }
+.loss { fill: #fde8e2; }
+.report { fill: #eaf6e6; }
+path { fill: none; stroke: #7b8794; stroke-width: 1.3; }
+.head { fill: #7b8794; stroke: none; }
+"""
+
+
+@dataclass
+class Box:
+    """A box: its key, its lines of text (the first is the title), a style class, the keys it points from."""
+
+    key: str
+    lines: Sequence[str]
+    style: str = ""
+    above: Sequence[str] = ()
+
+    @property
+    def width(self) -> float:
+        """In pixels; room for the longest line."""
+        return 2 * PAD + CHARACTER * max(map(len, self.lines))
+
+    @property
+    def height(self) -> float:
+        """In pixels."""
+        return 2 * PAD + LINE * len(self.lines)
+
+
+@dataclass(eq=False)
+class _Place:
+    """A box, or a bend of an edge that passes a rank, at a position in its rank."""
+
+    rank: int
+    width: float
+    box: Box | None = None
+    up: list[_Place] = field(default_factory=list)
+    down: list[_Place] = field(default_factory=list)
+    order: float = 0.0
+    x: float = 0.0
+
+
+def draw(boxes: Iterable[Box], title: str = "") -> str:
+    """SVG text of the boxes and of one arrow for each of `above`; boxes come in an order in which arrows go forward."""
+    boxes = list(boxes)
+    ranks, chains = _layout(boxes)
+    tops = _tops(ranks)
+    width = max((p.x + p.width / 2 for rank in ranks for p in rank), default=0.0) + MARGIN
+    height = (tops[-1] if tops else 0.0) + MARGIN
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
+        f' viewBox="0 0 {width:.0f} {height:.0f}" role="img">',
+        f"<title>{escape(title)}</title>" if title else "",
+        f"<style>{STYLE}</style>",
+        '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
+        '<path class="head" d="M0,0 L8,4 L0,8 z"/></marker></defs>',
+        *(_arrow(chain, tops, ranks) for chain in chains),
+        *(_box(place, tops) for rank in ranks for place in rank if place.box is not None),
+        "</svg>",
+    ]
+    return "\n".join(part for part in parts if part) + "\n"
+
+
+def _layout(boxes: list[Box]) -> tuple[list[list[_Place]], list[list[_Place]]]:
+    """Ranks of places with their x, and for each arrow its chain of places from top to bottom."""
+    rank_of = _rank(boxes)
+    places = {box.key: _Place(rank_of[box.key], box.width, box) for box in boxes}
+    ranks: list[list[_Place]] = [[] for _ in range(max(rank_of.values(), default=-1) + 1)]
+    for place in places.values():
+        ranks[place.rank].append(place)
+    chains = [_chain(places[key], places[box.key], ranks) for box in boxes for key in dict.fromkeys(box.above)]
+    for rank in ranks:
+        _renumber(rank)
+    for sweep in range(SWEEPS):
+        for rank in ranks if sweep % 2 == 0 else reversed(ranks):
+            rank.sort(key=lambda p: _mean([q.order for q in (p.up if sweep % 2 == 0 else p.down)], p.order))
+            _renumber(rank)
+    for rank in ranks:
+        _spread(rank, [0.0] * len(rank))
+    for sweep in range(2 * SWEEPS):
+        for rank in ranks if sweep % 2 == 0 else reversed(ranks):
+            _spread(rank, [_mean([q.x for q in (p.up if sweep % 2 == 0 else p.down)], p.x) for p in rank])
+    left = min((p.x - p.width / 2 for rank in ranks for p in rank), default=0.0)
+    for place in (p for rank in ranks for p in rank):
+        place.x += MARGIN - left
+    return ranks, chains
+
+
+def _rank(boxes: list[Box]) -> dict[str, int]:
+    """Longest way from a source; a source moves down to just above its first reader."""
+    rank: dict[str, int] = {}
+    for box in boxes:
+        rank[box.key] = 1 + max((rank[key] for key in box.above), default=-1)
+    readers: dict[str, list[int]] = {}
+    for box in boxes:
+        for key in box.above:
+            readers.setdefault(key, []).append(rank[box.key])
+    for box in boxes:
+        if not box.above and box.key in readers:
+            rank[box.key] = min(readers[box.key]) - 1
+    return rank
+
+
+def _chain(top: _Place, bottom: _Place, ranks: list[list[_Place]]) -> list[_Place]:
+    chain = [top]
+    for number in range(top.rank + 1, bottom.rank):
+        bend = _Place(number, 2.0)
+        ranks[number].append(bend)
+        chain.append(bend)
+    chain.append(bottom)
+    for upper, lower in pairwise(chain):
+        upper.down.append(lower)
+        lower.up.append(upper)
+    return chain
+
+
+def _mean(values: list[float], otherwise: float) -> float:
+    return sum(values) / len(values) if values else otherwise
+
+
+def _renumber(rank: list[_Place]) -> None:
+    for number, place in enumerate(rank):
+        place.order = float(number)
+
+
+def _spread(rank: list[_Place], wanted: list[float]) -> None:
+    """Move the places as near to the wanted positions as their order and widths allow (pool adjacent violators)."""
+    offset, offsets = 0.0, []
+    for left, place in zip([None, *rank], rank, strict=False):
+        offset += 0.0 if left is None else (left.width + place.width) / 2 + GAP_X
+        offsets.append(offset)
+    pools: list[tuple[float, int]] = []
+    for x, shift in zip(wanted, offsets, strict=True):
+        mean, count = x - shift, 1
+        while pools and pools[-1][0] > mean:
+            other, size = pools.pop()
+            mean, count = (mean * count + other * size) / (count + size), count + size
+        pools.append((mean, count))
+    means = (mean for mean, count in pools for _ in range(count))
+    for place, mean, shift in zip(rank, means, offsets, strict=True):
+        place.x = mean + shift
+
+
+def _tops(ranks: list[list[_Place]]) -> list[float]:
+    """Upper edge of every rank, then the lower edge of the last."""
+    tops, y = [], MARGIN
+    for rank in ranks:
+        tops.append(y)
+        y += max(place.box.height for place in rank if place.box is not None) + GAP_Y
+    return [*tops, y - GAP_Y]
+
+
+def _box(place: _Place, tops: list[float]) -> str:
+    box = place.box
+    assert box is not None
+    x, y = place.x - box.width / 2, tops[place.rank]
+    texts = (
+        f'<text x="{place.x:.1f}" y="{y + PAD + LINE * (row + 0.75):.1f}" text-anchor="middle"'
+        f"{TITLE if row == 0 else ''}>{escape(line)}</text>"
+        for row, line in enumerate(box.lines)
+    )
+    style = f' class="{escape(box.style)}"' if box.style else ""
+    rect = f'<rect{style} x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="4"/>'
+    return f"<g>{rect}{''.join(texts)}</g>"
+
+
+def _arrow(chain: list[_Place], tops: list[float], ranks: list[list[_Place]]) -> str:
+    points = list(_points(chain, tops, ranks))
+    path = f"M{points[0][0]:.1f},{points[0][1]:.1f}"
+    for (x0, y0), (x1, y1) in pairwise(points):
+        middle = (y0 + y1) / 2
+        path += f" C{x0:.1f},{middle:.1f} {x1:.1f},{middle:.1f} {x1:.1f},{y1:.1f}"
+    return f'<path d="{path}" marker-end="url(#head)"/>'
+
+
+def _points(chain: list[_Place], tops: list[float], ranks: list[list[_Place]]) -> Iterator[tuple[float, float]]:
+    """Lower edge of the first box, both edges of every rank that is passed, upper edge of the last box."""
+    top, *bends, bottom = chain
+    assert top.box is not None
+    yield top.x, tops[top.rank] + top.box.height
+    for bend in bends:
+        yield bend.x, tops[bend.rank]
+        yield bend.x, tops[bend.rank] + max(p.box.height for p in ranks[bend.rank] if p.box is not None)
+    yield bottom.x, tops[bottom.rank]
