@@ -1,0 +1,102 @@
+"""Columns of a data set: plain arrays, and rows of varying length stored end to end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .problems import DataError
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.values import Csr, Sequences
+
+Array = NDArray[Any]
+Rows = NDArray[np.int64]
+
+
+def gather(starts: Array, rows: Rows) -> tuple[Rows, Rows]:
+    """Positions of the items of `rows` in the stored data, and the starts of the rows when these stand alone."""
+    first, lengths = starts[rows].astype(np.int64), (starts[rows + 1] - starts[rows]).astype(np.int64)
+    taken = np.zeros(len(rows) + 1, np.int64)
+    np.cumsum(lengths, out=taken[1:])
+    return np.repeat(first - taken[:-1], lengths) + np.arange(taken[-1]), taken
+
+
+def checked_starts(starts: Array, total: int, name: str, origin: str) -> Rows:
+    """`starts` as 64-bit integers: begins with 0, never falls, ends with `total`; else `DataError`."""
+    if starts.ndim != 1 or len(starts) < 1 or starts.dtype.kind not in "iu":
+        raise DataError(
+            f"{origin}: `{name}` is {starts.dtype} of shape {starts.shape}; it needs to be a list of whole numbers"
+        )
+    whole = starts.astype(np.int64)
+    falls = np.flatnonzero(np.diff(whole) < 0)
+    if whole[0] != 0 or whole[-1] != total or len(falls):
+        place = f"falls after entry {falls[0]}" if len(falls) else f"goes from {whole[0]} to {whole[-1]}"
+        raise DataError(f"{origin}: `{name}` {place}; starts begin with 0, never fall and end with {total}")
+    return whole
+
+
+class SequenceColumn:
+    """Sequences end to end: row r holds the items `starts[r]` to `starts[r + 1]` of `data`.
+
+    Nested: row r holds the sub-sequences `starts[r]` to `starts[r + 1]`, and `sub_starts` cuts `data` into these.
+    """
+
+    def __init__(self, data: Array, starts: Array, sub_starts: Array | None = None) -> None:
+        self.data, self.starts, self.sub_starts = data, starts, sub_starts
+        self.dtype, self.shape = data.dtype, (len(starts) - 1, *data.shape[1:])
+        self.level = 1 if sub_starts is None else 2
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def row_of_item(self, item: int) -> int:
+        """The row that holds item `item` of `data`."""
+        if self.sub_starts is not None:
+            item = int(np.searchsorted(self.sub_starts, item, "right")) - 1
+        return int(np.searchsorted(self.starts, item, "right")) - 1
+
+    def take(self, rows: Rows, change: Callable[[Array, Rows], Array] | None = None) -> Sequences:
+        """The sequences `rows`; `change(items, row of every item)` may alter their items."""
+        from paddle_layers.runtime.values import Sequences
+
+        items, starts = gather(self.starts, rows)
+        owners = np.repeat(rows, np.diff(starts))
+        sub_starts = None
+        if self.sub_starts is not None:
+            owners = np.repeat(owners, (self.sub_starts[items + 1] - self.sub_starts[items]).astype(np.int64))
+            items, sub_starts = gather(self.sub_starts, items)
+        data = self.data[items]
+        if change is not None:
+            data = change(data, owners)
+        return Sequences(data, starts) if sub_starts is None else Sequences(data, starts, sub_starts)
+
+
+class SparseColumn:
+    """Rows that name the columns that are set: `ids[starts[r]:starts[r + 1]]`, with `values` unless these are ones."""
+
+    level = 0
+
+    def __init__(self, ids: Array, starts: Array, values: Array | None = None) -> None:
+        self.ids, self.starts, self.values = ids, starts, values
+        self.dtype, self.shape = ids.dtype, (len(starts) - 1,)
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def row_of_item(self, item: int) -> int:
+        """The row that holds entry `item` of `ids`."""
+        return int(np.searchsorted(self.starts, item, "right")) - 1
+
+    def take(self, rows: Rows) -> Csr:
+        """The sparse rows `rows`."""
+        from paddle_layers.runtime.values import Csr
+
+        items, starts = gather(self.starts, rows)
+        return Csr(starts, self.ids[items], None if self.values is None else self.values[items])
+
+
+Column = Array | SequenceColumn | SparseColumn

@@ -1,0 +1,103 @@
+"""A data set: named fields with the same number of rows, in memory or mapped from a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from .columns import Column, Rows, SequenceColumn, SparseColumn, checked_starts
+from .problems import DataError
+
+
+class Dataset:
+    """Named fields with the same number of rows.
+
+    A field is an array whose first axis counts rows, a `SequenceColumn` or a `SparseColumn`. In a mapping of arrays
+    the latter two are spelled by suffixes, as in an npz file: `words` and `words.starts` are sequences (with
+    `words.sub_starts`, nested ones); `words.ids` and `words.starts`, with or without `words.values`, are sparse rows.
+
+    `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``.
+    Raises `DataError` when there are no fields or no rows, or when the fields differ in their number of rows.
+    """
+
+    def __init__(
+        self, arrays: Mapping[str, Any], *, origin: str = "the data", place: Callable[[int], str] | None = None
+    ) -> None:
+        self.origin = origin
+        self.fields: dict[str, Column] = _columns(arrays, origin)
+        self._place = place
+        lengths = {name: len(column) for name, column in self.fields.items()}
+        if not lengths:
+            raise DataError(f"{origin} has no fields; give at least one array")
+        self._rows = next(iter(lengths.values()))
+        if len(set(lengths.values())) > 1:
+            listed = ", ".join(f"`{name}` has {count}" for name, count in lengths.items())
+            raise DataError(f"{origin}: every field needs the same number of rows, but {listed}")
+        if self._rows == 0:
+            raise DataError(f"{origin} has no rows; there is nothing to train on")
+
+    def __len__(self) -> int:
+        return self._rows
+
+    def place(self, row: int) -> str:
+        """Where a row came from, for messages."""
+        return self._place(row) if self._place else f"{self.origin}, row {row}"
+
+    def rows(self, index: Rows) -> dict[str, Any]:
+        """The rows `index` of every field: arrays, `Sequences` or `Csr`, as `Net.forward` takes them."""
+        return {
+            name: column[index] if isinstance(column, np.ndarray) else column.take(index)
+            for name, column in self.fields.items()
+        }
+
+
+def _columns(arrays: Mapping[str, Any], origin: str) -> dict[str, Column]:
+    given = {n: v if isinstance(v, (SequenceColumn, SparseColumn)) else np.asanyarray(v) for n, v in arrays.items()}
+    columns: dict[str, Column] = {}
+    for name, value in given.items():
+        field, _, part = name.rpartition(".")
+        if field and part in ("starts", "sub_starts", "values"):
+            if field not in given and f"{field}.ids" not in given:
+                raise DataError(f"{origin}: `{name}` needs `{field}` or `{field}.ids` beside it")
+        elif field and part == "ids":
+            columns[field] = _sparse(given, field, origin)
+        elif isinstance(value, np.ndarray):
+            columns[name] = (
+                _sequences(given, name, origin) if f"{name}.starts" in given else _array(value, name, origin)
+            )
+        else:
+            columns[name] = value
+    return columns
+
+
+def _array(value: Any, name: str, origin: str) -> Column:
+    if value.dtype.kind not in "fiub":
+        kind = "Python objects" if value.dtype.kind == "O" else str(value.dtype)
+        raise DataError(f"{origin}: field `{name}` holds {kind}; only numbers can be used")
+    if value.ndim == 0:
+        raise DataError(f"{origin}: field `{name}` is a single number; its first axis has to count rows")
+    return np.asarray(value)
+
+
+def _sequences(given: Mapping[str, Any], name: str, origin: str) -> SequenceColumn:
+    data = _array(given[name], name, origin)
+    sub_name = f"{name}.sub_starts"
+    if sub_name not in given:
+        return SequenceColumn(
+            np.asarray(data), checked_starts(given[f"{name}.starts"], len(data), f"{name}.starts", origin)
+        )
+    sub_starts = checked_starts(given[sub_name], len(data), sub_name, origin)
+    starts = checked_starts(given[f"{name}.starts"], len(sub_starts) - 1, f"{name}.starts", origin)
+    return SequenceColumn(np.asarray(data), starts, sub_starts)
+
+
+def _sparse(given: Mapping[str, Any], field: str, origin: str) -> SparseColumn:
+    ids = np.asarray(_array(given[f"{field}.ids"], f"{field}.ids", origin))
+    if f"{field}.starts" not in given:
+        raise DataError(f"{origin}: `{field}.ids` needs `{field}.starts` beside it, which says where each row begins")
+    values = given.get(f"{field}.values")
+    if values is not None and values.shape != ids.shape:
+        raise DataError(f"{origin}: `{field}.values` has shape {values.shape}, `{field}.ids` has {ids.shape}")
+    return SparseColumn(ids, checked_starts(given[f"{field}.starts"], len(ids), f"{field}.starts", origin), values)

@@ -1,0 +1,40 @@
+"""Random numbers that depend on seed, epoch and row alone, so that a resumed training draws the same ones."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MASK = 2**64 - 1
+
+
+def generator(seed: int, epoch: int, stream: int) -> np.random.Generator:
+    """A generator for one purpose (`stream`: 0 is the order of the rows) in one epoch."""
+    key = np.array([seed & _MASK, (epoch << 16 | stream) & _MASK], np.uint64)
+    return np.random.Generator(np.random.Philox(key=key))
+
+
+class RowRandom:
+    """Random numbers for the rows of a batch: `random()` gives one in [0, 1) for every row.
+
+    A row gets the same numbers in whatever batch it comes. Successive calls give independent numbers.
+    """
+
+    def __init__(self, seed: int, epoch: int, stream: int, count: int) -> None:
+        self._generator = generator(seed, epoch, stream)
+        self._count = count
+        self._tables: list[NDArray[np.float64]] = []
+        self._rows: NDArray[np.int64] = np.empty(0, np.int64)
+        self._next = 0
+
+    def at(self, rows: NDArray[np.int64]) -> RowRandom:
+        """The numbers of these rows from the first call on."""
+        self._rows, self._next = rows, 0
+        return self
+
+    def random(self) -> NDArray[np.float64]:
+        """One number in [0, 1) for every row."""
+        if self._next == len(self._tables):
+            self._tables.append(self._generator.random(self._count))
+        self._next += 1
+        return self._tables[self._next - 1][self._rows]

@@ -1,0 +1,126 @@
+"""The built-in sources of data. A source's `open(base)` gives a `Dataset`; relative paths start at `base`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paddle_layers.define import Choice, String, Strings, source
+
+from .dataset import Dataset
+from .files import read_npy, read_npz
+from .problems import DataError
+from .tables import Table
+
+_DIGITS = Path(__file__).with_name("digits.npz")
+
+
+@source("digits")
+class Digits:
+    """Optical recognition of handwritten digits: 1,797 grey images of 8 by 8 pixels, part of the package.
+
+    Fields: `pixels` (1x8x8, whole numbers from 0 to 16) and `label` (the digit). One fifth, the same share of every
+    digit, is held out for ever as the part `test`. UCI Machine Learning Repository, E. Alpaydin and C. Kaynak,
+    CC BY 4.0.
+    """
+
+    part = Choice(
+        "which rows",
+        options={
+            "train": "1,438 images to learn from",
+            "test": "359 images that are held out",
+            "all": "every image",
+        },
+    )
+
+    def open(self, base: Path) -> Dataset:  # noqa: ARG002  (every source is given the folder)
+        """The chosen part."""
+        arrays = read_npz(_DIGITS)
+        held_out = arrays["held_out"] == 1
+        rows = {"train": ~held_out, "test": held_out, "all": np.ones(len(held_out), bool)}[self.part]
+        origin = f"the {self.part} part of the digits" if self.part != "all" else "the digits"
+        return Dataset({"pixels": arrays["pixels"][rows], "label": arrays["label"][rows]}, origin=origin)
+
+
+@source("npz")
+class Npz:
+    """Arrays of an npz file: every array is a field, named as in the file; its first axis counts rows.
+
+    Arrays written by `np.savez` are mapped into memory, so they may be larger than it; those of
+    `np.savez_compressed` are read. Sequences are stored end to end: `words` and `words.starts` (nested:
+    `words.sub_starts` too); sparse rows as `words.ids` and `words.starts`, with `words.values` unless these are ones.
+    Files that need pickle are refused.
+    """
+
+    file = String("path of the file, relative to the training file")
+
+    def open(self, base: Path) -> Dataset:
+        """The arrays of the file."""
+        path = base / self.file
+        return Dataset(read_npz(path), origin=str(path))
+
+
+@source("npy")
+class Npy:
+    """Arrays of npy files, mapped into memory; each field is named like its file without the ending."""
+
+    file = Strings("paths of the files, relative to the training file", min_items=1)
+
+    def open(self, base: Path) -> Dataset:
+        """One field for each file."""
+        paths = [base / name for name in self.file]
+        arrays = {path.name.removesuffix(".npy"): read_npy(path) for path in paths}
+        if len(arrays) < len(paths):
+            raise DataError("two files of an `npy` source have the same name, but fields are named like their files")
+        return Dataset(arrays, origin=", ".join(map(str, paths)))
+
+
+@source("csv")
+class Csv:
+    """A text table: one row a line, numbers in every column but the label.
+
+    Without `columns`, everything but the label becomes the field `features`.
+    """
+
+    file = String("path of the file, relative to the training file")
+    label = String("column of the label, by name or by number from 1; becomes the field `label`", default="")
+    classes = Strings("words of the label column in the order of their ids; absent: labels are numbers", default=())
+    columns = Strings('fields and their columns, such as "size = width, height" or "pixels = 2-65"', default=())
+    header = Choice(
+        "whether the first line names the columns",
+        options={"auto": "it does when none of its cells is a number", "yes": "it does", "no": "it is data"},
+        default="auto",
+    )
+    delimiter = String("character between cells", default=",")
+
+    def open(self, base: Path) -> Dataset:
+        """The rows of the file."""
+        path = base / self.file
+        if len(self.delimiter) != 1:
+            raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, it has to be one character")
+        if self.classes and not self.label:
+            raise DataError(f"{path}: `classes` are the words of the label, so `label` has to name its column")
+        table = Table(path, delimiter=self.delimiter, header=self.header, label=self.label, classes=self.classes)
+        if not len(table.lines):
+            raise DataError(f"{path} has no rows; there is nothing to train on")
+        return Dataset(self._fields(table), origin=str(path), place=table.place)
+
+    def _fields(self, table: Table) -> dict[str, Any]:
+        fields: dict[str, Any] = {}
+        label = table.index(self.label) if self.label else -1
+        for entry in self.columns:
+            name, equals, columns = entry.partition("=")
+            if not equals or not name.strip():
+                raise DataError(
+                    f'{table.path}: `columns` has {entry!r}; write "field = first, second" or "field = 2-65"'
+                )
+            fields[name.strip()] = table.values[:, table.select(columns)].astype(np.float32)
+        if not self.columns:
+            features = [at for at in range(len(table.names)) if at != label]
+            if features:
+                fields["features"] = table.values[:, features].astype(np.float32)
+        if self.label:
+            fields["label"] = table.whole(label)
+        return fields

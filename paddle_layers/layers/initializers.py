@@ -1,0 +1,168 @@
+"""How parameters get their first values. `draw` gives float64 of any precision the tensor has later."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define import Choice, Float, Int, initializer
+
+Values = NDArray[np.float64]
+Shape = tuple[int, ...]
+
+
+class Fans(NamedTuple):
+    """How many inputs one output of a parameter adds up (`fan_in`), and how many outputs one input reaches."""
+
+    fan_in: int
+    fan_out: int
+
+
+class _ByFan:
+    """Shared by the initializers whose spread depends on the number of connections."""
+
+    variance_norm = Choice(
+        "the count n in the formula",
+        options={"fan_in": "inputs of an output", "fan_out": "outputs of an input", "average": "the mean of both"},
+        default="fan_in",
+    )
+
+    def count(self, fans: Fans) -> float:
+        """The count that `variance_norm` names."""
+        return {"fan_in": fans.fan_in, "fan_out": fans.fan_out}.get(self.variance_norm, sum(fans) / 2)
+
+
+@initializer("constant", elsewhere={"Caffe": "constant", "Mocha": "ConstantInitializer"})
+class Constant:
+    """The same number everywhere."""
+
+    value = Float("the number", default=0.0)
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+        """An array filled with `value`."""
+        return np.full(shape, self.value)
+
+
+@initializer("zero", elsewhere={"Mocha": "NullInitializer"})
+class Zero:
+    """Zeros."""
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+        """Zeros."""
+        return np.zeros(shape)
+
+
+@initializer("one")
+class One:
+    """Ones."""
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+        """Ones."""
+        return np.ones(shape)
+
+
+@initializer("uniform", elsewhere={"Caffe": "uniform", "Paddle": "initial_strategy 1"})
+class Uniform:
+    """Even between `min` and `max`. Caffe's defaults are 0 and 1, Paddle's -0.01 and 0.01."""
+
+    min = Float("smallest value", default=-0.05)
+    max = Float("largest value", default=0.05)
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+        """Values between `min` and `max`; `ValueError` when these are swapped."""
+        if self.min > self.max:
+            raise ValueError(f"initializer `uniform`: `min` is {self.min}, which is above `max`, {self.max}")
+        return rng.uniform(self.min, self.max, shape)
+
+
+@initializer(
+    "gaussian", elsewhere={"Caffe": "gaussian", "Mocha": "GaussianInitializer", "Paddle": "initial_strategy 0"}
+)
+class Gaussian:
+    """Normal distribution. The default `std` is Paddle's and KUnet's; Caffe's and Mocha's is 1."""
+
+    mean = Float("mean", default=0.0)
+    std = Float("standard deviation", default=0.01, min=0)
+    sparse = Int("about so many of the inputs of an output are not zero; absent: all", optional=True, min=0)
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
+        """Normal values, most of them set to zero when `sparse` is given."""
+        values = rng.normal(self.mean, self.std, shape)
+        if self.sparse is not None:
+            values *= rng.random(shape) < self.sparse / max(fans.fan_in, 1)
+        return values
+
+
+@initializer("xavier", elsewhere={"Caffe": "xavier", "Mocha": "XavierInitializer", "KUnet": "xavier"})
+class Xavier(_ByFan):
+    """Even between -sqrt(3 / n) and sqrt(3 / n) (Glorot and Bengio 2010, as in Caffe)."""
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
+        """Values of variance 1 / n."""
+        limit = math.sqrt(3.0 / max(self.count(fans), 1))
+        return rng.uniform(-limit, limit, shape)
+
+
+@initializer("msra", elsewhere={"Caffe": "msra"})
+class Msra(_ByFan):
+    """Normal with standard deviation sqrt(2 / n), made for rectifiers (He et al. 2015, as in Caffe)."""
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
+        """Values of variance 2 / n."""
+        return rng.normal(0.0, math.sqrt(2.0 / max(self.count(fans), 1)), shape)
+
+
+@initializer("paddle", elsewhere={"Paddle": "initial_smart"})
+class PaddleDefault:
+    """Paddle's default: normal with standard deviation 1 / sqrt(inputs of an output)."""
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
+        """Values of variance 1 / fan_in."""
+        return rng.normal(0.0, 1.0 / math.sqrt(max(fans.fan_in, 1)), shape)
+
+
+@initializer("orthogonal", elsewhere={"Mocha": "OrthogonalInitializer"})
+class Orthogonal:
+    """Orthogonal rows or columns, whichever are fewer, of the matrix first axis by all others (Saxe et al. 2014)."""
+
+    gain = Float("length of each row or column", default=1.0)
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+        """An orthogonal factor of a normal matrix; `ValueError` for fewer than two axes."""
+        if len(shape) < 2:
+            raise ValueError(f"initializer `orthogonal` needs at least two axes, the parameter has shape {shape}")
+        rows, columns = shape[0], math.prod(shape[1:])
+        factor, triangle = np.linalg.qr(rng.standard_normal((max(rows, columns), min(rows, columns))))
+        factor *= np.sign(np.diag(triangle))  # without this the result is not evenly spread over all rotations
+        return self.gain * (factor if rows >= columns else factor.T).reshape(shape)
+
+
+@initializer("positive_unitball", elsewhere={"Caffe": "positive_unitball"})
+class PositiveUnitball:
+    """Even between 0 and 1, then each entry of the first axis divided by its sum."""
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+        """Positive values that sum to one over all axes but the first."""
+        values = rng.uniform(0.0, 1.0, shape)
+        total: Any = values.sum(axis=tuple(range(1, len(shape))), keepdims=True)
+        return values / total
+
+
+@initializer("bilinear", elsewhere={"Caffe": "bilinear"})
+class Bilinear:
+    """Kernels that enlarge an image by bilinear interpolation, for transposed convolutions."""
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+        """The same square kernel for all channels; `ValueError` unless the last two of four axes are equal."""
+        if len(shape) != 4 or shape[2] != shape[3]:
+            raise ValueError(
+                f"initializer `bilinear` needs square kernels on four axes, the parameter has shape {shape}"
+            )
+        size = shape[3]
+        factor = math.ceil(size / 2)
+        centre = (size - 1) / (2.0 * factor)
+        line = 1.0 - np.abs(np.arange(size) / factor - centre)
+        return np.broadcast_to(np.outer(line, line), shape).copy()
