@@ -1,0 +1,129 @@
+"""Optimizers: what one weight does in one step. `rate` is the learning rate times the parameter's `lr_mult`.
+
+Each function gives the new weight, then its new states, which start at zero.
+"""
+
+from __future__ import annotations
+
+import math
+
+from paddle_layers.define import Float, State, optimizer, step
+
+
+@optimizer("sgd", elsewhere={"Caffe": "SGD", "Mocha": "SGD", "Paddle": "momentum"})
+class Sgd:
+    """Gradient descent with momentum: v = momentum * v + rate * gradient; w -= v.
+
+    The form of Caffe: a change of the rate does not change the steps that are already on their way. `momentum: 0` is
+    plain gradient descent.
+    """
+
+    momentum = Float("share of the last step that is kept", default=0.9, min=0, below=1)
+    velocity = State("the running step")
+
+
+@step(Sgd)
+def sgd_step(i, value, gradient, rate, velocity, momentum):
+    v = momentum * velocity[i] + rate * gradient[i]
+    return value[i] - v, v
+
+
+@optimizer("nesterov", elsewhere={"Caffe": "Nesterov", "Mocha": "Nesterov", "KUnet": "nesterov"})
+class Nesterov:
+    """Momentum that looks ahead: v' = momentum * v + rate * gradient; w -= (1 + momentum) * v' - momentum * v.
+
+    Sutskever et al. 2013, in the form of Caffe.
+    """
+
+    momentum = Float("share of the last step that is kept", default=0.9, min=0, below=1)
+    velocity = State("the running step")
+
+
+@step(Nesterov)
+def nesterov_step(i, value, gradient, rate, velocity, momentum):
+    v = momentum * velocity[i] + rate * gradient[i]
+    return value[i] - (1.0 + momentum) * v + momentum * velocity[i], v
+
+
+@optimizer("adagrad", elsewhere={"Caffe": "AdaGrad", "Mocha": "Adagrad", "Paddle": "adagrad", "KUnet": "adagrad"})
+class AdaGrad:
+    """Steps divided by the root of all squared gradients so far: h += g²; w -= rate * g / (sqrt(h) + epsilon).
+
+    Duchi et al. 2011, in the form of Caffe; Paddle puts epsilon (1e-6) under the root.
+    """
+
+    epsilon = Float("keeps the division finite", default=1e-8, above=0, aliases=("delta",))
+    squares = State("sum of the squared gradients")
+
+
+@step(AdaGrad)
+def adagrad_step(i, value, gradient, rate, squares, epsilon):
+    h = squares[i] + gradient[i] * gradient[i]
+    return value[i] - rate * gradient[i] / (math.sqrt(h) + epsilon), h
+
+
+@optimizer("rmsprop", elsewhere={"Caffe": "RMSProp", "Paddle": "decayed_adagrad"})
+class RmsProp:
+    """Steps divided by the root of a moving average of squared gradients.
+
+    h = decay * h + (1 - decay) * g²; w -= rate * g / (sqrt(h) + epsilon). Tieleman and Hinton 2012, in the form of
+    Caffe; Paddle's `rmsprop` also subtracts the squared average gradient and puts epsilon under the root.
+    """
+
+    decay = Float("share of the average that is kept", default=0.99, min=0, below=1, aliases=("rms_decay", "rho"))
+    epsilon = Float("keeps the division finite", default=1e-8, above=0, aliases=("delta",))
+    squares = State("moving average of the squared gradients")
+
+
+@step(RmsProp)
+def rmsprop_step(i, value, gradient, rate, squares, decay, epsilon):
+    h = decay * squares[i] + (1.0 - decay) * gradient[i] * gradient[i]
+    return value[i] - rate * gradient[i] / (math.sqrt(h) + epsilon), h
+
+
+@optimizer("adam", elsewhere={"Caffe": "Adam", "Mocha": "Adam", "Paddle": "adam"})
+class Adam:
+    """Averages of the gradient and of its square, both corrected for their start at zero.
+
+    m = beta1 * m + (1 - beta1) * g; v = beta2 * v + (1 - beta2) * g²;
+    w -= rate * sqrt(1 - beta2^t) / (1 - beta1^t) * m / (sqrt(v) + epsilon).
+    Kingma and Ba 2015, the faster form at the end of their section 2, as in Caffe and Paddle.
+    """
+
+    beta1 = Float("share of the average gradient that is kept", default=0.9, min=0, below=1)
+    beta2 = Float("share of the average square that is kept", default=0.999, min=0, below=1)
+    epsilon = Float("keeps the division finite", default=1e-8, above=0)
+    mean = State("moving average of the gradients")
+    squares = State("moving average of the squared gradients")
+
+
+@step(Adam)
+def adam_step(i, value, gradient, rate, count, mean, squares, beta1, beta2, epsilon):
+    m = beta1 * mean[i] + (1.0 - beta1) * gradient[i]
+    v = beta2 * squares[i] + (1.0 - beta2) * gradient[i] * gradient[i]
+    scale = rate * math.sqrt(1.0 - beta2**count) / (1.0 - beta1**count)
+    return value[i] - scale * m / (math.sqrt(v) + epsilon), m, v
+
+
+@optimizer("adamw")
+class AdamW:
+    """Adam with a decay of the weights that does not pass through the averages.
+
+    As `adam`, but epsilon is added to the corrected root, and w -= rate * weight_decay * w. Loshchilov and Hutter
+    2019, in the form of PyTorch. A regularizer of the training file is added to the gradient as for every optimizer.
+    """
+
+    beta1 = Float("share of the average gradient that is kept", default=0.9, min=0, below=1)
+    beta2 = Float("share of the average square that is kept", default=0.999, min=0, below=1)
+    epsilon = Float("keeps the division finite", default=1e-8, above=0)
+    weight_decay = Float("share of a weight that a step of rate 1 takes away", default=0.01, min=0)
+    mean = State("moving average of the gradients")
+    squares = State("moving average of the squared gradients")
+
+
+@step(AdamW)
+def adamw_step(i, value, gradient, rate, count, mean, squares, beta1, beta2, epsilon, weight_decay):
+    m = beta1 * mean[i] + (1.0 - beta1) * gradient[i]
+    v = beta2 * squares[i] + (1.0 - beta2) * gradient[i] * gradient[i]
+    root = math.sqrt(v / (1.0 - beta2**count)) + epsilon
+    return value[i] - rate * (m / (1.0 - beta1**count) / root + weight_decay * value[i]), m, v

@@ -1,0 +1,127 @@
+"""How the learning rate changes: `rate(base, step, total)`, with steps counted from 0 and their number `total`.
+
+The formulas are those of Caffe's `lr_policy`; cosine is that of Loshchilov and Hutter (2017) without restarts.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from typing import Protocol
+
+from paddle_layers.define import Float, Int, Ints, schedule
+
+
+class Schedule(Protocol):
+    """What a schedule has."""
+
+    def rate(self, base: float, step: int, total: int) -> float:
+        """Learning rate of a step."""
+        ...
+
+
+class _Rising:
+    """Shared by the built-in schedules: a rise to the base rate before the schedule has its say."""
+
+    warmup = Int("steps in which the rate first rises evenly to its base", default=0, min=0)
+
+
+def rate_at(chosen: Schedule | None, base: float, step: int, total: int) -> float:
+    """The rate of a step: the schedule's, or the base rate; times the rise of the first `warmup` steps."""
+    rate = base if chosen is None else chosen.rate(base, step, total)
+    return rate * rise(step, getattr(chosen, "warmup", 0))
+
+
+def rise(step: int, steps: int) -> float:
+    """Share of the rate in a rise of so many steps: 1/steps at the first, 1 from the last on."""
+    return min(1.0, (step + 1) / steps) if steps else 1.0
+
+
+@schedule("fixed", elsewhere={"Caffe": "fixed", "Mocha": "LRPolicy.Fixed", "Paddle": "constant"})
+class Fixed(_Rising):
+    """Always the base rate."""
+
+    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  (one signature)
+        """base."""
+        return base
+
+
+@schedule("warmup")
+class Warmup:
+    """Rises evenly to the base rate in `steps` steps and stays. The others do the same by their `warmup`."""
+
+    steps = Int("steps of the rise", min=1)
+
+    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  (one signature)
+        """base * min(1, (step + 1) / steps)."""
+        return base * rise(step, self.steps)
+
+
+@schedule("step", elsewhere={"Caffe": "step", "Mocha": "LRPolicy.Step"})
+class Step(_Rising):
+    """Multiplies the rate by `gamma` every `every` steps."""
+
+    gamma = Float("factor", default=0.1, min=0)
+    every = Int("steps between two changes", min=1, aliases=("stepsize",))
+
+    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  (one signature)
+        """base * gamma ** (step // every)."""
+        return base * self.gamma ** (step // self.every)
+
+
+@schedule("multistep", elsewhere={"Caffe": "multistep"})
+class Multistep(_Rising):
+    """Multiplies the rate by `gamma` at each of the steps `at`."""
+
+    gamma = Float("factor", default=0.1, min=0)
+    at = Ints("steps at which the rate changes", min=0, min_items=1, aliases=("stepvalue",))
+
+    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  (one signature)
+        """base * gamma ** (number of entries of `at` that are at most step)."""
+        return base * self.gamma ** bisect_right(sorted(self.at), step)
+
+
+@schedule("exp", elsewhere={"Caffe": "exp", "Mocha": "LRPolicy.Exp"})
+class Exponential(_Rising):
+    """Multiplies the rate by `gamma` after every step."""
+
+    gamma = Float("factor of one step", above=0)
+
+    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  (one signature)
+        """base * gamma ** step."""
+        return base * self.gamma**step
+
+
+@schedule("inv", elsewhere={"Caffe": "inv", "Mocha": "LRPolicy.Inv", "Paddle": "poly"})
+class Inverse(_Rising):
+    """Falls like a power of the number of steps."""
+
+    gamma = Float("how fast it falls", default=1e-4, min=0)
+    power = Float("exponent", default=0.75, min=0)
+
+    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  (one signature)
+        """base * (1 + gamma * step) ** -power."""
+        return float(base * (1.0 + self.gamma * step) ** -self.power)
+
+
+@schedule("poly", elsewhere={"Caffe": "poly", "Paddle": "caffe_poly"})
+class Polynomial(_Rising):
+    """Falls to zero at the end of the training."""
+
+    power = Float("exponent", default=1.0, min=0)
+
+    def rate(self, base: float, step: int, total: int) -> float:
+        """base * (1 - step / total) ** power; 0 after the end."""
+        return float(base * max(0.0, 1.0 - step / max(total, 1)) ** self.power)
+
+
+@schedule("cosine")
+class Cosine(_Rising):
+    """Falls along half a cosine to `floor` times the base rate at the end of the training."""
+
+    floor = Float("last rate as a share of the base rate", default=0.0, min=0, max=1)
+
+    def rate(self, base: float, step: int, total: int) -> float:
+        """base * (floor + (1 - floor) * (1 + cos(pi * step / total)) / 2)."""
+        done = min(1.0, step / max(total, 1))
+        return base * (self.floor + (1.0 - self.floor) * 0.5 * (1.0 + math.cos(math.pi * done)))
