@@ -1,0 +1,41 @@
+"""Functions that the layers' point functions share; they run on every device."""
+
+import math
+
+from paddle_layers.define import helper, real
+
+WORD = 0xFFFFFFFF
+PHILOX_FACTOR = 0xD256D193
+PHILOX_STEP = 0x9E3779B9
+
+
+@helper
+def sigmoid(v):
+    """Logistic function 1 / (1 + exp(-v)), without overflow for any `v`."""
+    e = math.exp(-abs(v))
+    return 1.0 / (1.0 + e) if v >= 0.0 else e / (1.0 + e)
+
+
+@helper
+def philox(key, i):
+    """Whole number in [0, 2**32) that depends on `key` and `i` only: the first word of Philox2x32-10.
+
+    Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (2011). The low word of `key` is the generator's
+    key, the high one chooses the stream. A product of two words may wrap around: its 64 bits are the same in
+    signed arithmetic, on CUDA and in Python's unbounded numbers.
+    """
+    left = i & WORD
+    right = ((i >> 32) ^ (key >> 32)) & WORD
+    word = key & WORD
+    for _ in range(10):
+        product = left * PHILOX_FACTOR
+        left = ((product >> 32) & WORD) ^ word ^ right
+        right = product & WORD
+        word = (word + PHILOX_STEP) & WORD
+    return left
+
+
+@helper
+def uniform(key, i):
+    """Number in [0, 1), a multiple of 2**-24: the same on every device, at any thread count and after a resume."""
+    return real(philox(key, i) >> 8) * 5.9604644775390625e-08

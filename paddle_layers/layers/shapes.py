@@ -1,0 +1,218 @@
+"""Layers that move values without changing them: joining, cutting, copying, giving rows another shape."""
+
+import math
+
+from paddle_layers.define import (
+    Example,
+    Input,
+    Int,
+    Ints,
+    Output,
+    Type,
+    each,
+    gradient,
+    infer,
+    layer,
+    output_types,
+    require,
+)
+
+
+@layer(
+    "concat",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "concat", "Caffe": "Concat", "Mocha": "ConcatLayer", "ONNX": "Concat"},
+    since=1,
+)
+class Concat:
+    """Joins rows side by side; images by their channels.
+
+    The channels of the first input come first, then those of the second, and so on; all other axes must agree.
+    Caffe (`axis`) and Mocha (`dim`) can join along other axes as well; Paddle cannot.
+    """
+
+    x = Input("N C_i ...", "parts", repeatable=True, seq=(0, 1, 2))
+    y = Output("N C ...", "all channels of the first part, then of the second, ...")
+    examples = [
+        Example(x=["3", "5"]),
+        Example(x=["1x2x3", "4x2x3", "2x2x3"], act="tanh"),
+        Example(x=["sequence of 4"]),
+    ]
+
+
+@infer(Concat)
+def concat_sizes(C_i):
+    return {"C": sum(C_i)}
+
+
+@each(Concat.y)
+def concat_y(n, c, i, x):
+    value = 0.0
+    for j in range(len(x)):
+        if 0 <= c < x[j].shape[1]:
+            value = x[j][n, c, i]
+        c -= x[j].shape[1]
+    return value
+
+
+@gradient(Concat.x)
+def concat_dx(which, n, c, i, dy, x):
+    for j in range(which):
+        c += x[j].shape[1]
+    return dy[n, c, i]
+
+
+@layer("slice", elsewhere={"Caffe": "Slice", "ONNX": "Split"}, since=1)
+class Slice:
+    """Cuts rows, or images by their channels, into several outputs: the opposite of `concat`.
+
+    Either `sizes` says how many channels each output gets, or `parts` how many equal ones there are. Caffe gives the
+    channels where it cuts (`slice_point`) instead of sizes, equal parts by the number of outputs, and may cut along
+    other axes.
+    """
+
+    x = Input("N C ...", "what is cut", seq=(0, 1, 2))
+    y = Output("N K_i ...", "consecutive channels of `x`", repeatable=True)
+    sizes = Ints("channels of each output", min=1, min_items=1, optional=True)
+    parts = Int("number of equal outputs", min=1, optional=True)
+    examples = [
+        Example(x="7", sizes=[2, 4, 1]),
+        Example(x="6x2x3", parts=3),
+        Example(x="sequence of 4", sizes=[1, 3]),
+        Example(x="3", parts=1),
+    ]
+
+
+@infer(Slice)
+def slice_sizes(C, sizes, parts):
+    require((sizes is None) != (parts is None), "sizes", "set either `sizes` or `parts`")
+    if sizes is None:
+        require(C % parts == 0, "parts", f"{C} channels cannot be cut into {parts} equal parts")
+        return {"K_i": [C // parts] * parts}
+    require(sum(sizes) == C, "sizes", f"`sizes` add up to {sum(sizes)}, but there are {C} channels")
+    return {"K_i": list(sizes)}
+
+
+@each(Slice.y)
+def slice_y(which, n, k, i, x, y):
+    for j in range(which):
+        k += y[j].shape[1]
+    return x[n, k, i]
+
+
+@gradient(Slice.x)
+def slice_dx(n, c, i, dy):
+    value = 0.0
+    for j in range(len(dy)):
+        if 0 <= c < dy[j].shape[1]:
+            value = dy[j][n, c, i]
+        c -= dy[j].shape[1]
+    return value
+
+
+@layer("split", elsewhere={"Caffe": "Split", "Mocha": "SplitLayer", "ONNX": "Identity"}, since=1)
+class Split:
+    """Copies its input to several outputs.
+
+    The gradient is the sum of the outputs' gradients. An output may be read by any number of layers without it, as in
+    Paddle; Caffe inserts this layer where that happens, Mocha wants it written. To cut an input into pieces, see
+    `slice` (which ONNX calls Split).
+    """
+
+    x = Input("...", "what is copied", seq=(0, 1, 2))
+    y = Output("...", "copies of `x`", repeatable=True)
+    copies = Int("number of outputs", default=2, min=1)
+    examples = [Example(x="5"), Example(x="sequence of 2x3", copies=3), Example(x="3", copies=1)]
+
+
+@output_types(Split)
+def split_types(x, copies):
+    return [x] * copies
+
+
+@each(Split.y)
+def split_y(which, i, x):
+    return x[i]
+
+
+@gradient(Split.x)
+def split_dx(i, dy):
+    total = 0.0
+    for j in range(len(dy)):
+        total += dy[j][i]
+    return total
+
+
+@layer("reshape", elsewhere={"Caffe": "Reshape", "Mocha": "ReshapeLayer", "ONNX": "Reshape"}, since=1)
+class Reshape:
+    """Gives every row another shape; the values and their order stay.
+
+    `dims` are the axes of a row, so the number of rows is never part of them. 0 keeps the size of that axis of `x`,
+    one -1 takes what is left, as in Caffe and ONNX, whose dims begin with the rows. Mocha's begin with the fastest
+    axis. Paddle's resize, which turns values of one row into several rows, is another layer.
+    """
+
+    x = Input("...", "rows of any shape", seq=(0, 1, 2))
+    y = Output("...", "the same values")
+    dims = Ints("axes of a row; 0: as in `x`, -1: what is left", min=-1)
+    examples = [
+        Example(x="12", dims=[3, 2, 2]),
+        Example(x="2x3x5", dims=[0, -1]),
+        Example(x="sequence of 4x3", dims=[-1, 2, 2]),
+        Example(x="1", dims=[]),
+    ]
+
+
+@output_types(Reshape)
+def reshape_types(x, dims):
+    require(dims.count(-1) <= 1, "dims", "at most one of `dims` may be -1")
+    sizes = []
+    for place, size in enumerate(dims):
+        known = size != 0 or place < len(x.dims)
+        require(known, "dims", f"0 in place {place + 1} of `dims` keeps an axis, but a row has {len(x.dims)}")
+        sizes.append(x.dims[place] if size == 0 else size)
+    if -1 in sizes:
+        others = -math.prod(sizes)
+        require(x.size % others == 0, "dims", f"{x.size} values a row are no multiple of {others}")
+        sizes[sizes.index(-1)] = x.size // others
+    count = math.prod(sizes)
+    require(count == x.size, "dims", f"`dims` hold {count} values a row, but the input has {x.size}")
+    return [Type.dense(*sizes, level=x.level)]
+
+
+@each(Reshape.y)
+def reshape_y(i, x):
+    return x[i]
+
+
+@gradient(Reshape.x)
+def reshape_dx(i, dy):
+    return dy[i]
+
+
+@layer("flatten", elsewhere={"Caffe": "Flatten", "ONNX": "Flatten"}, since=1)
+class Flatten:
+    """Puts all axes of a row into one; the values and their order stay.
+
+    Caffe can merge a part of the axes (`axis`, `end_axis`): see `reshape`. Paddle and Mocha need no such layer, since
+    theirs that work on rows take images as they are; `fc` does here too.
+    """
+
+    x = Input("...", "rows of any shape", seq=(0, 1, 2))
+    y = Output("...", "the same values in one axis")
+    examples = [Example(x="2x3x4"), Example(x="sequence of 3x2"), Example(x="5"), Example(x="scalar")]
+
+
+@output_types(Flatten)
+def flatten_types(x):
+    return [Type.dense(x.size, level=x.level)]
+
+
+@each(Flatten.y)
+def flatten_y(i, x):
+    return x[i]
+
+
+@gradient(Flatten.x)
+def flatten_dx(i, dy):
+    return dy[i]
