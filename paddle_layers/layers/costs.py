@@ -1,0 +1,257 @@
+"""Costs of rows. The network's loss is the mean of a cost over the rows, times the layer's `loss_weight`."""
+
+import math
+
+from paddle_layers.define import (
+    Choice,
+    Example,
+    Float,
+    Input,
+    Int,
+    Output,
+    Temp,
+    Type,
+    each,
+    gradient,
+    infer,
+    layer,
+    real,
+    require,
+)
+
+from .helpers import sigmoid
+
+
+def check_labels(label: Type, classes: int, ignore_label: int | None = None) -> None:
+    """Refuse labels that have more classes than there are scores, save for a class that is ignored."""
+    require(
+        label.size <= classes or (ignore_label is not None and ignore_label >= classes),
+        "label",
+        f"there are {label.size} labels, but {classes} classes have a score",
+    )
+
+
+@layer(
+    "cross_entropy",
+    elsewhere={
+        "Paddle": "multi-class-cross-entropy",
+        "Caffe": "MultinomialLogisticLoss",
+        "Mocha": "MultinomialLogisticLossLayer",
+    },
+    since=1,
+)
+class CrossEntropy:
+    """Minus the logarithm of the probability given to the right class.
+
+    `cost = -log(max(x[label], floor))`, times `weight` where the row has one. `x` are probabilities, as `softmax`
+    gives; on scores, `softmax_with_loss` is the same with less rounding. Below `floor` the cost is flat and its
+    gradient 0. Caffe and Mocha have a floor of 1e-20, Paddle has none; Mocha's layer has no gradient. Paddle's `coeff`
+    scales the gradient and not the cost: `loss_weight` scales both.
+    """
+
+    x = Input("N C...", "probability of every class", seq=(0, 1, 2), kinks=(0.0,))
+    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "cost of every row", loss=True)
+    floor = Float("smallest probability that counts", default=1e-20, above=0, below=1)
+    examples = (
+        Example(x="4", label="ids<4"),
+        Example(x="5", label="ids<3", weight="scalar", floor=0.01),
+        Example(x="sequence of 3", label="sequence of ids<3"),
+    )
+
+
+@infer(CrossEntropy)
+def cross_entropy_labels(label, C):
+    check_labels(label, C)
+    return {}
+
+
+@each(CrossEntropy.cost)
+def cross_entropy_cost(n, x, label, weight, floor):
+    cost = -math.log(max(x[n, label[n]], floor))
+    return cost if weight is None else cost * weight[n]
+
+
+@gradient(CrossEntropy.x)
+def cross_entropy_dx(n, c, dcost, x, label, weight, floor):
+    if c != label[n] or x[n, c] < floor:
+        return 0.0
+    slope = -dcost[n] / x[n, c]
+    return slope if weight is None else slope * weight[n]
+
+
+@layer(
+    "softmax_with_loss",
+    elsewhere={"Caffe": "SoftmaxWithLoss", "Mocha": "SoftmaxLossLayer", "ONNX": "SoftmaxCrossEntropyLoss"},
+    since=1,
+)
+class SoftmaxWithLoss:
+    """Minus the logarithm of the softmax probability of the right class.
+
+    `loss = (log(sum over c of exp(x[c])) - x[label]) * factor`, times `weight` where the row has one; the largest
+    score is taken off first, so that nothing overflows. Rows whose label is `ignore_label` cost nothing, and that
+    label may lie outside the classes; another label outside them costs NaN.
+
+    Since the network averages the cost over the rows, `factor` turns the mean into what `normalization` says: `VALID`
+    the mean over the rows that are not ignored, `BATCH_SIZE` the mean over all rows, `NONE` the sum. Caffe has `VALID`
+    when nothing is set, and its `FULL` is `BATCH_SIZE` here, where every row has one label. Weights change no divisor;
+    in ONNX a weight belongs to a class and the mean divides by the weights.
+    """
+
+    x = Input("N C...", "score of every class", seq=(0, 1, 2))
+    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    loss = Output("N", "cost of every row", loss=True)
+    ignore_label = Int("rows of this class cost nothing", optional=True)
+    normalization = Choice(
+        "what the loss of the network divides the sum over the rows by",
+        options={
+            "VALID": "the rows that are not ignored, at least 1",
+            "BATCH_SIZE": "all rows",
+            "NONE": "nothing: the loss is the sum",
+        },
+        default="VALID",
+    )
+    peak = Temp("N", "largest score")
+    total = Temp("N", "sum of the exponentials")
+    factor = Temp("", "undoes the mean over the rows")
+    examples = (
+        Example(x="4", label="ids<4"),
+        Example(x="5x1x1", label="ids<3", weight="scalar", ignore_label=1, normalization="BATCH_SIZE"),
+        Example(x="3", label="ids<4", ignore_label=3),
+        Example(x="sequence of 3", label="sequence of ids<3", normalization="NONE"),
+    )
+
+
+@infer(SoftmaxWithLoss)
+def softmax_with_loss_labels(label, C, ignore_label):
+    check_labels(label, C, ignore_label)
+    return {}
+
+
+@each(SoftmaxWithLoss.peak, SoftmaxWithLoss.total)
+def softmax_with_loss_moments(n, x, C):
+    peak = x[n, 0]
+    for c in range(1, C):
+        peak = max(peak, x[n, c])
+    total = 0.0
+    for c in range(C):
+        total += math.exp(x[n, c] - peak)
+    return peak, total
+
+
+@each(SoftmaxWithLoss.factor)
+def softmax_with_loss_factor(label, N, ignore_label, normalization):
+    if normalization == "NONE":
+        return real(N)
+    if normalization == "BATCH_SIZE" or ignore_label is None:
+        return 1.0
+    valid = 0
+    for n in range(N):
+        if label[n] != ignore_label:
+            valid += 1
+    return real(N) / real(max(valid, 1))
+
+
+@each(SoftmaxWithLoss.loss)
+def softmax_with_loss_loss(n, x, label, weight, peak, total, factor, C, ignore_label):
+    if ignore_label is not None:
+        if label[n] == ignore_label:
+            return 0.0
+        if label[n] < 0 or label[n] >= C:
+            return math.nan
+    loss = (math.log(total[n]) + peak[n] - x[n, label[n]]) * factor[0]
+    return loss if weight is None else loss * weight[n]
+
+
+@gradient(SoftmaxWithLoss.x)
+def softmax_with_loss_dx(n, c, dloss, x, label, weight, peak, total, factor, ignore_label):
+    if ignore_label is not None and label[n] == ignore_label:
+        return 0.0
+    value = math.exp(x[n, c] - peak[n]) / total[n] - (1.0 if c == label[n] else 0.0)
+    slope = value * dloss[n] * factor[0]
+    return slope if weight is None else slope * weight[n]
+
+
+@layer("sigmoid_cross_entropy", elsewhere={"Caffe": "SigmoidCrossEntropyLoss"}, since=1)
+class SigmoidCrossEntropy:
+    """Cross entropy of independent yes-or-no answers: logistic function and cost in one.
+
+    `cost = sum over c of max(x, 0) - x * target + log(1 + exp(-|x|))`, which is
+    `-target * log(p) - (1 - target) * log(1 - p)` for `p = 1 / (1 + exp(-x))` without overflow. Targets lie between
+    0 and 1. Terms whose target is `ignore_label` cost nothing; the divisor stays the number of rows, as in Caffe when
+    nothing is set. Paddle's `multi_binary_label_cross_entropy` and Mocha's `BinaryCrossEntropyLossLayer` take
+    probabilities instead of scores.
+    """
+
+    x = Input("N C...", "one score per question", seq=(0, 1, 2))
+    target = Input("N C...", "wanted answers, from 0 to 1", seq=(0, 1, 2))
+    cost = Output("N", "cost of every row", loss=True)
+    ignore_label = Int("terms with this target cost nothing", optional=True)
+    examples = (
+        Example(x="4", target="4"),
+        Example(x="2x2x3", target="2x2x3", ignore_label=-1),
+        Example(x="sequence of scalar", target="sequence of scalar"),
+    )
+
+
+@each(SigmoidCrossEntropy.cost)
+def sigmoid_cross_entropy_cost(n, x, target, C, ignore_label):
+    cost = 0.0
+    for c in range(C):
+        if ignore_label is None or target[n, c] != real(ignore_label):
+            cost += max(x[n, c], 0.0) - x[n, c] * target[n, c] + math.log1p(math.exp(-abs(x[n, c])))
+    return cost
+
+
+@gradient(SigmoidCrossEntropy.x)
+def sigmoid_cross_entropy_dx(n, c, dcost, x, target, ignore_label):
+    if ignore_label is not None and target[n, c] == real(ignore_label):
+        return 0.0
+    return dcost[n] * (sigmoid(x[n, c]) - target[n, c])
+
+
+@layer(
+    "square_error",
+    elsewhere={"Paddle": "square_error", "Caffe": "EuclideanLoss", "Mocha": "SquareLossLayer", "KUnet": "QuadLoss"},
+    since=1,
+)
+class SquareError:
+    """Squared distance of every row from its target, times `coeff`.
+
+    `cost = coeff * sum over c of (x - target) ** 2`, times `weight` where the row has one. Paddle has no factor, as
+    with `coeff` 1; Caffe, Mocha and KUnet have one half: `coeff: 0.5`. Paddle's own `coeff` scales the gradient and
+    not the cost. The target gets its gradient too, as in Caffe and Mocha.
+    """
+
+    x = Input("N C...", "rows", seq=(0, 1, 2))
+    target = Input("N C...", "wanted rows", seq=(0, 1, 2))
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "cost of every row", loss=True)
+    coeff = Float("factor of the squared distance", default=1.0)
+    examples = (
+        Example(x="4", target="4"),
+        Example(x="2x3x2", target="2x3x2", weight="scalar", coeff=0.5),
+        Example(x="sequence of scalar", target="sequence of scalar"),
+    )
+
+
+@each(SquareError.cost)
+def square_error_cost(n, x, target, weight, C, coeff):
+    total = 0.0
+    for c in range(C):
+        total += (x[n, c] - target[n, c]) * (x[n, c] - target[n, c])
+    return coeff * total if weight is None else coeff * total * weight[n]
+
+
+@gradient(SquareError.x)
+def square_error_dx(n, c, dcost, x, target, weight, coeff):
+    slope = 2.0 * coeff * dcost[n] * (x[n, c] - target[n, c])
+    return slope if weight is None else slope * weight[n]
+
+
+@gradient(SquareError.target)
+def square_error_dtarget(n, c, dcost, x, target, weight, coeff):
+    slope = 2.0 * coeff * dcost[n] * (target[n, c] - x[n, c])
+    return slope if weight is None else slope * weight[n]
