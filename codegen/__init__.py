@@ -1,1 +1,1 @@
-"""Text made from definitions: reference pages (Jinja2), and later schemas and typed helpers."""
+"""Text made from definitions: reference pages (Jinja2 templates beside), bindings of the schema."""

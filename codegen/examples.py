@@ -1,0 +1,87 @@
+"""A definition's examples, worked out: config text, inferred types, sizes of the parameters."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from paddle_layers.define import Example, LayerDefinition, Param, Type
+from paddle_layers.define.inference import Binding
+
+from .words import config_text
+
+
+class Worked(NamedTuple):
+    """One example with what inference makes of it."""
+
+    config: str
+    inputs: list[tuple[str, str]]
+    outputs: list[tuple[str, str]]
+    parameters: list[tuple[str, str, int]]
+    """Name, shape and number of weights."""
+
+
+def worked_examples(layer: LayerDefinition) -> list[Worked]:
+    """All examples of the layer. Raises `DefinitionError` or `ShapeError` when one of them is wrong."""
+    return [_work(layer, example) for example in layer.examples]
+
+
+def _work(layer: LayerDefinition, example: Example) -> Worked:
+    types, attributes = layer.example_inputs(example)
+    binding = layer.bind_axes(types, attributes)
+    names = _input_names(binding)
+    outputs = layer.output_names(len(binding.outputs))
+    return Worked(
+        _config(layer, example, names, outputs),
+        _typed(names, types),
+        _typed(outputs, list(binding.outputs)),
+        _parameters(layer, binding, bool(attributes.get("bias", True))),
+    )
+
+
+def _input_names(binding: Binding) -> list[str]:
+    names = {}
+    for name, places in binding.positions.items():
+        for number, place in enumerate(places):
+            names[place] = name if len(places) == 1 else f"{name}{number + 1}"
+    return [names[place] for place in sorted(names)]
+
+
+def _typed(names: list[str], types: list[Type]) -> list[tuple[str, str]]:
+    return [(name, str(type_)) for name, type_ in zip(names, types, strict=True)]
+
+
+def _config(layer: LayerDefinition, example: Example, inputs: list[str], outputs: list[str]) -> str:
+    settings = {k: v for k, v in example.settings.items() if k not in layer.inputs}
+    block = " ".join(f"{name}: {_value(layer, name, value)}" for name, value in settings.items())
+    lines = [f'layer {{ name: "{layer.name}1" type: "{layer.name}"']
+    lines += [f'input: "{name}"' for name in inputs]
+    lines += [f'output: "{name}"' for name in outputs] if len(outputs) > 1 else []
+    return " ".join(lines) + (f"\n        {layer.name} {{ {block} }}" if block else "") + " }"
+
+
+def _value(layer: LayerDefinition, name: str, value: object) -> str:
+    attribute = layer.attribute_by_name[name]
+    return str(value) if attribute.type == "CHOICE" and not attribute.repeated else config_text(value)
+
+
+def _parameters(layer: LayerDefinition, binding: Binding, with_bias: bool) -> list[tuple[str, str, int]]:
+    rows = []
+    for name, field in layer.params.items():
+        if field is layer.bias and not with_bias:
+            continue
+        for item in range(len(binding.arguments[field.per]) if field.per else 1):
+            dims = _dims(binding, field, item)
+            if dims is not None:
+                rows.append((name, "x".join(map(str, dims)) or "1", math.prod(dims)))
+    return rows
+
+
+def _dims(binding: Binding, field: Param, item: int) -> tuple[int, ...] | None:
+    """None for an optional parameter whose axes nothing binds in this use."""
+    try:
+        return binding.dims(field, item)
+    except KeyError:
+        if field.optional:
+            return None
+        raise

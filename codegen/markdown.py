@@ -1,0 +1,61 @@
+"""Markdown from text that anybody may have written: nothing in it can become markup, a link or a second column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+_SPAN = re.compile(r"`(?:[^`\n]|\n(?!\n))+`")
+_SPECIAL = re.compile(r"[\\`<>&\[\]*|]|(?<!\w)_|_(?!\w)")
+_BLOCK = re.compile(r"^(\s*)([#=~]|[-+](?!\s)|\d+\))", re.MULTILINE)
+_ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
+_RUN = re.compile(r"`+")
+
+
+class Markdown(str):
+    """Text that is Markdown already and is not escaped again."""
+
+    __slots__ = ()
+
+
+def escape(text: object) -> Markdown:
+    """Prose as Markdown: code spans in backticks and paragraphs stay, everything else is shown as it was written."""
+    if isinstance(text, Markdown):
+        return text
+    words, parts, at = str(text), [], 0
+    for span in _SPAN.finditer(words):
+        parts += [_plain(words[at : span.start()]), span.group()]
+        at = span.end()
+    return Markdown("".join([*parts, _plain(words[at:])]))
+
+
+def cell(text: object) -> Markdown:
+    """The same on one line, for a table: `|` is escaped in code spans too."""
+    escaped = " ".join(escape(text).split())
+    return Markdown(re.sub(r"(?<!\\)\|", r"\\|", escaped))
+
+
+def code(text: object) -> Markdown:
+    """A code span; its fence is longer than any run of backticks inside."""
+    words = str(text)
+    if not words:
+        return Markdown("")
+    fence = "`" * (1 + max((len(run) for run in _RUN.findall(words)), default=0))
+    pad = " " if words.startswith("`") or words.endswith("`") else ""
+    return Markdown(f"{fence}{pad}{words}{pad}{fence}")
+
+
+def codes(texts: Iterable[object]) -> Markdown:
+    """Code spans, separated by commas."""
+    return Markdown(", ".join(code(text) for text in texts))
+
+
+def block(text: str, language: str = "") -> Markdown:
+    """A fenced block; the fence is longer than any run of backticks inside."""
+    fence = "`" * max(3, 1 + max((len(run) for run in _RUN.findall(text)), default=0))
+    return Markdown(f"{fence}{language}\n{text.rstrip()}\n{fence}")
+
+
+def _plain(text: str) -> str:
+    text = _SPECIAL.sub(lambda match: _ENTITIES.get(match[0], "\\" + match[0]), text)
+    return _BLOCK.sub(r"\1\\\2", text)

@@ -1,0 +1,127 @@
+"""Words for the parts of a LayerDef."""
+
+from __future__ import annotations
+
+from paddle_layers.define.layer_def import read_value
+from paddle_layers.schema import layer_def_pb2 as pb
+
+KINDS = {"DENSE": "dense", "INT": "ids", "SPARSE_INT": "sparse ids", "SPARSE": "sparse"}
+LEVELS = ("rows", "sequences", "nested sequences")
+
+FACTS = {
+    "is_source": "It has no inputs: the network's data enter here.",
+    "is_sink": "It has no outputs.",
+    "has_param": "It has trained parameters.",
+    "has_neuron": "It applies the elementwise layer that `act` names to its output.",
+    "can_do_bp": "Gradients flow back through it.",
+    "is_inplace": "Its output may take the memory of its input.",
+    "has_loss": "It has a cost among its outputs; the network's loss is the weighted sum of the mean costs.",
+    "has_stats": "It reports statistics, summed over batches.",
+    "has_phase": "It behaves differently in training and in test.",
+    "is_random": "It draws random numbers while training; they depend on the seed and the step only.",
+    "has_state": "It keeps states that training moves; they are saved with the weights.",
+    "is_composite": "It is made of other layers.",
+}
+"""What each fact of a layer means to a reader."""
+
+WIDTH = 100
+
+
+def argument_types(argument: pb.ArgumentDef) -> str:
+    """Data types and nesting, such as `dense; rows or sequences`."""
+    kinds = " or ".join(KINDS[pb.DataType.Name(kind)] for kind in argument.data_type)
+    levels = " or ".join(LEVELS[level] for level in argument.seq_nested_level)
+    return f"{kinds}; {levels}" if levels else kinds
+
+
+def attribute_type(attribute: pb.AttributeDef) -> str:
+    """Type in words: `int`, `list of float`, `one of a, b`."""
+    names = [choice.name for choice in attribute.choices]
+    name = f"one of {', '.join(names)}" if names else pb.AttributeDef.Type.Name(attribute.type).lower()
+    return f"list of {name}" if attribute.repeated else name
+
+
+def attribute_range(attribute: pb.AttributeDef) -> str:
+    """Legal values: `>= 1 and < 3`; for a list the number of its values too."""
+    parts = []
+    if attribute.HasField("min_value"):
+        parts.append(f"{'>' if attribute.min_exclusive else '>='} {value_text(attribute.min_value)}")
+    if attribute.HasField("max_value"):
+        parts.append(f"{'<' if attribute.max_exclusive else '<='} {value_text(attribute.max_value)}")
+    text = " and ".join(parts)
+    if not attribute.repeated or not (attribute.min_items or attribute.HasField("max_items")):
+        return text
+    count = f"{attribute.min_items} to {attribute.max_items}"
+    if not attribute.HasField("max_items"):
+        count = f"at least {attribute.min_items}"
+    elif attribute.min_items == attribute.max_items:
+        count = str(attribute.min_items)
+    return f"{count} values{', each ' + text if text else ''}"
+
+
+def default_text(attribute: pb.AttributeDef) -> str:
+    """The default; what stands in for it where there is none."""
+    if attribute.required:
+        return "required"
+    if attribute.default_from:
+        return f"same as `{attribute.default_from}`"
+    if not attribute.HasField("default_value"):
+        return "none"
+    value = read_value(attribute.default_value)
+    return f"`{value if attribute.type == pb.AttributeDef.CHOICE and not attribute.repeated else config_text(value)}`"
+
+
+def value_text(message: pb.Attribute) -> str:
+    """A value as it stands in a config."""
+    return config_text(read_value(message))
+
+
+def config_text(value: object) -> str:
+    """A Python value as it stands in a config."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(map(config_text, value))}]"
+    if isinstance(value, str):
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else repr(value)
+
+
+def facts_text(facts: pb.FactsDef) -> list[str]:
+    """A sentence for each fact that holds."""
+    sentences = [text for name, text in FACTS.items() if getattr(facts, name)]
+    reads = [*facts.back_reads_x, *facts.back_reads_y]
+    if facts.can_do_bp:
+        names = ", ".join(f"`{name}`" for name in reads)
+        sentences.append(f"The backward pass reads {names or 'no inputs or outputs'}.")
+    sentences.append(f"Devices: {', '.join(facts.devices)}.")
+    return sentences
+
+
+def signature(layer: pb.LayerDef) -> str:
+    """The call of the Python helper, wrapped."""
+    words = [_input_word(argument) for argument in layer.inputs]
+    words += ["*"] if layer.layer_attr and not any(a.repeatable for a in layer.inputs) else []
+    words += [f"{a.name}{_default_word(a)}" for a in sorted(layer.layer_attr, key=lambda a: not a.required)]
+    words.append("name=None")
+    head = f"nn.{layer.type}("
+    if len(head) + len(", ".join(words)) < WIDTH:
+        return head + ", ".join(words) + ")"
+    lines, line = [], ""
+    for word in words:
+        if line and len(line) + len(word) + 6 > WIDTH:
+            lines.append(line)
+            line = ""
+        line += f"{' ' if line else '    '}{word},"
+    return "\n".join([head, *lines, line, ")"])
+
+
+def _input_word(argument: pb.ArgumentDef) -> str:
+    return f"*{argument.name}" if argument.repeatable else argument.name + ("=None" if argument.optional else "")
+
+
+def _default_word(attribute: pb.AttributeDef) -> str:
+    if attribute.required:
+        return ""
+    value = read_value(attribute.default_value) if attribute.HasField("default_value") else None
+    return f"={attribute.default_from}" if attribute.default_from else f"={value!r}"
