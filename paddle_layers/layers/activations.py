@@ -23,7 +23,7 @@ class Relu:
     x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
     y = Output("...", "same shape as `x`")
     negative_slope = Float("gain on the negative side", default=0.0, min=0)
-    examples = [Example(x="5"), Example(x="sequence of 2x3x3", negative_slope=0.1), Example(x="scalar")]
+    examples = (Example(x="5"), Example(x="sequence of 2x3x3", negative_slope=0.1), Example(x="scalar"))
 
 
 @each(Relu.y)
@@ -47,7 +47,7 @@ class Elu:
     x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
     y = Output("...", "same shape as `x`")
     alpha = Float("minus the limit on the negative side", default=1.0, min=0)
-    examples = [Example(x="5"), Example(x="nested sequence of 3", alpha=0.3), Example(x="2x3x3", alpha=0.0)]
+    examples = (Example(x="5"), Example(x="nested sequence of 3", alpha=0.3), Example(x="2x3x3", alpha=0.0))
 
 
 @each(Elu.y)
@@ -73,7 +73,7 @@ class Sigmoid:
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
     y = Output("...", "same shape as `x`, between 0 and 1")
-    examples = [Example(x="5"), Example(x="sequence of 3"), Example(x="2x3x3")]
+    examples = (Example(x="5"), Example(x="sequence of 3"), Example(x="2x3x3"))
 
 
 @each(Sigmoid.y)
@@ -99,7 +99,7 @@ class Tanh:
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
     y = Output("...", "same shape as `x`, between -1 and 1")
-    examples = [Example(x="5"), Example(x="nested sequence of 3"), Example(x="2x3x3")]
+    examples = (Example(x="5"), Example(x="nested sequence of 3"), Example(x="2x3x3"))
 
 
 @each(Tanh.y)
@@ -128,7 +128,7 @@ class Gelu:
         options={"NONE": "by the error function", "TANH": "by the hyperbolic tangent of a cubic polynomial"},
         default="NONE",
     )
-    examples = [Example(x="5"), Example(x="sequence of 2x3", approximate="TANH")]
+    examples = (Example(x="5"), Example(x="sequence of 2x3", approximate="TANH"))
 
 
 @each(Gelu.y)
@@ -153,7 +153,7 @@ class Linear:
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
     y = Output("...", "the same values")
-    examples = [Example(x="5"), Example(x="nested sequence of 2x3x3")]
+    examples = (Example(x="5"), Example(x="nested sequence of 2x3x3"))
 
 
 @each(Linear.y)
@@ -185,7 +185,7 @@ class Softmax:
     peak = Temp("N ...", "largest score")
     total = Temp("N ...", "sum of the exponentials")
     dot = Temp("N ...", "gradient times output")
-    examples = [Example(x="5"), Example(x="3x2x5"), Example(x="sequence of 4"), Example(x="1")]
+    examples = (Example(x="5"), Example(x="3x2x5"), Example(x="sequence of 4"), Example(x="1"))
 
 
 @each(Softmax.peak)
@@ -235,7 +235,7 @@ class Prelu:
     slope = Param("K", "gain on the negative side, one per channel or only one", init=("constant", {"value": 0.25}))
     y = Output("N C ...", "same shape as `x`")
     channel_shared = Bool("one slope for all channels", default=False)
-    examples = [Example(x="5"), Example(x="3x2x5"), Example(x="sequence of 3x2", channel_shared=True)]
+    examples = (Example(x="5"), Example(x="3x2x5"), Example(x="sequence of 3x2", channel_shared=True))
 
 
 @infer(Prelu)
@@ -289,11 +289,11 @@ class Dropout:
         },
         default="TRAIN",
     )
-    examples = [
+    examples = (
         Example(x="5"),
         Example(x="2x3x3", drop_rate=0.2, scale_in="TEST"),
         Example(x="sequence of 7", drop_rate=0.8, scale_in="NEVER"),
-    ]
+    )
 
 
 @each(Dropout.y)

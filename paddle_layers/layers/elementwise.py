@@ -31,11 +31,11 @@ class AddTo:
 
     x = Input("...", "terms", repeatable=True, seq=(0, 1, 2))
     y = Output("...", "their sum")
-    examples = [
+    examples = (
         Example(x=["5", "5"], act="relu"),
         Example(x=["sequence of 2x3x3"]),
         Example(x=["nested sequence of 3", "nested sequence of 3", "nested sequence of 3"]),
-    ]
+    )
 
 
 @each(AddTo.y, over=AddTo.x)
@@ -72,13 +72,13 @@ class Eltwise:
         default="SUM",
     )
     coefficients = Floats("factor of each operand of a sum; without it all are 1", optional=True, aliases=("coeff",))
-    examples = [
+    examples = (
         Example(x=["5", "5"]),
         Example(x=["2x3x3", "2x3x3", "2x3x3"], coefficients=[1, -1, 0.5]),
         Example(x=["5", "5", "5"], operation="PROD"),
         Example(x=["sequence of 3", "sequence of 3", "sequence of 3"], operation="MAX"),
         Example(x=["5"], operation="PROD"),
-    ]
+    )
 
 
 @infer(Eltwise)
@@ -131,7 +131,7 @@ class Scale:
     gain = Param("C", "factor of a channel", init="one")
     bias = Bias("C", "added to a channel")
     y = Output("N C ...", "same shape as `x`")
-    examples = [Example(x="5"), Example(x="3x2x5", bias=False), Example(x="sequence of 3x2")]
+    examples = (Example(x="5"), Example(x="3x2x5", bias=False), Example(x="sequence of 3x2"))
 
 
 @each(Scale.y)
@@ -164,7 +164,7 @@ class Shift:
     x = Input("N C ...", "rows or images", seq=(0, 1, 2))
     offset = Param("C", "added to a channel", init="zero")
     y = Output("N C ...", "same shape as `x`")
-    examples = [Example(x="5"), Example(x="3x2x5"), Example(x="nested sequence of 3x2")]
+    examples = (Example(x="5"), Example(x="3x2x5"), Example(x="nested sequence of 3x2"))
 
 
 @each(Shift.y)

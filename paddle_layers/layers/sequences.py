@@ -38,11 +38,11 @@ class Embedding:
     y = Output("N K", "the rows of the table")
     size = Int("width of a row", min=1, axis="K", aliases=("num_output",))
     padding_id = Int("id whose rows are zero and learn nothing", min=0, optional=True)
-    examples = [
+    examples = (
         Example(ids="ids<7", size=3),
         Example(ids="sequence of ids<5", size=4),
         Example(ids="nested sequence of ids<4", size=1, padding_id=0),
-    ]
+    )
 
 
 @infer(Embedding)
@@ -96,12 +96,12 @@ class SeqAvgPool:
         groups="S",
     )
     factor = Temp("S", "what the sum is multiplied by")
-    examples = [
+    examples = (
         Example(x="sequence of 3"),
         Example(x="nested sequence of 2", strategy="SUM"),
         Example(x="nested sequence of 2", strategy="SQUARE_ROOT", level="SUBSEQUENCE"),
         Example(x="sequence of 1", strategy="SQUARE_ROOT", act="relu"),
-    ]
+    )
 
 
 @each(SeqAvgPool.factor)

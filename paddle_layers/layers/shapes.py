@@ -33,11 +33,11 @@ class Concat:
 
     x = Input("N C_i ...", "parts", repeatable=True, seq=(0, 1, 2))
     y = Output("N C ...", "all channels of the first part, then of the second, ...")
-    examples = [
+    examples = (
         Example(x=["3", "5"]),
         Example(x=["1x2x3", "4x2x3", "2x2x3"], act="tanh"),
         Example(x=["sequence of 4"]),
-    ]
+    )
 
 
 @infer(Concat)
@@ -75,12 +75,12 @@ class Slice:
     y = Output("N K_i ...", "consecutive channels of `x`", repeatable=True)
     sizes = Ints("channels of each output", min=1, min_items=1, optional=True)
     parts = Int("number of equal outputs", min=1, optional=True)
-    examples = [
+    examples = (
         Example(x="7", sizes=[2, 4, 1]),
         Example(x="6x2x3", parts=3),
         Example(x="sequence of 4", sizes=[1, 3]),
         Example(x="3", parts=1),
-    ]
+    )
 
 
 @infer(Slice)
@@ -122,7 +122,7 @@ class Split:
     x = Input("...", "what is copied", seq=(0, 1, 2))
     y = Output("...", "copies of `x`", repeatable=True)
     copies = Int("number of outputs", default=2, min=1)
-    examples = [Example(x="5"), Example(x="sequence of 2x3", copies=3), Example(x="3", copies=1)]
+    examples = (Example(x="5"), Example(x="sequence of 2x3", copies=3), Example(x="3", copies=1))
 
 
 @output_types(Split)
@@ -155,12 +155,12 @@ class Reshape:
     x = Input("...", "rows of any shape", seq=(0, 1, 2))
     y = Output("...", "the same values")
     dims = Ints("axes of a row; 0: as in `x`, -1: what is left", min=-1)
-    examples = [
+    examples = (
         Example(x="12", dims=[3, 2, 2]),
         Example(x="2x3x5", dims=[0, -1]),
         Example(x="sequence of 4x3", dims=[-1, 2, 2]),
         Example(x="1", dims=[]),
-    ]
+    )
 
 
 @output_types(Reshape)
@@ -200,7 +200,7 @@ class Flatten:
 
     x = Input("...", "rows of any shape", seq=(0, 1, 2))
     y = Output("...", "the same values in one axis")
-    examples = [Example(x="2x3x4"), Example(x="sequence of 3x2"), Example(x="5"), Example(x="scalar")]
+    examples = (Example(x="2x3x4"), Example(x="sequence of 3x2"), Example(x="5"), Example(x="scalar"))
 
 
 @output_types(Flatten)

@@ -1,0 +1,62 @@
+"""References of paddle_layers/layers/activations.py."""
+
+import numpy as np
+from scipy import special
+
+
+def relu(inputs, params, attributes):
+    x = inputs["x"]
+    return {"y": np.maximum(x, 0) + attributes["negative_slope"] * np.minimum(x, 0)}
+
+
+def elu(inputs, params, attributes):
+    x = inputs["x"]
+    return {"y": np.where(x > 0, x, attributes["alpha"] * (np.exp(np.minimum(x, 0)) - 1))}
+
+
+def sigmoid(inputs, params, attributes):
+    return {"y": special.expit(inputs["x"])}
+
+
+def tanh(inputs, params, attributes):
+    return {"y": np.tanh(inputs["x"])}
+
+
+def gelu(inputs, params, attributes):
+    x = inputs["x"]
+    if attributes["approximate"] == "TANH":
+        return {"y": x / 2 * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x**3)))}
+    return {"y": x * special.ndtr(x)}
+
+
+def linear(inputs, params, attributes):
+    return {"y": inputs["x"]}
+
+
+def softmax(inputs, params, attributes):
+    return {"y": special.softmax(inputs["x"], axis=1)}
+
+
+def prelu(inputs, params, attributes):
+    x, slope = inputs["x"], params["slope"]
+    slopes = np.broadcast_to(slope, x.shape[1:2]).reshape(-1, *[1] * (x.ndim - 2))
+    return {"y": np.maximum(x, 0) + slopes * np.minimum(x, 0)}
+
+
+def dropout(inputs, params, attributes):
+    if attributes["training"]:
+        return {"y": None}
+    return {"y": inputs["x"] * (1 - attributes["drop_rate"] if attributes["scale_in"] == "TEST" else 1)}
+
+
+REFERENCES = {
+    "relu": relu,
+    "elu": elu,
+    "sigmoid": sigmoid,
+    "tanh": tanh,
+    "gelu": gelu,
+    "linear": linear,
+    "softmax": softmax,
+    "prelu": prelu,
+    "dropout": dropout,
+}

@@ -1,0 +1,29 @@
+"""References of paddle_layers/layers/shapes.py."""
+
+import numpy as np
+
+
+def concat(inputs, params, attributes):
+    return {"y": np.concatenate(inputs["x"], axis=1)}
+
+
+def slice_(inputs, params, attributes):
+    cuts = attributes["parts"] or np.cumsum(attributes["sizes"])[:-1]
+    return {"y": np.split(inputs["x"], cuts, axis=1)}
+
+
+def split(inputs, params, attributes):
+    return {"y": [inputs["x"]] * attributes["copies"]}
+
+
+def reshape(inputs, params, attributes):
+    x = inputs["x"]
+    dims = [x.shape[place + 1] if size == 0 else size for place, size in enumerate(attributes["dims"])]
+    return {"y": x.reshape(len(x), *dims)}
+
+
+def flatten(inputs, params, attributes):
+    return {"y": inputs["x"].reshape(len(inputs["x"]), -1)}
+
+
+REFERENCES = {"concat": concat, "slice": slice_, "split": split, "reshape": reshape, "flatten": flatten}
