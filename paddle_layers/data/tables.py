@@ -46,7 +46,7 @@ class Table:
             except ValueError:
                 raise self._bad_cell(cells, line, label_at) from None
             self.lines.append(line)
-        self.values: NDArray[np.float64] = np.frombuffer(values, np.float64).reshape(len(self.lines), -1)
+        self.values: NDArray[np.float64] = np.frombuffer(values, np.float64).reshape(len(self.lines), len(self.names))
         self._check_finite()
 
     def index(self, column: str) -> int:
@@ -78,7 +78,8 @@ class Table:
         if len(broken):
             value = float(values[broken[0]])
             raise DataError(
-                f"{self._at(broken[0], column)}: the label {value} is no whole number; number classes from 0"
+                f"{self._at(broken[0], column)}: the label {value} is no whole number; number classes from 0, "
+                'and list a column of real numbers in `columns`, such as "target = price"'
             )
         return values.astype(np.int64)
 

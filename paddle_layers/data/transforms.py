@@ -1,7 +1,8 @@
 """Changes of the data on their way to the network.
 
 `output_shape(shape)` says what becomes of the axes without the rows and raises `ValueError` when they do not fit.
-`apply(batch, rng)` changes a batch; `rng` is a `RowRandom` in training and None in the test, where nothing is random.
+`apply(batch, rng)` changes a batch of real numbers of shape (rows, *shape); `rng` is a `RowRandom` in training and
+None in the test, where nothing is random.
 `prepare(base)` is called once, if there is one, with the folder that relative paths start at.
 """
 
@@ -35,7 +36,8 @@ class Scale:
 
     def apply(self, batch: Array, rng: RowRandom | None) -> Array:  # noqa: ARG002  (one signature)
         """The batch times `factor`."""
-        return as_float(batch) * as_float(batch).dtype.type(self.factor)
+        scaled: Array = batch * batch.dtype.type(self.factor)
+        return scaled
 
 
 @transform("mean", elsewhere={"Caffe": "transform_param.mean_value", "Mocha": "DataTransformers.SubMean"})
@@ -62,11 +64,11 @@ class Mean:
 
     def apply(self, batch: Array, rng: RowRandom | None) -> Array:  # noqa: ARG002  (one signature)
         """The batch less the mean."""
-        values = as_float(batch)
-        mean = self._array.astype(values.dtype)
-        return values - (
-            mean if self.file else mean.reshape(-1, *(1,) * (values.ndim - 2)) if values.ndim > 1 else mean
-        )
+        mean = self._array.astype(batch.dtype)
+        if self.value and batch.ndim > 1:
+            mean = mean.reshape(-1, *(1,) * (batch.ndim - 2))
+        less: Array = batch - mean
+        return less
 
 
 @transform("mirror", elsewhere={"Caffe": "transform_param.mirror"})
@@ -127,11 +129,6 @@ class Crop:
         if batch.ndim == 3:
             return np.ascontiguousarray(windows[np.arange(len(batch)), tops, lefts])
         return np.ascontiguousarray(windows[np.arange(len(batch)), :, tops, lefts])
-
-
-def as_float(batch: Array) -> Array:
-    """The batch as real numbers: float32 unless it has a precision of its own."""
-    return batch if batch.dtype in (np.float32, np.float64) else batch.astype(np.float32)
 
 
 def _image(shape: Shape) -> tuple[int, int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -147,8 +147,8 @@ class PositiveUnitball:
     def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
         """Positive values that sum to one over all axes but the first."""
         values = rng.uniform(0.0, 1.0, shape)
-        total: Any = values.sum(axis=tuple(range(1, len(shape))), keepdims=True)
-        return values / total
+        values /= values.sum(axis=tuple(range(1, len(shape))), keepdims=True)
+        return values
 
 
 @initializer("bilinear", elsewhere={"Caffe": "bilinear"})

@@ -1,0 +1,115 @@
+"""Whether the values of a field are what a data layer takes; messages name field, row, value and the remedy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define import Type
+
+from .columns import Column, SequenceColumn, SparseColumn
+from .dataset import Dataset
+from .problems import DataError
+
+CHECKED_AT_ONCE = 2**28
+"""Fields of at most so many bytes are searched for NaN and infinities before training; larger ones batch by batch."""
+
+_CHUNK = 2**20
+
+Array = NDArray[Any]
+
+
+def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: Type) -> None:
+    """`DataError` unless the field is stored as its data layer needs it: ids or numbers, rows, sequences, sparse."""
+    where = f"{dataset.origin}: field `{name}`"
+    target = f"the data layer `{layer}` takes {wanted}"
+    sparse = wanted.kind.startswith("SPARSE")
+    if sparse != isinstance(column, SparseColumn) or (sparse and wanted.level):
+        if sparse and wanted.level:
+            raise DataError(f"{where}: {target}; a source cannot hold sequences of sparse rows")
+        if sparse:
+            raise DataError(f"{where} is an array, but {target}; store `{name}.ids` and `{name}.starts`")
+        raise DataError(f"{where} is sparse, but {target}")
+    level = 0 if isinstance(column, np.ndarray) else column.level
+    if level != wanted.level:
+        found = ("single rows", "sequences", "nested sequences")[level]
+        remedy = f"store `{name}.starts` beside `{name}`" if level < wanted.level else "declare `seq_level` there"
+        raise DataError(f"{where} holds {found}, but {target}; {remedy}")
+    if wanted.kind == "INT" and column.dtype.kind not in "iub":
+        raise DataError(f"{where} is {column.dtype}, but {target}; store whole numbers: {name}.astype(numpy.int64)")
+    values = getattr(column, "values", None)
+    if wanted.kind == "SPARSE" and values is None:
+        raise DataError(f"{where} has no values, but {target}; store `{name}.values` too")
+    if wanted.kind == "SPARSE_INT" and values is not None:
+        raise DataError(f"{where} has values, but {target}; leave `{name}.values` out, or declare SPARSE there")
+
+
+def check_values(dataset: Dataset, name: str, column: Column, layer: str, wanted: Type) -> bool:
+    """`DataError` for an id out of range, NaN or infinity. False when the field is too large to be searched now."""
+    ids = _ids(column, wanted)
+    if ids is not None:
+        for begin in range(0, len(ids), _CHUNK):
+            _check_ids(dataset, name, column, ids, begin, layer, wanted)
+    values = _reals(column, wanted)
+    if values is None or values.dtype.kind != "f":
+        return True
+    if values.nbytes > CHECKED_AT_ONCE:
+        return False
+    step = max(1, _CHUNK // max(1, int(np.prod(values.shape[1:]))))
+    for begin in range(0, len(values), step):
+        bad = first_non_finite(values[begin : begin + step])
+        if bad is not None:
+            raise non_finite(dataset, name, _row(column, begin + bad[0]), values[begin + bad[0]][bad[1:]])
+    return True
+
+
+def first_non_finite(values: Array) -> tuple[int, ...] | None:
+    """Position of the first NaN or infinity, or None."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # one pass without a temporary; a false alarm is cleared below
+            return None
+    bad = np.argwhere(~np.isfinite(values))
+    return tuple(map(int, bad[0])) if len(bad) else None
+
+
+def non_finite(dataset: Dataset, name: str, row: int, value: Any) -> DataError:
+    """The error for a NaN or an infinity."""
+    return DataError(
+        f"{dataset.place(row)}: field `{name}` is {float(value)}; replace it by a number or drop the row, "
+        "or the loss becomes NaN"
+    )
+
+
+def _ids(column: Column, wanted: Type) -> Array | None:
+    if isinstance(column, SparseColumn):
+        return column.ids
+    if wanted.kind != "INT":
+        return None
+    return (column.data if isinstance(column, SequenceColumn) else column).reshape(-1)
+
+
+def _reals(column: Column, wanted: Type) -> Array | None:
+    if isinstance(column, SparseColumn):
+        return column.values
+    if wanted.kind == "INT":
+        return None
+    return column.data if isinstance(column, SequenceColumn) else column
+
+
+def _check_ids(dataset: Dataset, name: str, column: Column, ids: Array, begin: int, layer: str, wanted: Type) -> None:
+    part = ids[begin : begin + _CHUNK]
+    bad = np.flatnonzero((part < 0) | (part >= wanted.size))
+    if not len(bad):
+        return
+    value = int(part[bad[0]])
+    remedy = f"number them from 0, or set `size: {value + 1}` or more there" if value >= 0 else "number them from 0"
+    raise DataError(
+        f"{dataset.place(_row(column, begin + int(bad[0])))}: field `{name}` is {value}, but the data layer `{layer}` "
+        f"takes 0 to {wanted.size - 1}; {remedy}"
+    )
+
+
+def _row(column: Column, item: int) -> int:
+    return item if isinstance(column, np.ndarray) else column.row_of_item(item)

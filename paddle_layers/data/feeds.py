@@ -1,0 +1,151 @@
+"""From the fields of a data set to what the data layers of a network take."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from paddle_layers.define import Type
+
+from .checks import check_kind, check_values, first_non_finite, non_finite
+from .columns import Column, Rows, SequenceColumn, SparseColumn
+from .dataset import Dataset
+from .problems import DataError
+from .random import RowRandom
+
+Array = NDArray[Any]
+
+
+class Transform(Protocol):
+    """What a transform has; see `transforms.py`."""
+
+    def output_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Axes of a changed row."""
+        ...
+
+    def apply(self, batch: Array, rng: RowRandom | None) -> Array:
+        """The changed batch."""
+        ...
+
+
+@dataclass(slots=True)
+class Feed:
+    """One field on its way to one data layer: chosen rows, as real numbers, changed by the transforms."""
+
+    dataset: Dataset
+    layer: str
+    name: str
+    column: Column
+    wanted: Type
+    transforms: tuple[Transform, ...] = ()
+    dtype: DTypeLike = np.float32
+    checked: bool = False
+    shape: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        check_kind(self.dataset, self.name, self.column, self.layer, self.wanted)
+        self.shape = self._input_shape()
+        self.checked = check_values(self.dataset, self.name, self.column, self.layer, self.wanted)
+
+    def take(self, rows: Rows, random: Sequence[RowRandom] | None) -> Any:
+        """The values of these rows; `random` has one source of random numbers for each transform, None in the test."""
+        if isinstance(self.column, SparseColumn):
+            return self.column.take(rows)
+        if isinstance(self.column, SequenceColumn):
+            return self.column.take(rows, lambda items, owners: self._change(items, owners, random))
+        return self._change(self.column[rows], rows, random)
+
+    def _change(self, batch: Array, rows: Rows, random: Sequence[RowRandom] | None) -> Array:
+        if self.wanted.kind == "INT":
+            return batch.reshape(-1)
+        batch = np.ascontiguousarray(batch, self.dtype).reshape(len(batch), *self.shape)
+        if not self.checked and (bad := first_non_finite(batch)) is not None:
+            raise non_finite(self.dataset, self.name, int(rows[bad[0]]), batch[bad])
+        for number, change in enumerate(self.transforms):
+            batch = change.apply(batch, random[number].at(rows) if random is not None else None)
+        return batch
+
+    def _input_shape(self) -> tuple[int, ...]:
+        """Shape of a row before the transforms: as stored, or that of the layer when a flat row has as many numbers."""
+        if isinstance(self.column, SparseColumn):
+            return ()
+        stored = (self.column.data if isinstance(self.column, SequenceColumn) else self.column).shape[1:]
+        if self.wanted.kind == "INT":
+            if math.prod(stored) != 1:
+                raise DataError(f"{self._where()} has rows of {_times(stored)}, {self._target()}: one id in a row")
+            return ()
+        flat_fits = len(stored) <= 1 and math.prod(stored) == math.prod(self.wanted.dims)
+        shape = self.wanted.dims if flat_fits else stored
+        result = self._changed_shape(shape)
+        if result != self.wanted.dims:
+            changed = f", {_times(result)} after the transforms" if result != stored else ""
+            remedy = ", ".join(map(str, result))
+            raise DataError(
+                f"{self._where()} has rows of {_times(stored)}{changed}, {self._target()}; write `shape: [{remedy}]` "
+                f"there, or store the field with the shape (rows, {', '.join(map(str, self.wanted.dims))})"
+            )
+        return shape
+
+    def _changed_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        for change in self.transforms:
+            try:
+                shape = change.output_shape(shape)
+            except ValueError as error:
+                raise DataError(f"{self._where()}: transform of `{self.layer}`: {error}") from None
+        return shape
+
+    def _where(self) -> str:
+        return f"{self.dataset.origin}: field `{self.name}`"
+
+    def _target(self) -> str:
+        return f"but the data layer `{self.layer}` takes {self.wanted}"
+
+
+def make_feeds(
+    dataset: Dataset,
+    types: Mapping[str, Type],
+    *,
+    fields: Mapping[str, str] | None = None,
+    transforms: Sequence[tuple[str, Transform]] = (),
+    dtype: DTypeLike = np.float32,
+) -> tuple[Feed, ...]:
+    """A feed for each data layer in `types`, from the field that `fields` names or that has the layer's own name.
+
+    `transforms` are pairs of a data layer and a transform, in order. Raises `DataError` for a missing field, for
+    shapes, kinds and values that do not fit, and for a transform of a layer that is not fed real numbers.
+    """
+    for layer, _ in transforms:
+        if layer not in types or types[layer].kind != "DENSE":
+            reason = "takes ids or sparse rows" if layer in types else f"is not there; there are {_names(types)}"
+            raise DataError(f"a transform is for the data layer `{layer}`, which {reason}")
+    feeds = []
+    for layer, wanted in types.items():
+        name = (fields or {}).get(layer, layer)
+        if name not in dataset.fields:
+            raise DataError(_missing(dataset, layer, name))
+        chain = tuple(change for target, change in transforms if target == layer)
+        feeds.append(Feed(dataset, layer, name, dataset.fields[name], wanted, chain, dtype))
+    return tuple(feeds)
+
+
+def _missing(dataset: Dataset, layer: str, name: str) -> str:
+    near = difflib.get_close_matches(name, dataset.fields, 1)
+    example = near[0] if near else next(iter(dataset.fields))
+    return (
+        f"{dataset.origin} has no field `{name}` for the data layer `{layer}`; there are {_names(dataset.fields)}; "
+        f'write feed {{ input: "{layer}" field: "{example}" }} in the training file'
+    )
+
+
+def _names(names: Mapping[str, Any]) -> str:
+    return ", ".join(f"`{name}`" for name in names) or "none"
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "one number"

@@ -1,0 +1,214 @@
+"""Data sets, transforms, feeds and batches."""
+
+import numpy as np
+import pytest
+
+from paddle_layers.data import Batches, DataError, Dataset, Position, make_feeds
+from paddle_layers.data.random import RowRandom
+from paddle_layers.define import Type, registries
+
+
+def transform(name, **attributes):
+    return registries["transform"][name].create(attributes)
+
+
+def images(rows=10, shape=(1, 4, 4)):
+    values = np.arange(rows * np.prod(shape), dtype=np.float32).reshape(rows, *shape)
+    return Dataset({"image": values, "label": np.arange(rows) % 3}, origin="images.npz")
+
+
+TYPES = {"image": Type.dense(1, 4, 4), "label": Type.ids(3)}
+
+
+@pytest.mark.parametrize(
+    ("arrays", "message"),
+    [
+        ({}, "has no fields"),
+        ({"x": np.zeros((0, 3))}, "has no rows; there is nothing to train on"),
+        ({"x": np.zeros(3), "y": np.zeros(4)}, "same number of rows, but `x` has 3, `y` has 4"),
+        ({"x": np.array(["a"])}, "field `x` holds <U1; only numbers"),
+        ({"x": np.array([None])}, "field `x` holds Python objects"),
+        ({"x": np.float32(1)}, "field `x` is a single number"),
+        ({"x.starts": np.array([0, 1])}, "`x.starts` needs `x` or `x.ids`"),
+        ({"x": np.zeros(3), "x.starts": np.array([0, 2])}, "`x.starts` goes from 0 to 2; starts begin with 0"),
+        ({"x": np.zeros(3), "x.starts": np.array([0, 2, 1, 3])}, "`x.starts` falls after entry 1"),
+        ({"x": np.zeros(3), "x.starts": np.array([0.0, 3.0])}, "`x.starts` is float64"),
+        ({"x.ids": np.zeros(3, int)}, "`x.ids` needs `x.starts`"),
+    ],
+)
+def test_a_dataset_says_what_is_wrong(arrays, message):
+    with pytest.raises(DataError) as caught:
+        Dataset(arrays)
+    assert message in str(caught.value)
+
+
+def test_an_epoch_has_every_row_once_and_a_short_last_batch():
+    batches = Batches(images(10), 4, seed=3)
+    assert len(batches) == 3
+    seen = [batches.take()["label"] for _ in range(3)]
+    assert [len(labels) for labels in seen] == [4, 4, 2]
+    assert batches.position == Position(1, 0)
+    rows = np.concatenate([batches.rows(0, batch) for batch in range(3)])
+    assert sorted(rows) == list(range(10))
+
+
+def test_the_order_depends_on_seed_and_epoch_alone():
+    def order(seed, epoch):
+        return Batches(images(50), 50, seed=seed).rows(epoch, 0).tolist()
+
+    assert order(1, 2) == order(1, 2)
+    assert len({tuple(order(seed, epoch)) for seed in (0, 1, -1) for epoch in (0, 1)}) == 6
+    assert Batches(images(5), 2, shuffle=False).rows(7, 1).tolist() == [2, 3]
+
+
+def test_a_restored_position_continues_as_if_nothing_had_happened():
+    def make():
+        feeds = make_feeds(images(11), TYPES, transforms=[("image", transform("crop", size=4, padding=2))])
+        return Batches(images(11), 4, seed=5, feeds=feeds)
+
+    first, second = make(), make()
+    expected = [first.take() for _ in range(9)]
+    for _ in range(4):
+        second.take()
+    third = make()
+    third.position = second.position
+    for batch in expected[4:]:
+        got = third.take()
+        assert np.array_equal(got["image"], batch["image"])
+        assert np.array_equal(got["label"], batch["label"])
+
+
+def test_a_batch_larger_than_the_data_takes_all_rows():
+    batches = Batches(images(3), 64)
+    assert len(batches) == 1
+    assert len(batches.take()["label"]) == 3
+    with pytest.raises(ValueError, match="must be at least 1"):
+        Batches(images(3), 0)
+
+
+def test_scale_and_mean():
+    data = Dataset({"image": np.full((2, 3, 2, 2), 8, np.uint8)})
+    chain = [("image", transform("mean", value=[1, 2, 3])), ("image", transform("scale", factor=0.5))]
+    chain[0][1].prepare(None)
+    (feed,) = make_feeds(data, {"image": Type.dense(3, 2, 2)}, transforms=chain)
+    batch = feed.take(np.array([1]), None)
+    assert batch.dtype == np.float32
+    assert batch[0, :, 0, 0].tolist() == [3.5, 3.0, 2.5]
+
+
+def test_mean_of_a_file(tmp_path):
+    np.save(tmp_path / "mean.npy", np.ones((1, 4, 4)))
+    change = transform("mean", file="mean.npy")
+    change.prepare(tmp_path)
+    assert change.apply(np.ones((2, 1, 4, 4), np.float32), None).max() == 0
+    with pytest.raises(ValueError, match="array of shape 1x4x4, the rows are 3x4x4"):
+        change.output_shape((3, 4, 4))
+    with pytest.raises(DataError, match="either `value` or `file`"):
+        transform("mean").prepare(tmp_path)
+
+
+def test_mirror_turns_over_in_training_only():
+    batch = images(200).fields["image"]
+    change = transform("mirror")
+    assert change.apply(batch, None) is batch
+    got = change.apply(batch, RowRandom(0, 0, 1, 200).at(np.arange(200)))
+    turned = np.array([np.array_equal(a, b[..., ::-1]) for a, b in zip(got, batch, strict=True)])
+    same = np.array([np.array_equal(a, b) for a, b in zip(got, batch, strict=True)])
+    assert np.all(turned ^ same)
+    assert 60 < turned.sum() < 140
+    up = transform("mirror", axis="vertical", probability=1.0).apply(batch, RowRandom(0, 0, 1, 200).at(np.arange(200)))
+    assert np.array_equal(up, batch[:, :, ::-1])
+
+
+def test_crop_is_central_in_the_test_and_anywhere_in_training():
+    batch = images(300).fields["image"]
+    change = transform("crop", size=2, width=3)
+    assert change.output_shape((1, 4, 4)) == (1, 2, 3)
+    assert np.array_equal(change.apply(batch, None), batch[:, :, 1:3, 0:3])
+    got = change.apply(batch, RowRandom(0, 0, 1, 300).at(np.arange(300)))
+    places = {int(a[0, 0, 0] - b[0, 0, 0]) for a, b in zip(got, batch, strict=True)}
+    assert places == {0, 1, 4, 5, 8, 9}
+    plain = transform("crop", size=2).apply(batch[:, 0], RowRandom(0, 0, 1, 300).at(np.arange(300)))
+    assert plain.shape == (300, 2, 2)
+
+
+def test_a_row_gets_the_same_random_numbers_in_any_batch():
+    source = RowRandom(1, 2, 3, 20)
+    first, second = source.at(np.arange(20)).random(), source.random()
+    assert not np.array_equal(first, second)
+    assert np.array_equal(RowRandom(1, 2, 3, 20).at(np.array([7, 3])).random(), first[[7, 3]])
+
+
+@pytest.mark.parametrize(
+    ("arrays", "types", "message"),
+    [
+        ({"pixels": np.zeros((2, 4))}, {"image": Type.dense(4)}, 'write feed { input: "image" field: "pixels" }'),
+        ({"x": np.zeros((2, 3, 3))}, {"x": Type.dense(1, 3, 3)}, "rows of 3x3, but the data layer `x` takes 1x3x3"),
+        ({"x": np.zeros((2, 5))}, {"x": Type.dense(4)}, "write `shape: [5]`"),
+        ({"y": np.zeros(2)}, {"y": Type.ids(3)}, "is float64, but the data layer `y` takes ids<3; store whole numbers"),
+        ({"y": np.array([0, 3])}, {"y": Type.ids(3)}, "row 1: field `y` is 3, but the data layer `y` takes 0 to 2"),
+        ({"y": np.array([0, -1])}, {"y": Type.ids(3)}, "field `y` is -1"),
+        ({"y": np.zeros((2, 2), int)}, {"y": Type.ids(3)}, "one id in a row"),
+        ({"x": np.array([[0.0], [np.nan]])}, {"x": Type.dense(1)}, "row 1: field `x` is nan; replace it"),
+        ({"x": np.array([[np.inf], [1.0]])}, {"x": Type.dense(1)}, "row 0: field `x` is inf"),
+        ({"w": np.zeros(2, int)}, {"w": Type.ids(3, 1)}, "single rows, but the data layer `w` takes sequence of ids<3"),
+        (
+            {"w": np.array([0, 1, 9]), "w.starts": np.array([0, 1, 3])},
+            {"w": Type.ids(3, 1)},
+            "row 1: field `w` is 9",
+        ),
+        (
+            {"w": np.zeros(3, int), "w.starts": np.array([0, 1, 3])},
+            {"w": Type.ids(3)},
+            "holds sequences, but the data layer `w` takes ids<3",
+        ),
+        ({"w": np.zeros(2, int)}, {"w": Type.sparse(3)}, "is an array, but the data layer `w` takes sparse ids 3"),
+        (
+            {"w.ids": np.array([0, 5]), "w.starts": np.array([0, 1, 2])},
+            {"w": Type.sparse(3)},
+            "row 1: field `w` is 5",
+        ),
+        (
+            {"w.ids": np.array([0, 1]), "w.starts": np.array([0, 1, 2])},
+            {"w": Type.sparse(3, values=True)},
+            "store `w.values` too",
+        ),
+        (
+            {"w.ids": np.array([0, 1]), "w.starts": np.array([0, 1, 2]), "w.values": np.array([1.0, np.nan])},
+            {"w": Type.sparse(3, values=True)},
+            "row 1: field `w` is nan",
+        ),
+    ],
+)
+def test_a_feed_says_what_does_not_fit(arrays, types, message):
+    with pytest.raises(DataError) as caught:
+        make_feeds(Dataset(arrays), types)
+    assert message in str(caught.value)
+
+
+def test_transforms_that_do_not_fit_are_named():
+    with pytest.raises(DataError, match="window of 5x5 does not fit into 4x4"):
+        make_feeds(images(), {"image": Type.dense(1, 5, 5)}, transforms=[("image", transform("crop", size=5))])
+    with pytest.raises(DataError, match="1x2x2 after the transforms"):
+        make_feeds(images(), {"image": Type.dense(1, 4, 4)}, transforms=[("image", transform("crop", size=2))])
+    with pytest.raises(DataError, match="`label`, which takes ids"):
+        make_feeds(images(), TYPES, transforms=[("label", transform("scale", factor=2.0))])
+    with pytest.raises(DataError, match="`picture`, which is not there; there are `image`, `label`"):
+        make_feeds(images(), TYPES, transforms=[("picture", transform("scale", factor=2.0))])
+
+
+def test_flat_rows_take_the_shape_of_the_layer():
+    data = Dataset({"image": np.arange(32.0).reshape(2, 16)})
+    (feed,) = make_feeds(data, {"image": Type.dense(1, 4, 4)})
+    assert feed.take(np.array([1]), None).shape == (1, 1, 4, 4)
+
+
+def test_a_large_field_is_searched_for_nan_batch_by_batch(monkeypatch):
+    monkeypatch.setattr("paddle_layers.data.checks.CHECKED_AT_ONCE", 0)
+    values = np.zeros((10, 2), np.float32)
+    values[6, 1] = np.nan
+    feeds = make_feeds(Dataset({"x": values}, origin="big.npz"), {"x": Type.dense(2)})
+    batches = Batches(feeds[0].dataset, 5, shuffle=False, feeds=feeds)
+    batches.take()
+    with pytest.raises(DataError, match=r"big\.npz, row 6: field `x` is nan"):
+        batches.take()
