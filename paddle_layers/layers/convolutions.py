@@ -60,23 +60,23 @@ def conv_sizes(
 ):  # fmt: skip
     require(C % groups == 0, "groups", f"{C} channels cannot be cut into {groups} equal groups")
     require(num_filters % groups == 0, "groups", f"{num_filters} filters cannot be cut into {groups} equal groups")
-    rows = (filter_size_y - 1) * dilation_y + 1
-    columns = (filter_size - 1) * dilation + 1
-    require(
-        rows <= H + 2 * padding_y,
-        "filter_size_y",
-        f"a filter of {rows} rows does not fit into {H} rows with padding {padding_y}",
-    )
-    require(
-        columns <= W + 2 * padding,
-        "filter_size",
-        f"a filter of {columns} columns does not fit into {W} columns with padding {padding}",
-    )
     return {
         "D": C // groups,
-        "P": (H + 2 * padding_y - rows) // stride_y + 1,
-        "Q": (W + 2 * padding - columns) // stride + 1,
+        "P": positions(H, filter_size_y, stride_y, padding_y, dilation_y, "filter_size_y", "rows"),
+        "Q": positions(W, filter_size, stride, padding, dilation, "filter_size", "columns"),
     }
+
+
+def positions(extent: int, size: int, stride: int, padding: int, dilation: int, attribute: str, unit: str) -> int:
+    """In how many places a filter lies along an axis of `extent` pixels; refuses a filter that does not fit."""
+    reach = (size - 1) * dilation + 1
+    spread = f"{size} {unit} spread over {reach}" if dilation > 1 else f"{size} {unit}"
+    require(
+        reach <= extent + 2 * padding,
+        attribute,
+        f"a filter of {spread} does not fit into {extent} {unit} with padding {padding}",
+    )
+    return (extent + 2 * padding - reach) // stride + 1
 
 
 @each(Conv.y)

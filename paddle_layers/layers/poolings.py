@@ -90,6 +90,7 @@ class Pool:
         Example(x="2x7x5", pool_size=3, pool_size_y=2, stride=2, padding=1, rounding="FLOOR"),
         Example(x="2x7x6", pool_type="AVERAGE", pool_size=3, stride=2, padding=2, divisor="PADDED"),
         Example(x="1x5x5", pool_type="AVERAGE", pool_size=2, stride=3, padding=1, rounding="CEIL_ALL"),
+        Example(x="1x4x5", pool_type="AVERAGE", pool_size=3, stride=2, padding=1, divisor="KERNEL"),
         Example(x="sequence of 3x4x5", pool_type="AVERAGE", global_pooling=True),
     )
 

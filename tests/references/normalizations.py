@@ -1,0 +1,45 @@
+"""Normalisations, from their formulas."""
+
+import numpy as np
+
+
+def along_channels(values, x):
+    return values.reshape(-1, *[1] * (x.ndim - 2))
+
+
+def batch_norm(inputs, params, attributes):
+    x, fixed = inputs["x"], attributes["use_global_stats"]
+    if fixed is None:
+        fixed = not attributes["training"]
+    axes = (0, *range(2, x.ndim))
+    mean, var = (params["running_mean"], params["running_var"]) if fixed else (x.mean(axes), x.var(axes))
+    deviation = np.sqrt(along_channels(var, x) + attributes["epsilon"])
+    y = (x - along_channels(mean, x)) / deviation * along_channels(params["gain"], x)
+    if attributes["bias"]:
+        y = y + along_channels(params["bias"], x)
+    return {"y": y}
+
+
+def layer_norm(inputs, params, attributes):
+    x = inputs["x"]
+    rows = x.reshape(len(x), -1)
+    centred = rows - rows.mean(axis=1, keepdims=True)
+    y = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + attributes["epsilon"]) * params["gain"]
+    if attributes["bias"]:
+        y = y + params["bias"]
+    return {"y": y.reshape(x.shape)}
+
+
+def lrn(inputs, params, attributes):
+    x, size = inputs["x"], attributes["size"]
+    axes = (1,) if attributes["region"] == "ACROSS_CHANNELS" else (2, 3)
+    mean_square = x**2 / size ** len(axes)
+    for axis in axes:
+        before = (size - 1) // 2
+        widths = [(before, size - 1 - before) if i == axis else (0, 0) for i in range(4)]
+        padded = np.pad(mean_square, widths)
+        mean_square = sum(np.take(padded, np.arange(x.shape[axis]) + i, axis) for i in range(size))
+    return {"y": x / (attributes["shift"] + attributes["scale"] * mean_square) ** attributes["power"]}
+
+
+REFERENCES = {"batch_norm": batch_norm, "layer_norm": layer_norm, "lrn": lrn}
