@@ -1,0 +1,97 @@
+"""The group of commands: lazy imports, `--plugins` everywhere, no traceback for a user's mistake.
+
+Exit status: 0 fine, 1 the input is at fault, 2 wrong usage. Messages go to stderr, results to stdout.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from typing import Any
+
+import click
+
+NAMES = (
+    *("new", "validate", "show", "train", "predict", "layers", "explain", "fmt", "docs", "check"),
+    *("plugins", "warm"),
+)
+"""The commands, in the order in which a newcomer needs them; each is a module of this package."""
+
+
+class Commands(click.Group):
+    """Finds a command in the module of its name and turns errors that a user can mend into messages."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """Names in the order of the help text."""
+        return list(NAMES)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's
+        """Import the command; None when there is none of that name."""
+        if cmd_name not in NAMES:
+            return None
+        command: click.Command = importlib.import_module(f".{cmd_name}", __package__).command
+        command.name = cmd_name
+        if not any(parameter.name == "plugins" for parameter in command.params):
+            command.params.append(_plugins_option())
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """As in click, but an unknown command is answered with the nearest one."""
+        if args and not args[0].startswith("-") and args[0] not in NAMES:
+            from paddle_layers.define.errors import suggestion
+
+            ctx.fail(f"there is no command `{args[0]}`{suggestion(args[0], NAMES)}")
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command. A mistake of the user ends with a message and status 1."""
+        try:
+            return super().invoke(ctx)
+        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+            raise
+        except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
+            from .problems import user_message
+
+            message = user_message(error)
+            if message is None:
+                raise
+            click.echo(message, err=True)
+            ctx.exit(1)
+
+
+def _load_plugins(ctx: click.Context, parameter: click.Parameter, files: tuple[str, ...]) -> None:  # noqa: ARG001
+    if files and not ctx.resilient_parsing:
+        from paddle_layers.define import load_plugin
+
+        for file in files:
+            load_plugin(file)
+
+
+def _plugins_option() -> click.Option:
+    return click.Option(
+        ["--plugins"],
+        multiple=True,
+        metavar="FILE.py",
+        help="Load definitions from this file first; may be given several times.",
+        callback=_load_plugins,
+        expose_value=False,
+        is_eager=True,
+    )
+
+
+@click.group(cls=Commands, params=[_plugins_option()], context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="paddle-layers", prog_name="paddle-layers")
+def commands() -> None:
+    """Neural networks from a text file: validate it, train it, use it."""
+
+
+def main() -> None:
+    """The entry point of the console script."""
+    warnings.showwarning = _show_warning
+    commands(prog_name="paddle-layers")
+
+
+def _show_warning(message: Warning | str, *place: Any) -> None:  # noqa: ARG001 - the place is of no use to a user
+    click.echo(f"warning: {message}", err=True)

@@ -1,0 +1,17 @@
+"""`docs`: the reference pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
+def command(directory: Path) -> None:
+    """Write a Markdown page for everything that is registered, and index.md, to DIRECTORY."""
+    from paddle_layers.codegen.pages import write_pages
+
+    pages = write_pages(directory)
+    click.echo(f"{len(pages)} pages in {directory}; start with {directory / 'index.md'}")

@@ -1,0 +1,34 @@
+"""Which errors are a user's, and what the user reads."""
+
+from __future__ import annotations
+
+import sys
+
+USER_ERRORS = (
+    ("paddle_layers.config", "ConfigError"),
+    ("paddle_layers.define.errors", "DefinitionError"),
+    ("paddle_layers.define.errors", "InvalidAttributes"),
+    ("paddle_layers.define.errors", "ShapeError"),
+    ("paddle_layers.define.errors", "UnknownName"),
+    ("paddle_layers.data", "DataError"),
+    ("paddle_layers.runtime", "FeedError"),
+    ("paddle_layers.runtime", "WeightsError"),
+    ("paddle_layers.training", "TrainingError"),
+)
+"""Module and name; a module that was never imported has raised nothing."""
+
+
+def user_message(error: Exception) -> str | None:
+    """The message of an error that a user can mend; None for a fault of the library."""
+    if isinstance(error, OSError):
+        return f"{error.filename}: {error.strerror}" if error.filename else str(error)
+    if isinstance(error, UnicodeDecodeError):
+        return f"this is no UTF-8 text: {error}"
+    if isinstance(error, tuple(_loaded())):
+        return str(error)
+    return None
+
+
+def _loaded() -> list[type[Exception]]:
+    found = (getattr(sys.modules.get(module), name, None) for module, name in USER_ERRORS)
+    return [kind for kind in found if kind is not None]

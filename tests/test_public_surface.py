@@ -1,0 +1,74 @@
+"""`import paddle_layers`: the names that documents and plugins rely on, and what their import costs."""
+
+from __future__ import annotations
+
+import ast
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import paddle_layers as pl
+
+HEAVY = ("numba", "scipy", "llvmlite", "jinja2", "onnx", "rich")
+SURFACE = (
+    *("layer", "optimizer", "schedule", "initializer", "regularizer", "source", "transform", "callback"),
+    *("Input", "Output", "Param", "Bias", "State", "Temp", "Stat", "Int", "Float", "Bool", "String", "Choice"),
+    *("registry", "load", "loads", "dumps", "ConfigError", "Network", "Net", "nn", "train", "testing"),
+)
+
+
+@pytest.mark.parametrize("name", SURFACE)
+def test_name_is_there(name: str) -> None:
+    assert getattr(pl, name) is not None
+    assert name in dir(pl)
+
+
+def test_unknown_name_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="no attribute `lauer`"):
+        _ = pl.lauer  # type: ignore[attr-defined]
+
+
+def test_checkers_and_the_program_see_the_same_names() -> None:
+    tree = ast.parse(Path(str(pl.__file__)).read_text(encoding="utf-8"))
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    typed = {
+        (node.module, alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    lazy = {(room, name) for name, room in pl._ROOM_OF.items()} | {(None, name) for name in pl._MODULES}
+    assert typed - {("define", "Registry")} == lazy
+
+
+def loaded_by(code: str, tmp_path: Path) -> list[str]:
+    """Heavy modules that are imported once `code` has run in a process of its own."""
+    script = f"import sys\n{code}\nimport json\nprint(json.dumps([n for n in {HEAVY!r} if n in sys.modules]))"
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60
+    )
+    found: list[str] = json.loads(done.stdout.splitlines()[-1])
+    return found
+
+
+def test_import_is_light(tmp_path: Path) -> None:
+    assert loaded_by("import paddle_layers as pl; pl.load; pl.registry['fc'].definition", tmp_path) == []
+
+
+def test_validate_is_light(tmp_path: Path) -> None:
+    (tmp_path / "net.textproto").write_text(
+        'layer { name: "x" type: "data" data { shape: 4 } }\n'
+        'layer { name: "y" type: "fc" input: "x" fc { size: 2 act: "relu" } }\n'
+    )
+    code = "from paddle_layers.cli import commands\ncommands(['validate', 'net.textproto'], standalone_mode=False)\n"
+    assert loaded_by(code, tmp_path) == []
+
+
+def test_a_diagnostic_is_light(tmp_path: Path) -> None:
+    (tmp_path / "net.textproto").write_text('layer { name: "x" type: "dota" }\n')
+    code = (
+        "from paddle_layers.cli import commands\n"
+        "try: commands(['validate', 'net.textproto'])\n"
+        "except SystemExit as stop: assert stop.code == 1\n"
+    )
+    assert loaded_by(code, tmp_path) == []

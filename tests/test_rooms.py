@@ -1,0 +1,128 @@
+"""The house: imports point downwards only, light rooms stay light, files have names that hide nothing."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import paddle_layers as pl
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = ROOT / "paddle_layers"
+
+ORDER = (
+    *("schema", "define", "kernels", "layers", "config", "nn", "runtime", "data", "training", "exchange", "testing"),
+    "cli",
+)
+"""From the bottom to the top; a room may import from those before it."""
+
+SAME_FLOOR = ({"kernels", "layers"},)
+"""Rooms that stand side by side: neither imports the other."""
+
+HEAVY = {"numba", "scipy", "llvmlite", "jinja2", "onnx"}
+LIGHT_ROOMS = ("schema", "define", "layers", "config")
+EXTRAS = {"codegen": ("cli", "testing")}
+"""codegen stands beside the house: it reads definitions, and these rooms may call it."""
+
+
+def room_of(module: str) -> str:
+    parts = module.split(".")
+    if parts[0] == "paddle_layers":
+        return parts[1] if len(parts) > 1 else ""
+    return parts[0]
+
+
+def imports(path: Path) -> Iterator[tuple[str, int]]:
+    """Absolute names of the modules that a file imports, at any depth, with the line."""
+    inside = path.relative_to(ROOT).with_suffix("").parts
+    package = list(inside[:-1])
+    if package[0] == "codegen":
+        package[:1] = ["paddle_layers", "codegen"]
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *([node.module] if node.module else [])])
+            if module == "paddle_layers":
+                yield from ((f"paddle_layers.{home(alias.name)}".rstrip("."), node.lineno) for alias in node.names)
+            else:
+                yield module, node.lineno
+
+
+def home(name: str) -> str:
+    """The room in which a name of the public surface lives; itself for a module."""
+    return "define" if name == "registry" else pl._ROOM_OF.get(name, "" if name.startswith("__") else name)
+
+
+def sources(room: str) -> list[Path]:
+    if room == "codegen":
+        return sorted((ROOT / "codegen").rglob("*.py"))
+    folder = PACKAGE / room
+    return sorted(folder.rglob("*.py")) if folder.is_dir() else [PACKAGE / f"{room}.py"]
+
+
+def rooms() -> list[str]:
+    return [room for room in ORDER if (PACKAGE / room).is_dir() or (PACKAGE / f"{room}.py").is_file()]
+
+
+def allowed(room: str, target: str) -> bool:
+    if target in ("", room):
+        return True
+    if target == "codegen":
+        return room in EXTRAS["codegen"]
+    if any({room, target} <= floor for floor in SAME_FLOOR):
+        return False
+    return ORDER.index(target) < ORDER.index(room)
+
+
+@pytest.mark.parametrize("room", rooms())
+def test_imports_point_downwards(room: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {room} imports {module}"
+        for path in sources(room)
+        for module, line in imports(path)
+        if module.split(".")[0] == "paddle_layers" and not allowed(room, room_of(module))
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_codegen_reads_definitions_only() -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {module}"
+        for path in sources("codegen")
+        for module, line in imports(path)
+        if module.split(".")[0] == "paddle_layers" and room_of(module) not in ("", "define", "schema", "codegen")
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("room", LIGHT_ROOMS)
+def test_light_rooms_import_nothing_heavy(room: str) -> None:
+    wrong = [
+        f"{path.relative_to(ROOT)}:{line}: {module}"
+        for path in sources(room)
+        for module, line in imports(path)
+        if module.split(".")[0] in HEAVY
+    ]
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_folder_is_a_known_room() -> None:
+    folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()}
+    assert folders <= {*ORDER}
+
+
+def test_no_family_file_is_named_like_a_layer() -> None:
+    files = {path.stem for path in (PACKAGE / "layers").glob("*.py")}
+    assert not files & set(pl.registry)
+
+
+def test_no_file_is_too_long() -> None:
+    files = [*PACKAGE.rglob("*.py"), *(ROOT / "codegen").rglob("*.py")]
+    lengths = {path: len(path.read_text(encoding="utf-8").splitlines()) for path in files if "_pb2" not in path.name}
+    long = [f"{path.relative_to(ROOT)}: {length} lines" for path, length in lengths.items() if length > 400]
+    assert not long, "\n".join(long)
