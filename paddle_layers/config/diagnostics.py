@@ -1,0 +1,188 @@
+"""Diagnostics: what is wrong with a config, where, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+KEPT = 1000
+"""A file with more faults than this is no config file; the rest is not worth collecting."""
+
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?|[-+]?[\w.]+(?:(?<=[eE])[-+]\d+)?|.', re.S)
+
+
+class Source:
+    """A text and the name it goes by in messages; positions are computed when a message needs them."""
+
+    __slots__ = ("_starts", "name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
+        self._starts: list[int] = []
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1; columns count code points."""
+        if not self._starts:
+            self._starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
+        index = bisect_right(self._starts, offset) - 1
+        return index + 1, offset - self._starts[index] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line, from 1."""
+        self.position(0)
+        if not 1 <= number <= len(self._starts):
+            return ""
+        start = self._starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else None].rstrip("\r")
+
+    def token_end(self, offset: int) -> int:
+        """Where the word, number or string that starts at `offset` ends."""
+        match = _TOKEN.match(self.text, offset)
+        return match.end() if match else offset
+
+
+class Note(NamedTuple):
+    """Another place that belongs to a diagnostic; without a source it is a remark."""
+
+    message: str
+    source: Source | None = None
+    start: int = 0
+
+
+class Fix(NamedTuple):
+    """A change of the text that removes the cause: replace `start` to `end`."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+class Diagnostic:
+    """One fault, with its place. `code` has a page: `paddle-layers explain CODE`."""
+
+    __slots__ = ("_end", "code", "fix", "help", "message", "notes", "severity", "source", "start")
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        source: Source,
+        start: int,
+        end: int = 0,
+        *,
+        help: str = "",  # noqa: A002 - the public name of the field
+        notes: tuple[Note, ...] = (),
+        fix: Fix | None = None,
+        severity: str = "",
+    ) -> None:
+        self.code, self.message, self.source, self.start, self._end = code, message, source, start, end
+        self.help, self.notes, self.fix = help, notes, fix
+        self.severity = severity or ("warning" if code.startswith("W") else "error")
+
+    @property
+    def end(self) -> int:
+        """Offset after the last character."""
+        return self._end if self._end > self.start else self.source.token_end(self.start)
+
+    @property
+    def file(self) -> str:
+        """Name of the file or text."""
+        return self.source.name
+
+    @property
+    def line(self) -> int:
+        """Line, from 1."""
+        return self.source.position(self.start)[0]
+
+    @property
+    def column(self) -> int:
+        """First column, from 1, in code points."""
+        return self.source.position(self.start)[1]
+
+    @property
+    def end_column(self) -> int:
+        """Column after the last character; the end of the line when the place spans several."""
+        line, column = self.source.position(self.start)
+        last, end = self.source.position(self.end)
+        return max(column, end if last == line else len(self.source.line(line)) + 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `--format json` prints."""
+        notes = []
+        for note in self.notes:
+            entry: dict[str, Any] = {"message": note.message}
+            if note.source is not None:
+                line, column = note.source.position(note.start)
+                entry |= {"file": note.source.name, "line": line, "column": column}
+            notes.append(entry)
+        return {
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "end_column": self.end_column,
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "help": self.help,
+            "notes": notes,
+        }
+
+    def __repr__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.severity}[{self.code}]: {self.message}"
+
+
+class ConfigError(Exception):
+    """A config cannot be used. `diagnostics` holds every fault that was found, in the order of the text."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = list(diagnostics)
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        from .rendering import render_text
+
+        return render_text(self.diagnostics)
+
+
+class TooManyFaults(Exception):
+    """The reader gives up."""
+
+
+class Report:
+    """Collects diagnostics of one source."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.diagnostics: list[Diagnostic] = []
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        start: int,
+        end: int = 0,
+        *,
+        help: str = "",  # noqa: A002 - the public name of the field
+        notes: tuple[Note, ...] = (),
+        fix: Fix | None = None,
+    ) -> None:
+        """Collect one; raises `TooManyFaults` when there are too many."""
+        self.diagnostics.append(Diagnostic(code, message, self.source, start, end, help=help, notes=notes, fix=fix))
+        if len(self.diagnostics) >= KEPT:
+            raise TooManyFaults
+
+    def note(self, message: str, start: int) -> Note:
+        """A note at an offset of this source."""
+        return Note(message, self.source, start)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error; warnings do not count."""
+        return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+    def sorted(self) -> list[Diagnostic]:
+        """All diagnostics in the order of the text."""
+        return sorted(self.diagnostics, key=lambda diagnostic: diagnostic.start)

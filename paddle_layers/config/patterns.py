@@ -1,0 +1,75 @@
+"""The regular expressions of the text format. One match takes a whole field; possessive, so nothing backtracks."""
+
+from __future__ import annotations
+
+import re
+
+GAP = r"[ \t\r\n\f\v]*+(?:\#[^\n]*+[ \t\r\n\f\v]*+)*+"
+"""Spaces and comments."""
+
+_END = rf"(?:{GAP}[,;])?"
+
+EVENT = re.compile(
+    GAP
+    + rf"""(?:
+  ([A-Za-z_]\w*+){GAP}(?:
+      :{GAP}(?: (-?(?:0|[1-9][0-9]{{0,17}}+))(?![\w.+-]){_END}   # 2 whole number
+              | ([-+]?\.?[0-9][\w.+-]*+){_END}                   # 3 another number
+              | (-?{GAP}[A-Za-z_]\w*+){_END}                     # 4 word, -inf
+              | ("[^"\\\n]*+")(?!{GAP}["']){_END}                # 5 simple string
+              | ([{{<])                                          # 6 block after a colon
+              | (\[)                                             # 7 list
+              | (?=["'])()                                       # 8 other strings
+              | ()                                               # 9 value missing
+        )
+    | ([{{<])                                                    # 10 block
+    | ()                                                         # 11 neither colon nor brace
+    )
+  | ([}}>]){_END}                                                # 12 close
+  | (\Z)                                                         # 13 end
+  | ()                                                           # 14 no field
+)""",
+    re.X | re.A,
+)
+
+VALUE = re.compile(
+    GAP
+    + rf"""(?:
+    ([-+]?\.?[0-9][\w.+-]*+)                                     # 1 number
+  | (-?{GAP}[A-Za-z_]\w*+)                                       # 2 word
+  | (?=["'])()                                                   # 3 string
+  | ([{{<])                                                      # 4 block
+  | (\])                                                         # 5 end of the list
+  | ()                                                           # 6 no value
+)""",
+    re.X | re.A,
+)
+
+STRING_PART = re.compile(GAP + r"""("(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')""", re.X)
+COMMA = re.compile(GAP + ",", re.X)
+SEPARATOR = re.compile(_END, re.X)
+SPACE = re.compile(GAP, re.X)
+
+RESUME = re.compile(r"\n[ \t]*(?=[A-Za-z_]\w*[ \t]*[:{<]|[}>])|(?=[}>])|\Z")
+"""After an error: the next line that starts like a field, or a closing bracket."""
+
+_QUOTED = r'"[^"\\\n]*+"'
+_PLAIN = r"[^{}\"'\#<>]++"
+
+
+def _balanced(depth: int) -> str:
+    inner = rf"|\{{{_balanced(depth - 1)}\}}" if depth else ""
+    return rf"(?:{_PLAIN}|{_QUOTED}{inner})*+"
+
+
+LAYER = re.compile(
+    GAP
+    + rf"""layer{GAP}:?{GAP}\{{
+    {GAP}name{GAP}:{GAP}"([^"\\\n]*+)"
+    {GAP}type{GAP}:{GAP}"([^"\\\n]*+)"
+    ((?:{GAP}input{GAP}:{GAP}{_QUOTED})*+)
+    (?![ \t\r\n]*+[,;])({_balanced(4)})
+    \}}""",
+    re.X | re.A,
+)
+"""A whole layer in the order that `fmt` writes: name, type, inputs, all the rest as one text."""

@@ -1,0 +1,55 @@
+"""Settings of a layer that are not attributes: single parameters, and the states in which a layer is there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from paddle_layers.define import Attributes, Definition
+
+
+class Component(NamedTuple):
+    """A registered thing with its attributes, all defaults filled in."""
+
+    definition: Definition
+    attributes: Attributes
+
+
+@dataclass(frozen=True, slots=True)
+class ParamSettings:
+    """What `param { of: "weight" ... }` says about one parameter."""
+
+    init: tuple[Definition, Attributes] | None = None
+    lr_mult: float = 1.0
+    decay_mult: float = 1.0
+    share: str | None = None
+    frozen: bool = False
+    clip: float | None = None
+
+
+class State(NamedTuple):
+    """The state a network is used in; include and exclude rules are conditions on it."""
+
+    phase: str
+    level: int = 0
+    stages: frozenset[str] = frozenset()
+
+
+class StateRule(NamedTuple):
+    """A condition on a state; every part that is given must hold."""
+
+    phase: str | None = None
+    min_level: int | None = None
+    max_level: int | None = None
+    stage: tuple[str, ...] = ()
+    not_stage: tuple[str, ...] = ()
+
+    def meets(self, state: State) -> bool:
+        """Whether the state meets the rule."""
+        return (
+            self.phase in (None, state.phase)
+            and (self.min_level is None or state.level >= self.min_level)
+            and (self.max_level is None or state.level <= self.max_level)
+            and state.stages.issuperset(self.stage)
+            and state.stages.isdisjoint(self.not_stage)
+        )

@@ -1,0 +1,124 @@
+"""A checked training file: the fields of `schema/training.proto`, typed, with their defaults."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paddle_layers.define import Attributes, Definition
+
+from .diagnostics import ConfigError, Diagnostic, Source
+from .network import Network
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentSettings:
+    """A schedule, a regularizer or a callback."""
+
+    definition: Definition
+    attributes: Attributes
+
+    @property
+    def type(self) -> str:
+        """Name in the registry."""
+        return self.definition.name
+
+
+@dataclass(frozen=True, slots=True)
+class OptimizerSettings(ComponentSettings):
+    """An optimizer."""
+
+    learning_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class TransformSettings(ComponentSettings):
+    """A change of the values that go to the data layer `input`."""
+
+    input: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceSettings(ComponentSettings):
+    """Where the data of a phase come from; rows are drawn in random order when `shuffle` is set."""
+
+    phase: str
+    transform: tuple[TransformSettings, ...]
+    shuffle: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ClipSettings:
+    """Limits of the gradients: of their norm together, of the absolute value of each."""
+
+    norm: float | None = None
+    value: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TestSettings:
+    """Steps between two tests; None: at the end only."""
+
+    __test__ = False  # pytest, this is no test
+    every: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointSettings:
+    """Steps between two checkpoints, None: at the end only; and how many are kept."""
+
+    every: int | None = None
+    keep: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class LogSettings:
+    """Steps between two lines of progress."""
+
+    every: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Training:
+    """How a network is trained. Exactly one of `epochs` and `steps` is set."""
+
+    network: Network
+    optimizer: OptimizerSettings
+    source: tuple[SourceSettings, ...]
+    seed: int = 0
+    batch_size: int = 64
+    epochs: int | None = None
+    steps: int | None = None
+    schedule: ComponentSettings | None = None
+    regularizer: ComponentSettings | None = None
+    clip: ClipSettings = ClipSettings()
+    test: TestSettings = TestSettings()
+    checkpoint: CheckpointSettings = CheckpointSettings()
+    log: LogSettings = LogSettings()
+    output: str | None = None
+    dtype: str = "float32"
+    feed: dict[str, str] = field(default_factory=dict)
+    """Field of the source by data layer, where the names differ."""
+    level: int = 0
+    stage: tuple[str, ...] = ()
+    callback: tuple[ComponentSettings, ...] = ()
+    network_path: Path | None = None
+    base: Path = Path()
+    """Folder of the training file: relative paths of sources start here."""
+    file: Source = field(default_factory=lambda: Source("<training>", ""), repr=False)
+    places: dict[str, int] = field(default_factory=dict, repr=False)
+    """Offsets in the file by dotted name: `optimizer.learning_rate`, `source[0].transform[1]`, `source[0]/path`."""
+
+    def source_of(self, phase: str) -> SourceSettings | None:
+        """The source that feeds a phase."""
+        return next((source for source in self.source if source.phase == phase), None)
+
+    def error(self, place: str, message: str, *, code: str = "E309", help: str = "") -> ConfigError:  # noqa: A002
+        """An error at a place of the training file, for what shows only when data are read.
+
+        `place` is a dotted name as in `places`; an attribute follows a slash. The nearest place that the file has
+        is taken.
+        """
+        while place and place not in self.places:
+            place = place[: max(place.rfind("."), place.rfind("/"), 0)]
+        return ConfigError([Diagnostic(code, message, self.file, self.places.get(place, 0), help=help)])
