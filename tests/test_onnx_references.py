@@ -1,0 +1,106 @@
+"""The references against onnxruntime, for layers that ONNX has too: formulas that were misread fail here."""
+
+import numpy as np
+import pytest
+from references import load_references
+
+onnx = pytest.importorskip("onnx")
+onnxruntime = pytest.importorskip("onnxruntime")
+
+REFERENCES = load_references()
+ROWS = 4
+
+
+def run_onnx(operator, arrays, outputs, **attributes):
+    """Outputs of one ONNX operator for a list of arrays."""
+    names = [f"x{i}" for i in range(len(arrays))]
+    results = [f"y{i}" for i in range(outputs)]
+    kinds = [onnx.helper.np_dtype_to_tensor_dtype(array.dtype) for array in arrays]
+    graph = onnx.helper.make_graph(
+        [onnx.helper.make_node(operator, names, results, **attributes)],
+        "one",
+        [onnx.helper.make_tensor_value_info(*pair, None) for pair in zip(names, kinds, strict=True)],
+        [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, None) for name in results],
+    )
+    model = onnx.helper.make_model(graph, ir_version=9, opset_imports=[onnx.helper.make_opsetid("", 20)])
+    session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+    return session.run(None, dict(zip(names, arrays, strict=True)))
+
+
+def draw(*dims):
+    return np.random.default_rng(7).standard_normal((ROWS, *dims)).astype(np.float32) * 2
+
+
+def check(layer, inputs, params, attributes, operator, arrays, **settings):
+    """Compare all outputs of a reference with those of an operator."""
+    wanted = REFERENCES[layer](inputs, params, {"training": False, **attributes})["y"]
+    wanted = wanted if isinstance(wanted, list) else [wanted]
+    found = run_onnx(operator, arrays, len(wanted), **settings)
+    for one, other in zip(found, wanted, strict=True):
+        assert one.shape == other.shape
+        np.testing.assert_allclose(one, other, rtol=2e-5, atol=2e-6)
+
+
+@pytest.mark.parametrize(
+    ("layer", "attributes", "operator", "settings"),
+    [
+        ("relu", {"negative_slope": 0.0}, "Relu", {}),
+        ("relu", {"negative_slope": 0.1}, "LeakyRelu", {"alpha": 0.1}),
+        ("elu", {"alpha": 1.0}, "Elu", {}),
+        ("elu", {"alpha": 0.3}, "Elu", {"alpha": 0.3}),
+        ("sigmoid", {}, "Sigmoid", {}),
+        ("tanh", {}, "Tanh", {}),
+        ("gelu", {"approximate": "NONE"}, "Gelu", {"approximate": "none"}),
+        ("gelu", {"approximate": "TANH"}, "Gelu", {"approximate": "tanh"}),
+        ("linear", {}, "Identity", {}),
+        ("softmax", {}, "Softmax", {"axis": 1}),
+        ("dropout", {"drop_rate": 0.5, "scale_in": "TRAIN"}, "Dropout", {}),
+        ("flatten", {}, "Flatten", {"axis": 1}),
+    ],
+)
+@pytest.mark.parametrize("dims", [(5,), (3, 2, 5)])
+def test_layers_of_one_input(layer, attributes, operator, settings, dims):
+    x = draw(*dims)
+    check(layer, {"x": x}, {}, attributes, operator, [x], **settings)
+
+
+@pytest.mark.parametrize("slope", [np.float32([0.1, -0.2, 0.3]), np.float32([0.25])])
+def test_prelu(slope):
+    x = draw(3, 2, 5)
+    check("prelu", {"x": x}, {"slope": slope}, {}, "PRelu", [x, slope.reshape(-1, 1, 1)])
+
+
+@pytest.mark.parametrize(
+    ("layer", "attributes", "operator"),
+    [
+        ("addto", {}, "Sum"),
+        ("eltwise", {"operation": "SUM", "coefficients": None}, "Sum"),
+        ("eltwise", {"operation": "MAX"}, "Max"),
+    ],
+)
+@pytest.mark.parametrize("count", [1, 3])
+def test_arithmetic_of_several_inputs(layer, attributes, operator, count):
+    arrays = [draw(3, 2) * scale for scale in (1, -0.3, 0.7)[:count]]
+    check(layer, {"x": arrays}, {}, attributes, operator, arrays)
+
+
+def test_products_and_learned_factors():
+    x, channel = draw(3, 2, 5), np.float32([0.5, -2, 1])
+    check("eltwise", {"x": [x, x + 1]}, {}, {"operation": "PROD"}, "Mul", [x, x + 1])
+    check("scale", {"x": x}, {"gain": channel}, {"bias": False}, "Mul", [x, channel.reshape(1, 3, 1, 1)])
+    check("shift", {"x": x}, {"offset": channel}, {}, "Add", [x, channel.reshape(1, 3, 1, 1)])
+
+
+def test_moving_values():
+    x = draw(6, 2, 3)
+    check("concat", {"x": [x, x[:, :1]]}, {}, {}, "Concat", [x, x[:, :1]], axis=1)
+    cuts = np.int64([1, 3, 2])
+    check("slice", {"x": x}, {}, {"sizes": (1, 3, 2), "parts": None}, "Split", [x, cuts], axis=1)
+    check("slice", {"x": x}, {}, {"sizes": None, "parts": 3}, "Split", [x], axis=1, num_outputs=3)
+    check("reshape", {"x": x}, {}, {"dims": (0, -1)}, "Reshape", [x, np.int64([0, 0, -1])])
+    check("reshape", {"x": x}, {}, {"dims": (3, 2, -1)}, "Reshape", [x, np.int64([0, 3, 2, -1])])
+
+
+def test_embedding():
+    table, ids = draw(3), np.int64([3, 0, 0, 2, 1])
+    check("embedding", {"ids": ids}, {"table": table}, {"padding_id": None}, "Gather", [table, ids])
