@@ -1,0 +1,183 @@
+"""What single layers promise beyond their formula: refusals in words, window counts, ties, labels out of range."""
+
+import math
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.layers import metrics, normalizations, poolings
+from paddle_layers.layers.costs import softmax_with_loss_factor, softmax_with_loss_loss
+
+
+def infer(layer, *inputs, **attributes):
+    definition = pl.registry[layer]
+    return [str(t) for t in definition.infer([pl.Type.parse(text) for text in inputs], definition.bind(attributes))]
+
+
+REFUSALS = [
+    ("data", (), {"size": 784}, "size", "a dense value has a shape and no size; write `shape: [784]`"),
+    ("data", (), {"data_type": "INT"}, "size", "needs its size: the number of ids"),
+    ("data", (), {"data_type": "SPARSE", "size": 9, "shape": [9]}, "shape", "has a size and no shape"),
+    (
+        "conv", ("1x28x28",), {"num_filters": 2, "filter_size": 3, "filter_size_y": 31}, "filter_size_y",
+        "a filter of 31 rows does not fit into 28 rows with padding 0",
+    ),
+    (
+        "conv", ("1x9x9",), {"num_filters": 2, "filter_size": 5, "dilation": 3, "padding": 1}, "filter_size_y",
+        "a filter of 5 rows spread over 13 does not fit into 9 rows with padding 1",
+    ),
+    ("conv", ("3x9x9",), {"num_filters": 4, "filter_size": 1, "groups": 2}, "groups", "3 channels cannot be cut"),
+    ("conv", ("4x9x9",), {"num_filters": 3, "filter_size": 1, "groups": 2}, "groups", "3 filters cannot be cut"),
+    ("pool", ("1x4x4",), {}, "pool_size", "give `pool_size`, or `global_pooling: true`"),
+    ("pool", ("1x4x4",), {"pool_size": 2, "global_pooling": True}, "pool_size", "sizes its window itself"),
+    ("pool", ("1x4x4",), {"stride": 2, "global_pooling": True}, "stride", "one window and no stride"),
+    (
+        "pool", ("1x4x4",), {"pool_size": 2, "padding": 2}, "pool_size_y",
+        "a window of 2 rows would lie in the padding of 2 altogether",
+    ),
+    (
+        "pool", ("1x4x6",), {"pool_size": 9, "pool_size_y": 1}, "pool_size",
+        "a window of 9 columns does not fit into 6 columns with padding 0",
+    ),
+    ("cross_entropy", ("3", "ids<5"), {}, None, "there are 5 labels, but 3 classes have a score"),
+    ("softmax_with_loss", ("3", "ids<5"), {"ignore_label": 1}, None, "there are 5 labels, but 3 classes"),
+    ("accuracy", ("3", "ids<3"), {"top_k": 4}, "top_k", "the 4 best of 3 classes are all of them"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("layer", "inputs", "attributes", "attribute", "words"), REFUSALS)
+def test_refusals_say_in_words_what_is_wrong(layer, inputs, attributes, attribute, words):
+    with pytest.raises(pl.ShapeError) as caught:
+        infer(layer, *inputs, **attributes)
+    assert words in caught.value.message
+    assert caught.value.attribute == attribute
+    if attribute is None:
+        assert caught.value.input == 1
+
+
+@pytest.mark.parametrize(
+    ("attributes", "output"),
+    [
+        ({}, "scalar"),
+        ({"shape": [3, 8, 8]}, "3x8x8"),
+        ({"data_type": "INT", "size": 10, "seq_nested_level": 2}, "nested sequence of ids<10"),
+        ({"data_type": "SPARSE", "size": 10}, "sparse 10"),
+        ({"data_type": "SPARSE_INT", "size": 10}, "sparse ids 10"),
+    ],
+)
+def test_data_gives_the_type_it_declares(attributes, output):
+    assert infer("data", **attributes) == [output]
+
+
+def test_layer_norm_keeps_the_shape_of_an_image():
+    assert infer("layer_norm", "sequence of 2x3x4") == ["sequence of 2x3x4"]
+
+
+def test_an_ignored_label_may_lie_outside_the_classes():
+    assert infer("softmax_with_loss", "21", "ids<256", ignore_label=255) == ["scalar"]
+
+
+# ---- pools
+
+
+@pytest.mark.parametrize(("rounding", "count"), [("FLOOR", 2), ("CEIL", 2), ("CEIL_ALL", 3)])
+def test_pool_rounding(rounding, count):
+    assert infer("pool", "1x5x5", pool_size=2, stride=3, padding=1, rounding=rounding) == [f"1x{count}x{count}"]
+
+
+GEOMETRIES = [
+    (extent, size, stride, padding)
+    for extent in range(1, 8)
+    for size in range(1, 5)
+    for stride in range(1, 5)
+    for padding in range(size)
+    if size <= extent + 2 * padding
+]
+
+
+@pytest.mark.parametrize("rounding", ["FLOOR", "CEIL", "CEIL_ALL"])
+def test_pool_windows_are_those_that_can_be_counted(rounding):
+    for extent, size, stride, padding in GEOMETRIES:
+        count = poolings.windows(extent, size, stride, padding, rounding, "pool_size", "rows")
+        first = [p * stride - padding for p in range(count)]
+        inside = [len(set(range(start, start + size)) & set(range(extent))) for start in first]
+        if rounding != "CEIL_ALL":
+            assert min(inside) > 0
+        if rounding == "FLOOR":
+            assert first[-1] + size <= extent + padding < first[-1] + stride + size
+        assert [poolings.pixels(p, size, stride, padding, extent) for p in range(count)] == [max(1, n) for n in inside]
+        for h in range(extent):
+            covering = [p for p, start in enumerate(first) if start <= h < start + size]
+            low = poolings.first_window(h, size, stride, padding)
+            assert covering == list(range(low, min(count, (h + padding) // stride + 1)))
+
+
+def where_of(x, **attributes):
+    values = pl.registry["pool"].bind(attributes)
+    names = ("pool_size", "pool_size_y", "stride", "stride_y", "padding", "padding_y", "global_pooling")
+    return poolings.pool_where(0, 0, 0, 0, x[None, None], *x.shape, *(values[name] for name in names))
+
+
+def test_the_first_of_equal_maxima_wins():
+    assert where_of(np.array([[0.0, 2.0], [2.0, 2.0]]), pool_size=2) == 1
+
+
+def test_minus_infinity_is_a_maximum_too():
+    assert where_of(np.full((2, 2), -math.inf), pool_size=2) == 0
+
+
+# ---- normalisations
+
+
+@pytest.mark.parametrize(("unbiased", "ddof"), [(False, 0), (True, 1)])
+def test_running_variance_takes_the_estimate_that_was_asked_for(unbiased, ddof):
+    x = np.random.default_rng(0).standard_normal((4, 1, 3))
+    held = (np.array([0.25]), np.array([2.0]))
+    batch = (np.array([x.mean()]), np.array([x.var()]))
+    mean, var = normalizations.batch_norm_move(0, x, *held, *batch, 0.75, None, unbiased)
+    assert mean == pytest.approx(0.75 * 0.25 + 0.25 * x.mean())
+    assert var == pytest.approx(0.75 * 2.0 + 0.25 * x.var(ddof=ddof))
+
+
+def test_global_statistics_stand_still():
+    x, held = np.ones((4, 1, 3)), (np.array([0.1]), np.array([0.3]))
+    assert normalizations.batch_norm_move(0, x, *held, *held, 0.9, True, False) == (0.1, 0.3)
+
+
+# ---- costs and metrics
+
+
+def test_factor_undoes_the_mean_over_the_rows():
+    label = np.array([0, 2, 2, 1])
+    assert softmax_with_loss_factor(label, 4, 2, "VALID") == 2.0
+    assert softmax_with_loss_factor(label, 4, None, "VALID") == 1.0
+    assert softmax_with_loss_factor(label, 4, 2, "BATCH_SIZE") == 1.0
+    assert softmax_with_loss_factor(label, 4, 2, "NONE") == 4.0
+    assert softmax_with_loss_factor(np.array([2, 2]), 2, 2, "VALID") == 2.0
+
+
+@pytest.mark.parametrize(("label", "outcome"), [(255, 0.0), (7, math.nan), (-1, math.nan)])
+def test_a_label_outside_the_classes_is_ignored_or_costs_nan(label, outcome):
+    one = np.ones(1)
+    cost = softmax_with_loss_loss(0, np.zeros((1, 3)), np.array([label]), None, one, one, one, 3, 255)
+    np.testing.assert_equal(cost, outcome)
+
+
+@pytest.mark.parametrize(
+    ("scores", "top_k", "hit"),
+    [
+        ([1.0, 1.0, 0.0], 1, 0.0),
+        ([1.0, 1.0, 0.0], 2, 1.0),
+        ([1.0, 0.5, 0.0], 1, 1.0),
+        ([math.nan, 0.5, 0.0], 1, 0.0),
+        ([1.0, math.nan, 0.0], 1, 0.0),
+    ],
+)
+def test_ties_and_nan_count_against_a_row(scores, top_k, hit):
+    assert metrics.accuracy_hits(0, np.array([scores]), np.array([0]), np.ones(1), 3, top_k) == hit
+
+
+def test_accuracy_of_no_row_is_not_a_number():
+    assert math.isnan(metrics.accuracy_share(0.0, 0.0))
+    assert metrics.accuracy_share(3.0, 4.0) == 0.75
