@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-_SPAN = re.compile(r"`(?:[^`\n]|\n(?!\n))+`")
+_SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _SPECIAL = re.compile(r"[\\`<>&\[\]*|]|(?<!\w)_|_(?!\w)")
 _BLOCK = re.compile(r"^(\s*)([#=~]|[-+](?!\s)|\d+\))", re.MULTILINE)
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
@@ -19,12 +19,15 @@ class Markdown(str):
 
 
 def escape(text: object) -> Markdown:
-    """Prose as Markdown: code spans in backticks and paragraphs stay, everything else is shown as it was written."""
+    """Prose as Markdown: code spans and paragraphs stay, everything else is shown as it was written.
+
+    A span that goes over lines is joined, so that no line inside it can begin a heading or a fence.
+    """
     if isinstance(text, Markdown):
         return text
     words, parts, at = str(text), [], 0
     for span in _SPAN.finditer(words):
-        parts += [_plain(words[at : span.start()]), span.group()]
+        parts += [_plain(words[at : span.start()]), " ".join(span.group().split("\n"))]
         at = span.end()
     return Markdown("".join([*parts, _plain(words[at:])]))
 
@@ -45,9 +48,14 @@ def code(text: object) -> Markdown:
     return Markdown(f"{fence}{pad}{words}{pad}{fence}")
 
 
+def cell_code(text: object) -> Markdown:
+    """A code span in a table."""
+    return cell(code(text))
+
+
 def codes(texts: Iterable[object]) -> Markdown:
-    """Code spans, separated by commas."""
-    return Markdown(", ".join(code(text) for text in texts))
+    """Code spans in a table, separated by commas."""
+    return Markdown(", ".join(cell_code(text) for text in texts))
 
 
 def block(text: str, language: str = "") -> Markdown:

@@ -14,7 +14,7 @@ from paddle_layers.define import Definition, LayerDefinition, registries
 from paddle_layers.define.layer_def import component_def
 
 from .examples import worked_examples
-from .markdown import Markdown, block, cell, code, codes, escape
+from .markdown import Markdown, block, cell, cell_code, code, codes, escape
 from .words import argument_types, attribute_range, attribute_type, default_text, facts_text, signature
 
 FOLDERS = {
@@ -102,6 +102,7 @@ def _environment() -> jinja2.Environment:
     environment.filters |= {
         "cell": cell,
         "code": code,
+        "cell_code": cell_code,
         "codes": codes,
         "block": block,
         "types": argument_types,

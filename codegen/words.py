@@ -5,6 +5,8 @@ from __future__ import annotations
 from paddle_layers.define.layer_def import read_value
 from paddle_layers.schema import layer_def_pb2 as pb
 
+from .markdown import Markdown, code
+
 KINDS = {"DENSE": "dense", "INT": "ids", "SPARSE_INT": "sparse ids", "SPARSE": "sparse"}
 LEVELS = ("rows", "sequences", "nested sequences")
 
@@ -64,11 +66,11 @@ def default_text(attribute: pb.AttributeDef) -> str:
     if attribute.required:
         return "required"
     if attribute.default_from:
-        return f"same as `{attribute.default_from}`"
+        return Markdown(f"same as {code(attribute.default_from)}")
     if not attribute.HasField("default_value"):
         return "none"
     value = read_value(attribute.default_value)
-    return f"`{value if attribute.type == pb.AttributeDef.CHOICE and not attribute.repeated else config_text(value)}`"
+    return code(value if attribute.type == pb.AttributeDef.CHOICE and not attribute.repeated else config_text(value))
 
 
 def value_text(message: pb.Attribute) -> str:
@@ -83,7 +85,7 @@ def config_text(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(config_text, value))}]"
     if isinstance(value, str):
-        return '"' + value.replace("\\", "\\\\").replace('"', '\\"') + '"'
+        return '"' + value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
     return f"{value:g}" if isinstance(value, float) and float(f"{value:g}") == value else repr(value)
 
 
