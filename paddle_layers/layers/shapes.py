@@ -46,19 +46,19 @@ def concat_sizes(C_i):
 
 
 @each(Concat.y)
-def concat_y(n, c, i, x):
+def concat_y(n, c, i, x, C_i):
     value = 0.0
     for j in range(len(x)):
-        if 0 <= c < x[j].shape[1]:
+        if 0 <= c < C_i[j]:
             value = x[j][n, c, i]
-        c -= x[j].shape[1]
+        c -= C_i[j]
     return value
 
 
 @gradient(Concat.x)
-def concat_dx(which, n, c, i, dy, x):
+def concat_dx(which, n, c, i, dy, C_i):
     for j in range(which):
-        c += x[j].shape[1]
+        c += C_i[j]
     return dy[n, c, i]
 
 
@@ -94,19 +94,19 @@ def slice_sizes(C, sizes, parts):
 
 
 @each(Slice.y)
-def slice_y(which, n, k, i, x, y):
+def slice_y(which, n, k, i, x, K_i):
     for j in range(which):
-        k += y[j].shape[1]
+        k += K_i[j]
     return x[n, k, i]
 
 
 @gradient(Slice.x)
-def slice_dx(n, c, i, dy):
+def slice_dx(n, c, i, dy, K_i):
     value = 0.0
     for j in range(len(dy)):
-        if 0 <= c < dy[j].shape[1]:
+        if 0 <= c < K_i[j]:
             value = dy[j][n, c, i]
-        c -= dy[j].shape[1]
+        c -= K_i[j]
     return value
 
 
