@@ -34,6 +34,12 @@ class Setup:
         self.output_names: tuple[str, ...] = ()
         self.memo: dict[tuple[Type, ...], tuple[Type, ...]] = {}
 
+    @property
+    def plain(self) -> bool:
+        """Whether nothing here needs a look at other layers: no rules, no shares, nothing counted per output."""
+        shares = any(settings.share is not None for settings in self.params.values())
+        return not (self.include or self.exclude or self.loss_weight or self.propagate_down or shares)
+
     def present(self, state: State) -> bool:
         """Whether the layer is there in a state."""
         if self.include:

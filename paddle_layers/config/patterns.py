@@ -59,7 +59,7 @@ _PLAIN = r"[^{}\"'\#<>]++"
 
 def _balanced(depth: int) -> str:
     inner = rf"|\{{{_balanced(depth - 1)}\}}" if depth else ""
-    return rf"(?:{_PLAIN}|{_QUOTED}{inner})*+"
+    return rf"(?:{_PLAIN}|{_QUOTED}|\#[^\n]*+{inner})*+"
 
 
 LAYER = re.compile(
@@ -68,7 +68,7 @@ LAYER = re.compile(
     {GAP}name{GAP}:{GAP}"([^"\\\n]*+)"
     {GAP}type{GAP}:{GAP}"([^"\\\n]*+)"
     ((?:{GAP}input{GAP}:{GAP}{_QUOTED})*+)
-    (?![ \t\r\n]*+[,;])({_balanced(4)})
+    ({_balanced(4)})
     \}}""",
     re.X | re.A,
 )

@@ -1,0 +1,199 @@
+"""Layers as the file gives them, each by itself: attributes bound, not yet wired."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle_layers.define import Attributes, LayerDefinition, registries
+
+from .binder import Binder, Bound
+from .fields import items
+from .network import Setup
+from .settings import ParamSettings, StateRule
+from .suggestions import nearest
+
+LINEAR = "linear"
+
+
+class Draft:
+    """A layer before wiring. `setup` is None when the layer is faulty; `bound` is None when it was read fast."""
+
+    __slots__ = ("bound", "definition", "inputs", "name", "offset", "setup")
+
+    def __init__(
+        self,
+        name: str,
+        definition: LayerDefinition | None,
+        inputs: tuple[str, ...],
+        setup: Setup | None,
+        offset: int,
+        bound: Bound | None = None,
+    ) -> None:
+        self.name, self.definition, self.inputs = name, definition, inputs
+        self.setup, self.offset, self.bound = setup, offset, bound
+
+    def input_place(self, item: int | None) -> int:
+        """Offset of the name of an input, or of the layer's own name."""
+        if self.bound is None or item is None or not self.bound.places.get("input"):
+            return self.offset
+        return self.bound.place("input", item)
+
+    def explicit_outputs(self) -> tuple[str, ...]:
+        """The names of outputs that the file gives."""
+        if self.bound is not None:
+            return self.bound.values.get("output", ())
+        return self.setup.output_names if self.setup else ()
+
+
+def draft(bound: Bound, binder: Binder) -> Draft:
+    """Make a draft of a bound layer; the last checks that concern the layer alone."""
+    setup = make_setup(bound, binder)
+    name = bound.values.get("name")
+    name = name if isinstance(name, str) and "name" in bound.places else ""
+    if name == "" and "name" in bound.places and isinstance(bound.values.get("name"), str):
+        binder.report.add("E110", "the name of a layer is empty", bound.place("name"))
+    inputs = bound.values.get("input", ())
+    definition: Any = bound.definition
+    return Draft(name, definition, inputs, setup, bound.place("name"), bound)
+
+
+def make_setup(bound: Bound, binder: Binder) -> Setup | None:
+    """What a layer says beside name and inputs, or None after a report."""
+    definition: Any = bound.definition
+    if definition is None:
+        return None
+    made = Setup(definition, bound.attributes if bound.attributes is not None else Attributes({}))
+    ok = bound.attributes is not None and _activation(made, bound, binder)
+    values = bound.values
+    if values:
+        ok = _params(made, bound, binder) and ok
+        made.include = _rules(values.get("include", ()))
+        made.exclude = _rules(values.get("exclude", ()))
+        made.loss_weight = values.get("loss_weight") or None
+        made.propagate_down = values.get("propagate_down", ())
+        made.output_names = values.get("output", ())
+        if made.include and made.exclude:
+            note = binder.report.note("`include` is here", bound.places["include"][0][3])
+            place = bound.places["exclude"][0][3]
+            binder.report.add("E113", "a layer has either `include` or `exclude`, not both", place, notes=(note,))
+            ok = False
+    return made if ok else None
+
+
+def _rules(found: Any) -> tuple[StateRule, ...]:
+    return tuple(
+        StateRule(
+            rule.values.get("phase"),
+            rule.values.get("min_level"),
+            rule.values.get("max_level"),
+            rule.values.get("stage", ()),
+            rule.values.get("not_stage", ()),
+        )
+        for rule in found
+    )
+
+
+def _activation(made: Setup, bound: Bound, binder: Binder) -> bool:
+    """Resolve `act` or `activation { }`."""
+    block: Bound | None = bound.values.get("activation")
+    name = made.attributes["act"] if "act" in made.definition.common else LINEAR
+    if block is None and name == LINEAR:
+        return True
+    report = binder.report
+    if block is not None:
+        start = bound.places["activation"][0][3]
+        if "act" not in made.definition.common:
+            report.add("E114", f"a layer of type `{made.definition.name}` takes no activation", start)
+            return False
+        if name != LINEAR:
+            note = report.note("`act` is here", bound.attribute_place("act"))
+            report.add("E113", "`act` and `activation` contradict each other", start, notes=(note,))
+            return False
+        if block.definition is None or block.attributes is None:
+            return False
+        start = block.place("type")
+        made.activation = (block.definition, block.attributes)  # type: ignore[assignment]
+    else:
+        start = bound.attribute_place("act")
+        definition = registries["layer"].get(name)
+        if definition is None:
+            binder.unknown_type("layer", name, start)
+            return False
+        attributes = binder.attributes(definition, [], start, Bound(start))
+        if attributes is None:
+            return False
+        made.activation = (definition, attributes)
+    if problem := _no_activation(made.activation[0]):  # type: ignore[index]
+        report.add("E114", problem, start)
+        return False
+    return True
+
+
+def _no_activation(definition: LayerDefinition) -> str:
+    """Why a layer cannot serve as an activation; empty when it can."""
+    inputs, outputs = list(definition.inputs.values()), list(definition.outputs.values())
+    one = len(inputs) == len(outputs) == 1 and not inputs[0].repeatable and not outputs[0].repeatable
+    if not one or inputs[0].text != outputs[0].text or "DENSE" not in inputs[0].kinds or outputs[0].loss:
+        return f"`{definition.name}` is no activation: it does not map values to values of the same shape"
+    if definition.params or definition.states:
+        return f"`{definition.name}` has parameters: use it as a layer of its own"
+    return ""
+
+
+def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
+    """Resolve the `param` blocks."""
+    report = binder.report
+    blocks: list[Bound] = bound.values.get("param", [])
+    known = list(made.definition.params)
+    seen: dict[str, int] = {}
+    ok = True
+    for block in blocks:
+        name = block.values.get("of")
+        if not isinstance(name, str):
+            ok = False
+            continue
+        place = block.place("of")
+        if name in seen:
+            note = report.note("first here", seen[name])
+            report.add("E106", f"parameter `{name}` has two `param` blocks", place, notes=(note,))
+            ok = False
+        seen[name] = place
+        if not _is_param(name, made):
+            near = nearest(name, known)
+            hint = f"did you mean `{near}`?" if near else "it has " + (", ".join(known) or "no parameters")
+            report.add("E112", f"`{made.definition.name}` has no parameter `{name}`", place, help=hint)
+            ok = False
+        settings = _settings(block)
+        ok = ok and settings is not None
+        if settings is not None:
+            made.params[name] = settings
+    return ok
+
+
+def _is_param(name: str, made: Setup) -> bool:
+    """Whether a layer has a parameter; `weight_1` is the one of the second item of a repeatable input."""
+    params = made.definition.params
+    stem, _, item = name.rpartition("_")
+    if name == "bias" and "bias" in made.attributes and not made.attributes["bias"]:
+        return False
+    return name in params or (item.isdecimal() and stem in params and params[stem].per is not None)
+
+
+def _settings(block: Bound) -> ParamSettings | None:
+    values = block.values
+    init: Bound | None = values.get("init")
+    if init is not None and (init.definition is None or init.attributes is None):
+        return None
+    return ParamSettings(
+        init=None if init is None else (init.definition, init.attributes),  # type: ignore[arg-type]
+        lr_mult=values.get("lr_mult", 1.0),
+        decay_mult=values.get("decay_mult", 1.0),
+        share=values.get("share"),
+        frozen=values.get("frozen", False),
+        clip=values.get("clip"),
+    )
+
+
+def input_count(bound: Bound) -> int:
+    """How many inputs the file lists, faulty ones included."""
+    return sum(len(items(field)) for field in bound.places.get("input", ()))

@@ -1,0 +1,68 @@
+"""Parameters that several layers share must have one shape."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from paddle_layers.define import ShapeError
+
+from .diagnostics import Report
+from .drafts import Draft
+from .network import Node
+
+
+def check_shared(
+    nodes: Iterable[Node],
+    drafts: Sequence[Draft],
+    found: Mapping[int, Node],
+    report: Report,
+    seen: set[tuple[str, int, int]],
+) -> None:
+    """Compare the shapes of parameters with one `share` name; the second of another shape is reported."""
+    first: dict[str, tuple[Node, str, tuple[int, ...]]] = {}
+    draft_of = {id(node): drafts[index] for index, node in found.items()}
+    for node in nodes:
+        for name, settings in node.params.items():
+            if settings.share is None:
+                continue
+            shape = parameter_shape(node, name)
+            other, other_name, other_shape = first.setdefault(settings.share, (node, name, shape))
+            if shape == other_shape:
+                continue
+            start = _place(draft_of[id(node)], name)
+            if ("E212", start, 0) in seen:
+                continue
+            seen.add(("E212", start, 0))
+            report.add(
+                "E212",
+                f"`{name}` of layer `{node.name}` has the shape {_show(shape)}, but `{settings.share}` is "
+                f"{_show(other_shape)} as `{other_name}` of layer `{other.name}`",
+                start,
+                help="parameters that share must have one shape",
+                notes=(report.note(f"layer `{other.name}` is here", other.span[0]),),
+            )
+
+
+def parameter_shape(node: Node, name: str) -> tuple[int, ...]:
+    """Shape of a parameter; `weight_1` is the one of the second item of a repeatable input."""
+    params = node.definition.params
+    item = 0
+    if name not in params:
+        name, _, number = name.rpartition("_")
+        item = int(number)
+    try:
+        return node.definition.bind_axes(node.input_types, node.attributes).dims(params[name], item)
+    except (ShapeError, IndexError, KeyError):  # an item that is not there; the layer itself was checked before
+        return ()
+
+
+def _place(draft: Draft, name: str) -> int:
+    bound = draft.bound
+    if bound is None:
+        return draft.offset
+    block = next((block for block in bound.values.get("param", ()) if block.values.get("of") == name), None)
+    return block.place("share") if block is not None else draft.offset
+
+
+def _show(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "a single number"
