@@ -1,0 +1,122 @@
+"""Checkpoints: folders `step-00000500` with the weights, the optimizer's state and where the training stands.
+
+A checkpoint is written beside its place and renamed when it is complete, so a folder of that name is always whole.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.tensorfiles import WeightsError, read_tensors, save_error, write_file, write_tensors
+
+from .problems import TrainingError
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime import Net
+
+WEIGHTS, OPTIMIZER, FACTS = "weights.safetensors", "optimizer.safetensors", "state.json"
+
+
+def save_checkpoint(
+    folder: Path, step: int, net: Net, states: Mapping[str, NDArray[Any]], facts: Mapping[str, Any], *, keep: int
+) -> Path:
+    """Write the checkpoint of a step into `folder` and remove all but the newest `keep`.
+
+    `states` are the optimizer's arrays, `facts` anything that JSON can hold. Raises `SaveError` when the disk is full
+    or the folder cannot be written; older checkpoints are then untouched.
+    """
+    final = folder / f"step-{step:08d}"
+    temporary = folder / f".step-{step:08d}.{os.getpid()}.tmp"
+    try:
+        shutil.rmtree(temporary, ignore_errors=True)
+        temporary.mkdir(parents=True)
+        net.save(str(temporary / WEIGHTS))
+        write_tensors(temporary / OPTIMIZER, states)
+        write_file(temporary / FACTS, json.dumps({"step": step, **facts}, indent=1).encode())
+        _sync(temporary / WEIGHTS)
+        _sync(temporary)
+        if final.exists():
+            shutil.rmtree(final)
+        os.replace(temporary, final)
+        _sync(folder)
+    except OSError as error:
+        raise save_error(final, error) from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    for old in checkpoints(folder)[:-keep]:
+        shutil.rmtree(old, ignore_errors=True)
+    return final
+
+
+def checkpoints(folder: Path) -> list[Path]:
+    """The checkpoints in a folder, oldest first."""
+    return sorted(path for path in folder.glob("step-*") if path.is_dir())
+
+
+def newest_checkpoint(folder: Path) -> Path:
+    """The last checkpoint; `TrainingError` when there is none."""
+    found = checkpoints(folder)
+    if not found:
+        raise TrainingError(f"{folder} holds no checkpoint to resume from; train without --resume")
+    return found[-1]
+
+
+def read_facts(checkpoint: Path, fixed: Mapping[str, Any]) -> dict[str, Any]:
+    """Where the training stood. `TrainingError` for a damaged file, or when anything in `fixed` has changed."""
+    path, remedy = checkpoint / FACTS, f"delete {checkpoint} to use the one before"
+    try:
+        facts = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise TrainingError(f"{path} cannot be read: {error}; {remedy}") from None
+    if not isinstance(facts, dict) or not isinstance(facts.get("step"), int):
+        raise TrainingError(f"{path} is no checkpoint; {remedy}")
+    changed = [f"{name} was {facts.get(name)} and is {now}" for name, now in fixed.items() if facts.get(name) != now]
+    if changed:
+        raise TrainingError(f"{checkpoint} cannot be continued: {', '.join(changed)}; train to another --output")
+    return facts
+
+
+def load_weights(net: Net, path: Path) -> None:
+    """Fill the net from a file; `TrainingError` when it lacks weights or has others besides."""
+    report = net.load(str(path))
+    if not report.missing and not report.unexpected:
+        return
+    parts = (("it lacks", list(report.missing)), ("it has besides", list(report.unexpected)))
+    listed = [f"{what} {_names(names)}" for what, names in parts if names]
+    raise TrainingError(f"{path} holds the weights of another network: {'; '.join(listed)}")
+
+
+def _names(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[:5]) + (", ..." if len(names) > 5 else "")
+
+
+def read_states(checkpoint: Path, states: Mapping[str, NDArray[Any]]) -> None:
+    """Fill the optimizer's arrays; `TrainingError` when they are those of another optimizer or network."""
+    path = checkpoint / OPTIMIZER
+    try:
+        found, _ = read_tensors(path)
+    except WeightsError as error:
+        raise TrainingError(f"{error}; delete {checkpoint} to use the one before") from None
+    shapes = {name: array.shape for name, array in states.items()}
+    if shapes != {name: array.shape for name, array in found.items()}:
+        raise TrainingError(f"{path} belongs to another optimizer or network; resume with the files it was made with")
+    for name, array in states.items():
+        array[...] = found[name]
+
+
+def _sync(path: Path) -> None:
+    """Make sure that a file or folder is on the disk."""
+    if os.name == "nt" and path.is_dir():  # Windows can't open folders
+        return
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,161 @@
+"""From a checked training file to data, net and optimizer that are ready to go."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddle_layers.data import Batches, DataError, Dataset, make_feeds
+from paddle_layers.data.feeds import Transform
+
+from .problems import TrainingError
+
+CHECKPOINTS = "checkpoints"
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Network
+    from paddle_layers.config.training import SourceSettings, Training
+    from paddle_layers.define import Type
+    from paddle_layers.runtime import Net
+    from paddle_layers.runtime.elementwise import Updater
+
+
+@dataclass
+class Job:
+    """What a training works with."""
+
+    net: Net
+    updater: Updater
+    train: Batches
+    test: Batches | None
+    total: int
+    """Steps of the whole training."""
+
+
+def prepare(
+    training: Training,
+    *,
+    seed: int,
+    device: str,
+    datasets: Mapping[str, Dataset],
+    say: Callable[[str], None],
+    compiling: Callable[[int, int, str], None],
+) -> Job:
+    """Open the data, check them against the data layers, build the net and the optimizer.
+
+    `datasets` replaces sources by phase. Raises `ConfigError` where the data don't fit, `TrainingError` for a network
+    without a loss.
+    """
+    train = open_batches(training, "train", seed=seed, dataset=datasets.get("train"))
+    if train is None:
+        raise training.error("source", 'there is no source for the phase "train"', help="add source { type: ... }")
+    test = open_batches(training, "test", seed=seed, dataset=datasets.get("test"))
+    _check_loss(training)
+    rows = len(train.dataset)
+    if training.batch_size > rows:
+        say(
+            f"note: batch_size is {training.batch_size}, but there are {rows} rows: every step takes all of them, and "
+            "an epoch is one step"
+        )
+    total = training.steps or (training.epochs or 1) * len(train)
+    capacity = max(train.batch_size, test.batch_size if test is not None else 1)
+    net, updater = _make_net(training, seed, device, capacity, compiling)
+    return Job(net, updater, train, test, total)
+
+
+def open_batches(training: Training, phase: str, *, seed: int, dataset: Dataset | None = None) -> Batches | None:
+    """The data of a phase, cut into batches; None when no source feeds it. Raises `ConfigError`."""
+    source = training.source_of(phase)
+    if source is None and dataset is None:
+        return None
+    place = f"source[{training.source.index(source)}]" if source is not None else "source"
+    try:
+        if dataset is None and source is not None:
+            dataset = source.definition.create(source.attributes).open(training.base)
+        assert dataset is not None
+        transforms = _transforms(training, source)
+        feeds = make_feeds(
+            dataset, feed_types(training, phase), fields=training.feed, transforms=transforms, dtype=training.dtype
+        )
+    except DataError as error:
+        raise training.error(place, str(error)) from None
+    shuffle = source.shuffle if source is not None else phase == "train"
+    return Batches(dataset, training.batch_size, seed=seed, shuffle=shuffle, training=phase == "train", feeds=feeds)
+
+
+def feed_types(training: Training, phase: str) -> dict[str, Type]:
+    """What the data layers of a phase take, by name of the output."""
+    return {
+        name: type_
+        for node in selected(training, phase).nodes
+        if not node.definition.inputs
+        for name, type_ in zip(node.output_names, node.output_types, strict=True)
+    }
+
+
+def selected(training: Training, phase: str) -> Network:
+    """The layers that are there in a phase."""
+    return training.network.select(phase, training.level, training.stage)
+
+
+def _transforms(training: Training, source: SourceSettings | None) -> list[tuple[str, Transform]]:
+    made: list[tuple[str, Transform]] = []
+    for settings in source.transform if source is not None else ():
+        change = settings.definition.create(settings.attributes)
+        if hasattr(change, "prepare"):
+            change.prepare(training.base)
+        made.append((settings.input, change))
+    return made
+
+
+def _make_net(
+    training: Training, seed: int, device: str, rows: int, compiling: Callable[[int, int, str], None]
+) -> tuple[Net, Updater]:
+    """The net for at most `rows` rows a batch, and what updates its parameters. Kernels are compiled here."""
+    from paddle_layers.runtime import Net
+    from paddle_layers.runtime.elementwise import Updater
+
+    net = Net(training.network, device=device, dtype=training.dtype, seed=seed, batch_size=rows, progress=compiling)
+    updater = Updater(
+        training.optimizer.definition,
+        training.optimizer.attributes,
+        net,
+        regularizer=training.regularizer,
+        clip=training.clip,
+    )
+    return net, updater
+
+
+def _check_loss(training: Training) -> None:
+    for node in selected(training, "train").nodes:
+        if any(output.loss for output in node.definition.outputs.values()) or any(node.loss_weight or ()):
+            return
+    raise TrainingError(
+        "the network has no loss in the phase train, so there is nothing to learn from; "
+        'add a layer such as type: "softmax_with_loss"'
+    )
+
+
+def output_folder(training: Training, output: str | Path | None) -> Path:
+    """Where results go: the argument, the training file's `output`, or a folder named like the network."""
+    return Path(output or training.output or Path("output") / (training.network.name or "network"))
+
+
+def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> None:
+    """Make the folder; `TrainingError` if something is there and it is neither to be continued nor overwritten."""
+    if folder.is_file():
+        raise TrainingError(f"{folder} is a file; choose another output folder with --output")
+    if folder.exists() and any(folder.iterdir()) and not resume and not overwrite:
+        raise TrainingError(
+            f"{folder} exists already, and nothing is overwritten silently; choose another folder with --output, "
+            "continue that training with --resume, or replace it with --overwrite"
+        )
+    try:
+        if overwrite and not resume:
+            shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None

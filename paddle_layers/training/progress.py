@@ -1,0 +1,162 @@
+"""What a training shows while it runs: a bar on a terminal, plain lines elsewhere. Both write to stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
+
+COMPILING = "compiling kernels for this network; later runs start at once"
+
+
+class Progress(Protocol):
+    """What the trainer tells."""
+
+    def say(self, text: str) -> None:
+        """A line that stays."""
+        ...
+
+    def compiling(self, done: int, total: int, what: str) -> None:
+        """So many kernels of `total` are compiled."""
+        ...
+
+    def step(self, done: int, total: int, facts: Mapping[str, float], rows: int) -> None:
+        """A step over `rows` rows is done."""
+        ...
+
+    def report(self, done: int, total: int, facts: Mapping[str, float]) -> None:
+        """The log gets a line with these facts."""
+        ...
+
+    def close(self) -> None:
+        """Nothing follows."""
+        ...
+
+
+def make_progress(stream: TextIO | None = None) -> Progress:
+    """A bar if the stream (stderr when absent) is a terminal, else plain lines."""
+    stream = stream or sys.stderr
+    return Bar(stream) if stream.isatty() else Lines(stream)
+
+
+def as_text(facts: Mapping[str, float]) -> str:
+    """Numbers by name, such as `loss 0.1234  accuracy 97.50 %`."""
+    return "  ".join(
+        f"{name} {value:.2%}".replace("%", " %") if name.startswith("accuracy") else f"{name} {value:.4g}"
+        for name, value in facts.items()
+    )
+
+
+class _Speed:
+    """Rows per second and the time that is left, without the time before the first step."""
+
+    def __init__(self) -> None:
+        self._began = self._rows = 0.0
+        self._steps = 0
+
+    def add(self, rows: int) -> None:
+        if not self._steps:
+            self._began = time.monotonic()
+        else:
+            self._rows += rows
+        self._steps += 1
+
+    def text(self, left: int) -> str:
+        elapsed = time.monotonic() - self._began
+        if self._steps < 2 or elapsed <= 0:
+            return ""
+        return f"{self._rows / elapsed:.0f} samples/s  {duration(left * elapsed / (self._steps - 1))} left"
+
+
+def duration(seconds: float) -> str:
+    """Such as `45 s`, `3:20 min` or `2:05 h`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60}:{whole % 60:02d} min"
+    return f"{whole // 3600}:{whole % 3600 // 60:02d} h"
+
+
+class Lines:
+    """Plain lines, one for each report."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._speed, self._said = stream, _Speed(), 0.0
+
+    def say(self, text: str) -> None:
+        """Print it."""
+        print(text, file=self._stream, flush=True)
+
+    def compiling(self, done: int, total: int, what: str) -> None:  # noqa: ARG002  (a line for each kernel is too much)
+        """A line at the start, at the end and every few seconds."""
+        now = time.monotonic()
+        if not self._said:
+            self.say(f"{COMPILING} ({total} of them)")
+        elif done < total and now - self._said < 5:
+            return
+        else:
+            self.say(f"compiled {done} of {total} kernels")
+        self._said = now
+
+    def step(self, done: int, total: int, facts: Mapping[str, float], rows: int) -> None:  # noqa: ARG002  (for bars)
+        """Count."""
+        self._speed.add(rows)
+
+    def report(self, done: int, total: int, facts: Mapping[str, float]) -> None:
+        """A line."""
+        self.say("  ".join(filter(None, (f"step {done}/{total}", as_text(facts), self._speed.text(total - done)))))
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class Bar:
+    """A bar of rich that stays in its place."""
+
+    def __init__(self, stream: TextIO) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as RichProgress
+
+        self._bar = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            TextColumn("{task.completed}/{task.total}"),
+            TextColumn("{task.fields[facts]}"),
+            console=Console(file=stream, highlight=False),
+            refresh_per_second=8,
+        )
+        self._bar.start()
+        self._kernels: TaskID | None = None
+        self._steps: TaskID | None = None
+        self._speed = _Speed()
+
+    def say(self, text: str) -> None:
+        """Print it above the bar."""
+        self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+
+    def compiling(self, done: int, total: int, what: str) -> None:
+        """Move the bar of the kernels."""
+        if self._kernels is None:
+            self.say(COMPILING)
+            self._kernels = self._bar.add_task("kernels", total=total, facts="")
+        self._bar.update(self._kernels, completed=done, total=total, facts=what, visible=done < total)
+
+    def step(self, done: int, total: int, facts: Mapping[str, float], rows: int) -> None:
+        """Move the bar of the steps."""
+        self._speed.add(rows)
+        if self._steps is None:
+            self._steps = self._bar.add_task("steps", total=total, facts="")
+        self._bar.update(self._steps, completed=done, facts=f"{as_text(facts)}  {self._speed.text(total - done)}")
+
+    def report(self, done: int, total: int, facts: Mapping[str, float]) -> None:
+        """Nothing: the bar shows them."""
+
+    def close(self) -> None:
+        """Leave the bar as it is."""
+        self._bar.stop()

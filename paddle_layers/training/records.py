@@ -1,0 +1,50 @@
+"""The log of a training: a CSV file with a line for every report, which spreadsheets and programs read."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from paddle_layers.runtime.tensorfiles import save_error, write_file
+
+COLUMNS = ("step", "epoch", "phase", "loss", "rate", "seconds")
+
+
+class Records:
+    """Lines of `log.csv`: step, epoch, phase, loss, learning rate, seconds since the start, then the statistics.
+
+    With `resume_at` the lines of an earlier run up to that step are kept and the others dropped.
+    """
+
+    def __init__(self, path: Path, statistics: Sequence[str], *, resume_at: int | None = None) -> None:
+        self.path = path
+        self.columns = (*COLUMNS, *statistics)
+        self.lines: list[dict[str, str]] = []
+        if resume_at is not None and path.exists():
+            self.lines = [line for line in read_records(path) if int(line["step"]) <= resume_at]
+        text = [",".join(self.columns), *(",".join(line.get(c, "") for c in self.columns) for line in self.lines)]
+        write_file(path, ("\n".join(text) + "\n").encode())
+
+    def add(self, facts: Mapping[str, Any]) -> None:
+        """Append a line. Numbers are written so that they read back exactly. Raises `SaveError`."""
+        line = {name: "" if facts.get(name) is None else str(facts[name]) for name in self.columns}
+        self.lines.append(line)
+        try:
+            with self.path.open("a", encoding="utf-8") as file:
+                file.write(",".join(line.values()) + "\n")
+        except OSError as error:
+            raise save_error(self.path, error) from error
+
+    def series(self, phase: str, name: str) -> list[tuple[int, float]]:
+        """Steps and values of a column in a phase."""
+        return [
+            (int(line["step"]), float(line[name])) for line in self.lines if line["phase"] == phase and line.get(name)
+        ]
+
+
+def read_records(path: Path) -> list[dict[str, str]]:
+    """The lines of a log; one that was cut short by a crash is left out."""
+    with path.open(encoding="utf-8", newline="") as file:
+        return [line for line in csv.DictReader(file) if None not in line.values() and line["step"].isdecimal()]
