@@ -1,0 +1,101 @@
+"""Tuned kernels: they replace a point function on one device for the shapes that they accept, never define it."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paddle_layers.define.errors import DefinitionError
+
+Sizes = Mapping[str, int]
+
+
+class Tuned(NamedTuple):
+    """A tuned kernel: a compiled function `call(first, last, names ...)` over its own work items."""
+
+    call: Any
+    names: tuple[str, ...]
+    when: Callable[..., bool] | None
+    items: Callable[..., int]
+    scratch: Callable[..., int] | None
+    in_place: bool
+
+    def accepts(self, sizes: Mapping[str, Any]) -> bool:
+        """Whether it takes these sizes and attributes."""
+        return self.when is None or bool(call_by_name(self.when, sizes))
+
+
+_TUNED: dict[tuple[str, str, str], list[Tuned]] = {}
+
+
+def tuned(
+    layer: str,
+    function: str,
+    *,
+    items: Callable[..., int],
+    device: str = "cpu",
+    when: Callable[..., bool] | None = None,
+    scratch: Callable[..., int] | None = None,
+    in_place: bool = False,
+) -> Callable[[Any], Any]:
+    """Register an njit function as a faster form of the point function `function` of `layer`.
+
+    It is called as `call(first, last, ...)` for the work items `first` to `last` of `items(...)`, and asks for
+    tensors (whole arrays), axis sizes, attributes, `accumulate` (add to the target) and `scratch` (an array of
+    `items x scratch(...)` reals) by name, as point functions do. `when`, `items` and `scratch` are host functions
+    of sizes and attributes. The number of items depends on shapes only, so results do not depend on threads.
+    """
+
+    def mark(call: Any) -> Any:
+        names = tuple(inspect.signature(getattr(call, "py_func", call)).parameters)[2:]
+        entry = Tuned(call, names, when, items, scratch, in_place)
+        _TUNED.setdefault((layer, function, device), []).append(entry)
+        return call
+
+    return mark
+
+
+def call_by_name(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
+    """Call a host function with the values that it asks for."""
+    return function(**{name: given[name] for name in inspect.signature(function).parameters})
+
+
+@functools.cache
+def _load() -> str:
+    """Import the kernels room once; gives a digest of its text, which is part of every tuned driver."""
+    package = importlib.import_module("paddle_layers.kernels")
+    digest = hashlib.sha256()
+    for folder in package.__path__:
+        for file in sorted(Path(folder).glob("*.py")):
+            digest.update(file.read_bytes())
+    for info in pkgutil.iter_modules(package.__path__):
+        importlib.import_module(f"{package.__name__}.{info.name}")
+    return digest.hexdigest()[:16]
+
+
+def check_names(functions: Mapping[str, set[str]]) -> None:
+    """Refuse tuned kernels of functions that don't exist; `functions` maps layer types to function names."""
+    _load()
+    for layer, function, _ in _TUNED:
+        if function not in functions.get(layer, ()):
+            raise DefinitionError(f"a tuned kernel replaces `{function}` of layer `{layer}`, which does not exist")
+
+
+def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any]) -> Tuned | None:
+    """The first tuned kernel that accepts these sizes, or None: the point function it is."""
+    _load()
+    for entry in _TUNED.get((layer, function, device), ()):
+        if entry.accepts(sizes):
+            return entry
+    return None
+
+
+def tuned_digest() -> str:
+    """Digest of the kernels room."""
+    return _load()

@@ -1,0 +1,133 @@
+"""Arrays that describe the rows of a batch: starts of sequences, entries of sparse rows, rows that use an id."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .buffers import Buffer
+from .domains import Domain, rows_of
+from .graph import Value
+from .launches import Ref, SequenceKey
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+Ints = NDArray[np.int64]
+
+
+def transpose(starts: Ints, ids: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Which rows use an id: used ids, starts, rows, places of the entries. Stable, so sums keep their order."""
+    order = np.argsort(ids, kind="stable")
+    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[order]
+    used, first = np.unique(ids[order], return_index=True)
+    return used, np.append(first, len(ids)).astype(np.int64), rows.astype(np.int64), order.astype(np.int64)
+
+
+class Used:
+    """The transpose of a value of ids or of a sparse value; it is made anew before every backward pass."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+        self.ids = Domain(f"ids used by {value.name}")
+        self.entries = value.entries or value.domain
+        self.buffers = {
+            "id": Buffer(f"{value.name} used ids", rows_of(self.ids), "int64"),
+            "start": Buffer(f"{value.name} used starts", rows_of(self.ids, 1, 1), "int64"),
+            "row": Buffer(f"{value.name} used rows", rows_of(self.entries), "int64"),
+        }
+        if value.type.kind == "SPARSE":
+            self.buffers["value"] = Buffer(f"{value.name} used values", rows_of(self.entries), "real")
+
+
+class Auxiliary:
+    """The auxiliary arrays that the launches of a plan ask for; made once for each use."""
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype = dtype
+        self.sequences: dict[SequenceKey, Buffer] = {}
+        self.csr: dict[tuple[str, str], Buffer] = {}
+        self.uses: dict[str, Used] = {}
+        self.ids: dict[str, Buffer] = {}
+        """Buffers of values of ids that are transposed."""
+
+    def sequence(self, key: SequenceKey) -> Ref:
+        """Starts of sequences (`starts`), sequence of each row (`map`) or the row before (`before`)."""
+        extent = rows_of(key.group, 1, 1) if key.kind == "starts" else rows_of(key.leaf)
+        buffer = self.sequences.setdefault(key, Buffer(f"{key.kind} of {key.leaf.name}", extent, "int64"))
+        return Ref(buffer, (extent,), "int64")
+
+    def sparse(self, value: Value, part: str) -> Ref:
+        """Part of a sparse value: `start`, `id` or `value`."""
+        assert value.entries is not None
+        extent = rows_of(value.domain, 1, 1) if part == "start" else rows_of(value.entries)
+        dtype = self.dtype if part == "value" else "int64"
+        buffer = self.csr.setdefault((value.name, part), Buffer(f"{value.name} {part}", extent, dtype))
+        return Ref(buffer, (extent,), "real" if part == "value" else "int64")
+
+    def used(self, value: Value, part: str) -> Ref:
+        """Part of the transpose of a value: `id`, `start`, `row` or `value`."""
+        use = self.uses.setdefault(value.name, Used(value))
+        use.ids.reserve(max(use.entries.capacity, 1))
+        buffer = use.buffers[part]
+        if part == "value":
+            buffer.dtype = self.dtype
+        if value.entries is not None:
+            for needed in ("start", "id", *(("value",) if value.type.kind == "SPARSE" else ())):
+                self.sparse(value, needed)
+        return Ref(buffer, (buffer.extent,), "real" if part == "value" else "int64")
+
+    @property
+    def kept(self) -> list[Buffer]:
+        """Buffers that are filled from outside the launches."""
+        uses = [buffer for use in self.uses.values() for buffer in use.buffers.values()]
+        return [*self.sequences.values(), *self.csr.values(), *uses]
+
+    @property
+    def at_boundary(self) -> list[Buffer]:
+        """Buffers that are read between the forward and the backward pass."""
+        return list(self.ids.values())
+
+    def fill_sequences(self, plan: Plan, starts: dict[tuple[int, int], Ints]) -> None:
+        """Write starts, maps and predecessors of a batch; `starts` by the identities of leaf and group."""
+        for key, buffer in self.sequences.items():
+            begin = starts[id(key.leaf), id(key.group)]
+            if key.kind == "starts":
+                plan.array(buffer)[:] = begin
+            elif key.kind == "map":
+                plan.array(buffer)[:] = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+            else:
+                plan.array(buffer)[:] = _neighbours(begin, key.reverse)
+
+    def fill_sparse(self, plan: Plan, name: str, parts: dict[str, Any]) -> None:
+        """Write the entries of a sparse feed."""
+        for part, array in parts.items():
+            if (name, part) in self.csr:
+                plan.array(self.csr[name, part])[:] = array
+
+    def transpose(self, plan: Plan) -> bool:
+        """Make the transposes of this batch. True when sizes changed."""
+        for name, use in self.uses.items():
+            if use.value.entries is None:
+                ids = plan.array(self.ids[name])
+                parts = transpose(np.arange(len(ids) + 1), ids)
+            else:
+                parts = transpose(plan.array(self.csr[name, "start"]), plan.array(self.csr[name, "id"]))
+            use.ids.rows = len(parts[0])
+            for part, array in zip(("id", "start", "row"), parts, strict=False):
+                plan.array(use.buffers[part])[:] = array
+            if "value" in use.buffers:
+                plan.array(use.buffers["value"])[:] = plan.array(self.csr[name, "value"])[parts[3]]
+        return bool(self.uses)
+
+
+def _neighbours(starts: Ints, reverse: bool) -> Ints:
+    """The row before each row in its sequence, or -1."""
+    rows = np.arange(starts[-1]) + (1 if reverse else -1)
+    filled = np.diff(starts) > 0
+    rows[(starts[1:] - 1)[filled] if reverse else starts[:-1][filled]] = -1
+    return rows
+
+

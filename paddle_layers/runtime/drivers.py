@@ -1,0 +1,238 @@
+"""Driver text: a specialised point function inside the loop nest of a device."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+INDENT = "    "
+
+
+class Array(NamedTuple):
+    """An argument that is a C-contiguous array; `dtype` is `real` or a numba integer type."""
+
+    ndim: int
+    dtype: str = "real"
+
+
+Spec = Array | tuple[Array, ...] | str
+"""What an argument is: an array, a tuple of arrays, `"int"`, `"real"`, or `"ints N"`, a tuple of N whole numbers."""
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """All that the text of a driver depends on."""
+
+    name: str
+    origin: str
+    tree: ast.FunctionDef
+    helpers: Mapping[str, ast.FunctionDef]
+    indices: tuple[str, ...]
+    """Index arguments without `which`."""
+    targets: tuple[str, ...]
+    args: Mapping[str, Spec]
+    """Targets first, then what the function reads; the order is the order of the argument tables."""
+    accumulate: bool = False
+    scan: str | None = None
+    procedure: bool = False
+    """The function writes its targets itself."""
+    sequence: tuple[str, str] | None = field(default=None)
+    """Index of the sequence and the array that gives it (`("s", "T_map")`), or the starts when scanning."""
+    used_rows: str | None = None
+    """Array of the row numbers that the first index counts."""
+
+    def call(self) -> str:
+        """The call of the element function."""
+        names = [argument.arg for argument in self.tree.args.args]
+        return f"element_({', '.join(names)})"
+
+    def store(self) -> list[str]:
+        """Lines that compute one element and store it."""
+        at = list(self.indices) or ["0"]
+        if self.used_rows:
+            at[0] = f"{self.used_rows}[{at[0]}]"
+        place, sign = ", ".join(at), "+=" if self.accumulate else "="
+        if len(self.targets) == 1:
+            return [f"{self.targets[0]}[{place}] {sign} {self.call()}"]
+        stores = [f"{target}[{place}] {sign} value_[{i}]" for i, target in enumerate(self.targets)]
+        return [f"value_ = {self.call()}", *stores]
+
+
+def _unravel(indices: tuple[str, ...], shape: str, rest: str) -> list[str]:
+    """Lines that split a flat number into indices; the first index takes what is left."""
+    lines = []
+    for axis in range(len(indices) - 1, 0, -1):
+        lines += [f"{indices[axis]} = {rest} % {shape}.shape[{axis}]", f"rest_ = {rest} // {shape}.shape[{axis}]"]
+        rest = "rest_"
+    return [*lines, f"{indices[0]} = {rest}"] if indices else []
+
+
+def _header(kernel: Kernel, dtype: str, device: str) -> list[str]:
+    return [f'"""{kernel.name} from {kernel.origin}, {dtype}, {device}. Generated: do not edit."""', "import math", ""]
+
+
+def _functions(kernel: Kernel, decorator: str) -> list[str]:
+    lines = []
+    for tree in [*kernel.helpers.values(), _renamed(kernel.tree)]:
+        lines += ["", decorator, *ast.unparse(tree).splitlines()]
+    return lines
+
+
+def _renamed(tree: ast.FunctionDef) -> ast.FunctionDef:
+    return ast.FunctionDef(
+        name="element_", args=tree.args, body=tree.body, decorator_list=[], returns=None, lineno=1, col_offset=0
+    )
+
+
+def _indent(lines: list[str], depth: int) -> list[str]:
+    return [INDENT * depth + line for line in lines]
+
+
+# ---- CPU
+
+
+def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
+    """Lines that turn the three argument tables into named arguments, and the sizes of the tables."""
+    lines: list[str] = []
+    counts = [0, 0, 0]
+
+    def array(spec: Array) -> str:
+        shape = "".join(f"ints_[{counts[1] + k}], " for k in range(spec.ndim))
+        dtype = "real" if spec.dtype == "real" else f"numba.{spec.dtype}"
+        text = f"carray(pointer(pointers_[{counts[0]}]), ({shape}), {dtype})"
+        counts[0] += 1
+        counts[1] += spec.ndim
+        return text
+
+    for name, spec in args.items():
+        if isinstance(spec, Array):
+            lines.append(f"{name} = {array(spec)}")
+        elif isinstance(spec, tuple):
+            lines.append(f"{name} = ({''.join(array(item) + ', ' for item in spec)})")
+        elif spec == "real":
+            lines.append(f"{name} = real(floats_[{counts[2]}])")
+            counts[2] += 1
+        elif spec == "int":
+            lines.append(f"{name} = ints_[{counts[1]}]")
+            counts[1] += 1
+        else:
+            count = int(spec.removeprefix("ints "))
+            lines.append(f"{name} = ({''.join(f'ints_[{counts[1] + k}], ' for k in range(count))})")
+            counts[1] += count
+    sizes = [max(count, 1) for count in counts]
+    return [
+        f"pointers_ = carray(pa_, ({sizes[0]},))",
+        f"ints_ = carray(ia_, ({sizes[1]},))",
+        f"floats_ = carray(fa_, ({sizes[2]},))",
+        *lines,
+    ]
+
+
+def cpu_prelude(dtype: str) -> list[str]:
+    """Imports of a CPU driver."""
+    return [
+        "import numba",
+        "from numba import carray, cfunc, njit",
+        "from paddle_layers.runtime.native import BODY, pointer",
+        "",
+        f"real = numba.{dtype}",
+    ]
+
+
+def cpu_body(args: Mapping[str, Spec], lines: list[str]) -> list[str]:
+    """The compiled entry of a CPU driver around the lines of its loop."""
+    return [
+        "",
+        '@cfunc(BODY, cache=True, error_model="numpy")',
+        "def body(lo_, hi_, pa_, ia_, fa_):",
+        *_indent(unpack_lines(args), 1),
+        *_indent(lines, 1),
+    ]
+
+
+def cpu_text(kernel: Kernel, dtype: str, unsigned: bool) -> str:
+    """Driver for the CPU: work items `lo_` to `hi_`, each a row of the last axis (or an element of a vector)."""
+    lines = [*_header(kernel, dtype, "cpu"), *cpu_prelude(dtype)]
+    lines += _functions(kernel, '@njit(error_model="numpy")')
+    if kernel.procedure:
+        loop = ["for t_ in range(lo_, hi_):", *_indent([f"{kernel.indices[0]} = t_", kernel.call()], 1)]
+    elif kernel.scan:
+        loop = ["for t_ in range(lo_, hi_):", *_indent(_scan_lines(kernel, "range(columns_)", None), 1)]
+    else:
+        loop = _cpu_loop(kernel, unsigned)
+    return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
+
+
+def _cpu_loop(kernel: Kernel, unsigned: bool) -> list[str]:
+    indices, target = kernel.indices, kernel.targets[0]
+    if not indices:
+        return ["for t_ in range(lo_, hi_):", *_indent(kernel.store(), 1)]
+    cast = [f"{index} = numba.uint64({index})" for index in indices] if unsigned else []
+    if len(indices) == 1:
+        inner = [f"{indices[0]} = t_", *_sequence_line(kernel), *cast, *kernel.store()]
+        return ["for t_ in range(lo_, hi_):", *_indent(inner, 1)]
+    last = indices[-1]
+    outer = [*_unravel(indices[:-1], target, "t_"), *_sequence_line(kernel), *cast[:-1]]
+    counter = f"{last}_" if unsigned else last
+    outer.append(f"for {counter} in range({target}.shape[{len(indices) - 1}]):")
+    inner = [*([f"{last} = numba.uint64({counter})"] if unsigned else []), *kernel.store()]
+    return ["for t_ in range(lo_, hi_):", *_indent(outer, 1), *_indent(inner, 2)]
+
+
+def _sequence_line(kernel: Kernel) -> list[str]:
+    if kernel.sequence is None:
+        return []
+    index, mapping = kernel.sequence
+    return [f"{index} = {mapping}[{kernel.indices[0]}]"]
+
+
+def _scan_lines(kernel: Kernel, columns: str, barrier: str | None) -> list[str]:
+    """Rows of sequence `t_` in order; `reverse_` turns the order round."""
+    assert kernel.sequence is not None
+    index, starts = kernel.sequence
+    row, target = kernel.indices[0], kernel.targets[0]
+    back = "0" if kernel.scan == "forward" else "1"
+    step = [
+        f"{row} = first_ + q_ if reverse_ == {back} else last_ - 1 - q_",
+        f"lower_ = {row} - 1 if {row} > first_ else -1",
+        f"upper_ = {row} + 1 if {row} + 1 < last_ else -1",
+        "before = upper_ if reverse_ else lower_",
+        "after = lower_ if reverse_ else upper_",
+        f"for column_ in {columns}:",
+        *_indent([*_unravel(("_row", *kernel.indices[1:]), target, "column_")[:-1], *kernel.store()], 1),
+        *([barrier] if barrier else []),
+    ]
+    return [
+        f"{index} = t_",
+        f"first_ = {starts}[{index}]",
+        f"last_ = {starts}[{index} + 1]",
+        f"columns_ = {target}.size // max({target}.shape[0], 1)",
+        "for q_ in range(last_ - first_):",
+        *_indent(step, 1),
+    ]
+
+
+# ---- CUDA
+
+
+def cuda_text(kernel: Kernel, dtype: str, simulator: bool) -> str:
+    """Driver for CUDA: a grid-stride loop over the elements; a block per sequence when scanning."""
+    inline = "" if simulator else ', inline="always"'
+    lines = [*_header(kernel, dtype, "cuda"), "import numpy", "import numba", "from numba import cuda", ""]
+    lines += [f"real = {'numpy' if simulator else 'numba'}.{dtype}"]
+    lines += _functions(kernel, f"@cuda.jit(device=True{inline})")
+    lines += ["", "", f"def kernel(total_, {', '.join(kernel.args)}):"]
+    if kernel.scan:
+        columns = "range(cuda.threadIdx.x, columns_, cuda.blockDim.x)"
+        body = _scan_lines(kernel, columns, "cuda.syncthreads()")
+        start, stride = "cuda.blockIdx.x", "cuda.gridDim.x"
+    else:
+        start, stride = "cuda.grid(1)", "cuda.gridsize(1)"
+        if kernel.procedure:
+            body = [f"{kernel.indices[0]} = t_", kernel.call()]
+        else:
+            body = [*_unravel(kernel.indices, kernel.targets[0], "t_"), *_sequence_line(kernel), *kernel.store()]
+    loop = [f"t_ = {start}", "while t_ < total_:", *_indent([*body, f"t_ += {stride}"], 1)]
+    return "\n".join([*lines, *_indent(loop, 1), ""])

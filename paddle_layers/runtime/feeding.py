@@ -1,0 +1,175 @@
+"""Check what is fed and bring it into the plan's buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define import Type
+from paddle_layers.define.errors import suggestion
+
+from .domains import Domain
+from .graph import Graph, Value
+from .values import Csr, FeedError, Sequences, as_csr, as_sequences
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+Ints = NDArray[np.int64]
+
+
+class Batch:
+    """Checked feeds of one step: arrays by name, starts of sequences, rows of each domain."""
+
+    def __init__(self, graph: Graph, feeds: Mapping[str, Any], extra_ids: Mapping[str, frozenset[int]]) -> None:
+        self.arrays: dict[str, Any] = {}
+        self.starts: dict[tuple[int, int], Ints] = {}
+        self.rows: dict[int, int] = {}
+        self._samples = graph.samples
+        self._first = ""
+        for name in feeds:
+            if name not in graph.feeds:
+                known = ", ".join(f"`{n}`" for n in graph.feeds)
+                raise FeedError(f"`{name}` is no data layer{suggestion(name, graph.feeds)} There are {known}.")
+        for name, value in graph.feeds.items():
+            if name not in feeds:
+                raise FeedError(f"data layer `{name}` ({value.type}) is not fed")
+            try:
+                self._take(value, feeds[name], extra_ids.get(name, frozenset()))
+            except FeedError as error:
+                raise FeedError(f"feed `{name}` {error}") from None
+        for layer, first, second in graph.equal_rows:
+            self._agree(layer, first, second)
+
+    def apply_rows(self, graph: Graph) -> bool:
+        """Tell the domains how many rows they have. True when a capacity grew."""
+        grown = [d.reserve(self.rows[id(d)]) for d in feed_domains(graph)]
+        return any(grown)
+
+    def write(self, plan: Plan) -> None:
+        """Copy into the plan's buffers."""
+        for name, array in self.arrays.items():
+            if isinstance(array, Csr):
+                plan.auxiliary.fill_sparse(plan, name, {"start": array.start, "id": array.id, "value": array.value})
+            elif name in plan.values:
+                plan.array(plan.values[name])[:] = array.reshape(-1)
+        plan.auxiliary.fill_sequences(plan, self.starts)
+
+    def _take(self, value: Value, given: Any, extra: frozenset[int]) -> None:
+        given = as_sequences(given, value.type.level)
+        rows: Any = given
+        if isinstance(given, Sequences):
+            if given.level != value.type.level:
+                raise FeedError(f"is nested {given.level} deep, but the data layer is {value.type}")
+            rows = given.data
+        array = _checked(value.type, rows, extra)
+        if isinstance(given, Sequences):
+            self._sequences(value.domain, given, len(array))
+        self._set(value.domain if value.type.level else self._samples, len(array), value.name)
+        if isinstance(array, Csr):
+            assert value.entries is not None
+            self.rows[id(value.entries)] = len(array.id)
+        self.arrays[value.name] = array
+
+    def _sequences(self, leaf: Domain, given: Sequences, count: int) -> None:
+        outer = _checked_starts(given.starts, None if given.sub_starts is not None else count)
+        chain = leaf.ancestors()
+        if given.sub_starts is None:
+            self.starts[id(leaf), id(chain[0])] = outer
+        else:
+            inner = _checked_starts(given.sub_starts, count)
+            if outer[-1] != len(inner) - 1:
+                raise FeedError(f"has {len(inner) - 1} sub-sequences, but its starts end with {outer[-1]}")
+            self.starts[id(leaf), id(chain[0])] = inner
+            self.starts[id(chain[0]), id(chain[1])] = outer
+            self.starts[id(leaf), id(chain[1])] = inner[outer]
+            self.rows[id(chain[0])] = len(inner) - 1
+        self._set(self._samples, len(outer) - 1, leaf.name)
+
+    def _set(self, domain: Domain, rows: int, name: str) -> None:
+        known = self.rows.setdefault(id(domain), rows)
+        if domain is self._samples:
+            if known != rows:
+                raise FeedError(f"has {rows} samples, but {self._first} has {known}")
+            self._first = self._first or f"`{name}`"
+
+    def _agree(self, layer: str, first: Domain, second: Domain) -> None:
+        if self.rows[id(first)] != self.rows[id(second)]:
+            raise FeedError(
+                f"layer `{layer}` needs equal rows: {first.name} has {self.rows[id(first)]}, "
+                f"{second.name} has {self.rows[id(second)]}"
+            )
+        for one, two in zip(first.ancestors(), second.ancestors(), strict=True):
+            a, b = self.starts.get((id(first), id(one))), self.starts.get((id(second), id(two)))
+            if a is not None and b is not None and not np.array_equal(a, b):
+                place = int(np.flatnonzero(a != b)[0]) if len(a) == len(b) else min(len(a), len(b))
+                raise FeedError(
+                    f"layer `{layer}` needs equal sequences: those of {first.name} and of {second.name} differ "
+                    f"from sequence {max(place - 1, 0)} on"
+                )
+
+
+def feed_domains(graph: Graph) -> list[Domain]:
+    """All domains that feeds bring, outermost first."""
+    found: dict[int, Domain] = {id(graph.samples): graph.samples}
+    for value in graph.feeds.values():
+        for domain in (*reversed(value.domain.ancestors()), value.domain, value.entries):
+            if domain is not None:
+                found.setdefault(id(domain), domain)
+    return list(found.values())
+
+
+def _checked_starts(starts: Any, total: int | None) -> Ints:
+    array = np.asarray(starts)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) < 1:
+        raise FeedError("has starts that are no list of whole numbers")
+    if array[0] != 0 or np.any(np.diff(array.astype(np.int64)) < 0) or (total is not None and array[-1] != total):
+        raise FeedError(f"has starts that don't begin with 0, fall, or don't end with the number of rows ({total})")
+    return array.astype(np.int64)
+
+
+def _checked(type_: Type, rows: Any, extra: frozenset[int]) -> Any:
+    if type_.kind in ("SPARSE", "SPARSE_INT"):
+        return _checked_csr(type_, as_csr(rows))
+    array = np.asarray(rows)
+    if type_.kind == "INT":
+        return _checked_ids(array, type_.size, extra)
+    if array.dtype.kind not in "fiub":
+        raise FeedError(f"has the data type {array.dtype}; it takes real numbers")
+    if array.ndim == 0 or array.shape[1:] != type_.dims:
+        flat = type_.dims == () and array.ndim == 2 and array.shape[1] == 1
+        if not flat:
+            raise FeedError(f"has the shape {array.shape}; it takes (rows, {', '.join(map(str, type_.dims))})".replace(", )", ",)"))
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise FeedError(f"holds {array[place]} in row {place[0]}, at {place}")
+    return array
+
+
+def _checked_ids(array: NDArray[Any], size: int, extra: frozenset[int]) -> NDArray[Any]:
+    if array.dtype.kind not in "iu" and array.size:
+        raise FeedError(f"has the data type {array.dtype}; ids are whole numbers")
+    if array.ndim != 1 and array.size != len(array):
+        raise FeedError(f"has the shape {array.shape}; ids are one in a row: (rows,)")
+    array = array.reshape(-1)
+    if array.size and (array.min() < 0 or array.max() >= size):
+        wrong = np.flatnonzero(((array < 0) | (array >= size)) & ~np.isin(array, list(extra)))
+        if len(wrong):
+            raise FeedError(f"holds the id {array[wrong[0]]} in row {wrong[0]}; ids are 0 to {size - 1}")
+    return array
+
+
+def _checked_csr(type_: Type, rows: Csr) -> Csr:
+    start = _checked_starts(rows.start, len(rows.id))
+    ids = _checked_ids(np.asarray(rows.id), type_.size, frozenset())
+    if type_.kind == "SPARSE":
+        if rows.value is None:
+            raise FeedError("has no values; the data layer is sparse with values")
+        value = np.asarray(rows.value)
+        if value.shape != ids.shape or not np.isfinite(value).all():
+            raise FeedError("needs one finite value for every entry")
+        return Csr(start, ids, value)
+    return Csr(start, ids, np.ones(0))

@@ -1,0 +1,71 @@
+"""Who needs a gradient: only what lies between a seed and a trained parameter, or what the config forces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from paddle_layers.define.functions import Function
+
+from .graph import Graph, Op, Value
+
+
+class GradientNeeds:
+    """Decides for each operation which of its backward functions run."""
+
+    def __init__(self, graph: Graph, seeds: Iterable[str]) -> None:
+        self.forced: list[Value] = []
+        needed: set[int] = set()
+        """Values below which there is something to train."""
+        for op in graph.ops:
+            for place, force in enumerate(op.propagate):
+                if force and op.inputs[place].type.kind == "DENSE":
+                    needed.add(id(op.inputs[place]))
+                    self.forced.append(op.inputs[place])
+            trains = any(parameter.trained for group in op.params.values() for parameter in group)
+            passes = any(self._passes(op, place) and id(value) in needed for place, value in enumerate(op.inputs))
+            if trains or passes:
+                needed |= {id(value) for value in op.outputs}
+        self._needed = needed
+        reached = {id(graph.values[name]) for name in seeds}
+        for op in reversed(graph.ops):
+            if any(id(value) in reached for value in op.outputs):
+                reached |= {id(value) for place, value in enumerate(op.inputs) if self._passes(op, place)}
+        self._reached = reached
+
+    def _passes(self, op: Op, place: int) -> bool:
+        """Whether the layer has a gradient for this input and the config does not block it."""
+        blocked = bool(op.propagate) and place < len(op.propagate) and not op.propagate[place]
+        name = next(name for name, places in op.binding.positions.items() if place in places)
+        return not blocked and name in op.layer.facts.differentiable and op.inputs[place].type.kind == "DENSE"
+
+    def active(self, op: Op) -> bool:
+        """Whether the backward pass of the operation has something to do."""
+        reached = any(id(value) in self._reached for value in op.outputs)
+        return reached and any(id(value) in self._needed for value in op.outputs)
+
+    def input(self, op: Op, name: str, item: int) -> bool:
+        """Whether the gradient of an input is needed."""
+        place = op.binding.positions[name][item]
+        return self._passes(op, place) and id(op.inputs[place]) in self._needed
+
+    def functions(self, op: Op) -> list[Function]:
+        """The backward functions that run, in order: the wanted gradients and what they read."""
+        backward = op.layer.facts.backward
+        makers = {name: function for function in backward for name in function.target_names}
+        stack = [function for function in backward if function.role == "gradient" and self._wanted(op, function)]
+        running: set[int] = set()
+        while stack:
+            function = stack.pop()
+            if id(function) not in running:
+                running.add(id(function))
+                stack += [makers[name] for name in function.args if name in makers]
+        return [function for function in backward if id(function) in running]
+
+    def _wanted(self, op: Op, function: Function) -> bool:
+        for target in function.targets:
+            if any(parameter.trained for parameter in op.params.get(target.name, ())):
+                return True
+            if target.name in op.layer.inputs:
+                if any(self.input(op, target.name, item) for item in range(len(op.argument(target.name)))):
+                    return True
+        return False

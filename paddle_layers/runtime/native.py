@@ -1,0 +1,64 @@
+"""Calling compiled bodies by address: one signature for all of them, one loop that runs a whole plan."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, prange, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+BODY = types.void(
+    types.int64, types.int64, types.CPointer(types.int64), types.CPointer(types.int64), types.CPointer(types.float64)
+)
+"""Signature of a body: first and last work item, addresses of arrays, whole numbers, real numbers."""
+
+COLUMNS = ("address", "total", "chunks", "pointers", "ints", "floats")
+"""Columns of a launch table (int64): the body's address, work items, pieces, addresses of its three argument tables."""
+
+
+@intrinsic
+def pointer(typingctx: Any, address: Any) -> Any:
+    """An address as a pointer that `carray` takes."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.inttoptr(args[0], cgutils.voidptr_t)
+
+    return types.voidptr(types.int64), codegen
+
+
+@intrinsic
+def call_body(
+    typingctx: Any, address: Any, first: Any, last: Any, pointers: Any, ints: Any, floats: Any
+) -> Any:
+    """Call the body at an address."""
+    i64, void = ir.IntType(64), ir.VoidType()
+    signature = types.void(*[types.int64] * 6)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        function = ir.FunctionType(void, [i64] * 5)
+        builder.call(builder.inttoptr(args[0], function.as_pointer()), list(args[1:]))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@njit(parallel=True, nogil=True, cache=True)
+def run_pieces(address, total, chunks, pointers, ints, floats):  # type: ignore[no-untyped-def]
+    """Run one launch, its pieces side by side; pieces are cut by shape, so threads never change a bit."""
+    for chunk in prange(chunks):
+        call_body(address, total * chunk // chunks, total * (chunk + 1) // chunks, pointers, ints, floats)
+
+
+@njit(nogil=True, cache=True)
+def run_launches(table, start, stop):  # type: ignore[no-untyped-def]
+    """Run the launches `start` to `stop` of a table with the columns of `COLUMNS`, one after the other."""
+    for row in range(start, stop):
+        address, total, chunks = table[row, 0], table[row, 1], table[row, 2]
+        if total <= 0:
+            continue
+        if chunks <= 1:
+            call_body(address, 0, total, table[row, 3], table[row, 4], table[row, 5])
+        else:
+            run_pieces(address, total, chunks, table[row, 3], table[row, 4], table[row, 5])

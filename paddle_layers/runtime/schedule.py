@@ -1,0 +1,227 @@
+"""Which functions run, in which order, on which buffers: forward, then only those gradients that somebody needs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+
+from paddle_layers.define.fields import Field, Temp
+from paddle_layers.define.functions import Function
+
+from .auxiliary import Auxiliary
+from .buffers import Buffer
+from .builtin import ADD, FILL
+from .domains import Extent, rows_of
+from .gradients import GradientNeeds
+from .graph import Graph, Op, Value
+from .launches import Launch, Memory, Names, Rate, Ref, make_launch, simple_launch
+
+
+class Schedule:
+    """The launches of one phase. `seeds` are the values at which the backward pass starts; empty: forward only.
+
+    `given`: seeds whose gradient the caller writes; the others are losses with their weight.
+    """
+
+    def __init__(
+        self, graph: Graph, dtype: str, *, training: bool, seeds: Mapping[str, float | None], keep: Iterable[str]
+    ) -> None:
+        self.graph, self.dtype, self.training = graph, dtype, training
+        self.auxiliary = Auxiliary(dtype)
+        self.forward: list[Launch] = []
+        self.backward: list[Launch] = []
+        self.kept: list[Buffer] = []
+        self.values: dict[str, Buffer] = {}
+        self.gradients: dict[str, Buffer] = {}
+        self.stats: list[tuple[Op, dict[str, Buffer]]] = []
+        self._data: dict[int, Buffer] = {}
+        self._names: dict[int, Names] = {}
+        for value in graph.feeds.values():
+            if value.entries is None:
+                self.kept.append(self._buffer(value))
+        for op in graph.ops:
+            self._forward(op)
+        for name in keep:
+            if graph.values[name].entries is None:
+                self.kept.append(self.values[name])
+        if seeds:
+            self._backward(seeds)
+
+    def _buffer(self, value: Value) -> Buffer:
+        buffer = self._data.get(id(value))
+        if buffer is None:
+            dtype = "int64" if value.type.kind == "INT" else self.dtype
+            size = 1 if value.type.kind == "INT" else math.prod(value.type.dims)
+            extent = rows_of(value.domain, size)
+            buffer = self._data[id(value)] = Buffer(value.name, extent, dtype)
+            self.values[value.name] = buffer
+            if dtype == "int64":
+                self.auxiliary.ids[value.name] = buffer
+        return buffer
+
+    # ---- forward
+
+    def _forward(self, op: Op) -> None:
+        names = self._names[id(op)] = Names(op, self.training, {}, self.auxiliary)
+        tensors = names.tensors
+        for name, input_ in op.layer.inputs.items():
+            tensors[name] = [self._ref(names, input_, value, item) for item, value in enumerate(op.argument(name))]
+        for name, output in op.layer.outputs.items():
+            tensors[name] = [self._ref(names, output, value, item) for item, value in enumerate(op.output(name))]
+        for name, parameters in op.params.items():
+            field = op.layer.params[name]
+            tensors[name] = [
+                Ref(Memory(parameter, "value"), names.shape(field, item)) for item, parameter in enumerate(parameters)
+            ]
+        for name, state in op.states.items():
+            tensors[name] = [Ref(Memory(state, "value"), names.shape(op.layer.states[name]))]
+        for function in op.layer.facts.forward:
+            if (function.role != "update" or self.training) and self._wanted(op, function):
+                self._prepare_temps(names, function)
+                self.forward += self._launches(names, function)
+        if op.layer.stats:
+            buffers = {name: _owner(tensors[name][0]) for name in op.layer.stats}
+            self.kept += buffers.values()
+            self.stats.append((op, buffers))
+
+    def _ref(self, names: Names, field: Field, value: Value, item: int) -> Ref:
+        if value.entries is not None:  # a sparse value is seen through its entries only
+            return Ref(Buffer(value.name, Extent(), self.dtype), names.shape(field, item))
+        return Ref(self._buffer(value), names.shape(field, item), "int64" if value.type.kind == "INT" else "real")
+
+    def _wanted(self, op: Op, function: Function) -> bool:
+        """The bias can be switched off."""
+        return function.role != "bias" or op.layer.bias is None or op.layer.bias.name in op.params
+
+    def _prepare_temps(self, names: Names, function: Function) -> None:
+        for target in function.targets:
+            if target.name not in names.tensors or not names.tensors[target.name]:
+                shape = names.shape(target)
+                extent = shape[0]
+                for size in shape[1:]:
+                    extent = extent * size.extra
+                whole = isinstance(target, Temp) and target.kind == "INT"
+                buffer = Buffer(f"{names.op.name}.{target.name}", extent, "int64" if whole else self.dtype)
+                names.tensors[target.name] = [Ref(buffer, shape, "int64" if whole else "real")]
+
+    def _launches(
+        self, names: Names, function: Function, items: Iterable[int] | None = None, accumulate: frozenset[int] = frozenset()
+    ) -> list[Launch]:
+        """The launches of a function: one, or one for each item of a repeatable input."""
+        if function.over is None and not function.which:
+            return [make_launch(names, function, None, self.dtype, accumulate=0 in accumulate)]
+        launches = []
+        for item in self._items(names.op, function) if items is None else items:
+            adds = item in accumulate or (function.role == "each" and function.over is not None and item > 0)
+            launches.append(make_launch(names, function, item, self.dtype, accumulate=adds))
+        return launches
+
+    def _items(self, op: Op, function: Function) -> list[int]:
+        over = function.over
+        if over is None:
+            target = function.targets[0]
+            name = target.per or target.name  # type: ignore[attr-defined]
+            count = len(op.argument(name)) if name in op.layer.inputs else len(op.output(name))
+            return list(range(count))
+        kinds = [value.type.kind for value in op.argument(over.name)]
+        return [item for item, kind in enumerate(kinds) if kind == function.kind]
+
+    # ---- backward
+
+    def _backward(self, seeds: Mapping[str, float | None]) -> None:
+        needs = GradientNeeds(self.graph, seeds)
+        written: set[int] = set()
+        for name, weight in seeds.items():
+            value = self.graph.values[name]
+            buffer = self._gradient(value)
+            written.add(id(buffer))
+            if weight is None:
+                self.kept.append(buffer)
+            else:
+                ref = Ref(buffer, (buffer.extent,))
+                self.backward.append(simple_launch(FILL, name, [ref, Rate(weight, value.domain)], self.dtype))
+        for op in reversed(self.graph.ops):
+            if needs.active(op):
+                self._backward_op(op, needs, written)
+        for value in needs.forced:
+            if (buffer := self.gradients.get(value.name)) is not None:
+                self.kept.append(buffer)
+
+    def _gradient(self, value: Value) -> Buffer:
+        if value.name not in self.gradients:
+            buffer = Buffer(f"gradient of {value.name}", self._buffer(value).extent, self.dtype)
+            self.gradients[value.name] = buffer
+        return self.gradients[value.name]
+
+    def _backward_op(self, op: Op, needs: GradientNeeds, written: set[int]) -> None:
+        names = self._names[id(op)]
+        for name, output in op.layer.outputs.items():
+            refs = []
+            for item, value in enumerate(op.output(name)):
+                buffer = self._gradient(value)
+                if id(buffer) not in written:
+                    written.add(id(buffer))
+                    self.backward.append(simple_launch(FILL, value.name, [Ref(buffer, (buffer.extent,)), 0.0], self.dtype))
+                refs.append(Ref(buffer, names.shape(output, item)))
+            names.tensors["d" + name] = refs
+        functions = needs.functions(op)
+        read_again = {name for function in functions for name in function.args}
+        for function in functions:
+            if function.role == "gradient":
+                self._gradient_function(names, function, needs, written, read_again)
+            else:
+                self._prepare_temps(names, function)
+                self.backward += self._launches(names, function)
+
+    def _gradient_function(
+        self, names: Names, function: Function, needs: GradientNeeds, written: set[int], read_again: set[str]
+    ) -> None:
+        op, target = names.op, function.targets[0]
+        name, wide = target.name, function.over is not None or function.which
+        items = self._items(op, function) if wide else [0]
+        if name in op.params:
+            self._parameter_gradient(names, function, [i for i in items if op.params[name][i].trained], written)
+            return
+        values = op.argument(name)
+        private = f"d{name}" in read_again and f"d{name}" not in function.args
+        needed = [item for item in items if private or needs.input(op, name, item)]
+        targets = [self._gradient(value) for value in values]
+        if private:
+            targets = [Buffer(f"{op.name}.d{name}", buffer.extent, self.dtype) for buffer in targets]
+        names.tensors["d" + name] = [
+            Ref(buffer, names.shape(target, item)) for item, buffer in enumerate(targets)
+        ]
+        for item in needed:
+            adds = id(targets[item]) in written
+            written.add(id(targets[item]))
+            self.backward += self._launches(names, function, [item], frozenset({item} if adds else ()))
+            if private and needs.input(op, name, item):
+                self._add(values[item], targets[item], written)
+
+    def _add(self, value: Value, buffer: Buffer, written: set[int]) -> None:
+        """Add a gradient that other functions of the layer read to the gradient of the value."""
+        total = self._gradient(value)
+        refs: list[Ref] = [Ref(total, (total.extent,)), Ref(buffer, (buffer.extent,))]
+        self.backward.append(simple_launch(ADD, value.name, refs, self.dtype, accumulate=id(total) in written))
+        written.add(id(total))
+
+    def _parameter_gradient(self, names: Names, function: Function, items: list[int], written: set[int]) -> None:
+        for target in function.targets:
+            names.tensors["d" + target.name] = [
+                Ref(Memory(parameter, "gradient"), names.shape(target, item))
+                for item, parameter in enumerate(names.op.params.get(target.name, ()))
+            ]
+        for item in items:
+            parameter = names.op.params[function.targets[0].name][item]
+            adds = id(parameter) in written
+            if function.used is not None and not adds:
+                size = Extent(parameter.size)
+                zero = [Ref(Memory(parameter, "gradient"), (size,)), 0.0]
+                self.backward.append(simple_launch(FILL, parameter.name, zero, self.dtype))
+            written.update(id(names.op.params[target.name][item]) for target in function.targets)
+            self.backward += self._launches(names, function, [item], frozenset({item} if adds else ()))
+
+
+def _owner(ref: Ref) -> Buffer:
+    assert isinstance(ref.owner, Buffer)
+    return ref.owner

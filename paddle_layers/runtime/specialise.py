@@ -1,0 +1,154 @@
+"""The specialised copy of a point function: what is known when the network is built is folded into its text."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from paddle_layers.define.analysis import parse_function
+from paddle_layers.define.functions import HELPERS, Function
+
+_CONSTANTS = ("math.inf", "math.nan", "math.pi", "math.e")
+
+
+class _Fold(ast.NodeTransformer):
+    """Fold absent inputs, phases and choices; keep float literals in the precision of the tensors."""
+
+    def __init__(self, known: Mapping[str, Any]) -> None:
+        self.known = known
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id in self.known and isinstance(node.ctx, ast.Load):
+            return self.visit_Constant(ast.Constant(self.known[node.id]))
+        return node
+
+    def visit_Constant(self, node: ast.Constant) -> ast.AST:
+        return _real(node) if isinstance(node.value, float) else node
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
+        if ast.unparse(node) in _CONSTANTS:
+            return _real(node)
+        return self.generic_visit(node)
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        if isinstance(node.func, ast.Name) and node.func.id == "real" and isinstance(node.args[0], ast.Constant):
+            return node
+        return self.generic_visit(node)
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        self.generic_visit(node)
+        if len(node.ops) != 1:
+            return node
+        left, right, op = node.left, node.comparators[0], node.ops[0]
+        if isinstance(left, ast.Constant) and isinstance(right, ast.Constant):
+            folded = _compare(op, left.value, right.value)
+            return node if folded is None else ast.Constant(folded)
+        if isinstance(right, ast.Constant) and right.value is None:  # a value that is there
+            return ast.Constant(isinstance(op, ast.IsNot))
+        return node
+
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.op, ast.Not) and isinstance(node.operand, ast.Constant):
+            return ast.Constant(not node.operand.value)
+        return node
+
+    def visit_BoolOp(self, node: ast.BoolOp) -> ast.AST:
+        self.generic_visit(node)
+        decisive = isinstance(node.op, ast.Or)
+        kept: list[ast.expr] = []
+        for value in node.values:
+            if not isinstance(value, ast.Constant):
+                kept.append(value)
+            elif bool(value.value) is decisive:
+                kept.append(value)
+                break
+        if not kept:
+            return ast.Constant(not decisive)
+        if len(kept) == 1:
+            return kept[0]
+        node.values = kept
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.test, ast.Constant):
+            return node.body if node.test.value else node.orelse
+        return node
+
+    def visit_If(self, node: ast.If) -> Any:
+        self.generic_visit(node)
+        if isinstance(node.test, ast.Constant):
+            return node.body if node.test.value else node.orelse
+        node.body = node.body or [ast.Pass()]
+        return node
+
+    def visit_For(self, node: ast.For) -> ast.AST:
+        self.generic_visit(node)
+        node.body = node.body or [ast.Pass()]
+        return node
+
+
+def _real(node: ast.expr) -> ast.Call:
+    return ast.Call(ast.Name("real", ast.Load()), [node], [])
+
+
+def _compare(op: ast.cmpop, left: Any, right: Any) -> bool | None:
+    if isinstance(op, (ast.Is, ast.IsNot)):
+        same = left is right or (isinstance(left, bool) and left == right)
+        return same if isinstance(op, ast.Is) else not same
+    if isinstance(op, (ast.Eq, ast.NotEq)):
+        return bool((left == right) is isinstance(op, ast.Eq))
+    if isinstance(op, (ast.In, ast.NotIn)):
+        return bool((left in right) is isinstance(op, ast.In))
+    return None
+
+
+def specialise(tree: ast.FunctionDef, known: Mapping[str, Any], call: Callable[..., Any]) -> ast.FunctionDef:
+    """A copy of `tree` with the arguments in `known` and the module's numbers folded in; unreached code is gone."""
+    copied = copy.deepcopy(tree)
+    copied.args.args = [argument for argument in copied.args.args if argument.arg not in known]
+    scope = call.__globals__
+    numbers = {
+        name: scope[name]
+        for name in call.__code__.co_names
+        if isinstance(scope.get(name), (int, float)) and not isinstance(scope.get(name), bool)
+    }
+    folded = _Fold({**numbers, **known}).visit(copied)
+    folded.body = _until_return(folded.body) or [ast.Pass()]
+    assert isinstance(folded, ast.FunctionDef)
+    return ast.fix_missing_locations(folded)
+
+
+def _until_return(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Statements after a return that always happens read nothing."""
+    for at, statement in enumerate(body):
+        if isinstance(statement, ast.Return):
+            return body[: at + 1]
+    return body
+
+
+def helper_trees(call: Callable[..., Any]) -> dict[str, ast.FunctionDef]:
+    """Specialised helpers that a point function calls, in an order in which each is defined before its use."""
+    found: dict[str, ast.FunctionDef] = {}
+
+    def visit(function: Callable[..., Any]) -> None:
+        for name in function.__code__.co_names:
+            callee = function.__globals__.get(name)
+            if callable(callee) and callee in HELPERS and callee is not function and name not in found:
+                visit(callee)
+                tree = specialise(parse_function(inspect.getsource(callee)), {}, callee)
+                tree.name = name
+                found[name] = tree
+
+    visit(call)
+    return found
+
+
+def arguments_used(function: Function, tree: ast.FunctionDef) -> tuple[str, ...]:
+    """Arguments of the specialised function after the indices, in order."""
+    lead = set(function.indices) if function.targets else {"i"}
+    return tuple(argument.arg for argument in tree.args.args if argument.arg not in lead)
