@@ -312,3 +312,26 @@ def dropout_dx(i, dy, drop_rate, scale_in, key, training):
     if uniform(key, i) < drop_rate:
         return 0.0
     return dy[i] / (1.0 - drop_rate) if scale_in == "TRAIN" else dy[i]
+
+
+@layer("gradient_clip", elsewhere={"Paddle": "error_clipping_threshold"}, since=1)
+class GradientClip:
+    """Passes values on as they are and limits each element of the gradient to [-threshold, threshold].
+
+    The common attribute `error_clip` puts this layer behind another one, as Paddle's `error_clipping_threshold` does.
+    """
+
+    x = Input("...", "values", seq=(0, 1, 2))
+    y = Output("...", "the same values")
+    threshold = Float("limit of the gradient's elements", above=0)
+    examples = [Example(x="7", threshold=0.5), Example(x="sequence of 2x3", threshold=100.0)]
+
+
+@each(GradientClip.y)
+def gradient_clip_y(i, x):
+    return x[i]
+
+
+@gradient(GradientClip.x)
+def gradient_clip_dx(i, dy, threshold):
+    return max(-threshold, min(threshold, dy[i]))

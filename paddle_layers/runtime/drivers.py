@@ -42,6 +42,8 @@ class Kernel:
     """Index of the sequence and the array that gives it (`("s", "T_map")`), or the starts when scanning."""
     used_rows: str | None = None
     """Array of the row numbers that the first index counts."""
+    factor: str | None = None
+    """Argument that the result is multiplied by."""
 
     def call(self) -> str:
         """The call of the element function."""
@@ -55,7 +57,8 @@ class Kernel:
             at[0] = f"{self.used_rows}[{at[0]}]"
         place, sign = ", ".join(at), "+=" if self.accumulate else "="
         if len(self.targets) == 1:
-            return [f"{self.targets[0]}[{place}] {sign} {self.call()}"]
+            times = f"{self.factor} * " if self.factor else ""
+            return [f"{self.targets[0]}[{place}] {sign} {times}{self.call()}"]
         stores = [f"{target}[{place}] {sign} value_[{i}]" for i, target in enumerate(self.targets)]
         return [f"value_ = {self.call()}", *stores]
 

@@ -32,9 +32,15 @@ class Memory(NamedTuple):
 class Ref(NamedTuple):
     """An array argument: whose memory, and the shape in which it is seen."""
 
-    owner: Buffer | Memory
+    owner: Buffer | Memory | Fixed
     shape: tuple[Extent, ...]
     dtype: str = "real"
+
+
+class Fixed(NamedTuple):
+    """Memory that somebody else holds."""
+
+    array: Any
 
 
 class Key(NamedTuple):
@@ -50,7 +56,14 @@ class Rate(NamedTuple):
     domain: Domain | None
 
 
-Argument = Ref | tuple[Ref, ...] | Extent | tuple[Extent, ...] | float | Key | Rate | None | bool | str
+class Setting(NamedTuple):
+    """A real number that is new in every step: the value of that name times a factor."""
+
+    name: str
+    factor: float = 1.0
+
+
+Argument = Ref | tuple[Ref, ...] | Extent | tuple[Extent, ...] | float | Key | Rate | Setting | None | bool | str
 
 
 @dataclass
@@ -132,7 +145,7 @@ class Names:
         if name in layer.axis_names:
             return self.size(name, item if function.over is not None else None)
         if name in layer.attributes:
-            return _setting(self.op.attributes[name])
+            return plain_argument(self.op.attributes[name])
         return self._sequence_or_sparse(name, item)
 
     def _tensor(self, name: str, function: Function, item: int | None) -> Argument:
@@ -164,7 +177,8 @@ class Names:
         return self.op.argument(name)[item or 0]
 
 
-def _setting(value: Any) -> Argument:
+def plain_argument(value: Any) -> Argument:
+    """An attribute as an argument: constants stay, whole numbers become sizes."""
     if value is None or isinstance(value, (bool, str, float)):
         return value
     return tuple(Extent(v) for v in value) if isinstance(value, tuple) else Extent(value)
@@ -246,7 +260,7 @@ def spec_of(value: Argument) -> Spec:
         return Array(len(value.shape), value.dtype)
     if isinstance(value, tuple) and value and isinstance(value[0], Ref):
         return tuple(Array(len(ref.shape), ref.dtype) for ref in value)  # type: ignore[union-attr]
-    if isinstance(value, (float, Rate)):
+    if isinstance(value, (float, Rate, Setting)):
         return "real"
     if isinstance(value, tuple) and not isinstance(value, Key):
         return f"ints {len(value)}"
@@ -278,7 +292,8 @@ def _weight(kernel: Kernel, args: Mapping[str, Argument]) -> int:
     return max(columns, 1) * 32 ** depth_of_loops(kernel.tree)
 
 
-def _buffers(value: Argument) -> list[Buffer]:
+def uses(value: Argument) -> list[Buffer]:
+    """The buffers behind an argument."""
     refs = value if isinstance(value, tuple) and not isinstance(value, Ref) else (value,)
     return [ref.owner for ref in refs if isinstance(ref, Ref) and isinstance(ref.owner, Buffer)]
 
@@ -287,17 +302,17 @@ def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping
     """Which buffers are read and written, and which may be taken over by a target."""
     for name, value in args.items():
         if name in function.target_names:
-            launch.writes += _buffers(value)
+            launch.writes += uses(value)
             if kernel.accumulate or reads(kernel.tree, name):
-                launch.reads += _buffers(value)
+                launch.reads += uses(value)
         elif name not in kernel.args or reads(kernel.tree, name) or name not in function.args:
-            launch.reads += _buffers(value)
+            launch.reads += uses(value)
     if kernel.accumulate or kernel.scan or kernel.procedure or kernel.used_rows:
         return
     for name, value in args.items():
         own = isinstance(value, Ref) and value.dtype == "real" and name not in function.target_names
         if own and reads_own_element(kernel.tree, name, kernel.indices):
-            launch.takeovers += [(giver, taker) for giver in _buffers(value) for taker in launch.writes]
+            launch.takeovers += [(giver, taker) for giver in uses(value) for taker in launch.writes]
 
 
 def _tuned(names: Names, function: Function, item: int | None) -> Tuned | None:
@@ -344,7 +359,7 @@ def _tuned_launch(
     launch = Launch(function.name, names.op.name, driver, list(args.values()), None)
     launch.items = lambda: int(call_by_name(tuned.items, host_sizes(names, item, capacity=False)))
     for name, value in args.items():
-        found = _buffers(value)
+        found = uses(value)
         if name in function.target_names or name == "scratch":
             launch.writes += found
         if name not in function.target_names or accumulate:
@@ -358,26 +373,3 @@ def buffers_of(launches: Sequence[Launch]) -> list[Buffer]:
     """All buffers that launches use, each once."""
     return list({id(b): b for launch in launches for b in (*launch.reads, *launch.writes)}.values())
 
-
-def simple_launch(
-    function: Function, op: str, args: Sequence[Argument], dtype: str, *, accumulate: bool = False
-) -> Launch:
-    """A launch of one of the framework's elementwise functions: the first argument is the target."""
-    named = dict(zip(function.args[1:], args, strict=True))
-    target = next(iter(named))
-    kernel = Kernel(
-        name=function.name,
-        origin=f"{function.call.__module__}:{function.line}",
-        tree=function.tree,
-        helpers=helper_trees(function.call),
-        indices=("i",),
-        targets=(target,),
-        args={name: spec_of(value) for name, value in named.items()},
-        accumulate=accumulate,
-    )
-    ref = named[target]
-    assert isinstance(ref, Ref)
-    launch = Launch(function.name, op, cpu_driver(kernel, dtype), list(args), ref.shape[0])
-    launch.writes = _buffers(ref)
-    launch.reads = [b for value in args[1:] for b in _buffers(value)] + (_buffers(ref) if accumulate else [])
-    return launch

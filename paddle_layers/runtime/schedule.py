@@ -10,11 +10,11 @@ from paddle_layers.define.functions import Function
 
 from .auxiliary import Auxiliary
 from .buffers import Buffer
-from .builtin import ADD, FILL
+from .builtin import ADD, FILL, simple_launch
 from .domains import Extent, rows_of
 from .gradients import GradientNeeds
 from .graph import Graph, Op, Value
-from .launches import Launch, Memory, Names, Rate, Ref, make_launch, simple_launch
+from .launches import Launch, Memory, Names, Rate, Ref, make_launch
 
 
 class Schedule:
