@@ -45,6 +45,7 @@ class Input(Field):
     """An input: accepted data types, accepted sequence levels, how many.
 
     `kinks` lists the values where the layer has no derivative in this input; `"ties"` stands for equal values.
+    `derivative=False` says that the gradient is not meant to be the derivative, as when gradients are clipped.
     """
 
     def __init__(
@@ -58,12 +59,14 @@ class Input(Field):
         minimum: int = 1,
         optional: bool = False,
         kinks: tuple[float | str, ...] = (),
+        derivative: bool = True,
     ) -> None:
         super().__init__(axes, doc, kinds[0])
         if unknown := set(kinds) - set(KINDS):
             raise ValueError(f"{sorted(unknown)[0]!r} is no data type; there are {', '.join(KINDS)}")
         self.kinds, self.seq, self.repeatable = kinds, seq, repeatable
         self.minimum, self.optional, self.kinks = (0 if optional else minimum), optional, kinks
+        self.derivative = derivative
 
 
 class Output(Field):

@@ -321,7 +321,7 @@ class GradientClip:
     The common attribute `error_clip` puts this layer behind another one, as Paddle's `error_clipping_threshold` does.
     """
 
-    x = Input("...", "values", seq=(0, 1, 2))
+    x = Input("...", "values", seq=(0, 1, 2), derivative=False)
     y = Output("...", "the same values")
     threshold = Float("limit of the gradient's elements", above=0)
     examples = [Example(x="7", threshold=0.5), Example(x="sequence of 2x3", threshold=100.0)]

@@ -34,7 +34,7 @@ class Embedding:
     """
 
     ids = Input("N", "row numbers", kinds=("INT",), seq=(0, 1, 2))
-    table = Param("V K", "one row per id", init="normal")
+    table = Param("V K", "one row per id", init=("gaussian", {"std": 0.1}))
     y = Output("N K", "the rows of the table")
     size = Int("width of a row", min=1, axis="K", aliases=("num_output",))
     padding_id = Int("id whose rows are zero and learn nothing", min=0, optional=True)

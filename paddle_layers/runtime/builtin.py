@@ -60,7 +60,7 @@ def flat_launch(
     )
     target = live[targets[0]]
     assert isinstance(target, Ref)
-    launch = Launch(function.name, op, cpu_driver(kernel, dtype), list(live.values()), target.shape[0])
+    launch = Launch(function.name, op, cpu_driver(kernel, dtype), list(live.values()), target.shape[0], kernel)
     launch.writes = [buffer for name in targets for buffer in uses(live[name])]
     launch.reads = [b for name, value in live.items() if accumulate or name not in targets for b in uses(value)]
     return launch

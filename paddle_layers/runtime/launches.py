@@ -75,6 +75,8 @@ class Launch:
     driver: Driver
     args: list[Argument]
     total: Extent | None
+    kernel: Kernel | None = None
+    """What a point function's driver was made from; None for tuned kernels."""
     items: Callable[[], int] | None = None
     """Work items of a tuned kernel for the rows of this batch."""
     weight: int = 1
@@ -207,7 +209,7 @@ def make_launch(
     accumulate = accumulate or function.used is not None
     kernel, extra = _kernel(names, function, item, tree, args, sequence_index, accumulate)
     args |= extra
-    launch = Launch(kernel.name, names.op.name, cpu_driver(kernel, dtype), list(args.values()), _total(names, function, args))
+    launch = Launch(kernel.name, names.op.name, cpu_driver(kernel, dtype), list(args.values()), _total(names, function, args), kernel)
     launch.weight = _weight(kernel, args)
     _note_uses(launch, function, kernel, args)
     return launch

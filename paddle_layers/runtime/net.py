@@ -236,6 +236,10 @@ class Net:
 
     # ---- plans
 
+    def plan(self, phase: str) -> Plan:
+        """The plan that the next batch of a phase uses, for tools that look at memory or kernels."""
+        return self._plan(phase, self._usual_seeds(phase))
+
     def _usual_seeds(self, phase: str) -> Seeds:
         if phase != "train":
             return ()

@@ -79,3 +79,10 @@ class Plan:
         """Run a single launch."""
         self.table.run(at, at + 1)
 
+    def poison(self, at: int) -> None:
+        """Fill all memory whose values nobody may need before launch `at` with NaN (ids with 0)."""
+        for storage in self.storages:
+            if storage.first < at <= storage.last or storage.first < 0:
+                continue
+            for buffer in storage.buffers:
+                self.array(buffer, (buffer.extent.capacity,))[...] = 0 if buffer.dtype == "int64" else float("nan")
