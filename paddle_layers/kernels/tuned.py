@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -89,6 +90,8 @@ def check_names(functions: Mapping[str, set[str]]) -> None:
 
 def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any]) -> Tuned | None:
     """The first tuned kernel that accepts these sizes, or None: the point function it is."""
+    if _SWITCHED_OFF:
+        return None
     _load()
     for entry in _TUNED.get((layer, function, device), ()):
         if entry.accepts(sizes):
@@ -99,3 +102,17 @@ def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any])
 def tuned_digest() -> str:
     """Digest of the kernels room."""
     return _load()
+
+
+_SWITCHED_OFF = False
+
+
+@contextlib.contextmanager
+def point_functions_only() -> Iterator[None]:
+    """Within it, no tuned kernel is chosen: plans made there run the point functions."""
+    global _SWITCHED_OFF  # noqa: PLW0603  (a switch for checks, never for users)
+    before, _SWITCHED_OFF = _SWITCHED_OFF, True
+    try:
+        yield
+    finally:
+        _SWITCHED_OFF = before
