@@ -83,6 +83,9 @@ def signature(driver: CudaDriver) -> tuple[Any, ...]:
             return types.UniTuple(array(spec[0]), len(spec))
         if spec == "real":
             return real
-        return types.int64 if spec == "int" else types.UniTuple(types.int64, int(spec.removeprefix("ints ")))
+        if spec == "int":
+            return types.int64
+        kind, number = spec.split()
+        return types.UniTuple(types.int64 if kind == "ints" else real, int(number))
 
     return (types.int64, *map(of, driver.args))

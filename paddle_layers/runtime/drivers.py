@@ -18,7 +18,7 @@ class Array(NamedTuple):
 
 
 Spec = Array | tuple[Array, ...] | str
-"""What an argument is: an array, a tuple of arrays, `"int"`, `"real"`, or `"ints N"`, a tuple of N whole numbers."""
+"""What an argument is: an array, a tuple of arrays, `"int"`, `"real"`, `"ints N"` or `"reals N"`, a tuple of N numbers."""
 
 
 @dataclass(frozen=True)
@@ -121,9 +121,11 @@ def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
             lines.append(f"{name} = ints_[{counts[1]}]")
             counts[1] += 1
         else:
-            count = int(spec.removeprefix("ints "))
-            lines.append(f"{name} = ({''.join(f'ints_[{counts[1] + k}], ' for k in range(count))})")
-            counts[1] += count
+            kind, number = spec.split()
+            table, form = (1, "ints_[{}]") if kind == "ints" else (2, "real(floats_[{}])")
+            items = [form.format(counts[table] + k) for k in range(int(number))]
+            lines.append(f"{name} = ({''.join(item + ', ' for item in items)})")
+            counts[table] += int(number)
     sizes = [max(count, 1) for count in counts]
     return [
         f"pointers_ = carray(pa_, ({sizes[0]},))",

@@ -63,7 +63,7 @@ class Setting(NamedTuple):
     factor: float = 1.0
 
 
-Argument = Ref | tuple[Ref, ...] | Extent | tuple[Extent, ...] | float | Key | Rate | Setting | None | bool | str
+Argument = Ref | tuple[Ref, ...] | Extent | tuple[Extent | float, ...] | float | Key | Rate | Setting | None | bool | str
 
 
 @dataclass
@@ -183,7 +183,9 @@ def plain_argument(value: Any) -> Argument:
     """An attribute as an argument: constants stay, whole numbers become sizes."""
     if value is None or isinstance(value, (bool, str, float)):
         return value
-    return tuple(Extent(v) for v in value) if isinstance(value, tuple) else Extent(value)
+    if isinstance(value, tuple):
+        return tuple(v if isinstance(v, float) else Extent(v) for v in value)
+    return Extent(value)
 
 
 def make_launch(
@@ -265,7 +267,7 @@ def spec_of(value: Argument) -> Spec:
     if isinstance(value, (float, Rate, Setting)):
         return "real"
     if isinstance(value, tuple) and not isinstance(value, Key):
-        return f"ints {len(value)}"
+        return f"{'reals' if value and isinstance(value[0], float) else 'ints'} {len(value)}"
     return "int"
 
 

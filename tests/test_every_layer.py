@@ -1,0 +1,34 @@
+"""Every registered layer: a new one brings no test code."""
+
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.kernels.tuned import check_names
+from paddle_layers.testing import check_layer, compile_layer
+
+LAYERS = sorted(pl.registry)
+ARCHITECTURES = ((7, 5), (8, 0), (9, 0))
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_conforms(name):
+    report = check_layer(name)
+    assert sum(report.checked.values()) > 0 or not pl.registry[name].inputs
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_kernels_compile_to_ptx_without_double_precision(name):
+    for kernel in compile_layer(pl.registry[name]):
+        assert ".visible .entry" in kernel.text, kernel.kernel
+        assert not kernel.has_f64, f"{kernel.kernel} computes in float64"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAYERS)
+def test_kernels_compile_for_every_architecture(name):
+    compiled = compile_layer(pl.registry[name], ARCHITECTURES)
+    assert {kernel.architecture for kernel in compiled} == (set(ARCHITECTURES) if compiled else set())
+
+
+def test_tuned_kernels_replace_functions_that_exist():
+    check_names({name: {f.name for f in pl.registry[name].complete().functions} for name in LAYERS})
