@@ -324,7 +324,7 @@ class GradientClip:
     x = Input("...", "values", seq=(0, 1, 2), derivative=False)
     y = Output("...", "the same values")
     threshold = Float("limit of the gradient's elements", above=0)
-    examples = [Example(x="7", threshold=0.5), Example(x="sequence of 2x3", threshold=100.0)]
+    examples = (Example(x="7", threshold=0.5), Example(x="sequence of 2x3", threshold=100.0))
 
 
 @each(GradientClip.y)

@@ -56,6 +56,7 @@ REFERENCES = {
     "tanh": tanh,
     "gelu": gelu,
     "linear": linear,
+    "gradient_clip": linear,
     "softmax": softmax,
     "prelu": prelu,
     "dropout": dropout,
