@@ -6,6 +6,7 @@ from .network import Network, Node
 from .rendering import render_github, render_json, render_text
 from .settings import Component, ParamSettings, State, StateRule
 from .training import Training
+from .trainingfiles import load_training
 
 __all__ = [
     "Component",
@@ -21,6 +22,7 @@ __all__ = [
     "StateRule",
     "Training",
     "load",
+    "load_training",
     "loads",
     "render_github",
     "render_json",

@@ -1,0 +1,216 @@
+"""Reads training files: the network they name, the components they set up, every fault of both at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from .binder import Binder, Bound
+from .diagnostics import ConfigError, Report, Source, TooManyFaults
+from .fields import Fields
+from .files import bind_network, load, load_plugins, quietly, read, read_file
+from .headers import spec
+from .network import Network
+from .suggestions import nearest
+from .training import (
+    CheckpointSettings,
+    ClipSettings,
+    ComponentSettings,
+    LogSettings,
+    OptimizerSettings,
+    SourceSettings,
+    TestSettings,
+    Training,
+    TransformSettings,
+)
+
+
+def load_training(path: str | Path, plugins: Iterable[str | Path] = ()) -> Training:
+    """Read and check a training file and the network that it names. Raises `ConfigError` with every fault of both."""
+    load_plugins(plugins)
+    report = Report(Source(str(path), read_file(path)))
+    reader = _Reader(report, Path(path).parent)
+    training = quietly(reader.run)
+    if training is None or report.failed or reader.elsewhere:
+        raise ConfigError([*reader.elsewhere, *report.sorted()])
+    return training
+
+
+def is_training(fields: Fields) -> bool:
+    """Whether the fields of a file are those of a training file."""
+    names = {field[0] for field in fields}
+    known = set(spec("Training").fields) - set(spec("Network").fields)
+    return bool(names & known) and "layer" not in names
+
+
+class _Reader:
+    def __init__(self, report: Report, base: Path) -> None:
+        self.report, self.base = report, base
+        self.binder = Binder(report)
+        self.elsewhere: list[Any] = []
+        """Diagnostics of the network's own file."""
+        self.network_path: Path | None = None
+
+    def run(self) -> Training | None:
+        try:
+            return self._read()
+        except TooManyFaults:
+            return None
+
+    def _read(self) -> Training | None:
+        bound = self.binder.message(read(self.report), spec("Training"), 0)
+        network = self._network(bound)
+        self._lengths(bound)
+        self._sources(bound, network)
+        if network is not None:
+            self._feeds(bound, network)
+        if self.report.failed or network is None:
+            return None
+        values = bound.values
+        return Training(
+            network=network,
+            optimizer=self._optimizer(values["optimizer"]),
+            source=tuple(map(self._source, values.get("source", ()))),
+            schedule=self._component(values.get("schedule")),
+            regularizer=self._component(values.get("regularizer")),
+            callback=tuple(_components(values.get("callback", ()))),
+            clip=ClipSettings(**_header(values.get("clip"), "Clip")),
+            test=TestSettings(**_header(values.get("test"), "Test")),
+            checkpoint=CheckpointSettings(**_header(values.get("checkpoint"), "Checkpoint")),
+            log=LogSettings(**_header(values.get("log"), "Log")),
+            feed={feed.values["input"]: feed.values["field"] for feed in values.get("feed", ())},
+            network_path=self.network_path,
+            base=self.base,
+            file=self.report.source,
+            places=dict(_places(bound, "")),
+            **_plain(bound, ("seed", "batch_size", "epochs", "steps", "output", "dtype", "level", "stage")),
+        )
+
+    # ---- the network
+
+    def _network(self, bound: Bound) -> Network | None:
+        path, block = bound.values.get("network"), bound.places.get("net")
+        if path is not None and block:
+            note = self.report.note("`network` is here", bound.place("network"))
+            self.report.add("E301", "`network` and `net` contradict each other", block[0][3], notes=(note,))
+            return None
+        if path is None and not block:
+            if not bound.broken and "network" not in bound.places:
+                self.report.add(
+                    "E301", "this training file names no network", 0, help='add `network: "FILE"` or `net { layer ... }`'
+                )
+            return None
+        if block:
+            network = bind_network([], self.report, bound.values["net"])
+            return None if self.report.failed else network
+        self.network_path = self.base / path
+        if not self.network_path.is_file():
+            self.report.add("E302", f"there is no network file `{self.network_path}`", bound.place("network"))
+            return None
+        try:
+            return load(self.network_path)
+        except ConfigError as error:
+            self.elsewhere = error.diagnostics
+            return None
+
+    # ---- checks between fields
+
+    def _lengths(self, bound: Bound) -> None:
+        given = [name for name in ("epochs", "steps") if name in bound.places]
+        if len(given) == 2:
+            note = self.report.note("`epochs` is here", bound.place("epochs"))
+            self.report.add("E303", "`epochs` and `steps` contradict each other", bound.places["steps"][0][3], notes=(note,))
+        elif not given and not bound.broken and not self._misspelt(bound):
+            self.report.add("E303", "this training file does not say how long to train", 0, help="add `epochs: 20` or `steps: 1000`")
+
+    def _misspelt(self, bound: Bound) -> bool:
+        """Whether an unknown field was reported that was meant to be one of the two."""
+        unknown = (d.message for d in self.report.diagnostics if d.code == "E101")
+        return any("`epoch" in d.lower() or "`step" in d.lower() or "iter" in d.lower() for d in unknown)
+
+    def _sources(self, bound: Bound, network: Network | None) -> None:
+        first: dict[str, int] = {}
+        for source in bound.values.get("source", ()):
+            phase = _get(source, "phase", "Source")
+            if phase in first:
+                note = self.report.note("the other one is here", first[phase])
+                self.report.add("E304", f"two sources feed the {phase} phase", source.start, notes=(note,))
+            first.setdefault(phase, source.start)
+            if network is not None:
+                for transform in source.values.get("transform", ()):
+                    self._data_layer(transform, network)
+        if "train" not in first and not bound.broken:
+            self.report.add(
+                "E304", "there is no source for the train phase", 0, help='add `source { type: "npz" npz { ... } }`'
+            )
+
+    def _feeds(self, bound: Bound, network: Network) -> None:
+        for feed in bound.values.get("feed", ()):
+            self._data_layer(feed, network)
+
+    def _data_layer(self, bound: Bound, network: Network) -> None:
+        name = bound.values.get("input")
+        known = [output for node in network.nodes if not node.definition.inputs for output in node.output_names]
+        if isinstance(name, str) and name not in known:
+            near = nearest(name, known)
+            hint = f"did you mean `{near}`?" if near else "there are " + ", ".join(f"`{n}`" for n in known)
+            self.report.add("E305", f"`{name}` is no data layer of the network", bound.place("input"), help=hint)
+
+    # ---- components
+
+    def _component(self, bound: Bound | None) -> ComponentSettings | None:
+        return next(_components([bound] if bound is not None else []), None)
+
+    def _optimizer(self, bound: Bound) -> OptimizerSettings:
+        (made,) = _components([bound])
+        return OptimizerSettings(made.definition, made.attributes, bound.values["learning_rate"])
+
+    def _source(self, bound: Bound) -> SourceSettings:
+        (made,) = _components([bound])
+        phase = _get(bound, "phase", "Source")
+        transforms = bound.values.get("transform", [])
+        changes = tuple(
+            TransformSettings(change.definition, change.attributes, one.values["input"])
+            for one, change in zip(transforms, _components(transforms), strict=True)
+        )
+        shuffle = bound.values.get("shuffle")
+        return SourceSettings(made.definition, made.attributes, phase, changes, phase == "train" if shuffle is None else shuffle)
+
+
+def _components(found: Iterable[Bound]) -> Iterator[ComponentSettings]:
+    for bound in found:
+        assert bound.definition is not None and bound.attributes is not None, "a faulty one was reported"
+        yield ComponentSettings(bound.definition, bound.attributes)
+
+
+def _get(bound: Bound, name: str, message: str) -> Any:
+    value = bound.values.get(name)
+    return spec(message).fields[name].default if value is None else value
+
+
+def _header(bound: Bound | None, message: str) -> dict[str, Any]:
+    """All fields of a small message, with their defaults."""
+    fields = spec(message).fields
+    return {name: field.default if bound is None else _get(bound, name, message) for name, field in fields.items()}
+
+
+def _plain(bound: Bound, names: Iterable[str]) -> dict[str, Any]:
+    return {name: _get(bound, name, "Training") for name in names}
+
+
+def _places(bound: Bound, prefix: str) -> Iterator[tuple[str, int]]:
+    """Offsets by dotted name, for faults that show only when data are read."""
+    waiting = [(bound, prefix)]
+    while waiting:
+        message, path = waiting.pop()
+        for attribute in message.definition.attributes if message.definition is not None else ():
+            yield f"{path}/{attribute}", message.attribute_place(attribute)
+        for name, fields in message.places.items():
+            value = message.values.get(name)
+            items = value if isinstance(value, list) else [value]
+            for number, item in enumerate(items):
+                own = f"{path}.{name}".lstrip(".") + (f"[{number}]" if isinstance(value, list) else "")
+                yield own, item.start if isinstance(item, Bound) else fields[0][4]
+                if isinstance(item, Bound):
+                    waiting.append((item, own))
