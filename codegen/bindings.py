@@ -36,7 +36,9 @@ def stale() -> list[str]:
     with tempfile.TemporaryDirectory() as folder:
         fresh = {path.name: path.read_text(encoding="utf-8") for path in generate(Path(folder))}
     committed = {
-        path.name: path.read_text(encoding="utf-8") for path in BINDINGS.iterdir() if "_pb2.py" in path.name and path.is_file()
+        path.name: path.read_text(encoding="utf-8")
+        for path in BINDINGS.iterdir()
+        if "_pb2.py" in path.name and path.is_file()
     }
     return sorted(name for name in fresh.keys() | committed.keys() if fresh.get(name) != committed.get(name))
 

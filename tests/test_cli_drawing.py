@@ -19,7 +19,8 @@ def boxes_of(text: str) -> dict[str, Rect]:
     found = {}
     for group in ET.fromstring(text).iter(f"{SVG}g"):
         rect, title = group.find(f"{SVG}rect"), group.find(f"{SVG}text")
-        assert rect is not None and title is not None
+        assert rect is not None
+        assert title is not None
         x, y, width, height = (float(rect.attrib[key]) for key in ("x", "y", "width", "height"))
         found[str(title.text)] = (x, y, x + width, y + height)
     return found

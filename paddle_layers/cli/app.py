@@ -89,9 +89,10 @@ def commands() -> None:
 
 def main() -> None:
     """The entry point of the console script."""
-    warnings.showwarning = _show_warning
+    warnings.showwarning = _show_warning  # type: ignore[assignment]
     commands(prog_name="paddle-layers")
 
 
-def _show_warning(message: Warning | str, *place: Any) -> None:  # noqa: ARG001 - the place is of no use to a user
+def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
+    """Say what is the matter, not where in the library it was noticed."""
     click.echo(f"warning: {message}", err=True)

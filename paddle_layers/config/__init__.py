@@ -1,7 +1,9 @@
 """Text and JSON to a checked network: reader with spans, binder, wiring, inference, diagnostics, formatter."""
 
+from .checking import load_either, network_of, validate
 from .diagnostics import ConfigError, Diagnostic, Fix, Note, Source
 from .files import load, loads
+from .formatter import format_text
 from .network import Network, Node
 from .rendering import render_github, render_json, render_text
 from .settings import Component, ParamSettings, State, StateRule
@@ -21,10 +23,14 @@ __all__ = [
     "State",
     "StateRule",
     "Training",
+    "format_text",
     "load",
+    "load_either",
     "load_training",
     "loads",
+    "network_of",
     "render_github",
     "render_json",
     "render_text",
+    "validate",
 ]

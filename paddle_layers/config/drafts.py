@@ -119,6 +119,9 @@ def _activation(made: Setup, bound: Bound, binder: Binder) -> bool:
         if definition is None:
             binder.unknown_type("layer", name, start)
             return False
+        if problem := _no_activation(definition):
+            report.add("E114", problem, start)
+            return False
         attributes = binder.attributes(definition, [], start, Bound(start))
         if attributes is None:
             return False

@@ -60,6 +60,7 @@ def _cycle(needs: Sequence[Sequence[int]], first: int, members: set[int]) -> lis
 
 def _components(needs: Sequence[Sequence[int]], inside: set[int]) -> list[list[int]]:
     """Tarjan's strongly connected components with a stack of our own."""
+    near = {vertex: [other for other in needs[vertex] if other in inside] for vertex in inside}
     index: dict[int, int] = {}
     low: dict[int, int] = {}
     stack: list[int] = []

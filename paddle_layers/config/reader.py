@@ -154,6 +154,7 @@ class TextReader:
                 parts.append(unescape(match[1][1:-1]))
             except ValueError as error:
                 self.report.add("E003", str(error), match.start(1), match.end(1))
+                parts.append(match[1][1:-1])
             position = match.end()
         start = _skip(SPACE, self.text, position)
         if self.text[start : start + 1] in ('"', "'"):

@@ -102,8 +102,9 @@ class _Reader:
                 )
             return None
         if block:
+            before = len(self.report.diagnostics)
             network = bind_network([], self.report, bound.values["net"])
-            return None if self.report.failed else network
+            return None if len(self.report.diagnostics) > before or bound.values["net"].broken else network
         self.network_path = self.base / path
         if not self.network_path.is_file():
             self.report.add("E302", f"there is no network file `{self.network_path}`", bound.place("network"))

@@ -1,0 +1,23 @@
+"""`explain`: the page of a diagnostic's code."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("code", required=False)
+def command(code: str | None) -> None:
+    """Explain the CODE of a diagnostic, with a wrong and a right example; without CODE list all codes."""
+    from paddle_layers.config.explanations import EXPLANATIONS
+    from paddle_layers.define.errors import suggestion
+
+    if code is None:
+        for name, explanation in EXPLANATIONS.items():
+            click.echo(f"{name}  {explanation.title}")
+        return
+    found = EXPLANATIONS.get(code.upper())
+    if found is None:
+        click.echo(f"there is no code `{code}`{suggestion(code.upper(), EXPLANATIONS)}", err=True)
+        raise click.exceptions.Exit(1)
+    click.echo(str(found))

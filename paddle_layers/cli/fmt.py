@@ -1,0 +1,49 @@
+"""`fmt`: one layout for config files."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import click
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--check", is_flag=True, help="Change nothing; status 1 when a file would change.")
+@click.option("--stdout", is_flag=True, help="Write the formatted text to stdout and change nothing.")
+def command(files: tuple[Path, ...], check: bool, stdout: bool) -> None:
+    """Format config FILES in place; comments stay."""
+    if check and stdout:
+        raise click.UsageError("--check and --stdout exclude each other")
+    from paddle_layers.config import format_text
+    from paddle_layers.config.files import read_file
+
+    changed = 0
+    for file in files:
+        text = read_file(file)
+        formatted = format_text(text, str(file))
+        if stdout:
+            click.echo(formatted, nl=False)
+        elif formatted != text:
+            changed += 1
+            click.echo(f"{file}: {'would be formatted' if check else 'formatted'}", err=check)
+            if not check:
+                replace_text(file, formatted)
+    if check and changed:
+        raise click.exceptions.Exit(1)
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Replace a file's text at once: whoever reads it meanwhile sees the old or the new, never a part."""
+    real = path.resolve()
+    handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        Path(name).chmod(real.stat().st_mode)
+        Path(name).replace(real)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

@@ -1,0 +1,86 @@
+"""`show`: what a network is made of, as a table or as a drawing."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Network
+    from paddle_layers.runtime.footprint import Footprint
+
+
+@click.command()
+@click.argument("file")
+@click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Draw the network into this file.")
+@click.option("--phase", type=click.Choice(["train", "test"]), help="Only the layers that are there in a phase.")
+@click.option("--batch-size", type=click.IntRange(min=1), default=64, show_default=True, help="Rows, for the memory.")
+def command(file: str, svg: Path | None, phase: str | None, batch_size: int) -> None:
+    """Print layer, type, inputs, inferred output type, parameters and memory of the network in FILE.
+
+    Memory of a layer is that of its values; the totals are what a run allocates, where layers share memory.
+    """
+    from paddle_layers.config import network_of
+
+    network = network_of(file)
+    if phase is not None:
+        network = network.select(phase)
+    from paddle_layers.runtime.footprint import footprint
+
+    costs = footprint(network, batch_size)
+    if svg is not None:
+        from .picture import picture
+
+        svg.write_text(picture(network, costs), encoding="utf-8")
+        click.echo(f"wrote {svg}", err=True)
+        return
+    _print_table(network, costs, batch_size)
+
+
+def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(title=network.name or None, title_justify="left", box=None, pad_edge=False, show_footer=True)
+    totals = f"total, {batch_size} rows"
+    table.add_column("layer", totals, overflow="fold")
+    for heading in ("type", "inputs", "output"):
+        table.add_column(heading, overflow="fold")
+    table.add_column("parameters", number(costs.parameters), justify="right")
+    table.add_column("training", memory(costs.training), justify="right")
+    table.add_column("inference", memory(costs.inference), justify="right")
+    for node in network.nodes:
+        cost = costs.layers[node.name]
+        table.add_row(
+            node.name,
+            node.definition.name + (f" + {node.activation[0].name}" if node.activation else ""),
+            ", ".join(node.inputs),
+            ", ".join(map(str, node.output_types)),
+            number(cost.parameters) if cost.parameters else "",
+            memory(cost.training),
+            memory(cost.inference),
+        )
+    console = Console(highlight=False)
+    if not sys.stdout.isatty():
+        console = Console(highlight=False, width=200)
+    console.print(table)
+
+
+def number(value: int) -> str:
+    """With commas between thousands."""
+    return f"{value:,}"
+
+
+def memory(size: int) -> str:
+    """Bytes in a unit that leaves at most four digits."""
+    amount = float(size)
+    for unit in ("B", "KiB", "MiB", "GiB"):
+        if amount < 1024:
+            break
+        amount /= 1024
+    else:
+        unit = "TiB"
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"

@@ -1,0 +1,41 @@
+"""Checks a file of either kind, network or training, and knows which it has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .diagnostics import Report, Source, TooManyFaults
+from .files import loads, quietly, read, read_file
+from .network import Network
+from .training import Training
+from .trainingfiles import is_training, load_training
+
+
+def load_either(path: str | Path) -> Network | Training:
+    """A checked network or training file. Raises `ConfigError` with every fault."""
+    text = read_file(path)
+    if _names_training(text):
+        return load_training(path)
+    return loads(text, str(path))
+
+
+def network_of(path: str | Path) -> Network:
+    """The network of a network file, or of the training file that names it. Raises `ConfigError`."""
+    found = load_either(path)
+    return found.network if isinstance(found, Training) else found
+
+
+def validate(path: str | Path) -> str:
+    """Check a file of either kind; gives what it is, in words. Raises `ConfigError` with every fault."""
+    found = load_either(path)
+    network = found.network if isinstance(found, Training) else found
+    layers = f"a network of {len(network)} layer{'s' * (len(network) != 1)}"
+    return f"a training file for {layers}" if isinstance(found, Training) else layers
+
+
+def _names_training(text: str) -> bool:
+    """Whether the first fields of a text are those of a training file; faults are for the reader that follows."""
+    try:
+        return is_training(quietly(lambda: read(Report(Source("", text)))))
+    except TooManyFaults:
+        return False

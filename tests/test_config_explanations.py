@@ -1,0 +1,39 @@
+"""Every code has a page whose wrong example gives that code and nothing else, and whose right example is right."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import paddle_layers
+from paddle_layers.config import ConfigError, load_training, loads
+from paddle_layers.config.explanations import EXPLANATIONS
+
+CONFIG = Path(paddle_layers.__file__).parent / "config"
+SHOWN = [code for code, page in EXPLANATIONS.items() if page.wrong]
+
+
+def codes(kind: str, text: str, folder: Path) -> list[str]:
+    """Codes of the diagnostics of a text."""
+    try:
+        if kind == "network":
+            loads(text)
+        else:
+            (folder / "train.textproto").write_text(text)
+            load_training(folder / "train.textproto")
+    except ConfigError as error:
+        return [diagnostic.code for diagnostic in error.diagnostics]
+    return []
+
+
+@pytest.mark.parametrize("code", SHOWN)
+def test_examples(code: str, tmp_path: Path) -> None:
+    page = EXPLANATIONS[code]
+    assert codes(page.kind, page.wrong, tmp_path) == [code]
+    assert codes(page.kind, page.right, tmp_path) == []
+
+
+def test_every_code_has_a_page() -> None:
+    texts = (path.read_text() for path in CONFIG.glob("*.py") if path.name != "explanations.py")
+    used = {code for text in texts for code in re.findall(r'"([EW]\d{3})"', text)}
+    assert used == set(EXPLANATIONS)
