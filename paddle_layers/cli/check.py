@@ -25,7 +25,7 @@ def command(names: tuple[str, ...]) -> None:
             failed += 1
             click.echo(f"{name}: failed\n{findings}", err=True)
         else:
-            click.echo(f"{name}: passed" + (f", {report}" if report else ""))
+            click.echo(f"{name}: passed ({report})")
     if failed:
         click.echo(f"{failed} of {len(wanted)} layers failed", err=True)
         raise click.exceptions.Exit(1)

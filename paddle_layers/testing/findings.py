@@ -33,6 +33,10 @@ class Report:
         """Note checks done."""
         self.checked[property_] = self.checked.get(property_, 0) + number
 
+    def __str__(self) -> str:
+        counts = ", ".join(f"{number} {name}" for name, number in self.checked.items())
+        return counts or "nothing to compute"
+
     def raise_findings(self) -> None:
         """Raise `AssertionError` with all findings, if there are any."""
         if self.findings:

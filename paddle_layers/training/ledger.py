@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,9 @@ class Ledger:
         self._sum, self._count, self._earlier = 0.0, 0, 0.0
         self._began = time.monotonic()
 
-    def open(self, path: Path, statistics: Mapping[str, float], *, resume_at: int | None) -> None:
+    def open(self, path: Path, statistics: Sequence[str], *, resume_at: int | None) -> None:
         """Start the log, or go on with its lines up to a step."""
-        self.records = Records(path, [*statistics], resume_at=resume_at)
+        self.records = Records(path, statistics, resume_at=resume_at)
 
     @property
     def seconds(self) -> float:

@@ -76,7 +76,7 @@ def open_batches(training: Training, phase: str, *, seed: int, dataset: Dataset 
         if dataset is None and source is not None:
             dataset = source.definition.create(source.attributes).open(training.base)
         assert dataset is not None
-        transforms = _transforms(training, source)
+        transforms = transforms_of(training, source)
         feeds = make_feeds(
             dataset, feed_types(training, phase), fields=training.feed, transforms=transforms, dtype=training.dtype
         )
@@ -101,7 +101,13 @@ def selected(training: Training, phase: str) -> Network:
     return training.network.select(phase, training.level, training.stage)
 
 
-def _transforms(training: Training, source: SourceSettings | None) -> list[tuple[str, Transform]]:
+def statistic_names(training: Training) -> list[str]:
+    """Names of the layers that keep statistics, in either phase."""
+    nodes = [node for phase in ("train", "test") for node in selected(training, phase).nodes]
+    return list(dict.fromkeys(node.name for node in nodes if node.definition.stats))
+
+
+def transforms_of(training: Training, source: SourceSettings | None) -> list[tuple[str, Transform]]:
     made: list[tuple[str, Transform]] = []
     for settings in source.transform if source is not None else ():
         change = settings.definition.create(settings.attributes)
@@ -118,7 +124,16 @@ def _make_net(
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.elementwise import Updater
 
-    net = Net(training.network, device=device, dtype=training.dtype, seed=seed, batch_size=rows, progress=compiling)
+    net = Net(
+        training.network,
+        device=device,
+        dtype=training.dtype,
+        seed=seed,
+        batch_size=rows,
+        progress=compiling,
+        level=training.level,
+        stages=training.stage,
+    )
     updater = Updater(
         training.optimizer.definition,
         training.optimizer.attributes,

@@ -66,9 +66,5 @@ def call(callbacks: Sequence[object], event: str, run: Run) -> None:
 
 
 def short_names(statistics: Mapping[str, float]) -> dict[str, float]:
-    """Statistics by the layer's name where it has one only: `accuracy` for `accuracy.accuracy`."""
-    layers = [name.partition(".")[0] for name in statistics]
-    return {
-        layer if layers.count(layer) == 1 else name: value
-        for layer, (name, value) in zip(layers, statistics.items(), strict=True)
-    }
+    """Statistics by the name of their layer alone: each layer reports one number."""
+    return {name.rpartition(".")[0]: value for name, value in statistics.items()}

@@ -13,7 +13,7 @@ from .checkpoints import WEIGHTS, load_weights, newest_checkpoint, read_facts, r
 from .evaluation import evaluate
 from .interrupts import Interrupts
 from .ledger import Ledger
-from .preparation import CHECKPOINTS, Job, claim_folder, output_folder, prepare
+from .preparation import CHECKPOINTS, Job, claim_folder, output_folder, prepare, statistic_names
 from .problems import TrainingError
 from .progress import Progress, as_text, make_progress
 from .runs import Report, Run, call, short_names
@@ -91,7 +91,7 @@ class Trainer:
             load_weights(self.job.net, Path(weights))
         if resume:
             self._restore(newest_checkpoint(self.run.folder / CHECKPOINTS))
-        names = short_names(self.job.net.statistics())
+        names = statistic_names(self.training)
         self._ledger.open(self.run.folder / LOG, names, resume_at=self.run.step if resume else None)
 
     def run_steps(self) -> None:

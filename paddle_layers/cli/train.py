@@ -1,0 +1,24 @@
+"""`train`: train a network as a training file says."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command()
+@click.argument("file")
+@click.option("--output", metavar="DIR", help="Folder of the results; overrides the file's.")
+@click.option("--resume", is_flag=True, help="Continue the newest checkpoint in the output folder.")
+@click.option("--overwrite", is_flag=True, help="Replace what is in the output folder.")
+@click.option("--weights", metavar="FILE", help="Start from these weights.")
+@click.option("--seed", type=int, help="Overrides the file's seed.")
+@click.option("--device", default="cpu", show_default=True, help="Where the network runs.")
+def command(
+    file: str, output: str | None, resume: bool, overwrite: bool, weights: str | None, seed: int | None, device: str
+) -> None:
+    """Train the network of the training FILE; Ctrl-C saves and stops."""
+    if resume and overwrite:
+        raise click.UsageError("--resume and --overwrite exclude each other")
+    from paddle_layers.training import train
+
+    train(file, output=output, resume=resume, overwrite=overwrite, weights=weights, seed=seed, device=device)
