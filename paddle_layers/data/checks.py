@@ -46,12 +46,17 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
         raise DataError(f"{where} has values, but {target}; leave `{name}.values` out, or declare SPARSE there")
 
 
-def check_values(dataset: Dataset, name: str, column: Column, layer: str, wanted: Type) -> bool:
-    """`DataError` for an id out of range, NaN or infinity. False when the field is too large to be searched now."""
+def check_values(
+    dataset: Dataset, name: str, column: Column, layer: str, wanted: Type, ignored: frozenset[int] = frozenset()
+) -> bool:
+    """`DataError` for an id out of range, NaN or infinity. False when the field is too large to be searched now.
+
+    Ids in `ignored` are legal too: labels that the losses leave out.
+    """
     ids = _ids(column, wanted)
     if ids is not None:
         for begin in range(0, len(ids), _CHUNK):
-            _check_ids(dataset, name, column, ids, begin, layer, wanted)
+            _check_ids(dataset, name, column, ids, begin, layer, wanted, ignored)
     values = _reals(column, wanted)
     if values is None or values.dtype.kind != "f":
         return True
@@ -98,9 +103,19 @@ def _reals(column: Column, wanted: Type) -> Array | None:
     return column.data if isinstance(column, SequenceColumn) else column
 
 
-def _check_ids(dataset: Dataset, name: str, column: Column, ids: Array, begin: int, layer: str, wanted: Type) -> None:
+def _check_ids(
+    dataset: Dataset,
+    name: str,
+    column: Column,
+    ids: Array,
+    begin: int,
+    layer: str,
+    wanted: Type,
+    ignored: frozenset[int],
+) -> None:
     part = ids[begin : begin + _CHUNK]
     bad = np.flatnonzero((part < 0) | (part >= wanted.size))
+    bad = bad[~np.isin(part[bad], list(ignored))]
     if not len(bad):
         return
     value = int(part[bad[0]])

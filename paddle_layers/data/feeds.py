@@ -45,13 +45,14 @@ class Feed:
     wanted: Type
     transforms: tuple[Transform, ...] = ()
     dtype: DTypeLike = np.float32
+    ignored: frozenset[int] = frozenset()
     checked: bool = False
     shape: tuple[int, ...] = field(init=False)
 
     def __post_init__(self) -> None:
         check_kind(self.dataset, self.name, self.column, self.layer, self.wanted)
         self.shape = self._input_shape()
-        self.checked = check_values(self.dataset, self.name, self.column, self.layer, self.wanted)
+        self.checked = check_values(self.dataset, self.name, self.column, self.layer, self.wanted, self.ignored)
 
     def take(self, rows: Rows, random: Sequence[RowRandom] | None) -> Any:
         """The values of these rows; `random` has one source of random numbers for each transform, None in the test."""
@@ -63,7 +64,7 @@ class Feed:
 
     def _change(self, batch: Array, rows: Rows, random: Sequence[RowRandom] | None) -> Array:
         if self.wanted.kind == "INT":
-            return batch.reshape(-1)
+            return batch.reshape(-1).astype(np.int64, copy=False)
         batch = np.ascontiguousarray(batch, self.dtype).reshape(len(batch), *self.shape)
         if not self.checked and (bad := first_non_finite(batch)) is not None:
             raise non_finite(self.dataset, self.name, int(rows[bad[0]]), batch[bad])
@@ -114,10 +115,12 @@ def make_feeds(
     fields: Mapping[str, str] | None = None,
     transforms: Sequence[tuple[str, Transform]] = (),
     dtype: DTypeLike = np.float32,
+    ignored: Mapping[str, frozenset[int]] | None = None,
 ) -> tuple[Feed, ...]:
     """A feed for each data layer in `types`, from the field that `fields` names or that has the layer's own name.
 
-    `transforms` are pairs of a data layer and a transform, in order. Raises `DataError` for a missing field, for
+    `transforms` are pairs of a data layer and a transform, in order; `ignored` are ids that are legal beside those of
+    the layer's range. Raises `DataError` for a missing field, for
     shapes, kinds and values that do not fit, and for a transform of a layer that is not fed real numbers.
     """
     for layer, _ in transforms:
@@ -130,7 +133,8 @@ def make_feeds(
         if name not in dataset.fields:
             raise DataError(_missing(dataset, layer, name))
         chain = tuple(change for target, change in transforms if target == layer)
-        feeds.append(Feed(dataset, layer, name, dataset.fields[name], wanted, chain, dtype))
+        extra = (ignored or {}).get(layer, frozenset())
+        feeds.append(Feed(dataset, layer, name, dataset.fields[name], wanted, chain, dtype, extra))
     return tuple(feeds)
 
 

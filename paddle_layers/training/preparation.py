@@ -78,7 +78,12 @@ def open_batches(training: Training, phase: str, *, seed: int, dataset: Dataset 
         assert dataset is not None
         transforms = transforms_of(training, source)
         feeds = make_feeds(
-            dataset, feed_types(training, phase), fields=training.feed, transforms=transforms, dtype=training.dtype
+            dataset,
+            feed_types(training, phase),
+            fields=training.feed,
+            transforms=transforms,
+            dtype=training.dtype,
+            ignored=ignored_labels(selected(training, phase)),
         )
     except DataError as error:
         raise training.error(place, str(error)) from None
@@ -96,6 +101,17 @@ def feed_types(training: Training, phase: str) -> dict[str, Type]:
     }
 
 
+def ignored_labels(network: Network) -> dict[str, frozenset[int]]:
+    """For each value, the labels outside its range that every layer which reads it ignores."""
+    ignored: dict[str, frozenset[int]] = {}
+    for node in network.nodes:
+        label = node.attributes.get("ignore_label")
+        own = frozenset() if label is None else frozenset({int(label)})
+        for name in node.inputs:
+            ignored[name] = ignored.get(name, own) & own
+    return ignored
+
+
 def selected(training: Training, phase: str) -> Network:
     """The layers that are there in a phase."""
     return training.network.select(phase, training.level, training.stage)
@@ -108,6 +124,7 @@ def statistic_names(training: Training) -> list[str]:
 
 
 def transforms_of(training: Training, source: SourceSettings | None) -> list[tuple[str, Transform]]:
+    """The transforms of a source, ready to be applied, with the data layers that they are for."""
     made: list[tuple[str, Transform]] = []
     for settings in source.transform if source is not None else ():
         change = settings.definition.create(settings.attributes)
