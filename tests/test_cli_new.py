@@ -27,8 +27,9 @@ def test_files(project: Path) -> None:
 
 def test_csv_and_npz_hold_the_same(project: Path) -> None:
     for part in ("train", "test"):
-        rows = list(csv.DictReader((project / f"{part}.csv").open()))
-        arrays = np.load(project / f"{part}.npz")
+        rows = list(csv.DictReader((project / f"{part}.csv").read_text().splitlines()))
+        with np.load(project / f"{part}.npz") as stored:
+            arrays = dict(stored)
         assert [int(row["label"]) for row in rows] == arrays["label"].tolist()
         features = np.array([[row["x"], row["y"]] for row in rows], np.float32)
         assert np.array_equal(features, arrays["features"])
