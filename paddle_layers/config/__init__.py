@@ -9,6 +9,7 @@ from .rendering import render_github, render_json, render_text
 from .settings import Component, ParamSettings, State, StateRule
 from .training import Training
 from .trainingfiles import load_training
+from .writing import dumps
 
 __all__ = [
     "Component",
@@ -23,6 +24,7 @@ __all__ = [
     "State",
     "StateRule",
     "Training",
+    "dumps",
     "format_text",
     "load",
     "load_either",

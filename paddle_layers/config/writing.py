@@ -1,0 +1,109 @@
+"""Networks as text: what `dumps` gives, and what the Python helpers hand to the reader."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from paddle_layers.define import Attributes, Definition
+
+from .formatter import format_text
+from .inference import default_names
+
+if TYPE_CHECKING:
+    from .network import Network, Node
+    from .settings import ParamSettings, StateRule
+
+HEADER = "# proto-file: schema/network.proto\n# proto-message: paddle_layers.Network\n\n"
+
+
+class Word(str):
+    """A text that is written without quotes."""
+
+
+def dumps(network: Network) -> str:
+    """The canonical text of a network: only what differs from the defaults; `loads` gives the same network."""
+    name = f"name: {value_text(network.name)}\n\n" if network.name else ""
+    return format_text(HEADER + name + "".join(f"layer {{ {fields_text(_layer(node))} }}\n" for node in network.nodes))
+
+
+def fields_text(fields: Mapping[str, Any]) -> str:
+    """Fields of a block on one line. Mappings are blocks; lists of mappings and of texts are repeated fields."""
+    parts = []
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            parts.append(f"{name} {{ {fields_text(value)} }}" if value else f"{name} {{}}")
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            if any(isinstance(item, (Mapping, str)) for item in value):
+                parts += [fields_text({name: item}) for item in value]
+            else:
+                parts.append(f"{name}: [{', '.join(map(value_text, value))}]")
+        else:
+            parts.append(f"{name}: {value_text(value)}")
+    return " ".join(parts)
+
+
+def value_text(value: Any) -> str:
+    """A value in text format."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Word):
+        return str(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return repr(value)
+
+
+def attributes_fields(definition: Definition, attributes: Attributes) -> dict[str, Any]:
+    """Attributes that differ from their defaults."""
+    found: dict[str, Any] = {}
+    for name, attribute in definition.attributes.items():
+        value = attributes[name]
+        usual = attributes[attribute.default_from] if attribute.default_from else attribute.default
+        if value is not None and value != usual:
+            plain = attribute.type == "CHOICE" and str(value).isidentifier()
+            found[name] = Word(value) if plain else value
+    return found
+
+
+def component_fields(definition: Definition, attributes: Attributes) -> dict[str, Any]:
+    """A typed block: `type: "t" t { ... }`."""
+    settings = attributes_fields(definition, attributes)
+    return {"type": definition.name, **({definition.name: settings} if settings else {})}
+
+
+def _layer(node: Node) -> dict[str, Any]:
+    definition = node.definition
+    fields: dict[str, Any] = {"name": node.name, "type": definition.name}
+    if node.inputs:
+        fields["input"] = list(node.inputs)
+    if node.output_names != default_names(node.name, definition, len(node.output_names)):
+        fields["output"] = list(node.output_names)
+    if settings := attributes_fields(definition, node.attributes):
+        fields[definition.name] = settings
+    if node.activation is not None and node.attributes.get("act", "linear") == "linear":
+        fields["activation"] = component_fields(*node.activation)
+    fields["param"] = [_param(name, settings) for name, settings in node.params.items()]
+    fields["include"] = [_rule(rule) for rule in node.include]
+    fields["exclude"] = [_rule(rule) for rule in node.exclude]
+    fields["loss_weight"] = list(node.loss_weight or ())
+    fields["propagate_down"] = list(node.propagate_down)
+    return {name: value for name, value in fields.items() if value != []}
+
+
+def _param(name: str, settings: ParamSettings) -> dict[str, Any]:
+    fields: dict[str, Any] = {"of": name}
+    if settings.init is not None:
+        fields["init"] = component_fields(*settings.init)
+    for key, usual in (("lr_mult", 1.0), ("decay_mult", 1.0), ("share", None), ("frozen", False), ("clip", None)):
+        if getattr(settings, key) != usual:
+            fields[key] = getattr(settings, key)
+    return fields
+
+
+def _rule(rule: StateRule) -> dict[str, Any]:
+    return {name: value for name, value in rule._asdict().items() if value not in (None, ())}
