@@ -1,6 +1,7 @@
 """Networks written in Python, and networks written as text."""
 
 import inspect
+from dataclasses import replace
 
 import pytest
 
@@ -33,8 +34,16 @@ def lenet():
 
 def summary(network):
     return {
-        node.name: (node.definition.name, node.inputs, dict(node.attributes), node.params, node.output_types)
+        node.name: (node.definition.name, node.inputs, dict(node.attributes), settings(node), node.output_types)
         for node in network.nodes
+    }
+
+
+def settings(node):
+    """Settings of parameters; attributes are equal only to themselves, so those of initializers are unpacked."""
+    return {
+        name: (replace(own, init=None), own.init and (own.init[0].name, dict(own.init[1])))
+        for name, own in node.params.items()
     }
 
 
