@@ -1,0 +1,163 @@
+"""Optimizers, regularizers and clipping against NumPy, written down from the published formulas."""
+
+import math
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.config.training import ClipSettings, ComponentSettings
+from paddle_layers.define import registries
+from paddle_layers.runtime.elementwise import Updater
+
+NETWORK = """
+layer { name: "x" type: "data" data { shape: [3] } }
+layer { name: "label" type: "data" data { data_type: INT size: 4 } }
+layer { name: "a" type: "fc" input: "x" fc { size: 5 act: "tanh" }
+        param { of: "weight" lr_mult: 0.5 decay_mult: 2 } param { of: "bias" decay_mult: 0 } }
+layer { name: "b" type: "fc" input: "a" fc { size: 4 } PARAM }
+layer { name: "cost" type: "softmax_with_loss" input: "b" input: "label" }
+"""
+
+
+def sgd(w, g, rate, t, s, momentum=0.9):
+    s["v"] = momentum * s.get("v", 0) + rate * g
+    return w - s["v"]
+
+
+def nesterov(w, g, rate, t, s, momentum=0.9):
+    old = s.get("v", 0)
+    s["v"] = momentum * old + rate * g
+    return w - ((1 + momentum) * s["v"] - momentum * old)
+
+
+def adagrad(w, g, rate, t, s, epsilon=1e-8):
+    s["h"] = s.get("h", 0) + g**2
+    return w - rate * g / (np.sqrt(s["h"]) + epsilon)
+
+
+def rmsprop(w, g, rate, t, s, decay=0.99, epsilon=1e-8):
+    s["h"] = decay * s.get("h", 0) + (1 - decay) * g**2
+    return w - rate * g / (np.sqrt(s["h"]) + epsilon)
+
+
+def adam(w, g, rate, t, s, beta1=0.9, beta2=0.999, epsilon=1e-8):
+    s["m"] = beta1 * s.get("m", 0) + (1 - beta1) * g
+    s["v"] = beta2 * s.get("v", 0) + (1 - beta2) * g**2
+    return w - rate * math.sqrt(1 - beta2**t) / (1 - beta1**t) * s["m"] / (np.sqrt(s["v"]) + epsilon)
+
+
+def adamw(w, g, rate, t, s, beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=0.01):
+    s["m"] = beta1 * s.get("m", 0) + (1 - beta1) * g
+    s["v"] = beta2 * s.get("v", 0) + (1 - beta2) * g**2
+    mean, square = s["m"] / (1 - beta1**t), s["v"] / (1 - beta2**t)
+    return w * (1 - rate * weight_decay) - rate * mean / (np.sqrt(square) + epsilon)
+
+
+OPTIMIZERS = {
+    "sgd": (sgd, {"momentum": 0.8}),
+    "nesterov": (nesterov, {"momentum": 0.7}),
+    "adagrad": (adagrad, {"epsilon": 1e-3}),
+    "rmsprop": (rmsprop, {"decay": 0.9, "epsilon": 1e-4}),
+    "adam": (adam, {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-4}),
+    "adamw": (adamw, {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-4, "weight_decay": 0.2}),
+}
+PENALTIES = {"l2": lambda w: 0.3 * w, "l1": lambda w: 0.3 * np.sign(w)}
+TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
+
+
+def net(dtype="float64", param=""):
+    made = pl.Net(pl.loads(NETWORK.replace("PARAM", param)), dtype=dtype, seed=3)
+    made.parameters["b.bias"].value[:2] = 0  # the sign of zero is zero
+    return made
+
+
+def gradients(made, rng):
+    for parameter in made.parameters.values():
+        parameter.gradient[...] = rng.normal(size=parameter.shape)
+
+
+def settings(kind, name, **attributes):
+    definition = registries[kind][name]
+    return ComponentSettings(definition, definition.bind(attributes))
+
+
+def compare(made, updater, formula, *, steps=6, penalty=None, change=None, **attributes):
+    rng, states = np.random.default_rng(0), {name: {} for name in made.parameters}
+    for step in range(1, steps + 1):
+        rate = 0.1 / step
+        gradients(made, rng)
+        raw = {name: p.gradient.astype(np.float64) for name, p in made.parameters.items()}
+        raw = change(raw) if change else raw
+        expected = {}
+        for name, parameter in made.parameters.items():
+            own = parameter.settings
+            g, w = raw[name], parameter.value.astype(np.float64)
+            if penalty is not None:
+                g = g + (own.decay_mult if own else 1.0) * penalty(w)
+            times = own.lr_mult if own else 1.0
+            expected[name] = formula(w, g, rate * times, step, states[name], **attributes)
+        updater.step(rate, step)
+        for name, parameter in made.parameters.items():
+            np.testing.assert_allclose(
+                parameter.value, expected[name], rtol=0, atol=TOLERANCE[made.dtype], err_msg=name
+            )
+
+
+def test_every_optimizer_and_regularizer_has_a_reference():
+    assert set(OPTIMIZERS) == set(registries["optimizer"])
+    assert set(PENALTIES) == set(registries["regularizer"])
+
+
+@pytest.mark.parametrize("dtype", TOLERANCE)
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_optimizer(name, dtype):
+    formula, attributes = OPTIMIZERS[name]
+    definition = registries["optimizer"][name]
+    made = net(dtype)
+    compare(made, Updater(definition, definition.bind({}), made), formula)
+    made = net(dtype)
+    compare(made, Updater(definition, definition.bind(attributes), made), formula, **attributes)
+
+
+@pytest.mark.parametrize("name", PENALTIES)
+def test_regularizer_with_multipliers(name):
+    definition, made = registries["optimizer"]["sgd"], net()
+    updater = Updater(definition, definition.bind({}), made, regularizer=settings("regularizer", name, rate=0.3))
+    compare(made, updater, sgd, penalty=PENALTIES[name])
+
+
+def test_clipping_by_the_norm_of_all_gradients():
+    definition, made = registries["optimizer"]["sgd"], net()
+    updater = Updater(definition, definition.bind({}), made, clip=ClipSettings(norm=0.5))
+
+    def change(raw):
+        norm = math.sqrt(sum(float((g**2).sum()) for g in raw.values()))
+        return {name: g * min(1, 0.5 / norm) for name, g in raw.items()}
+
+    compare(made, updater, sgd, change=change)
+
+
+def test_clipping_by_value_and_of_one_parameter():
+    definition, made = registries["optimizer"]["sgd"], net(param='param { of: "weight" clip: 0.1 }')
+    updater = Updater(definition, definition.bind({}), made, clip=ClipSettings(value=0.7))
+
+    def change(raw):
+        clipped = {name: np.clip(g, -0.7, 0.7) for name, g in raw.items()}
+        return {**clipped, "b.weight": np.clip(clipped["b.weight"], -0.1, 0.1)}
+
+    compare(made, updater, sgd, change=change)
+
+
+def test_frozen_parameters_stay():
+    made = net(param='param { of: "weight" frozen: true }')
+    before = made.parameters["b.weight"].value.copy()
+    definition = registries["optimizer"]["adam"]
+    updater = Updater(definition, definition.bind({}), made)
+    rng = np.random.default_rng(0)
+    made.forward({"x": rng.normal(size=(4, 3)), "label": rng.integers(0, 4, 4)})
+    made.backward()
+    updater.step(0.1, 1)
+    assert np.array_equal(made.parameters["b.weight"].value, before)
+    assert set(updater.states) == {"mean", "squares"}
+    assert all(state.shape == made.arena.values.shape for state in updater.states.values())

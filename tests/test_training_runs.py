@@ -1,0 +1,312 @@
+"""Whole trainings: what they leave, how they go on, what they say about bad input."""
+
+import csv
+import errno
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
+
+import paddle_layers as pl
+from paddle_layers.data import Dataset
+from paddle_layers.runtime import SaveError, WeightsError
+from paddle_layers.training import TrainingError
+
+
+def test_a_training_learns_and_leaves_its_files(tmp_path, capsys):
+    report, losses, shown = train(write(tmp_path))
+    assert report.steps == len(losses) == 30
+    assert report.results["accuracy"] > 0.5
+    lines = list(csv.DictReader(report.log.read_text().splitlines()))
+    assert [int(line["step"]) for line in lines if line["phase"] == "train"] == [5, 10, 15, 20, 25, 30]
+    assert float(lines[0]["loss"]) == pytest.approx(np.mean([losses[step] for step in range(1, 6)]))
+    assert [line["phase"] for line in lines][-1] == "test"
+    assert float(lines[-1]["accuracy"]) == report.results["accuracy"]
+    assert ElementTree.parse(report.curve).getroot().tag.endswith("svg")
+    assert sorted(os.listdir(tmp_path / "output" / "checkpoints")) == ["step-00000020", "step-00000030"]
+    printed = capsys.readouterr().out
+    for expected in ("On the held-out data: loss", str(report.weights), str(report.log), "paddle-layers predict"):
+        assert expected in printed
+    assert "step 30/30  loss" in shown
+
+
+def test_a_seed_decides_everything(tmp_path):
+    path = write(tmp_path)
+    _, first, _ = train(path, output=tmp_path / "a")
+    _, second, _ = train(path, output=tmp_path / "b")
+    _, other, _ = train(path, output=tmp_path / "c", seed=1)
+    assert first == second
+    assert first != other
+
+
+@pytest.mark.parametrize("stop", [10, 17])
+def test_a_resumed_training_has_the_same_losses_bit_for_bit(tmp_path, stop):
+    path = write(tmp_path)
+    whole, expected, _ = train(path, output=tmp_path / "whole")
+    report, first, _ = train(path, output=tmp_path / "parts", stop_after=stop)
+    assert report.stopped == "the test wants it"
+    report, second, shown = train(path, output=tmp_path / "parts", resume=True)
+    assert f"going on after step {stop}" in shown
+    assert {**first, **second} == expected
+    assert report.results == whole.results
+    assert report.weights.read_bytes() == whole.weights.read_bytes()
+    steps = [
+        (line["step"], line["phase"], line["loss"]) for line in csv.DictReader(report.log.read_text().splitlines())
+    ]
+    parts = list(csv.DictReader(whole.log.read_text().splitlines()))
+    assert {(line["step"], line["phase"], line["loss"]) for line in parts} <= set(steps)
+
+
+def test_a_training_that_was_killed_goes_on_from_the_last_checkpoint(tmp_path):
+    path = write(tmp_path)
+    _, expected, _ = train(path, output=tmp_path / "whole")
+
+    class Crash:
+        def on_step(self, run):
+            if run.step == 14:
+                raise RuntimeError("power cut")
+
+    with pytest.raises(RuntimeError, match="power cut"):
+        train(path, callbacks=[Crash()])
+    _, losses, _ = train(path, resume=True)
+    assert losses == {step: expected[step] for step in range(11, 31)}
+
+
+def test_ctrl_c_saves_and_stops(tmp_path):
+    path = write(tmp_path)
+
+    class Interrupt:
+        def on_step(self, run):
+            if run.step == 7:
+                os.kill(os.getpid(), signal.SIGINT)
+
+    report, losses, _ = train(path, callbacks=[Interrupt()])
+    assert (report.stopped, report.steps) == ("Ctrl-C", 7)
+    assert "--resume" in str(report)
+    _, rest, _ = train(path, resume=True)
+    assert sorted({**losses, **rest}) == list(range(1, 31))
+
+
+def test_training_works_outside_the_main_thread(tmp_path):
+    path, found = write(tmp_path), []
+    thread = threading.Thread(target=lambda: found.append(train(path)[0].steps))
+    thread.start()
+    thread.join()
+    assert found == [30]
+
+
+def test_an_output_folder_is_not_overwritten(tmp_path):
+    path = write(tmp_path)
+    train(path)
+    with pytest.raises(TrainingError, match=r"exists already.*--output.*--resume.*--overwrite"):
+        train(path)
+    train(path, overwrite=True)
+    (tmp_path / "file").touch()
+    with pytest.raises(TrainingError, match="is a file"):
+        train(path, output=tmp_path / "file")
+    with pytest.raises(TrainingError, match="holds no checkpoint to resume from"):
+        train(path, output=tmp_path / "new", resume=True)
+
+
+def test_a_full_disk_leaves_the_old_checkpoint_intact(tmp_path, monkeypatch):
+    path = write(tmp_path)
+    _, expected, _ = train(path, output=tmp_path / "whole")
+    real, folder = os.fsync, tmp_path / "output" / "checkpoints"
+
+    def full(handle):
+        if any(folder.glob(".step-00000020*")):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        real(handle)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "fsync", full)
+        with pytest.raises(SaveError) as caught:
+            train(path)
+    assert "step-00000020" in str(caught.value)
+    assert "No space left on device. What was saved before is unchanged. Free some space" in str(caught.value)
+    assert os.listdir(folder) == ["step-00000010"]
+    _, losses, _ = train(path, resume=True)
+    assert losses == {step: expected[step] for step in range(11, 31)}
+
+
+@pytest.mark.parametrize("call", ["replace", "fsync"])
+def test_a_failing_rename_leaves_the_old_checkpoint_intact(tmp_path, monkeypatch, call):
+    path = write(tmp_path)
+    train(path, stop_after=10)
+    before = {p: p.read_bytes() for p in (tmp_path / "output").rglob("*") if p.is_file() and p.name != "log.csv"}
+
+    def fail(*args):
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fail)
+        with pytest.raises(SaveError, match="could not be saved: Input/output error"):
+            train(path, resume=True)
+    now = {p: p.read_bytes() for p in (tmp_path / "output").rglob("*") if p.is_file() and p.name != "log.csv"}
+    assert now == before
+
+
+def test_a_loss_that_is_no_number_names_the_layer(tmp_path):
+    path = write(tmp_path, NETWORK + SOURCES + SETTINGS.replace("adam", "sgd").replace("0.02", "1e30"))
+    with pytest.raises(TrainingError) as caught:
+        train(path)
+    assert re.search(r"the loss is (nan|inf) at step \d+: the first layer .* is `fc\d`", str(caught.value))
+    assert "Try a smaller learning_rate (now" in str(caught.value)
+
+
+def test_bad_data_point_into_the_training_file(tmp_path):
+    path = write(tmp_path)
+    (tmp_path / "train.npz").unlink()
+    with pytest.raises(pl.ConfigError) as caught:
+        train(path)
+    assert "there is no file" in str(caught.value)
+    assert caught.value.diagnostics[0].line == SOURCES[: SOURCES.index("source")].count("\n") + NETWORK.count("\n") + 1
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"x": np.zeros((0, 8)), "label": np.zeros(0, int)}, "has no rows; there is nothing to train on"),
+        ({"x": np.full((4, 8), np.nan), "label": np.zeros(4, int)}, "row 0: field `x` is nan"),
+        ({"x": np.zeros((4, 8)), "label": np.array([0, 1, 2, 3])}, "field `label` is 3"),
+        ({"x": np.zeros((4, 8)), "label": np.zeros(4)}, "is float64, but the data layer `label` takes ids<3"),
+        ({"x": np.zeros((4, 7)), "label": np.zeros(4, int)}, "rows of 7, but the data layer `x` takes 8"),
+        ({"x": np.zeros((4, 8)), "label": np.zeros(3, int)}, "same number of rows, but `x` has 4, `label` has 3"),
+    ],
+)
+def test_data_that_do_not_fit_are_refused_before_the_first_step(tmp_path, fields, message):
+    path = write(tmp_path, **fields)
+    with pytest.raises(pl.ConfigError) as caught:
+        train(path)
+    assert message in str(caught.value)
+
+
+def test_a_batch_larger_than_the_data_takes_all_rows_and_says_so(tmp_path):
+    path = write(tmp_path, NETWORK + SOURCES + SETTINGS.replace("batch_size: 8", "batch_size: 64"), rows=10)
+    report, _, shown = train(path)
+    assert report.steps == 30
+    assert "note: batch_size is 64, but there are 10 rows: every step takes all of them" in shown
+
+
+def test_a_network_without_a_loss_is_refused(tmp_path):
+    text = "\n".join(line for line in NETWORK.splitlines() if '"cost"' not in line)
+    with pytest.raises(TrainingError, match="no loss in the phase train"):
+        train(write(tmp_path, text + SOURCES + SETTINGS))
+
+
+def test_weights_to_start_from(tmp_path):
+    path = write(tmp_path)
+    report, _, _ = train(path)
+    _, losses, _ = train(path, output=tmp_path / "more", weights=report.weights)
+    assert losses[1] < 0.9
+    data = report.weights.read_bytes()
+    report.weights.write_bytes(data[: len(data) // 2])
+    with pytest.raises(WeightsError, match="is no safetensors file or is cut short"):
+        train(path, output=tmp_path / "short", weights=report.weights)
+    with pytest.raises(WeightsError, match="there is no file"):
+        train(path, output=tmp_path / "none", weights=tmp_path / "none.safetensors")
+
+
+def test_weights_of_another_network_are_refused(tmp_path):
+    path = write(tmp_path)
+    report, _, _ = train(path)
+    for old, new, error, message in (
+        ('"fc2"', '"fc3"', TrainingError, "another network: it lacks `fc3.*; it has besides `fc2"),
+        ("size: 6", "size: 7", WeightsError, "shape"),
+    ):
+        path.write_text((NETWORK + SOURCES + SETTINGS).replace(old, new))
+        with pytest.raises(error, match=message):
+            train(path, output=tmp_path / "other", weights=report.weights, overwrite=True)
+
+
+def test_a_checkpoint_of_another_training_is_refused(tmp_path):
+    path = write(tmp_path)
+    train(path)
+    with pytest.raises(TrainingError, match="seed was 0 and is 5"):
+        train(path, resume=True, seed=5)
+    path.write_text((NETWORK + SOURCES + SETTINGS).replace("adam", "sgd"))
+    with pytest.raises(TrainingError, match="optimizer was adam and is sgd"):
+        train(path, resume=True)
+
+
+@pytest.mark.parametrize("name", ["state.json", "optimizer.safetensors", "weights.safetensors"])
+def test_a_damaged_checkpoint_is_named(tmp_path, name):
+    path = write(tmp_path)
+    train(path, stop_after=12)
+    file = tmp_path / "output" / "checkpoints" / "step-00000012" / name
+    file.write_bytes(file.read_bytes()[:20])
+    with pytest.raises((TrainingError, WeightsError), match=name):
+        train(path, resume=True)
+
+
+def test_the_state_of_a_checkpoint_is_json(tmp_path):
+    train(write(tmp_path), stop_after=17)
+    facts = json.loads((tmp_path / "output" / "checkpoints" / "step-00000017" / "state.json").read_text())
+    assert (facts["step"], facts["epoch"], facts["batch"], facts["loss_count"]) == (17, 2, 3, 2)
+
+
+def test_datasets_in_memory_replace_sources(tmp_path):
+    path = write(tmp_path)
+    (tmp_path / "train.npz").unlink()
+    rng = np.random.default_rng(1)
+    data = Dataset({"x": rng.normal(size=(20, 8)), "label": rng.integers(0, 3, 20)})
+    report, _, _ = train(path, datasets={"train": data})
+    assert report.steps == 30
+
+
+def test_callbacks_of_the_file(tmp_path):
+    text = (
+        NETWORK
+        + SOURCES
+        + SETTINGS
+        + """
+    test { every: 1 }
+    callback { type: "early_stop" early_stop { patience: 2 watch: "accuracy" mode: "max" margin: 0.5 } }
+    callback { type: "save_best" }
+    """
+    )
+    report, _, _ = train(write(tmp_path, text))
+    assert report.steps < 30
+    assert "has not become better" in report.stopped
+    assert (tmp_path / "output" / "best.safetensors").exists()
+    with pytest.raises(TrainingError, match="`watch` is `speed`, but the test gives `loss`, `accuracy`"):
+        train(write(tmp_path, text.replace('"accuracy" mode', '"speed" mode')), overwrite=True)
+
+
+def test_events_come_in_order(tmp_path):
+    events = []
+
+    class Listener:
+        def on_epoch(self, run):
+            events.append(("epoch", run.step))
+
+        def on_test(self, run):
+            events.append(("test", run.step))
+
+        def on_end(self, run):
+            events.append(("end", run.step))
+
+    train(write(tmp_path, NETWORK + SOURCES + SETTINGS + "test { every: 20 }"), callbacks=[Listener()])
+    assert events == [
+        ("epoch", 7), ("epoch", 14), ("test", 20), ("epoch", 21), ("epoch", 28), ("test", 30), ("end", 30)
+    ]  # fmt: skip
+
+
+def test_the_command_trains(tmp_path):
+    path = write(tmp_path)
+    command = [sys.executable, "-m", "paddle_layers", "train", path.name]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "held-out" in done.stdout
+    again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert again.returncode == 1
+    assert "exists already" in again.stderr
+    assert "Traceback" not in again.stderr
