@@ -1,0 +1,36 @@
+"""The example trainings in docs/examples."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+
+EXAMPLES = Path(__file__).parent.parent / "docs" / "examples"
+
+
+@pytest.mark.parametrize("name", ["sequence", "sparse"])
+def test_text(name, tmp_path):
+    report = pl.train(EXAMPLES / "text" / f"{name}.textproto", output=tmp_path)
+    assert report.results["accuracy"] > 0.85
+
+
+def test_the_script_of_the_text_example_writes_the_files_beside_it(tmp_path):
+    subprocess.run([sys.executable, EXAMPLES / "text" / "make_data.py", tmp_path], check=True, capture_output=True)
+    for name in ("train.npz", "test.npz"):
+        with np.load(tmp_path / name) as made, np.load(EXAMPLES / "text" / name) as stored:
+            assert sorted(made) == sorted(stored)
+            assert all(np.array_equal(made[field], stored[field]) for field in made)
+
+
+@pytest.mark.slow
+def test_digits(tmp_path):
+    results = [
+        pl.train(EXAMPLES / "digits" / "train.textproto", output=tmp_path / str(seed), seed=seed).results["accuracy"]
+        for seed in range(5)
+    ]
+    assert np.mean(results) >= 0.98
+    assert min(results) >= 0.972
