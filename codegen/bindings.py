@@ -18,7 +18,7 @@ BINDINGS = ROOT / "paddle_layers" / "schema"
 
 
 def generate(folder: Path) -> list[Path]:
-    """Writes the bindings of every schema below `folder`; returns their paths. Raises RuntimeError when protoc fails."""
+    """Writes the bindings of every schema below `folder`; gives their paths. Raises RuntimeError if protoc fails."""
     import grpc_tools
 
     names = sorted(path.name for path in PROTOS.glob("*.proto"))

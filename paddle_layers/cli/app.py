@@ -89,7 +89,7 @@ def commands() -> None:
 
 def main() -> None:
     """The entry point of the console script."""
-    warnings.showwarning = _show_warning  # type: ignore[assignment]
+    warnings.showwarning = _show_warning
     commands(prog_name="paddle-layers")
 
 

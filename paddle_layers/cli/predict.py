@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -38,7 +38,8 @@ def command(file: str, data: str | None, weights: str | None, output: str | None
 
 def write_table(found: Prediction, stream: TextIO) -> None:
     """Columns: the row, the class where there is one, then the numbers of every value."""
-    names, columns = ["row"], []
+    names: list[str] = ["row"]
+    columns: list[Any] = []
     for name, values in found.values.items():
         flat = values.reshape(len(values), -1)
         if name in found.classes:

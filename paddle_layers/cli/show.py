@@ -76,11 +76,9 @@ def number(value: int) -> str:
 
 def memory(size: int) -> str:
     """Bytes in a unit that leaves at most four digits."""
-    amount = float(size)
-    for unit in ("B", "KiB", "MiB", "GiB"):
-        if amount < 1024:
-            break
+    amount, units = float(size), ["TiB", "GiB", "MiB", "KiB", "B"]
+    while amount >= 1024 and len(units) > 1:
         amount /= 1024
-    else:
-        unit = "TiB"
+        units.pop()
+    unit = units[-1]
     return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"

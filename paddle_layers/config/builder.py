@@ -49,6 +49,7 @@ class Value:
 def signature_of(definition: LayerDefinition) -> inspect.Signature:
     """Inputs first (a repeatable one takes any number of values), then attributes and header fields by keyword."""
     parameters = []
+    kind: inspect._ParameterKind
     for name, field in definition.inputs.items():
         kind = inspect.Parameter.VAR_POSITIONAL if field.repeatable else inspect.Parameter.POSITIONAL_OR_KEYWORD
         default = None if field.optional and not field.repeatable else inspect.Parameter.empty
@@ -59,11 +60,9 @@ def signature_of(definition: LayerDefinition) -> inspect.Signature:
             default = None
         kind = inspect.Parameter.KEYWORD_ONLY
         annotation: Any = _PYTHON_TYPES[attribute.type]
-        parameters.append(
-            inspect.Parameter(
-                name, kind, default=default, annotation=Sequence[annotation] if attribute.repeated else annotation
-            )
-        )
+        if attribute.repeated:
+            annotation = Sequence[annotation]
+        parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
     taken = {parameter.name for parameter in parameters}
     parameters += [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
@@ -88,7 +87,8 @@ def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dic
     try:
         types = definition.infer([value.type for value in values], attributes)
     except ShapeError as error:
-        raise type(error)(f"`{definition.name}`: {error.message}", attribute=error.attribute, input=error.input) from None
+        message = f"`{definition.name}`: {error.message}"
+        raise type(error)(message, attribute=error.attribute, input=error.input) from None
     call = Call(definition, values, attributes, headers, _caller())
     outputs = tuple(Value(call, index, type_) for index, type_ in enumerate(types))
     return outputs[0] if len(outputs) == 1 else outputs

@@ -73,7 +73,7 @@ class Diagnostic:
         start: int,
         end: int = 0,
         *,
-        help: str = "",  # noqa: A002 - the public name of the field
+        help: str = "",
         notes: tuple[Note, ...] = (),
         fix: Fix | None = None,
         severity: str = "",
@@ -165,7 +165,7 @@ class Report:
         start: int,
         end: int = 0,
         *,
-        help: str = "",  # noqa: A002 - the public name of the field
+        help: str = "",
         notes: tuple[Note, ...] = (),
         fix: Fix | None = None,
     ) -> None:

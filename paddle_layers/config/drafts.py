@@ -41,7 +41,7 @@ class Draft:
     def explicit_outputs(self) -> tuple[str, ...]:
         """The names of outputs that the file gives."""
         if self.bound is not None:
-            return self.bound.values.get("output", ())
+            return tuple(self.bound.values.get("output", ()))
         return self.setup.output_names if self.setup else ()
 
 

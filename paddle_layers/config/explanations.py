@@ -57,7 +57,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E003": Explanation(
         "A quoted text is malformed",
-        "A text ends on the line on which it starts; a backslash starts an escape such as \\n, \\\" or \\\\.",
+        'A text ends on the line on which it starts; a backslash starts an escape such as \\n, \\" or \\\\.',
         X + 'layer { name: "y\\q" type: "fc" input: "x" fc { size: 10 } }',
         _x(FC),
     ),
@@ -181,9 +181,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     "E204": Explanation(
         "Layers read each other in a circle",
         "A network is computed from its inputs to its outputs; break the circle at one input.",
-        _x(
-            'layer { name: "a" type: "addto" input: "x" input: "b" }\nlayer { name: "b" type: "relu" input: "a" }'
-        ),
+        _x('layer { name: "a" type: "addto" input: "x" input: "b" }\nlayer { name: "b" type: "relu" input: "a" }'),
         _x('layer { name: "a" type: "addto" input: "x" input: "x" }\nlayer { name: "b" type: "relu" input: "a" }'),
     ),
     "E205": Explanation(
@@ -201,8 +199,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     "E207": Explanation(
         "The input has another sequence level",
         "Some layers need sequences, others single rows; inputs whose rows belong together have the same level.",
-        'layer { name: "x" type: "data" data { shape: [4] } }\n'
-        'layer { name: "y" type: "seq_avg_pool" input: "x" }',
+        'layer { name: "x" type: "data" data { shape: [4] } }\nlayer { name: "y" type: "seq_avg_pool" input: "x" }',
         'layer { name: "x" type: "data" data { shape: [4] seq_nested_level: 1 } }\n'
         'layer { name: "y" type: "seq_avg_pool" input: "x" }',
     ),

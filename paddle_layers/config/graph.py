@@ -87,7 +87,7 @@ def _components(needs: Sequence[Sequence[int]], inside: set[int]) -> list[list[i
                     low[vertex] = min(low[vertex], index[other])
             else:
                 if low[vertex] == index[vertex]:
-                    component = []
+                    component: list[int] = []
                     while not component or component[-1] != vertex:
                         component.append(stack.pop())
                         on_stack.discard(component[-1])

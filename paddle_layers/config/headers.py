@@ -60,11 +60,13 @@ def spec(name: str) -> MessageSpec:
 def _rule(field: FieldDescriptor) -> Any:
     from paddle_layers.schema import network_pb2
 
-    return field.GetOptions().Extensions[network_pb2.rule]
+    rule: Any = network_pb2.rule  # the generated stub does not say what it extends
+    return field.GetOptions().Extensions[rule]
 
 
 def _field(field: FieldDescriptor, rule: Any) -> HeaderField:
-    repeated = field.is_repeated if hasattr(field, "is_repeated") else field.label == field.LABEL_REPEATED
+    descriptor: Any = field  # `label` is gone in protobuf 7, `is_repeated` is not yet in 6.31
+    repeated = descriptor.is_repeated if hasattr(field, "is_repeated") else descriptor.label == 3
     made = HeaderField(field.name, repeated=repeated, required=rule.required, registry=rule.registry)
     if field.message_type is not None:
         made.message = field.message_type.name
@@ -78,7 +80,7 @@ def _field(field: FieldDescriptor, rule: Any) -> HeaderField:
 def _attribute(field: FieldDescriptor, rule: Any, repeated: bool) -> Attribute[Any]:
     text = f"field `{field.name}`"
     default: Any = REQUIRED
-    limits = {key: _number(field, getattr(rule, key)) for key in ("min", "max", "above") if rule.HasField(key)}
+    limits: dict[str, Any] = {key: _number(field, getattr(rule, key)) for key in ("min", "max", "above") if rule.HasField(key)}
     made: Attribute[Any]
     if rule.options:
         made = Choice(text, options=tuple(rule.options), default=default)

@@ -21,7 +21,7 @@ class Maker(NamedTuple):
     """Where an output comes from."""
 
     draft: Draft
-    index: int
+    position: int
     type: Type | None
 
 

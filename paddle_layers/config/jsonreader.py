@@ -105,7 +105,8 @@ class _JsonReader:
         try:
             text, end = scanstring(self.text, position + 1)
         except JSONDecodeError as error:
-            raise self._fault(f"malformed text: {error.msg}", max(position, min(error.pos, len(self.text) - 1))) from None
+            place = max(position, min(error.pos, len(self.text) - 1))
+            raise self._fault(f"malformed text: {error.msg}", place) from None
         return text, end
 
     def abandon(self) -> None:

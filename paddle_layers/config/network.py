@@ -217,7 +217,7 @@ class Network:
             self._states[state] = relink(self, state)
         return self._states[state]
 
-    def error(self, layer: str, message: str, *, code: str = "E209", help: str = "") -> ConfigError:  # noqa: A002
+    def error(self, layer: str, message: str, *, code: str = "E209", help: str = "") -> ConfigError:
         """An error at the place of a layer, for rooms that find a fault later."""
         node = self[layer]
         return ConfigError([Diagnostic(code, message, self._source, *node.span, help=help)])

@@ -221,7 +221,6 @@ class TextReader:
             resume += 1
         return resume
 
-
     def _resume(self, position: int) -> int:
         match = RESUME.search(self.text, position)
         return match.end() if match else len(self.text)

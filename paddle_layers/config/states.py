@@ -33,6 +33,8 @@ def _levels(rules: Sequence[StateRule]) -> list[int]:
 
 def _stages(rules: Sequence[StateRule]) -> list[tuple[str, ...]]:
     """Each stage alone, and each combination that one rule asks for."""
-    found = dict.fromkeys((name,) for rule in rules for name in (*rule.stage, *rule.not_stage))
+    found: dict[tuple[str, ...], None] = dict.fromkeys(
+        (name,) for rule in rules for name in (*rule.stage, *rule.not_stage)
+    )
     found |= dict.fromkeys(rule.stage for rule in rules if len(rule.stage) > 1)
     return list(found)[:_MOST]

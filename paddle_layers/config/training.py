@@ -113,7 +113,7 @@ class Training:
         """The source that feeds a phase."""
         return next((source for source in self.source if source.phase == phase), None)
 
-    def error(self, place: str, message: str, *, code: str = "E309", help: str = "") -> ConfigError:  # noqa: A002
+    def error(self, place: str, message: str, *, code: str = "E309", help: str = "") -> ConfigError:
         """An error at a place of the training file, for what shows only when data are read.
 
         `place` is a dotted name as in `places`; an attribute follows a slash. The nearest place that the file has

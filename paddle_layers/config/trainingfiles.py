@@ -97,15 +97,14 @@ class _Reader:
             return None
         if path is None and not block:
             if not bound.broken and "network" not in bound.places:
-                self.report.add(
-                    "E301", "this training file names no network", 0, help='add `network: "FILE"` or `net { layer ... }`'
-                )
+                help_ = 'add `network: "FILE"` or `net { layer ... }`'
+                self.report.add("E301", "this training file names no network", 0, help=help_)
             return None
         if block:
             before = len(self.report.diagnostics)
             network = bind_network([], self.report, bound.values["net"])
             return None if len(self.report.diagnostics) > before or bound.values["net"].broken else network
-        self.network_path = self.base / path
+        self.network_path = self.base / str(path)
         if not self.network_path.is_file():
             self.report.add("E302", f"there is no network file `{self.network_path}`", bound.place("network"))
             return None
@@ -121,11 +120,13 @@ class _Reader:
         given = [name for name in ("epochs", "steps") if name in bound.places]
         if len(given) == 2:
             note = self.report.note("`epochs` is here", bound.place("epochs"))
-            self.report.add("E303", "`epochs` and `steps` contradict each other", bound.places["steps"][0][3], notes=(note,))
-        elif not given and not bound.broken and not self._misspelt(bound):
-            self.report.add("E303", "this training file does not say how long to train", 0, help="add `epochs: 20` or `steps: 1000`")
+            start = bound.places["steps"][0][3]
+            self.report.add("E303", "`epochs` and `steps` contradict each other", start, notes=(note,))
+        elif not given and not bound.broken and not self._misspelt():
+            help_ = "add `epochs: 20` or `steps: 1000`"
+            self.report.add("E303", "this training file does not say how long to train", 0, help=help_)
 
-    def _misspelt(self, bound: Bound) -> bool:
+    def _misspelt(self) -> bool:
         """Whether an unknown field was reported that was meant to be one of the two."""
         unknown = (d.message for d in self.report.diagnostics if d.code == "E101")
         return any("`epoch" in d.lower() or "`step" in d.lower() or "iter" in d.lower() for d in unknown)
@@ -176,12 +177,14 @@ class _Reader:
             for one, change in zip(transforms, _components(transforms), strict=True)
         )
         shuffle = bound.values.get("shuffle")
-        return SourceSettings(made.definition, made.attributes, phase, changes, phase == "train" if shuffle is None else shuffle)
+        shuffled = phase == "train" if shuffle is None else bool(shuffle)
+        return SourceSettings(made.definition, made.attributes, phase, changes, shuffled)
 
 
 def _components(found: Iterable[Bound]) -> Iterator[ComponentSettings]:
     for bound in found:
-        assert bound.definition is not None and bound.attributes is not None, "a faulty one was reported"
+        assert bound.definition is not None, "an unknown type was reported"
+        assert bound.attributes is not None, "a faulty block was reported"
         yield ComponentSettings(bound.definition, bound.attributes)
 
 

@@ -134,9 +134,7 @@ class Wires:
         stem, dot, _ = name.rpartition(".")
         if not dot:
             return False
-        return any(
-            draft.name == stem and (draft.definition is None or draft.setup is None) for draft in self.drafts
-        )
+        return any(draft.name == stem and (draft.definition is None or draft.setup is None) for draft in self.drafts)
 
     def _unknown_input(self, draft: Draft, index: int, item: int, name: str) -> None:
         near = nearest(name, self.anywhere - {draft.name})
@@ -172,9 +170,7 @@ class Wires:
         known = tuple(type_ for type_ in given if type_ is not None)
         made = None
         if len(known) == len(given) and draft.setup is not None and (draft.bound is None or not draft.bound.broken):
-            made = self.inference.run(
-                draft, known, lambda item: story(draft, item, makers, self.report)
-            )
+            made = self.inference.run(draft, known, lambda item: story(draft, item, makers, self.report))
         else:
             self._count(draft)
         names = output_names(draft, len(made) if made is not None else len(self._outputs(draft)))

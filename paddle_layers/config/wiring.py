@@ -94,10 +94,7 @@ def _part(network: Network, wires: Wires, state: State) -> Network:
 def relink(network: Network, state: State) -> Network:
     """The layers of a checked network that are there in one more state. Raises `ConfigError`."""
     report = Report(network.source)
-    drafts = [
-        Draft(node.name, node.definition, node.inputs, node.setup, node.span[0])
-        for node in network.nodes
-    ]
+    drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in network.nodes]
     wires = Wires(drafts, report)
     wires.start_group()
     found = wires.run(state)

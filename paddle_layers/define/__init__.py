@@ -23,7 +23,6 @@ from .types import Type
 
 __all__ = [
     "Attribute",
-    "InvalidAttributes",
     "Attributes",
     "Bias",
     "Bool",
@@ -37,6 +36,7 @@ __all__ = [
     "Input",
     "Int",
     "Ints",
+    "InvalidAttributes",
     "KindError",
     "LayerDefinition",
     "LevelError",

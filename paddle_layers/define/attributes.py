@@ -53,14 +53,14 @@ class Attribute(Generic[T]):
         """Whether a config must set it."""
         return self.default is REQUIRED and self.default_from is None
 
-    def __set_name__(self, owner: type, name: str) -> None:
+    def __set_name__(self, owner: Any, name: str) -> None:
         self.name = name
 
     @overload
-    def __get__(self, instance: None, owner: type) -> Self: ...
+    def __get__(self, instance: None, owner: Any) -> Self: ...
     @overload
-    def __get__(self, instance: object, owner: type) -> T: ...
-    def __get__(self, instance: object | None, owner: type) -> Self | T:
+    def __get__(self, instance: object, owner: Any) -> T: ...
+    def __get__(self, instance: object | None, owner: Any) -> Self | T:
         if instance is None:
             return self
         value: T = instance.__dict__[self.name]
@@ -100,7 +100,7 @@ class Attribute(Generic[T]):
 
     def _outside(self, value: float) -> bool:
         return (
-            value != value
+            math.isnan(value)
             or (self.min is not None and value < self.min)
             or (self.above is not None and value <= self.above)
             or (self.max is not None and value > self.max)
@@ -136,6 +136,7 @@ class Int(_Ranged[int]):
         self.axis = axis
 
     def check_item(self, value: object) -> str | None:
+        """Why one item is not legal here, or None."""
         if isinstance(value, bool) or not isinstance(value, int):
             return f"`{self.name}` takes a whole number, found {value!r}"
         if not -(2**63) <= value < 2**63:
@@ -149,11 +150,13 @@ class Float(_Ranged[float]):
     type = "FLOAT"
 
     def check_item(self, value: object) -> str | None:
+        """Why one item is not legal here, or None."""
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return f"`{self.name}` takes a number, found {value!r}"
         return self._range_problem(value)
 
     def convert_item(self, value: Any) -> float:
+        """One item as it is stored."""
         return float(value)
 
 
@@ -163,6 +166,7 @@ class Bool(Attribute[bool]):
     type = "BOOL"
 
     def check_item(self, value: object) -> str | None:
+        """Why one item is not legal here, or None."""
         return None if isinstance(value, bool) else f"`{self.name}` takes true or false, found {value!r}"
 
 
@@ -172,6 +176,7 @@ class String(Attribute[str]):
     type = "STRING"
 
     def check_item(self, value: object) -> str | None:
+        """Why one item is not legal here, or None."""
         return None if isinstance(value, str) else f"`{self.name}` takes a quoted text, found {value!r}"
 
 
@@ -188,6 +193,7 @@ class Choice(Attribute[str]):
         self.option_docs = dict(options) if isinstance(options, Mapping) else {}
 
     def check_item(self, value: object) -> str | None:
+        """Why one item is not legal here, or None."""
         if value in self.options:
             return None
         return f"`{self.name}` is {value!r}, must be one of {', '.join(self.options)}"
@@ -208,28 +214,28 @@ class Ints(_Items[int]):
     """Several whole numbers."""
 
     type = "INT"
-    check_item = Int.check_item  # type: ignore[assignment]
+    check_item = Int.check_item
 
 
 class Floats(_Items[float]):
     """Several numbers."""
 
     type = "FLOAT"
-    check_item = Float.check_item  # type: ignore[assignment]
-    convert_item = Float.convert_item  # type: ignore[assignment]
+    check_item = Float.check_item
+    convert_item = Float.convert_item
 
 
 class Strings(_Items[str]):
     """Several texts."""
 
     type = "STRING"
-    check_item = String.check_item  # type: ignore[assignment]
+    check_item = String.check_item
 
 
 class Attributes(Mapping[str, Any]):
     """Values of attributes: immutable; equal only to itself, so that equal blocks of a config are made once."""
 
-    __slots__ = ("_values", "__weakref__")
+    __slots__ = ("__weakref__", "_values")
 
     def __init__(self, values: Mapping[str, Any]) -> None:
         self._values = dict(values)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 REST = "..."
@@ -18,7 +18,7 @@ class Axis(NamedTuple):
     group: str | None = None
 
     @property
-    def index(self) -> str | None:
+    def index_name(self) -> str | None:
         """Name of the index argument: `c` for C and C_i, `i` for ``...``, none for an axis of width 1."""
         if self.name == "1":
             return None
@@ -30,7 +30,7 @@ class Axis(NamedTuple):
         return self.name.endswith("_i")
 
 
-@lru_cache(maxsize=None)
+@cache
 def parse_axes(text: str) -> tuple[Axis, ...]:
     """Read an axis string. Raises `ValueError` with the token at fault."""
     axes = []

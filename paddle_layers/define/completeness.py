@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def check_complete(layer: LayerDefinition) -> None:
     """Raise `DefinitionError` for what is missing; add the functions of the bias."""
     if not layer.examples:
-        raise layer.error("has no example; write `examples = [Example(x=\"7\")]` in the class")
+        raise layer.error('has no example; write `examples = [Example(x="7")]` in the class')
     if layer.bias is not None:
         layer.functions += bias_functions(layer)
     computed = {name for function in layer.functions for name in function.target_names}

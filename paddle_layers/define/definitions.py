@@ -13,8 +13,10 @@ from .errors import DefinitionError, InvalidAttributes, suggestion
 C = TypeVar("C", bound=type)
 
 HEADER_NAMES = frozenset(
-    "name type input output param activation include exclude loss_weight propagate_down layer of init phase "
-    "transform source learning_rate".split()
+    {
+        *("name", "type", "input", "output", "param", "activation", "include", "exclude", "loss_weight"),
+        *("propagate_down", "layer", "of", "init", "phase", "transform", "source", "learning_rate"),
+    }
 )
 """Words of the network and training files: no definition bears one of these names."""
 
@@ -106,7 +108,7 @@ class Definition:
     def create(self, attributes: Mapping[str, Any]) -> Any:
         """An instance of the class whose fields read as the given values; defaults fill the rest."""
         bound = attributes if isinstance(attributes, Attributes) else self.bind(attributes)
-        instance = object.__new__(self.owner)
+        instance: Any = object.__new__(self.owner)
         instance.__dict__.update(bound)
         if "__init__" in vars(self.owner):
             instance.__init__()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Facts:
-    """The order of a layer's functions and its characterisation (names of Mocha.jl and KUnet.jl where they have one)."""
+    """The order of a layer's functions and its characterisation, with the names of Mocha.jl and KUnet.jl."""
 
     forward: tuple[Function, ...]
     backward: tuple[Function, ...]

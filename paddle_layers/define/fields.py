@@ -35,7 +35,7 @@ class Field:
     @property
     def indices(self) -> tuple[str, ...]:
         """Names of the index arguments, in the order of the axes."""
-        return tuple(axis.index for axis in self.axes if axis.index)
+        return tuple(axis.index_name for axis in self.axes if axis.index_name)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.owner.__name__}.{self.name}: {self.text!r})"

@@ -67,7 +67,7 @@ class Function:
     @property
     def kind(self) -> str:
         """The data type of the items that this variant is for."""
-        return self.options.get("kind", "DENSE")
+        return str(self.options.get("kind", "DENSE"))
 
     @property
     def used(self) -> Input | None:
@@ -143,7 +143,9 @@ def definition_of(owner: type) -> LayerDefinition:
     return definition  # type: ignore[no-any-return]
 
 
-def _marker(role: str, targets: tuple[Field, ...], options: dict[str, Any]) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def _marker(
+    role: str, targets: tuple[Field, ...], options: dict[str, Any]
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     def mark(call: Callable[P, R]) -> Callable[P, R]:
         definition_of(targets[0].owner).add(Function(role, targets, call, **options))
         return call

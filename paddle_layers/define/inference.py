@@ -157,7 +157,7 @@ class _Binder:
         if [axis.name for axis in axes] == ["1"] and not dims:
             return []
         rest = next((i for i, axis in enumerate(axes) if axis.rest), None)
-        if rest is None and len(dims) != len(axes) or rest is not None and len(dims) < len(axes) - 1:
+        if (rest is None and len(dims) != len(axes)) or (rest is not None and len(dims) < len(axes) - 1):
             raise RankError(
                 f"{label} of `{self.layer.name}` has the shape {type_}, but `{field.text}` needs "
                 f"{'at least ' if rest is not None else ''}{len(axes) - (rest is not None)} "
@@ -196,9 +196,7 @@ def _show(size: Any) -> str:
     return "x".join(map(str, size)) or "one number a row" if isinstance(size, tuple) else str(size)
 
 
-def _call(
-    layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions: Mapping[str, tuple[int, ...]]
-) -> Any:
+def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions: Mapping[str, tuple[int, ...]]) -> Any:
     call = layer.hooks[hook]
     names = inspect.signature(call).parameters
     missing = [name for name in names if name not in given]

@@ -28,9 +28,7 @@ C = TypeVar("C", bound=type)
 class LayerDefinition(Definition):
     """A layer type. Fields by role in the order of declaration; functions in the order they were written."""
 
-    def __init__(
-        self, name: str, owner: type, *, common: tuple[str, ...] = (), **options: Any
-    ) -> None:
+    def __init__(self, name: str, owner: type, *, common: tuple[str, ...] = (), **options: Any) -> None:
         fields = {key: value for key, value in vars(owner).items() if isinstance(value, Field)}
 
         def of(role: type) -> dict[str, Any]:
@@ -174,7 +172,8 @@ class LayerDefinition(Definition):
     def _check_fields(self) -> None:
         indices = {index for field in self.fields.values() for index in field.indices}
         indices |= {group.lower() for group in self.groups.values()}
-        for name, field in {**self.fields, **self.attributes}.items():
+        named: dict[str, Any] = {**self.fields, **self.attributes}
+        for name, field in named.items():
             if not field.doc and not isinstance(field, Bias):
                 raise self.error(f"field `{name}` needs a description")
             if name in indices:

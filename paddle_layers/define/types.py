@@ -15,7 +15,8 @@ KINDS = ("DENSE", "SPARSE_INT", "SPARSE", "INT")
 _LEVELS = ("", "sequence of ", "nested sequence of ")
 _TEXT = re.compile(
     r"(?P<level>nested sequence of |sequence of )?"
-    r"(?:(?P<scalar>scalar)|ids<(?P<ids>\d+)|sparse ids (?P<sparse_ids>\d+)|sparse (?P<sparse>\d+)|(?P<dims>\d+(?:x\d+)*))"
+    r"(?:(?P<scalar>scalar)|ids<(?P<ids>\d+)|(?P<dims>\d+(?:x\d+)*)"
+    r"|sparse ids (?P<sparse_ids>\d+)|sparse (?P<sparse>\d+))"
 )
 
 
@@ -80,7 +81,7 @@ class Type(NamedTuple):
         from paddle_layers.schema import layer_def_pb2
 
         message = layer_def_pb2.LayerOutputDef(size=self.size, seq_nested_level=self.level, dims=self.dims)
-        message.type = layer_def_pb2.DataType.Value(self.kind)
+        message.type = getattr(layer_def_pb2, self.kind)
         if name:
             message.name = name
         return message

@@ -7,4 +7,14 @@ from .tensorfiles import SaveError, WeightsError
 from .values import Csr, FeedError, Sequences
 from .weights import LoadReport
 
-__all__ = ["Csr", "DeviceError", "FeedError", "LoadReport", "Net", "Parameter", "SaveError", "Sequences", "WeightsError"]
+__all__ = [
+    "Csr",
+    "DeviceError",
+    "FeedError",
+    "LoadReport",
+    "Net",
+    "Parameter",
+    "SaveError",
+    "Sequences",
+    "WeightsError",
+]

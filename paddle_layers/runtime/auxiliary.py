@@ -129,5 +129,3 @@ def _neighbours(starts: Ints, reverse: bool) -> Ints:
     filled = np.diff(starts) > 0
     rows[(starts[1:] - 1)[filled] if reverse else starts[:-1][filled]] = -1
     return rows
-
-

@@ -12,12 +12,12 @@ from .launches import Argument, Launch, Ref, spec_of, uses
 from .specialise import helper_trees, specialise
 
 
-def fill_value(i, y, value):  # type: ignore[no-untyped-def]  # a point function, compiled by numba
+def fill_value(i, y, value):
     """The same number everywhere."""
     return value
 
 
-def add_value(i, y, x):  # type: ignore[no-untyped-def]  # a point function, compiled by numba
+def add_value(i, y, x):
     """A copy; the driver may add it instead."""
     return x[i]
 

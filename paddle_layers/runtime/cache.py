@@ -55,7 +55,8 @@ def load_driver(path: Path, text: str) -> ModuleType:
             file.write(text)
         os.replace(temporary, path)
     spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:

@@ -79,7 +79,7 @@ def signature(driver: CudaDriver) -> tuple[Any, ...]:
     def of(spec: Spec) -> Any:
         if isinstance(spec, Array):
             return array(spec)
-        if isinstance(spec, tuple):
+        if not isinstance(spec, str):
             return types.UniTuple(array(spec[0]), len(spec))
         if spec == "real":
             return real

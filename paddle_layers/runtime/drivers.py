@@ -18,7 +18,7 @@ class Array(NamedTuple):
 
 
 Spec = Array | tuple[Array, ...] | str
-"""What an argument is: an array, a tuple of arrays, `"int"`, `"real"`, `"ints N"` or `"reals N"`, a tuple of N numbers."""
+"""An array, a tuple of arrays, `"int"`, `"real"`, or `"ints N"` and `"reals N"`: tuples of N numbers."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,7 @@ def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
     for name, spec in args.items():
         if isinstance(spec, Array):
             lines.append(f"{name} = {array(spec)}")
-        elif isinstance(spec, tuple):
+        elif not isinstance(spec, str):
             lines.append(f"{name} = ({''.join(array(item) + ', ' for item in spec)})")
         elif spec == "real":
             lines.append(f"{name} = real(floats_[{counts[2]}])")

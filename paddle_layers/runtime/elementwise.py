@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define.elementwise import Elementwise
+
 from .builtin import flat_launch
 from .compiler import compile_all
 from .domains import Extent
@@ -18,7 +20,7 @@ from .table import Table
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from paddle_layers.define.elementwise import Elementwise
+    from paddle_layers.define import Definition
 
     from .net import Net
 
@@ -33,7 +35,7 @@ class Updater:
 
     def __init__(
         self,
-        optimizer: Elementwise,
+        optimizer: Definition,
         attributes: Mapping[str, Any],
         net: Net,
         *,
@@ -43,9 +45,9 @@ class Updater:
         self.arena, self.dtype = net.arena, net.dtype
         self.norm: float | None = getattr(clip, "norm", None)
         self.limit: float | None = getattr(clip, "value", None)
-        self.states: dict[str, NDArray[Any]] = {
-            name: np.zeros_like(self.arena.values) for name in optimizer.states
-        }
+        if not isinstance(optimizer, Elementwise):
+            raise TypeError(f"{optimizer!r} is no optimizer")
+        self.states: dict[str, NDArray[Any]] = {name: np.zeros_like(self.arena.values) for name in optimizer.states}
         launches: list[Launch] = []
         for parameter in self.arena.trained:
             decay = parameter.settings.decay_mult if parameter.settings is not None else 1.0
@@ -82,7 +84,7 @@ class Updater:
             "value": self._range(self.arena.values, parameter),
             **{name: plain_argument(value) for name, value in regularizer.attributes.items()},
         }
-        args = {"gradient": self._range(self.arena.gradients, parameter)}
+        args: dict[str, Argument] = {"gradient": self._range(self.arena.gradients, parameter)}
         args |= {name: offered[name] for name in function.args[1:]}
         args["decay_mult_"] = float(decay)
         return flat_launch(

@@ -142,7 +142,8 @@ def _checked(type_: Type, rows: Any, extra: frozenset[int]) -> Any:
     if array.ndim == 0 or array.shape[1:] != type_.dims:
         flat = type_.dims == () and array.ndim == 2 and array.shape[1] == 1
         if not flat:
-            raise FeedError(f"has the shape {array.shape}; it takes (rows, {', '.join(map(str, type_.dims))})".replace(", )", ",)"))
+            wanted = ", ".join(["rows", *map(str, type_.dims)])
+            raise FeedError(f"has the shape {array.shape}; it takes ({wanted})")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise FeedError(f"holds {array[place]} in row {place[0]}, at {place}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.define.analysis import mentions, reads, reads_own_element
 from paddle_layers.define.axes import REST
@@ -20,6 +20,9 @@ from .drivers import Array, Kernel, Spec
 from .graph import Op, Value
 from .parameters import Parameter
 from .specialise import helper_trees, specialise
+
+if TYPE_CHECKING:
+    from .auxiliary import Auxiliary
 
 
 class Memory(NamedTuple):
@@ -63,7 +66,10 @@ class Setting(NamedTuple):
     factor: float = 1.0
 
 
-Argument = Ref | tuple[Ref, ...] | Extent | tuple[Extent | float, ...] | float | Key | Rate | Setting | None | bool | str
+Argument = (
+    Ref | tuple[Ref, ...] | Extent | tuple[Extent | float, ...] | float | Key | Rate | Setting | None | bool | str
+)
+"""What an argument of a launch may be; None, truth values and texts are folded into the driver's text."""
 
 
 @dataclass
@@ -104,7 +110,7 @@ class SequenceKey(NamedTuple):
 class Names:
     """What the names mean in one operation of one plan."""
 
-    def __init__(self, op: Op, training: bool, tensors: dict[str, list[Ref]], auxiliary: Any) -> None:
+    def __init__(self, op: Op, training: bool, tensors: dict[str, list[Ref]], auxiliary: Auxiliary) -> None:
         self.op, self.training, self.tensors, self.auxiliary = op, training, tensors, auxiliary
 
     def shape(self, field_: Field, item: int = 0) -> tuple[Extent, ...]:
@@ -136,7 +142,7 @@ class Names:
     def resolve(self, name: str, function: Function, item: int | None) -> Argument:
         """The argument that a function asks for by name."""
         layer = self.op.layer
-        if name in self.tensors or name in layer.fields or name[1:] in layer.fields and name[0] == "d":
+        if name in self.tensors or name in layer.fields or (name[1:] in layer.fields and name[0] == "d"):
             return self._tensor(name, function, item)
         if name == "training":
             return self.training
@@ -167,7 +173,8 @@ class Names:
             if name == f"{group}_start":
                 return self.auxiliary.sequence(SequenceKey("starts", leaf, outer))
             if name == "before_of":
-                return self.auxiliary.sequence(SequenceKey("before", leaf, outer, bool(self.op.attributes.get("reverse"))))
+                reverse = bool(self.op.attributes.get("reverse"))
+                return self.auxiliary.sequence(SequenceKey("before", leaf, outer, reverse))
         stem, _, part = name.rpartition("_used_")
         if stem in self.op.layer.inputs:
             return self.auxiliary.used(self.value(stem, item), part)
@@ -188,9 +195,7 @@ def plain_argument(value: Any) -> Argument:
     return Extent(value)
 
 
-def make_launch(
-    names: Names, function: Function, item: int | None, dtype: str, *, accumulate: bool = False
-) -> Launch:
+def make_launch(names: Names, function: Function, item: int | None, dtype: str, *, accumulate: bool = False) -> Launch:
     """Specialise a function for an operation (and an item of its repeatable input) and bind its arguments."""
     targets = [names.resolve(target, function, item) for target in function.target_names]
     lead = function.indices
@@ -202,7 +207,8 @@ def make_launch(
     tree = specialise(function.tree, known, function.call)
     args: dict[str, Argument] = dict(zip(function.target_names, targets, strict=True))
     args |= {n: v for n, v in resolved.items() if n not in known and mentions(tree, n)}
-    tree.args.args = [a for a in tree.args.args if a.arg in args or a.arg in lead or a.arg in ("before", "after", sequence_index)]
+    asked = {*args, *lead, "before", "after", sequence_index}
+    tree.args.args = [argument for argument in tree.args.args if argument.arg in asked]
     if "which" in lead:
         args["which"] = Extent(item or 0)
     tuned = _tuned(names, function, item)
@@ -211,7 +217,8 @@ def make_launch(
     accumulate = accumulate or function.used is not None
     kernel, extra = _kernel(names, function, item, tree, args, sequence_index, accumulate)
     args |= extra
-    launch = Launch(kernel.name, names.op.name, cpu_driver(kernel, dtype), list(args.values()), _total(names, function, args), kernel)
+    total = _total(names, function, args)
+    launch = Launch(kernel.name, names.op.name, cpu_driver(kernel, dtype), list(args.values()), total, kernel)
     launch.weight = _weight(kernel, args)
     _note_uses(launch, function, kernel, args)
     return launch
@@ -226,7 +233,8 @@ def _kernel(
     sequence_index: str | None,
     accumulate: bool,
 ) -> tuple[Kernel, dict[str, Argument]]:
-    layer, extra, sequence, used_rows = names.op.layer, {}, None, None
+    layer, sequence, used_rows = names.op.layer, None, None
+    extra: dict[str, Argument] = {}
     row = function.targets[0].axes[0].name if function.targets[0].axes else ""
     if row in layer.groups and (function.scan or sequence_index):
         group = layer.groups[row]
@@ -263,7 +271,7 @@ def spec_of(value: Argument) -> Spec:
     if isinstance(value, Ref):
         return Array(len(value.shape), value.dtype)
     if isinstance(value, tuple) and value and isinstance(value[0], Ref):
-        return tuple(Array(len(ref.shape), ref.dtype) for ref in value)  # type: ignore[union-attr]
+        return tuple(Array(len(ref.shape), ref.dtype) for ref in value)
     if isinstance(value, (float, Rate, Setting)):
         return "real"
     if isinstance(value, tuple) and not isinstance(value, Key):
@@ -284,7 +292,7 @@ def _total(names: Names, function: Function, args: Mapping[str, Argument]) -> Ex
         ids = args["used_rows_"]
         assert isinstance(ids, Ref)
         shape[0] = ids.shape[0]
-    total = shape[0]
+    total: Extent = shape[0]
     for size in shape[1:-1]:
         total = total * size.extra
     return total
@@ -293,7 +301,7 @@ def _total(names: Names, function: Function, args: Mapping[str, Argument]) -> Ex
 def _weight(kernel: Kernel, args: Mapping[str, Argument]) -> int:
     target = args[kernel.targets[0]]
     columns = target.shape[-1].extra if isinstance(target, Ref) and len(target.shape) > 1 else 1
-    return max(columns, 1) * 32 ** depth_of_loops(kernel.tree)
+    return max(columns, 1) << 5 * depth_of_loops(kernel.tree)
 
 
 def uses(value: Argument) -> list[Buffer]:
@@ -376,4 +384,3 @@ def _tuned_launch(
 def buffers_of(launches: Sequence[Launch]) -> list[Buffer]:
     """All buffers that launches use, each once."""
     return list({id(b): b for launch in launches for b in (*launch.reads, *launch.writes)}.values())
-

@@ -29,9 +29,7 @@ def pointer(typingctx: Any, address: Any) -> Any:
 
 
 @intrinsic
-def call_body(
-    typingctx: Any, address: Any, first: Any, last: Any, pointers: Any, ints: Any, floats: Any
-) -> Any:
+def call_body(typingctx: Any, address: Any, first: Any, last: Any, pointers: Any, ints: Any, floats: Any) -> Any:
     """Call the body at an address."""
     i64, void = ir.IntType(64), ir.VoidType()
     signature = types.void(*[types.int64] * 6)
@@ -45,14 +43,14 @@ def call_body(
 
 
 @njit(parallel=True, nogil=True, cache=True)
-def run_pieces(address, total, chunks, pointers, ints, floats):  # type: ignore[no-untyped-def]
+def run_pieces(address, total, chunks, pointers, ints, floats):
     """Run one launch, its pieces side by side; pieces are cut by shape, so threads never change a bit."""
     for chunk in prange(chunks):
         call_body(address, total * chunk // chunks, total * (chunk + 1) // chunks, pointers, ints, floats)
 
 
 @njit(nogil=True, cache=True)
-def run_launches(table, start, stop):  # type: ignore[no-untyped-def]
+def run_launches(table, start, stop):
     """Run the launches `start` to `stop` of a table with the columns of `COLUMNS`, one after the other."""
     for row in range(start, stop):
         address, total, chunks = table[row, 0], table[row, 1], table[row, 2]

@@ -83,7 +83,7 @@ class Net:
         """Running states by name (`bn1.running_mean`)."""
         from paddle_layers.define import State
 
-        return {p.name: p.value for p in self.arena.by_name.values() if isinstance(p.field, State)}
+        return {p.name: p.value for p in self.arena.by_name.values() if isinstance(p.definition, State)}
 
     @property
     def loss(self) -> float:
@@ -107,9 +107,7 @@ class Net:
 
     # ---- running
 
-    def forward(
-        self, feeds: Mapping[str, Any], phase: str = "train", step: int | None = None
-    ) -> dict[str, Any]:
+    def forward(self, feeds: Mapping[str, Any], phase: str = "train", step: int | None = None) -> dict[str, Any]:
         """Run a batch. Feeds by name of the data layer: arrays with the rows first, ids, `Sequences`, sparse rows.
 
         Gives the outputs that no layer reads, as arrays (`Sequences` for values in sequences). `step` decides the
@@ -127,7 +125,9 @@ class Net:
             self._step = self._step + 1 if step is None else step
         self._run(phase, plan, batch)
         self._statistics.add(plan)
-        return {name: self._read(plan, graph.values[name]) for name in self._networks[phase].outputs if name in plan.values}
+        return {
+            name: self._read(plan, graph.values[name]) for name in self._networks[phase].outputs if name in plan.values
+        }
 
     def _run(self, phase: str, plan: Plan, batch: Batch) -> None:
         rows = (id(plan), *(domain.rows for domain in feed_domains(self._graphs[phase])))

@@ -14,7 +14,7 @@ from paddle_layers.define import LayerDefinition, ShapeError, State, registries
 from paddle_layers.define.fields import Param
 
 if TYPE_CHECKING:
-    from paddle_layers.config.network import ParamSettings
+    from paddle_layers.config import ParamSettings
 
 Array = NDArray[Any]
 
@@ -30,7 +30,7 @@ class Parameter:
     shape: tuple[int, ...]
     trained: bool
     settings: ParamSettings | None
-    field: Param | State
+    definition: Param | State
     layer: LayerDefinition
     value: Array = field(default_factory=lambda: np.empty(0))
     gradient: Array | None = None
@@ -49,7 +49,7 @@ class Parameter:
         """
         output = next(iter(self.layer.outputs.values()))
         made = {axis.name for axis in output.axes}
-        axes = [axis.name for axis in self.field.axes]
+        axes = [axis.name for axis in self.definition.axes]
         if len(axes) != len(self.shape):
             return self.size, self.size
         inputs = [size for name, size in zip(axes, self.shape, strict=True) if name not in made]
@@ -72,7 +72,7 @@ class Parameter:
         """The initializer and its attributes: the config's, or the layer's."""
         if self.settings is not None and self.settings.init is not None:
             return self.settings.init
-        init = self.field.init
+        init = self.definition.init
         name, attributes = (init, {}) if isinstance(init, str) else init
         definition = registries["initializer"][name]
         return definition, definition.bind(attributes)

@@ -52,7 +52,8 @@ class Plan:
         if isinstance(ref.owner, Memory):
             array = getattr(ref.owner.parameter, ref.owner.part)
             return int(array.ctypes.data)
-        assert isinstance(ref.owner, Buffer) and ref.owner.storage is not None
+        assert isinstance(ref.owner, Buffer)
+        assert ref.owner.storage is not None
         return int(self.arena.ctypes.data) + ref.owner.storage.offset
 
     # ---- running

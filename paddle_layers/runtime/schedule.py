@@ -14,7 +14,7 @@ from .builtin import ADD, FILL, simple_launch
 from .domains import Extent, rows_of
 from .gradients import GradientNeeds
 from .graph import Graph, Op, Value
-from .launches import Launch, Memory, Names, Rate, Ref, make_launch
+from .launches import Argument, Launch, Memory, Names, Rate, Ref, make_launch
 
 
 class Schedule:
@@ -105,7 +105,11 @@ class Schedule:
                 names.tensors[target.name] = [Ref(buffer, shape, "int64" if whole else "real")]
 
     def _launches(
-        self, names: Names, function: Function, items: Iterable[int] | None = None, accumulate: frozenset[int] = frozenset()
+        self,
+        names: Names,
+        function: Function,
+        items: Iterable[int] | None = None,
+        accumulate: frozenset[int] = frozenset(),
     ) -> list[Launch]:
         """The launches of a function: one, or one for each item of a repeatable input."""
         if function.over is None and not function.which:
@@ -120,7 +124,7 @@ class Schedule:
         over = function.over
         if over is None:
             target = function.targets[0]
-            name = target.per or target.name  # type: ignore[attr-defined]
+            name = getattr(target, "per", None) or target.name
             count = len(op.argument(name)) if name in op.layer.inputs else len(op.output(name))
             return list(range(count))
         kinds = [value.type.kind for value in op.argument(over.name)]
@@ -143,9 +147,7 @@ class Schedule:
         for op in reversed(self.graph.ops):
             if needs.active(op):
                 self._backward_op(op, needs, written)
-        for value in needs.forced:
-            if (buffer := self.gradients.get(value.name)) is not None:
-                self.kept.append(buffer)
+        self.kept += [self.gradients[value.name] for value in needs.forced if value.name in self.gradients]
 
     def _gradient(self, value: Value) -> Buffer:
         if value.name not in self.gradients:
@@ -161,7 +163,9 @@ class Schedule:
                 buffer = self._gradient(value)
                 if id(buffer) not in written:
                     written.add(id(buffer))
-                    self.backward.append(simple_launch(FILL, value.name, [Ref(buffer, (buffer.extent,)), 0.0], self.dtype))
+                    self.backward.append(
+                        simple_launch(FILL, value.name, [Ref(buffer, (buffer.extent,)), 0.0], self.dtype)
+                    )
                 refs.append(Ref(buffer, names.shape(output, item)))
             names.tensors["d" + name] = refs
         functions = needs.functions(op)
@@ -188,9 +192,7 @@ class Schedule:
         targets = [self._gradient(value) for value in values]
         if private:
             targets = [Buffer(f"{op.name}.d{name}", buffer.extent, self.dtype) for buffer in targets]
-        names.tensors["d" + name] = [
-            Ref(buffer, names.shape(target, item)) for item, buffer in enumerate(targets)
-        ]
+        names.tensors["d" + name] = [Ref(buffer, names.shape(target, item)) for item, buffer in enumerate(targets)]
         for item in needed:
             adds = id(targets[item]) in written
             written.add(id(targets[item]))
@@ -216,7 +218,7 @@ class Schedule:
             adds = id(parameter) in written
             if function.used is not None and not adds:
                 size = Extent(parameter.size)
-                zero = [Ref(Memory(parameter, "gradient"), (size,)), 0.0]
+                zero: list[Argument] = [Ref(Memory(parameter, "gradient"), (size,)), 0.0]
                 self.backward.append(simple_launch(FILL, parameter.name, zero, self.dtype))
             written.update(id(names.op.params[target.name][item]) for target in function.targets)
             self.backward += self._launches(names, function, [item], frozenset({item} if adds else ()))

@@ -21,9 +21,7 @@ SERIAL_WORK = 1 << 14
 class Table:
     """Addresses, sizes and numbers of launches; only what a batch or a step changes is written again."""
 
-    def __init__(
-        self, launches: Sequence[Launch], addresses: Mapping[str, int], address: Callable[[Ref], int]
-    ) -> None:
+    def __init__(self, launches: Sequence[Launch], addresses: Mapping[str, int], address: Callable[[Ref], int]) -> None:
         self._address = address
         pointers: list[int] = []
         ints: list[Extent] = []
@@ -50,7 +48,9 @@ class Table:
         self._tuned = [(row, launch.items) for row, launch in enumerate(launches) if launch.items is not None]
         self._weights = np.array([launch.weight for launch in launches], np.int64)
 
-    def _put(self, argument: Any, pointers: list[int], ints: list[Extent], floats: list[float | Rate | Setting]) -> None:
+    def _put(
+        self, argument: Any, pointers: list[int], ints: list[Extent], floats: list[float | Rate | Setting]
+    ) -> None:
         if isinstance(argument, Ref):
             pointers.append(self._address(argument))
             ints.extend(argument.shape)

@@ -53,7 +53,9 @@ def as_sequences(value: Any, level: int) -> Any:
     if isinstance(value, Sequences) or level == 0:
         return value
     if not isinstance(value, (list, tuple)):
-        raise FeedError(f"is {type(value).__name__}; it takes Sequences(data, starts) or a list with one item a sequence")
+        raise FeedError(
+            f"is {type(value).__name__}; it takes Sequences(data, starts) or a list with one item a sequence"
+        )
     if level == 1:
         return Sequences(_joined(value), _starts(value))
     if not all(isinstance(sequence, (list, tuple)) for sequence in value):
@@ -81,7 +83,9 @@ def as_csr(value: Any) -> Csr:
         matrix = value.tocsr()
         return Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
     if not isinstance(value, (list, tuple)):
-        raise FeedError(f"is {type(value).__name__}; sparse rows are Csr(start, id), lists of columns or a SciPy matrix")
+        raise FeedError(
+            f"is {type(value).__name__}; sparse rows are Csr(start, id), lists of columns or a SciPy matrix"
+        )
     entries = [entry for row in value for entry in row]
     if entries and isinstance(entries[0], tuple):
         columns, values = zip(*entries, strict=True)

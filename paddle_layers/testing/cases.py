@@ -59,7 +59,9 @@ class Case:
         parts += [f'output: "{name}"' for name in self.outputs]
         differentiable = self.definition.facts.differentiable
         if differentiable:
-            wanted = [t.kind == "DENSE" and i.name in differentiable for t, i in zip(self.types, self.inputs, strict=True)]
+            wanted = [
+                t.kind == "DENSE" and i.name in differentiable for t, i in zip(self.types, self.inputs, strict=True)
+            ]
             parts += [f"propagate_down: {str(force).lower()}" for force in wanted]
         settings = {name: v for name, v in self.example.settings.items() if name not in self.definition.inputs}
         block = " ".join(f"{name}: {_text(value)}" for name, value in settings.items())
@@ -89,7 +91,9 @@ class Case:
 
     def feeds(self, arrays: list[Any]) -> dict[str, Any]:
         """The rows as they are fed, in sequences where the type says so."""
-        return {f"in{i}": _in_sequences(type_, rows) for i, (type_, rows) in enumerate(zip(self.types, arrays, strict=True))}
+        return {
+            f"in{i}": _in_sequences(type_, rows) for i, (type_, rows) in enumerate(zip(self.types, arrays, strict=True))
+        }
 
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng([stream, zlib.crc32(repr(self.example).encode())])
