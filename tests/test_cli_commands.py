@@ -1,0 +1,308 @@
+"""The commands: results on stdout, messages on stderr, exit status 0, 1 or 2, no traceback for a user's mistake."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree as ET
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import paddle_layers as pl
+from paddle_layers.cli import commands
+from paddle_layers.cli.app import NAMES
+from paddle_layers.cli.fmt import replace_text
+from paddle_layers.cli.show import memory
+
+NET = """\
+name: "small"
+layer { name: "x" type: "data" data { shape: 4 } }
+layer { name: "label" type: "data" data { data_type: INT size: 3 } }
+layer { name: "y" type: "fc" input: "x" fc { size: 3 act: "relu" } }
+layer { name: "cost" type: "softmax_with_loss" input: "y" input: "label" }
+"""
+
+PLUGIN = '''
+import paddle_layers as pl
+
+@pl.layer("triple")
+class Triple:
+    """Three times."""
+    examples = (pl.Example(x="3"),)
+    x = pl.Input("...", "values")
+    y = pl.Output("...", "three times `x`")
+
+@pl.each(Triple.y)
+def triple_y(i, x):
+    return 3.0 * x[i]
+
+@pl.gradient(Triple.x)
+def triple_dx(i, dy):
+    return 3.0 * dy[i]
+'''
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Runs a command in a folder with `net.textproto`; an error that is no user's fault fails the test."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(pl.registry, "_entries", {name: pl.registry[name] for name in pl.registry})
+    (tmp_path / "net.textproto").write_text(NET)
+
+    def invoke(*arguments: str, status: int = 0) -> Result:
+        result = CliRunner().invoke(commands, arguments)
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        assert result.exit_code == status, result.output
+        return result
+
+    return invoke
+
+
+def test_help_names_every_command(run: Run) -> None:
+    text = run("--help").stdout
+    assert all(f"\n  {name} " in text for name in NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_command_has_help_and_takes_plugins(run: Run, name: str) -> None:
+    assert "--plugins" in run(name, "--help").stdout
+
+
+def test_wrong_usage_is_status_2(run: Run) -> None:
+    assert "did you mean `validate`" in run("validat", status=2).stderr
+    run("validate", status=2)
+    run("validate", "net.textproto", "--format", "xml", status=2)
+    run("fmt", "--check", "--stdout", "net.textproto", status=2)
+    run("train", "train.textproto", "--resume", "--overwrite", status=2)
+
+
+# ---- validate, explain, fmt
+
+
+def test_validate_says_what_it_has(run: Run) -> None:
+    assert run("validate", "net.textproto").stdout == "net.textproto: valid, a network of 4 layers\n"
+
+
+def test_validate_reports_all_files(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.textproto").write_text(NET.replace("size: 3 act", "sise: 3 act"))
+    (tmp_path / "b.textproto").write_text(NET.replace('"relu"', '"relo"'))
+    result = run("validate", "a.textproto", "net.textproto", "b.textproto", "missing.textproto", status=1)
+    assert result.stdout == "net.textproto: valid, a network of 4 layers\n"
+    lines = [line for line in result.stderr.splitlines() if ": error[" in line]
+    assert [line.split(":")[0] for line in lines] == ["a.textproto", "b.textproto", "missing.textproto"]
+
+
+def test_validate_json(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.textproto").write_text(NET.replace('"relu"', '"relo"'))
+    (fault,) = json.loads(run("validate", "--format", "json", "a.textproto", status=1).stdout)
+    assert (fault["file"], fault["line"], fault["severity"]) == ("a.textproto", 4, "error")
+    assert {"column", "end_column", "code", "message", "help", "notes"} <= set(fault)
+    assert json.loads(run("validate", "--format", "json", "net.textproto").stdout) == []
+
+
+def test_validate_github(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "a.textproto").write_text(NET.replace('"relu"', '"relo"'))
+    assert run("validate", "--format", "github", "a.textproto", status=1).stdout.startswith(
+        "::error file=a.textproto,line=4"
+    )
+    assert run("validate", "--format", "github", "net.textproto").stdout == ""
+
+
+def test_a_file_that_is_no_text(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "bytes.textproto").write_bytes(b"\xff\xfe\x00")
+    assert "UTF-8" in run("validate", "bytes.textproto", status=1).stderr
+    assert "folder" in run("validate", str(tmp_path), status=1).stderr
+
+
+def test_explain(run: Run) -> None:
+    codes = run("explain").stdout.split()
+    assert "E101" in codes
+    assert "Wrong:" in run("explain", "e101").stdout
+    assert "no code `E1O1`" in run("explain", "E1O1", status=1).stderr
+
+
+def test_fmt(run: Run, tmp_path: Path) -> None:
+    untidy = NET.replace("layer { name", "layer  {  name") + "# end\n"
+    file = tmp_path / "net.textproto"
+    file.write_text(untidy)
+    shown = run("fmt", "--stdout", "net.textproto").stdout
+    assert file.read_text() == untidy
+    run("fmt", "--check", "net.textproto", status=1)
+    run("fmt", "net.textproto")
+    assert file.read_text() == shown
+    assert "# end" in shown
+    run("fmt", "--check", "net.textproto")
+
+
+def test_fmt_of_a_faulty_file_changes_nothing(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "net.textproto").write_text("layer { name: ")
+    assert "error[" in run("fmt", "net.textproto", status=1).stderr
+    assert (tmp_path / "net.textproto").read_text() == "layer { name: "
+
+
+def test_replacing_a_text_keeps_its_mode_and_leaves_nothing_behind(tmp_path: Path) -> None:
+    file = tmp_path / "a"
+    file.write_text("old")
+    file.chmod(0o640)
+    replace_text(file, "new")
+    assert (file.read_text(), file.stat().st_mode & 0o777) == ("new", 0o640)
+    assert list(tmp_path.iterdir()) == [file]
+
+
+# ---- show, layers, docs, plugins
+
+
+def test_show(run: Run) -> None:
+    lines = run("show", "net.textproto").stdout.splitlines()
+    assert lines[0].strip() == "small"
+    (row,) = (line.split() for line in lines if line.startswith("y "))
+    assert row[:6] == ["y", "fc", "+", "relu", "x", "3"]
+    assert "15" in row
+    assert lines[-1].startswith("total, 64 rows")
+
+
+def test_show_svg(run: Run, tmp_path: Path) -> None:
+    result = run("show", "net.textproto", "--svg", "net.svg")
+    assert result.stdout == ""
+    texts = [text.text for text in ET.parse(tmp_path / "net.svg").iter("{http://www.w3.org/2000/svg}text")]
+    assert {"x", "y", "cost", "fc + relu", "15 parameters"} <= set(texts)
+
+
+def test_show_selects_a_phase(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "net.textproto").write_text(
+        NET + 'layer { name: "hits" type: "accuracy" input: "y" input: "label" include { phase: "test" } }\n'
+    )
+    assert "hits" in run("show", "net.textproto", "--phase", "test").stdout
+    assert "hits" not in run("show", "net.textproto", "--phase", "train").stdout
+
+
+@pytest.mark.parametrize(
+    ("size", "text"), [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (150 << 20, "150 MiB"), (3 << 40, "3.0 TiB")]
+)
+def test_memory_in_words(size: int, text: str) -> None:
+    assert memory(size) == text
+
+
+def test_layers(run: Run) -> None:
+    text = run("layers").stdout
+    assert all(f"\n  {name} " in text for name in pl.registry)
+    assert run("layers", "sgd").stdout.startswith("# sgd\n")
+    assert "did you mean `relu`" in run("layers", "relo", status=1).stderr
+
+
+def test_docs(run: Run, tmp_path: Path) -> None:
+    assert "start with" in run("docs", "pages").stdout
+    assert (tmp_path / "pages" / "layers" / "fc.md").is_file()
+    assert "net.textproto" in run("docs", "net.textproto/pages", status=1).stderr
+
+
+def test_plugins(run: Run) -> None:
+    run("plugins")
+
+
+def test_a_plugin_file_is_loaded_first(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "triple.py").write_text(PLUGIN)
+    (tmp_path / "net.textproto").write_text(NET.replace('"relu"', '"triple"'))
+    run("validate", "net.textproto", status=1)
+    run("validate", "--plugins", "triple.py", "net.textproto")
+    assert run("check", "--plugins", "triple.py", "triple").stdout.startswith("triple: passed")
+
+
+def test_a_faulty_plugin_is_named_with_its_line(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "triple.py").write_text(PLUGIN.replace("def triple_dx(i, dy)", "def triple_dx(i, dz)"))
+    stderr = run("validate", "--plugins", "triple.py", "net.textproto", status=1).stderr
+    assert "triple.py:15:" in stderr
+    assert "dz" in stderr
+    assert "missing.py" in run("layers", "--plugins", "missing.py", status=1).stderr
+
+
+def test_check_says_what_is_wrong(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "wrong.py").write_text(
+        PLUGIN.replace("return 3.0 * dy[i]", "return 2.0 * dy[i]").replace("triple", "wrong")
+    )
+    result = run("check", "--plugins", "wrong.py", "wrong", "relu", status=1)
+    assert "wrong: failed" in result.stderr
+    assert "1 of 2 layers failed" in result.stderr
+    assert "relu: passed" in result.stdout
+    assert "did you mean `relu`" in run("check", "rellu", status=1).stderr
+
+
+# ---- train, predict, warm
+
+
+@pytest.fixture
+def project(run: Run, tmp_path: Path) -> Path:
+    run("new", "first")
+    file = tmp_path / "first" / "train.textproto"
+    file.write_text(file.read_text().replace("epochs: 60", "epochs: 2"))
+    return tmp_path / "first"
+
+
+def test_train_then_predict(run: Run, project: Path) -> None:
+    result = run("train", "first/train.textproto", "--output", "out")
+    assert "Weights: out/weights.safetensors" in result.stdout
+    assert "step" in result.stderr
+    assert "step" not in result.stdout
+    assert "nothing is overwritten" in run("train", "first/train.textproto", "--output", "out", status=1).stderr
+    run("train", "first/train.textproto", "--output", "out", "--overwrite", "--seed", "3")
+
+    predict = ("predict", "first/train.textproto", "--weights", "out/weights.safetensors")
+    rows = list(csv.reader(run(*predict, "first/test.csv").stdout.splitlines()))
+    assert rows[0] == ["row", "scores.class", "scores.0", "scores.1", "scores.2"]
+    assert len(rows) == 121
+    assert all(abs(sum(map(float, row[2:])) - 1) < 1e-4 for row in rows[1:])
+    assert rows == list(csv.reader(run(*predict, "first/test.npz").stdout.splitlines()))
+    assert rows == list(csv.reader(run(*predict).stdout.splitlines()))
+
+
+def test_predict_needs_no_label(run: Run, project: Path, tmp_path: Path) -> None:
+    run("train", "first/train.textproto", "--output", "out")
+    lines = (project / "test.csv").read_text().splitlines()
+    (tmp_path / "bare.csv").write_text("\n".join(line.rpartition(",")[0] for line in lines) + "\n")
+    predict = ("predict", "first/train.textproto", "--weights", "out/weights.safetensors")
+    assert run(*predict, "bare.csv").stdout == run(*predict, "first/test.csv").stdout
+
+
+def test_predict_into_a_file_overwrites_nothing(run: Run, project: Path, tmp_path: Path) -> None:
+    run("train", "first/train.textproto", "--output", "out")
+    predict = ("predict", "first/train.textproto", "--weights", "out/weights.safetensors", "--output", "table.csv")
+    run(*predict)
+    table = (tmp_path / "table.csv").read_text()
+    assert "table.csv" in run(*predict, status=1).stderr
+    assert (tmp_path / "table.csv").read_text() == table
+
+
+def test_predict_without_weights_or_data(run: Run, project: Path, tmp_path: Path) -> None:
+    assert "weights" in run("predict", "first/train.textproto", status=1).stderr
+    run("train", "first/train.textproto", "--output", "out")
+    predict = ("predict", "first/train.textproto", "--weights", "out/weights.safetensors")
+    assert "missing.csv" in run(*predict, "missing.csv", status=1).stderr
+    (tmp_path / "data.txt").write_text("1\n")
+    assert "data.txt" in run(*predict, "data.txt", status=1).stderr
+
+
+def test_warm(run: Run) -> None:
+    assert run("warm", "net.textproto").stdout == "net.textproto: kernels are ready\n"
+
+
+# ---- as a process
+
+
+@pytest.mark.slow
+def test_validate_of_a_small_file_takes_half_a_second(tmp_path: Path) -> None:
+    (tmp_path / "net.textproto").write_text(NET)
+    command = [sys.executable, "-m", "paddle_layers", "validate", "net.textproto"]
+    seconds = []
+    for _ in range(5):
+        start = time.perf_counter()
+        subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+        seconds.append(time.perf_counter() - start)
+    assert min(seconds) <= 0.5, seconds
