@@ -80,7 +80,9 @@ def _field(field: FieldDescriptor, rule: Any) -> HeaderField:
 def _attribute(field: FieldDescriptor, rule: Any, repeated: bool) -> Attribute[Any]:
     text = f"field `{field.name}`"
     default: Any = REQUIRED
-    limits: dict[str, Any] = {key: _number(field, getattr(rule, key)) for key in ("min", "max", "above") if rule.HasField(key)}
+    limits: dict[str, Any] = {
+        key: _number(field, getattr(rule, key)) for key in ("min", "max", "above") if rule.HasField(key)
+    }
     made: Attribute[Any]
     if rule.options:
         made = Choice(text, options=tuple(rule.options), default=default)

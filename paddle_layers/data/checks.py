@@ -35,7 +35,9 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
     level = 0 if isinstance(column, np.ndarray) else column.level
     if level != wanted.level:
         found = ("single rows", "sequences", "nested sequences")[level]
-        remedy = f"store `{name}.starts` beside `{name}`" if level < wanted.level else "declare `seq_nested_level` there"
+        remedy = (
+            f"store `{name}.starts` beside `{name}`" if level < wanted.level else "declare `seq_nested_level` there"
+        )
         raise DataError(f"{where} holds {found}, but {target}; {remedy}")
     if wanted.kind == "INT" and column.dtype.kind not in "iub":
         raise DataError(f"{where} is {column.dtype}, but {target}; store whole numbers: {name}.astype(numpy.int64)")
