@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,7 +60,7 @@ class Definition:
         """First line of the description."""
         return self.description.partition("\n")[0]
 
-    @property
+    @cached_property
     def attribute_by_name(self) -> dict[str, Attribute[Any]]:
         """Attributes by name and by alias."""
         return {name: a for a in self.attributes.values() for name in (a.name, *a.aliases)}

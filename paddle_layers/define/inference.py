@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -198,7 +197,7 @@ def _show(size: Any) -> str:
 
 def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions: Mapping[str, tuple[int, ...]]) -> Any:
     call = layer.hooks[hook]
-    names = inspect.signature(call).parameters
+    names = layer.hook_names[hook]
     missing = [name for name in names if name not in given]
     if missing:
         code = call.__code__

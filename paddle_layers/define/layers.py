@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -44,6 +45,7 @@ class LayerDefinition(Definition):
         self.stats: dict[str, Stat] = of(Stat)
         self.functions: list[Function] = []
         self.hooks: dict[str, Callable[..., Any]] = {}
+        self.hook_names: dict[str, tuple[str, ...]] = {}
         self.examples: list[Example] = list(vars(owner).get("examples", ()))
         self.common = common
         super().__init__("layer", name, owner, **options)
@@ -78,6 +80,7 @@ class LayerDefinition(Definition):
         if role in self.hooks:
             raise self.error(f"has two @{role} functions")
         self.hooks[role] = call
+        self.hook_names[role] = tuple(inspect.signature(call).parameters)
 
     @cached_property
     def axis_names(self) -> set[str]:

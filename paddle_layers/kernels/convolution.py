@@ -9,12 +9,13 @@ from .blas import matrix_product
 from .tuned import tuned
 
 WORTH_IT = 1 << 14
+"""Multiplications below which the point function is as fast and spares the compiler."""
 SLICES = 8
 
 
-def is_large(N: int, K: int, D: int, A: int, B: int, P: int, Q: int) -> bool:
-    """Whether BLAS pays: multiplications of the whole batch."""
-    return N * K * D * A * B * P * Q >= WORTH_IT
+def multiplications(N: int, K: int, D: int, A: int, B: int, P: int, Q: int) -> int:
+    """Operations on the whole batch; laying out the windows counts like two filters."""
+    return N * (K + 2) * D * A * B * P * Q
 
 
 def slices(N: int) -> int:
@@ -86,7 +87,7 @@ def gather(image, column, low, high, A, B, P, Q, stride, stride_y, padding, padd
                             target[np.uint64(left + q * stride)] += row[q]
 
 
-@tuned("conv", "conv_y", items=slices, scratch=columns, when=is_large)
+@tuned("conv", "conv_y", items=slices, scratch=columns, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def conv_y(
     first, last, y, x, weight, scratch, A, B, P, Q,
@@ -110,7 +111,7 @@ def conv_y(
                 )  # fmt: skip
 
 
-@tuned("conv", "conv_dx", items=slices, scratch=columns, when=is_large)
+@tuned("conv", "conv_dx", items=slices, scratch=columns, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def conv_dx(
     first, last, dx, dy, weight, accumulate, scratch, A, B, P, Q,
@@ -136,7 +137,7 @@ def conv_dx(
                 )  # fmt: skip
 
 
-@tuned("conv", "conv_dweight", items=channel_parts, scratch=part_columns, when=is_large)
+@tuned("conv", "conv_dweight", items=channel_parts, scratch=part_columns, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def conv_dweight(
     first, last, dweight, dy, x, accumulate, scratch, A, B, P, Q,

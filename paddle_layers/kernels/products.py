@@ -12,9 +12,9 @@ WORTH_IT = 1 << 13
 TILES = 8
 
 
-def is_large(N: int, C_i: int, K: int) -> bool:
-    """Whether BLAS pays."""
-    return N * C_i * K >= WORTH_IT
+def multiplications(N: int, C_i: int, K: int) -> int:
+    """Operations of a product."""
+    return N * C_i * K
 
 
 def row_tiles(N: int) -> int:
@@ -27,7 +27,7 @@ def column_tiles(C_i: int) -> int:
     return max(1, min(TILES, C_i // 16))
 
 
-@tuned("fc", "fc_y", items=row_tiles, when=is_large)
+@tuned("fc", "fc_y", items=row_tiles, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def fc_y(first, last, y, x, weight, accumulate):
     tiles = max(1, min(8, x.shape[0] // 16))
@@ -41,7 +41,7 @@ def fc_y(first, last, y, x, weight, accumulate):
         )  # fmt: skip
 
 
-@tuned("fc", "fc_dx", items=row_tiles, when=is_large)
+@tuned("fc", "fc_dx", items=row_tiles, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def fc_dx(first, last, dx, dy, weight, accumulate):
     tiles = max(1, min(8, dy.shape[0] // 16))
@@ -55,7 +55,7 @@ def fc_dx(first, last, dx, dy, weight, accumulate):
         )  # fmt: skip
 
 
-@tuned("fc", "fc_dweight", items=column_tiles, when=is_large)
+@tuned("fc", "fc_dweight", items=column_tiles, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def fc_dweight(first, last, dweight, x, dy, accumulate):
     C, K = dweight.shape

@@ -22,14 +22,15 @@ class Tuned(NamedTuple):
 
     call: Any
     names: tuple[str, ...]
-    when: Callable[..., bool] | None
+    work: Callable[..., int]
+    least: int
     items: Callable[..., int]
     scratch: Callable[..., int] | None
     in_place: bool
 
     def accepts(self, sizes: Mapping[str, Any]) -> bool:
         """Whether it takes these sizes and attributes."""
-        return self.when is None or bool(call_by_name(self.when, sizes))
+        return int(call_by_name(self.work, sizes)) >= self.least
 
 
 _TUNED: dict[tuple[str, str, str], list[Tuned]] = {}
@@ -40,8 +41,9 @@ def tuned(
     function: str,
     *,
     items: Callable[..., int],
+    work: Callable[..., int],
+    least: int = 0,
     device: str = "cpu",
-    when: Callable[..., bool] | None = None,
     scratch: Callable[..., int] | None = None,
     in_place: bool = False,
 ) -> Callable[[Any], Any]:
@@ -49,13 +51,14 @@ def tuned(
 
     It is called as `call(first, last, ...)` for the work items `first` to `last` of `items(...)`, and asks for
     tensors (whole arrays), axis sizes, attributes, `accumulate` (add to the target) and `scratch` (an array of
-    `items x scratch(...)` reals) by name, as point functions do. `when`, `items` and `scratch` are host functions
-    of sizes and attributes. The number of items depends on shapes only, so results do not depend on threads.
+    `items x scratch(...)` reals) by name, as point functions do. `work`, `items` and `scratch` are host functions
+    of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations the point
+    function stays. The number of items depends on shapes only, so results do not depend on threads.
     """
 
     def mark(call: Any) -> Any:
         names = tuple(inspect.signature(getattr(call, "py_func", call)).parameters)[2:]
-        entry = Tuned(call, names, when, items, scratch, in_place)
+        entry = Tuned(call, names, work, least, items, scratch, in_place)
         _TUNED.setdefault((layer, function, device), []).append(entry)
         return call
 

@@ -86,7 +86,9 @@ class Launch:
     items: Callable[[], int] | None = None
     """Work items of a tuned kernel for the rows of this batch."""
     weight: int = 1
-    """Guess at the work of an item, in elements."""
+    """Guess at the operations of an item."""
+    work: int = 0
+    """Guess at the operations of the whole launch, at the capacity of the domains, from below."""
     reads: list[Buffer] = field(default_factory=list)
     writes: list[Buffer] = field(default_factory=list)
     takeovers: list[tuple[Buffer, Buffer]] = field(default_factory=list)
@@ -219,7 +221,7 @@ def make_launch(names: Names, function: Function, item: int | None, dtype: str, 
     args |= extra
     total = _total(names, function, args)
     launch = Launch(kernel.name, names.op.name, cpu_driver(kernel, dtype), list(args.values()), total, kernel)
-    launch.weight = _weight(kernel, args)
+    launch.weight, launch.work = _weight(kernel, args), _largest(args)
     _note_uses(launch, function, kernel, args)
     return launch
 
@@ -301,13 +303,25 @@ def _total(names: Names, function: Function, args: Mapping[str, Argument]) -> Ex
 def _weight(kernel: Kernel, args: Mapping[str, Argument]) -> int:
     target = args[kernel.targets[0]]
     columns = target.shape[-1].extra if isinstance(target, Ref) and len(target.shape) > 1 else 1
-    return max(columns, 1) << 5 * depth_of_loops(kernel.tree)
+    return max(columns, 1) << 3 * depth_of_loops(kernel.tree)
+
+
+def _largest(args: Mapping[str, Argument]) -> int:
+    """Elements of the largest array: what is read whole takes at least as many operations."""
+    refs = [ref for value in args.values() for ref in _refs(value)]
+    return max((math.prod(size.capacity for size in ref.shape) for ref in refs), default=0)
+
+
+def _refs(value: Argument) -> list[Ref]:
+    """The arrays of an argument."""
+    if isinstance(value, Ref):
+        return [value]
+    return [part for part in value if isinstance(part, Ref)] if isinstance(value, tuple) else []
 
 
 def uses(value: Argument) -> list[Buffer]:
     """The buffers behind an argument."""
-    refs = value if isinstance(value, tuple) and not isinstance(value, Ref) else (value,)
-    return [ref.owner for ref in refs if isinstance(ref, Ref) and isinstance(ref.owner, Buffer)]
+    return [ref.owner for ref in _refs(value) if isinstance(ref.owner, Buffer)]
 
 
 def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping[str, Argument]) -> None:
@@ -369,6 +383,7 @@ def _tuned_launch(
     specs = {name: spec_of(value) for name, value in args.items()}
     driver = tuned_driver(f"{function.name}_tuned", tuned, specs, constants, dtype)
     launch = Launch(function.name, names.op.name, driver, list(args.values()), None)
+    launch.work = int(call_by_name(tuned.work, sizes))
     launch.items = lambda: int(call_by_name(tuned.items, host_sizes(names, item, capacity=False)))
     for name, value in args.items():
         found = uses(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import zlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -104,6 +104,23 @@ class Net:
     def memory(self, phase: str) -> int:
         """Bytes of the buffers that the plans of a phase hold now; parameters are not counted."""
         return sum(plan.nbytes for (planned, _), plan in self._plans.items() if planned == phase)
+
+    def capacities(self) -> dict[str, list[int]]:
+        """Rows that the buffers of each phase have room for; they grow with the batches.
+
+        Which kernel runs may depend on them, and so may the last bit of a result: a training that goes on has to
+        start with those it had.
+        """
+        return {phase: [domain.capacity for domain in feed_domains(graph)] for phase, graph in self._graphs.items()}
+
+    def reserve(self, capacities: Mapping[str, Sequence[int]]) -> None:
+        """Give the buffers the room that `capacities()` told."""
+        for phase, graph in self._graphs.items():
+            domains = feed_domains(graph)
+            if [domain.capacity for domain in domains] != list(capacities[phase]):
+                for domain, rows in zip(domains, capacities[phase], strict=True):
+                    domain.capacity = rows
+                self._forget_all(phase)
 
     # ---- running
 

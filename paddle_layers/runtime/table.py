@@ -14,8 +14,8 @@ from .native import run_launches
 
 PIECES = 8
 """Pieces a launch is cut into; more than there are threads, so that they end together."""
-SERIAL_WORK = 1 << 14
-"""Work (in elements) below which waking other threads costs more than it gains."""
+SERIAL_WORK = 1 << 19
+"""Operations below which other threads are not woken: some 50 us, which a busy machine takes to wake one."""
 
 
 class Table:
@@ -47,6 +47,7 @@ class Table:
         self._totals = _Sizes([launch.total or Extent() for launch in launches])
         self._tuned = [(row, launch.items) for row, launch in enumerate(launches) if launch.items is not None]
         self._weights = np.array([launch.weight for launch in launches], np.int64)
+        self._work = np.array([launch.work for launch in launches], np.int64)
 
     def _put(
         self, argument: Any, pointers: list[int], ints: list[Extent], floats: list[float | Rate | Setting]
@@ -74,11 +75,8 @@ class Table:
         self._totals.write(totals)
         for row, items in self._tuned:
             totals[row] = items()
-        work = totals * self._weights
-        chunks = np.where(work < SERIAL_WORK, 1, np.minimum(totals, PIECES))
-        for row, _ in self._tuned:
-            chunks[row] = totals[row]
-        self.rows[:, 2] = chunks
+        work = np.maximum(totals * self._weights, self._work)
+        self.rows[:, 2] = np.where(work < SERIAL_WORK, 1, np.minimum(totals, PIECES))
 
     def set_keys(self, key: Callable[[str], int]) -> None:
         """Draw the keys of random operations for a step."""
