@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from paddle_layers.define import Choice, Float, Int, String, callback
 
+from .preparation import BEST
 from .problems import TrainingError
 
 if TYPE_CHECKING:
@@ -70,4 +71,4 @@ class SaveBest(_Watching):
         value = self.better(run, self._best)
         if value is not None:
             self._best = value
-            run.net.save(str(run.folder / "best.safetensors"))
+            run.net.save(str(run.folder / BEST))

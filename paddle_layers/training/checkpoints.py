@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from paddle_layers.runtime import Net
 
 WEIGHTS, OPTIMIZER, FACTS = "weights.safetensors", "optimizer.safetensors", "state.json"
+NEEDED = ("step", "epoch", "batch", "capacities", "loss_sum", "loss_count", "seconds")
 
 
 def save_checkpoint(
@@ -75,7 +76,7 @@ def read_facts(checkpoint: Path, fixed: Mapping[str, Any]) -> dict[str, Any]:
         facts = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise TrainingError(f"{path} cannot be read: {error}; {remedy}") from None
-    if not isinstance(facts, dict) or not isinstance(facts.get("step"), int):
+    if not isinstance(facts, dict) or not all(name in facts for name in NEEDED):
         raise TrainingError(f"{path} is no checkpoint; {remedy}")
     changed = [f"{name} was {facts.get(name)} and is {now}" for name, now in fixed.items() if facts.get(name) != now]
     if changed:

@@ -11,9 +11,12 @@ from typing import TYPE_CHECKING
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.feeds import Transform
 
+from .checkpoints import WEIGHTS
 from .problems import TrainingError
 
-CHECKPOINTS = "checkpoints"
+CHECKPOINTS, LOG, CURVE, BEST = "checkpoints", "log.csv", "curve.svg", "best.safetensors"
+RESULTS = (WEIGHTS, BEST, LOG, CURVE)
+"""Files that a training leaves in its folder, beside the checkpoints."""
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
@@ -186,8 +189,13 @@ def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> None:
             "continue that training with --resume, or replace it with --overwrite"
         )
     try:
-        if overwrite and not resume:
-            shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
+
+
+def clear_folder(folder: Path) -> None:
+    """Remove what an earlier training left, so that nothing of it is taken for the new one's; other files stay."""
+    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    for name in RESULTS:
+        (folder / name).unlink(missing_ok=True)

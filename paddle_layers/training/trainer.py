@@ -13,7 +13,17 @@ from .checkpoints import WEIGHTS, load_weights, newest_checkpoint, read_facts, r
 from .evaluation import evaluate
 from .interrupts import Interrupts
 from .ledger import Ledger
-from .preparation import CHECKPOINTS, Job, claim_folder, output_folder, prepare, statistic_names
+from .preparation import (
+    CHECKPOINTS,
+    CURVE,
+    LOG,
+    Job,
+    claim_folder,
+    clear_folder,
+    output_folder,
+    prepare,
+    statistic_names,
+)
 from .problems import TrainingError
 from .progress import Progress, as_text, make_progress
 from .runs import Report, Run, call, short_names
@@ -21,8 +31,6 @@ from .schedules import rate_at
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
-
-LOG, CURVE = "log.csv", "curve.svg"
 
 
 def train(
@@ -58,6 +66,8 @@ def train(
         job = prepare(
             training, seed=seed, device=device, datasets=datasets or {}, say=shown.say, compiling=shown.compiling
         )
+        if overwrite and not resume:
+            clear_folder(folder)
         with job.net:
             trainer = Trainer(training, job, folder, shown, callbacks)
             trainer.begin(resume=resume, weights=weights)
@@ -168,7 +178,8 @@ class Trainer:
 
     def _save(self) -> None:
         run, (epoch, batch) = self.run, self.job.train.position
-        facts = {"epoch": epoch, "batch": batch, **self._fixed(), **self._ledger.facts()}
+        facts = {"epoch": epoch, "batch": batch, "capacities": run.net.capacities(), **self._fixed()}
+        facts |= self._ledger.facts()
         keep = self.training.checkpoint.keep
         save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, self.job.updater.states, facts, keep=keep)
         self._saved = run.step
@@ -177,6 +188,7 @@ class Trainer:
         facts = read_facts(checkpoint, self._fixed())
         load_weights(self.job.net, checkpoint / WEIGHTS)
         read_states(checkpoint, self.job.updater.states)
+        self.job.net.reserve(facts["capacities"])
         self.run.step = self._saved = facts["step"]
         self.run.epoch = facts["epoch"]
         self.job.train.position = Position(facts["epoch"], facts["batch"])
