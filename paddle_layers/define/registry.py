@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.metadata
 import importlib.util
@@ -111,10 +112,27 @@ def load_entry_points() -> bool:
         found[point.name] = point
     for point in found.values():
         try:
-            point.load()
+            with _all_or_nothing():
+                point.load()
         except Exception as error:  # a plugin's module may fail in any way; it must harm nothing but itself
             warnings.warn(f"plugin `{point.name}` ({point.value}) failed: {error!r}", PluginWarning, 2)
     return bool(found)
+
+
+@contextlib.contextmanager
+def _all_or_nothing() -> Iterator[None]:
+    """Check what a plugin registers as a whole; when anything is wrong, all of it is forgotten."""
+    before = {kind: dict(registry._entries) for kind, registry in registries.items()}
+    try:
+        yield
+        for name, definition in registries["layer"]._entries.items():
+            if name not in before["layer"]:
+                definition.complete()  # type: ignore[attr-defined]  # a layer's definition
+    except BaseException:
+        for kind, registry in registries.items():
+            for name in set(registry._entries) - set(before[kind]):
+                registry.remove(name)
+        raise
 
 
 def load_plugin(path: str | Path) -> None:
@@ -130,8 +148,10 @@ def load_plugin(path: str | Path) -> None:
         raise DefinitionError(f"{path} is no Python file: a plugin's name ends in .py")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
+    registries["layer"]._load_built_in()  # so that a name that is taken is known
     try:
-        spec.loader.exec_module(module)
+        with _all_or_nothing():
+            spec.loader.exec_module(module)
     except DefinitionError:
         raise
     except Exception as error:  # whatever the author's file does wrong is reported at its line

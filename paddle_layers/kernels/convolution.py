@@ -129,7 +129,8 @@ def conv_dx(
                 matrix_product(
                     1, 0, rows, P * Q, filters,
                     weight.ctypes.data + group * filters * rows * size, rows,
-                    dy.ctypes.data + (n * K + group * filters) * P * Q * size, P * Q, False, column.ctypes.data, P * Q, one,
+                    dy.ctypes.data + (n * K + group * filters) * P * Q * size, P * Q, False,
+                    column.ctypes.data, P * Q, one,
                 )  # fmt: skip
                 gather(
                     dx[n], column, group * D, group * D + D, A, B, P, Q,

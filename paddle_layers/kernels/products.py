@@ -37,7 +37,8 @@ def fc_y(first, last, y, x, weight, accumulate):
         low, high = x.shape[0] * tile // tiles, x.shape[0] * (tile + 1) // tiles
         matrix_product(
             0, 0, high - low, K, C,
-            x.ctypes.data + low * C * size, C, weight.ctypes.data, K, accumulate, y.ctypes.data + low * K * size, K, one,
+            x.ctypes.data + low * C * size, C, weight.ctypes.data, K, accumulate,
+            y.ctypes.data + low * K * size, K, one,
         )  # fmt: skip
 
 
@@ -51,7 +52,8 @@ def fc_dx(first, last, dx, dy, weight, accumulate):
         low, high = dy.shape[0] * tile // tiles, dy.shape[0] * (tile + 1) // tiles
         matrix_product(
             0, 1, high - low, C, K,
-            dy.ctypes.data + low * K * size, K, weight.ctypes.data, K, accumulate, dx.ctypes.data + low * C * size, C, one,
+            dy.ctypes.data + low * K * size, K, weight.ctypes.data, K, accumulate,
+            dx.ctypes.data + low * C * size, C, one,
         )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ class Tuned(NamedTuple):
 
     call: Any
     names: tuple[str, ...]
+    when: Callable[..., bool] | None
     work: Callable[..., int]
     least: int
     items: Callable[..., int]
@@ -30,6 +31,8 @@ class Tuned(NamedTuple):
 
     def accepts(self, sizes: Mapping[str, Any]) -> bool:
         """Whether it takes these sizes and attributes."""
+        if self.when is not None and not call_by_name(self.when, sizes):
+            return False
         return int(call_by_name(self.work, sizes)) >= self.least
 
 
@@ -43,6 +46,7 @@ def tuned(
     items: Callable[..., int],
     work: Callable[..., int],
     least: int = 0,
+    when: Callable[..., bool] | None = None,
     device: str = "cpu",
     scratch: Callable[..., int] | None = None,
     in_place: bool = False,
@@ -52,13 +56,13 @@ def tuned(
     It is called as `call(first, last, ...)` for the work items `first` to `last` of `items(...)`, and asks for
     tensors (whole arrays), axis sizes, attributes, `accumulate` (add to the target) and `scratch` (an array of
     `items x scratch(...)` reals) by name, as point functions do. `work`, `items` and `scratch` are host functions
-    of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations the point
-    function stays. The number of items depends on shapes only, so results do not depend on threads.
+    of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
+    `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend on threads.
     """
 
     def mark(call: Any) -> Any:
         names = tuple(inspect.signature(getattr(call, "py_func", call)).parameters)[2:]
-        entry = Tuned(call, names, work, least, items, scratch, in_place)
+        entry = Tuned(call, names, when, work, least, items, scratch, in_place)
         _TUNED.setdefault((layer, function, device), []).append(entry)
         return call
 

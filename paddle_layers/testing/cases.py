@@ -87,12 +87,18 @@ class Case:
         """One array of rows for every position; a `Csr` for sparse rows."""
         rng = self._rng(0)
         pairs = zip(self.types, self.inputs, strict=True)
-        return [_rows(type_, field, rng, APART * place) for place, (type_, field) in enumerate(pairs)]
+        deepest = max((type_.level for type_ in self.types), default=0)
+        return [
+            _rows(type_, field, rng, APART * place, _row_count(deepest - type_.level, deepest))
+            for place, (type_, field) in enumerate(pairs)
+        ]
 
     def feeds(self, arrays: list[Any]) -> dict[str, Any]:
         """The rows as they are fed, in sequences where the type says so."""
+        deepest = max((type_.level for type_ in self.types), default=0)
         return {
-            f"in{i}": _in_sequences(type_, rows) for i, (type_, rows) in enumerate(zip(self.types, arrays, strict=True))
+            f"in{place}": Sequences(rows, *map(np.array, STARTS[deepest][: type_.level])) if type_.level else rows
+            for place, (type_, rows) in enumerate(zip(self.types, arrays, strict=True))
         }
 
     def _rng(self, stream: int) -> np.random.Generator:
@@ -121,20 +127,21 @@ def spread(
     return values.reshape(shape)
 
 
-def _rows(type_: Type, field: Input, rng: np.random.Generator, offset: float) -> Any:
+def _row_count(above: int, deepest: int) -> int:
+    """Rows of an input that stands `above` levels over the deepest one: those that its sequences group."""
+    return ROWS if above == 0 else len(STARTS[deepest][deepest - above]) - 1
+
+
+def _rows(type_: Type, field: Input, rng: np.random.Generator, offset: float, count: int) -> Any:
     if type_.kind == "INT":
-        return rng.integers(0, type_.size, ROWS)
+        return rng.integers(0, type_.size, count)
     if type_.kind == "DENSE":
-        return spread(rng, (ROWS, *type_.dims), field.kinks, offset)
-    chosen = [np.flatnonzero(rng.random(type_.size) < 0.4) for _ in range(ROWS)]
+        return spread(rng, (count, *type_.dims), field.kinks, offset)
+    chosen = [np.flatnonzero(rng.random(type_.size) < 0.4) for _ in range(count)]
     chosen[1] = chosen[1][:0]
     start = np.cumsum([0, *map(len, chosen)])
     ids = np.concatenate(chosen)
     return Csr(start, ids, rng.standard_normal(len(ids)) if type_.kind == "SPARSE" else None)
-
-
-def _in_sequences(type_: Type, rows: Any) -> Any:
-    return Sequences(rows, *map(np.array, STARTS[type_.level])) if type_.level else rows
 
 
 def _data_layer(name: str, type_: Type) -> str:

@@ -1,0 +1,119 @@
+"""Layers that use the parts of the definition language which no built-in layer needs yet."""
+
+import math
+
+from paddle_layers.define import (
+    Bool,
+    Choice,
+    Example,
+    Input,
+    Output,
+    Param,
+    Temp,
+    each,
+    fill,
+    gradient,
+    infer,
+    layer,
+    require,
+)
+
+
+@layer("test_recurrent")
+class Recurrent:
+    """y_t = tanh(x_t + y_{t-1} weight), in every sequence by itself."""
+
+    x = Input("T:S K", "rows of sequences", seq=(1, 2))
+    weight = Param("J K", "from the output before")
+    y = Output("T:S K", "output of every row")
+    reverse = Bool("run from the last row to the first", default=False)
+    total = Temp("T:S K", "gradient of the sum in the tanh")
+    examples = (
+        Example(x="sequence of 3"),
+        Example(x="nested sequence of 2", reverse=True),
+    )
+
+
+@infer(Recurrent)
+def recurrent_sizes(K):
+    require(K < 100, "x", f"{K} columns are too many for a test")
+    return {"J": K}
+
+
+@each(Recurrent.y, scan="forward")
+def recurrent_y(t, k, before, x, y, weight, K):
+    total = x[t, k]
+    if before >= 0:
+        for j in range(K):
+            total += y[before, j] * weight[j, k]
+    return math.tanh(total)
+
+
+@each(Recurrent.total, scan="back")
+def recurrent_total(t, k, after, y, dy, total, weight, K):
+    value = dy[t, k]
+    if after >= 0:
+        for j in range(K):
+            value += total[after, j] * weight[k, j]
+    return value * (1.0 - y[t, k] * y[t, k])
+
+
+@gradient(Recurrent.x)
+def recurrent_dx(t, k, total):
+    return total[t, k]
+
+
+@gradient(Recurrent.weight)
+def recurrent_dweight(j, k, y, dx, before_of):
+    value = 0.0
+    for t in range(y.shape[0]):
+        if before_of[t] >= 0:
+            value += y[before_of[t], j] * dx[t, k]
+    return value
+
+
+@layer("test_expand")
+class Expand:
+    """Gives every row of `like` the row of `x` that belongs to its sequence."""
+
+    x = Input("S C", "one row a sequence", seq=(0, 1))
+    like = Input("T:S E", "rows of sequences", seq=(1, 2))
+    y = Output("T:S C", "row of the sequence")
+    level = Choice("rows of x", options=("SEQUENCE", "SUBSEQUENCE"), default="SEQUENCE", groups="S")
+    examples = (
+        Example(x="3", like="sequence of 2"),
+        Example(x="3", like="nested sequence of 2"),
+        Example(x="sequence of 3", like="nested sequence of 2", level="SUBSEQUENCE"),
+    )
+
+
+@each(Expand.y)
+def expand_y(t, c, s, x):
+    return x[s, c]
+
+
+@gradient(Expand.x)
+def expand_dx(s, c, dy, S_start):
+    total = 0.0
+    for t in range(S_start[s], S_start[s + 1]):
+        total += dy[t, c]
+    return total
+
+
+@layer("test_sorted")
+class Sorted:
+    """The columns of every row in ascending order."""
+
+    x = Input("N C", "rows")
+    y = Output("N C", "the same numbers, sorted")
+    examples = (Example(x="5"),)
+
+
+@fill(Sorted.y, per="N")
+def sorted_y(n, x, y, C):
+    for c in range(C):
+        at = c
+        while at > 0 and y[n, at - 1] > x[n, c]:
+            y[n, at] = y[n, at - 1]
+            at -= 1
+        y[n, at] = x[n, c]

@@ -1,0 +1,123 @@
+"""The definition language itself: scans, procedures, groups; and what is refused at registration, with its place."""
+
+import itertools
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.define import DefinitionError, Type, load_plugin, registries
+from paddle_layers.testing import check_layer, compile_layer
+
+PRIVATE = Path(__file__).with_name("private_layers.py")
+
+
+@pytest.fixture(scope="module")
+def private():
+    """The layers of `private_layers.py`, for this module only."""
+    before = set(registries["layer"])
+    load_plugin(PRIVATE)
+    yield
+    for name in set(registries["layer"]) - before:
+        registries["layer"].remove(name)
+
+
+@pytest.mark.parametrize("name", ["test_recurrent", "test_expand", "test_sorted"])
+@pytest.mark.usefixtures("private")
+def test_private_layers_conform(name):
+    check_layer(name)
+    assert not any(kernel.has_f64 for kernel in compile_layer(pl.registry[name]))
+
+
+@pytest.mark.usefixtures("private")
+@pytest.mark.parametrize("reverse", [False, True])
+def test_a_scan_is_the_recurrence(reverse):
+    rng = np.random.default_rng(0)
+    sequences = [rng.standard_normal((length, 3)) for length in (2, 0, 5, 1)]
+    text = f"""
+    layer {{ name: "x" type: "data" data {{ shape: [3] seq_nested_level: 1 }} }}
+    layer {{ name: "y" type: "test_recurrent" input: "x" test_recurrent {{ reverse: {str(reverse).lower()} }} }}
+    """
+    with pl.Net(pl.loads(text), dtype="float64") as net:
+        weight = net.parameters["y.weight"].value
+        found = net.forward({"x": sequences})["y"]
+    for rows, (start, stop) in zip(sequences, itertools.pairwise(found.starts), strict=True):
+        past, expected = np.zeros(3), np.empty_like(rows)
+        for t in reversed(range(len(rows))) if reverse else range(len(rows)):
+            past = expected[t] = np.tanh(rows[t] + (past @ weight))
+        np.testing.assert_allclose(found.data[start:stop], expected, rtol=1e-13)
+
+
+@pytest.mark.usefixtures("private")
+def test_levels_follow_the_axes():
+    expand = pl.registry["test_expand"]
+    nested = Type.dense(2, level=2)
+    types = [Type.dense(3, level=1), nested]
+    assert expand.infer(types, expand.bind({"level": "SUBSEQUENCE"})) == (Type.dense(3, level=2),)
+    with pytest.raises(pl.ShapeError, match="is no sequence"):
+        expand.infer([Type.dense(3), nested], expand.bind({"level": "SUBSEQUENCE"}))
+
+
+HEAD = """
+from paddle_layers.define import *
+
+@layer("test_wrong"{options})
+class Wrong:
+    '''A layer.'''
+
+    x = Input("N C", "rows")
+    y = Output("N C", "rows")
+    {field}
+    examples = ({example},)
+
+"""
+BODY = """
+@each(Wrong.y)
+def wrong_y({args}):
+    return {value}
+"""
+GOOD = {"options": "", "field": "", "example": 'Example(x="3")', "args": "n, c, x", "value": "x[n, c]"}
+
+WRONG = {
+    "misspelt argument": (
+        {"field": "slope = Float('s', default=0.0)", "args": "n, c, x, slop"},
+        "did you mean `slope`",
+    ),
+    "indices in the wrong order": ({"args": "c, n, x"}, "the first arguments must be n, c, not c, n"),
+    "a function that no device has": ({"value": "print(x[n, c])"}, "uses `print`"),
+    "no example": ({"example": ""}, "has no example"),
+    "an example that does not fit": ({"example": 'Example(x="3x3")'}, "after the rows"),
+    "an example that is no type": ({"example": 'Example(x="three")'}, "is no type"),
+    "an empty range": ({"field": 'a = Int("a", default=1, min=3, max=2)'}, "no number is >= 3 and <= 2"),
+    "an illegal default": ({"field": 'a = Int("a", default=1, min=3)'}, "must be >= 3"),
+    "a field named like an index": ({"field": 'n = Int("a", default=1)'}, "has the name of an index"),
+    "names that clash": ({"field": 'a_b = Int("a", default=1); aB = Int("b", default=1)'}, "clash"),
+    "a reserved name": ({"field": 'key = Int("a", default=1)'}, "a name that the framework uses"),
+    "a taken name": ({"options": ", common=('acts',)"}, "there is no common attribute `acts`"),
+    "a tensor that nothing computes": ({"field": 't = Temp("N", "t")'}, "nothing computes `t`"),
+    "an axis that is none": ({"field": 't = Temp("N c", "t")'}, "is no axis"),
+    "no description": ({"field": 't = Int("", default=1)'}, "needs a description"),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG)
+def test_mistakes_are_refused_at_registration(fault, tmp_path):
+    changes, message = WRONG[fault]
+    settings = {**GOOD, **changes}
+    path = tmp_path / f"wrong_{abs(hash(fault))}.py"
+    path.write_text(HEAD.format(**settings).replace("(,)", "()") + BODY.format(**settings))
+    try:
+        with pytest.raises(DefinitionError, match="(?s)" + message.replace("(", r"\(")) as caught:
+            load_plugin(path)
+        assert str(path) in str(caught.value)
+        assert caught.value.line > 0
+    finally:
+        registries["layer"].remove("test_wrong")
+
+
+def test_a_name_that_is_taken_names_both_places(tmp_path):
+    path = tmp_path / "taken.py"
+    path.write_text((HEAD + BODY).format(**GOOD).replace("test_wrong", "relu"))
+    with pytest.raises(DefinitionError, match=r"the name is taken by .*activations\.py:\d+"):
+        load_plugin(path)
