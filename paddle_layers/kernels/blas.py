@@ -33,7 +33,7 @@ _bind()
 
 
 @intrinsic
-def _gemm(typingctx, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):  # type: ignore[no-untyped-def]
+def _gemm(typingctx, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):
     """Fortran's gemm: sizes by value, matrices by address; the type of `alpha` decides between sgemm and dgemm."""
     i64 = types.int64
     signature = types.void(i64, i64, i64, i64, i64, alpha, i64, i64, i64, i64, alpha, i64, i64)
@@ -71,7 +71,7 @@ def _gemm(typingctx, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, 
 
 
 @njit(inline="always")
-def matrix_product(trans_a, trans_b, m, n, k, a, lda, b, ldb, accumulate, c, ldc, one):  # type: ignore[no-untyped-def]
+def matrix_product(trans_a, trans_b, m, n, k, a, lda, b, ldb, accumulate, c, ldc, one):
     """C (m x n) = op(A) op(B), or C += when accumulating; rows contiguous.
 
     `a`, `b`, `c` are addresses of the first elements, `lda`, `ldb`, `ldc` the lengths of the stored rows, `one` is 1

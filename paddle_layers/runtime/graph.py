@@ -155,9 +155,12 @@ def _make_op(
 
 
 def _row_domains(graph: Graph, op: Op) -> dict[str, Domain]:
-    """The domain of each row axis; inputs that share an axis must have equal rows."""
+    """The domain of each row axis; inputs that share an axis must have equal rows.
+
+    Inputs in sequences come first: what groups their rows is then known by the starts that are fed with them.
+    """
     rows: dict[str, Domain] = {}
-    for name, input_ in op.layer.inputs.items():
+    for name, input_ in sorted(op.layer.inputs.items(), key=lambda item: item[1].axes[0].group is None):
         for value in op.argument(name):
             _bind_rows(graph, op, rows, input_.axes[0].name, value.domain)
             group = input_.axes[0].group
