@@ -33,6 +33,7 @@ def picture(title: str, panels: Mapping[str, Mapping[str, Series]]) -> str:
 def _panel(name: str, lines: Mapping[str, Series], top: int, last: int) -> list[str]:
     values = [value for line in lines.values() for _, value in line if math.isfinite(value)]
     low, high = (min(values), max(values)) if values else (0.0, 1.0)
+    low = 0.0 if 0 < low < high / 3 else low
     low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
     bottom = top + _HEIGHT
     parts = [f'<text x="{_LEFT}" y="{top - 6}">{escape(name)}</text>']

@@ -6,7 +6,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.feeds import Transform
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from paddle_layers.config import Network
     from paddle_layers.config.training import SourceSettings, Training
     from paddle_layers.define import Type
+    from paddle_layers.define.elementwise import Elementwise
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.elementwise import Updater
 
@@ -155,7 +156,7 @@ def _make_net(
         stages=training.stage,
     )
     updater = Updater(
-        training.optimizer.definition,
+        cast("Elementwise", training.optimizer.definition),
         training.optimizer.attributes,
         net,
         regularizer=training.regularizer,

@@ -2,35 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from paddle_layers.data import Dataset, Position
+from paddle_layers.data import Dataset
 
-from .checkpoints import WEIGHTS, load_weights, newest_checkpoint, read_facts, read_states, save_checkpoint
-from .evaluation import evaluate
-from .interrupts import Interrupts
-from .ledger import Ledger
-from .preparation import (
-    CHECKPOINTS,
-    CURVE,
-    LOG,
-    Job,
-    claim_folder,
-    clear_folder,
-    output_folder,
-    prepare,
-    statistic_names,
-)
-from .problems import TrainingError
-from .progress import Progress, as_text, make_progress
-from .runs import Report, Run, call, short_names
-from .schedules import rate_at
-
-if TYPE_CHECKING:
-    from paddle_layers.config.training import Training
+from .loop import Trainer
+from .preparation import claim_folder, output_folder, prepare
+from .progress import Progress, make_progress
+from .runs import Report
 
 
 def train(
@@ -77,144 +57,3 @@ def train(
         shown.close()
     print(report)
     return report
-
-
-class Trainer:
-    """One training from its start, or a checkpoint, to its end."""
-
-    def __init__(
-        self, training: Training, job: Job, folder: Path, progress: Progress, callbacks: Sequence[object]
-    ) -> None:
-        self.training, self.job, self.progress = training, job, progress
-        self.run = Run(job.net, folder, job.total)
-        own = [settings.definition.create(settings.attributes) for settings in training.callback]
-        self.callbacks = [*own, *callbacks]
-        chosen = training.schedule
-        self._schedule = chosen.definition.create(chosen.attributes) if chosen is not None else None
-        self._ledger = Ledger()
-        self._statistics: dict[str, float] = {}
-        self._tested = self._saved = -1
-
-    def begin(self, *, resume: bool, weights: str | Path | None) -> None:
-        """Start afresh, from `weights` or from the newest checkpoint."""
-        if weights is not None:
-            load_weights(self.job.net, Path(weights))
-        if resume:
-            self._restore(newest_checkpoint(self.run.folder / CHECKPOINTS))
-        names = statistic_names(self.training)
-        self._ledger.open(self.run.folder / LOG, names, resume_at=self.run.step if resume else None)
-
-    def run_steps(self) -> None:
-        """Do the steps that are left; Ctrl-C and `Run.stop` end this early."""
-        run, training = self.run, self.training
-        with Interrupts() as interrupts:
-            while run.step < run.total and not run.stopped:
-                self._step()
-                if interrupts.asked:
-                    run.stop("Ctrl-C")
-                test_due, save_due = _due(run.step, training.test.every), _due(run.step, training.checkpoint.every)
-                if test_due or save_due or run.step == run.total or _due(run.step, training.log.every):
-                    self._report()
-                if test_due:
-                    self._test()
-                if save_due:
-                    self._save()
-                if self.job.train.position.batch == 0:
-                    call(self.callbacks, "on_epoch", run)
-
-    def finish(self, path: str) -> Report:
-        """Test, save, draw the curve. Gives the report that is printed."""
-        run = self.run
-        if self._saved != run.step:
-            self._save()
-        if self._tested != run.step:
-            self._test()
-        weights, curve = run.folder / WEIGHTS, run.folder / CURVE
-        run.net.save(str(weights))
-        self._ledger.draw(curve, self.training.network.name or run.folder.name)
-        call(self.callbacks, "on_end", run)
-        command = (f"paddle-layers predict {path} --weights {weights}", "Use it")
-        if run.step < run.total:
-            command = (f"paddle-layers train {path} --output {run.folder} --resume", "Go on")
-        log = self._ledger.records.path
-        return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, [command])
-
-    def _step(self) -> None:
-        job, run = self.job, self.run
-        run.epoch = job.train.position.epoch
-        rows = len(job.train.rows(*job.train.position))
-        run.rate = rate_at(self._schedule, self.training.optimizer.learning_rate, run.step, run.total)
-        job.net.forward(job.train.take(), phase="train", step=run.step)
-        run.loss = job.net.loss
-        if not math.isfinite(run.loss):
-            raise self._not_finite()
-        job.net.backward()
-        run.step += 1
-        job.updater.step(run.rate, run.step)
-        self._ledger.add(run.loss)
-        self.progress.step(run.step, run.total, {"loss": run.loss, **self._statistics}, rows)
-        call(self.callbacks, "on_step", run)
-
-    def _report(self) -> None:
-        """A line of the log and of the progress: the mean loss since the last one, and the statistics."""
-        run, net = self.run, self.job.net
-        mean = self._ledger.mean()
-        if mean is None:
-            return
-        self._statistics = short_names(net.statistics())
-        net.reset_statistics()
-        self._ledger.write(run, "train", {"loss": mean, "rate": run.rate, **self._statistics})
-        self.progress.report(run.step, run.total, {"loss": mean, **self._statistics})
-
-    def _test(self) -> None:
-        run = self.run
-        self._tested = run.step
-        if self.job.test is None:
-            return
-        run.results = evaluate(self.job.net, self.job.test)
-        self._ledger.write(run, "test", run.results)
-        self.progress.say(f"step {run.step}: on the held-out data  {as_text(run.results)}")
-        call(self.callbacks, "on_test", run)
-
-    def _save(self) -> None:
-        run, (epoch, batch) = self.run, self.job.train.position
-        facts = {"epoch": epoch, "batch": batch, "capacities": run.net.capacities(), **self._fixed()}
-        facts |= self._ledger.facts()
-        keep = self.training.checkpoint.keep
-        save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, self.job.updater.states, facts, keep=keep)
-        self._saved = run.step
-
-    def _restore(self, checkpoint: Path) -> None:
-        facts = read_facts(checkpoint, self._fixed())
-        load_weights(self.job.net, checkpoint / WEIGHTS)
-        read_states(checkpoint, self.job.updater.states)
-        self.job.net.reserve(facts["capacities"])
-        self.run.step = self._saved = facts["step"]
-        self.run.epoch = facts["epoch"]
-        self.job.train.position = Position(facts["epoch"], facts["batch"])
-        self._ledger.restore(facts)
-        self.progress.say(f"going on after step {self.run.step}")
-
-    def _fixed(self) -> dict[str, Any]:
-        """What has to be the same when a training goes on."""
-        job, training = self.job, self.training
-        return {
-            "seed": job.train.seed,
-            "batch_size": training.batch_size,
-            "rows": len(job.train.dataset),
-            "optimizer": training.optimizer.type,
-            "dtype": training.dtype,
-        }
-
-    def _not_finite(self) -> TrainingError:
-        run = self.run
-        layer = run.net.find_non_finite()
-        where = f"the first layer whose output is not finite is `{layer}`" if layer else "every output is finite"
-        return TrainingError(
-            f"the loss is {run.loss} at step {run.step + 1}: {where}. Checkpoints made before are unchanged. "
-            f"Try a smaller learning_rate (now {run.rate:.3g}), clip {{ norm: 1 }}, or a longer warmup"
-        )
-
-
-def _due(step: int, every: int | None) -> bool:
-    return every is not None and step % every == 0
