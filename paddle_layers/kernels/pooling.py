@@ -28,21 +28,21 @@ def slices(N: int, C: int) -> int:
 
 
 @njit(error_model="numpy")
-def pairs(place, pixels, at, to, W, Q):
-    """Maxima of a row of `Q` whole windows of 2 x 2 pixels, 2 apart: without branches, so that vectors are used.
+def pairs(places, upper, lower, top, W):
+    """Maxima of a row of whole windows of 2 x 2 pixels, 2 apart: two matches and a final, so that vectors are used.
 
-    `at` is the first pixel in `pixels`, `to` the first window in `place`; positions count from `at`.
+    `upper` and `lower` are the two rows of pixels, `top` the position of the first. The first of equal pixels wins,
+    as everywhere; where a pixel is NaN, another one of its window may be the winner than by the point function.
     """
-    for q in range(Q):
-        one = np.uint64(at + 2 * q)
-        two = np.uint64(at + W + 2 * q)
-        best, where = pixels[one], 2 * q
-        wins = pixels[one + np.uint64(1)] > best
-        best, where = (pixels[one + np.uint64(1)], 2 * q + 1) if wins else (best, where)
-        wins = pixels[two] > best
-        best, where = (pixels[two], W + 2 * q) if wins else (best, where)
-        wins = pixels[two + np.uint64(1)] > best
-        place[np.uint64(to + q)] = W + 2 * q + 1 if wins else where
+    for q in range(places.size):
+        left = np.uint64(2) * np.uint64(q)
+        right = left + np.uint64(1)
+        high = upper[right] > upper[left]
+        low = lower[right] > lower[left]
+        best = upper[right] if high else upper[left]
+        rival = lower[right] if low else lower[left]
+        above, below = 1 if high else 0, W + 1 if low else W
+        places[q] = top + 2 * q + (below if rival > best else above)
 
 
 @tuned("pool", "pool_where", items=slices, work=pixels_seen, least=WORTH_IT, when=is_maximum)
@@ -59,10 +59,8 @@ def pool_where(first, last, where, x, pool_size, pool_size_y, stride, stride_y, 
             for p in range(P):
                 top, to, done = p * stride_y - padding_y, (plane * P + p) * Q, 0
                 if in_pairs and top >= 0 and top + 1 < H:
-                    pairs(places, pixels, (plane * H + top) * W, to, W, whole)
-                    for q in range(whole):
-                        places[np.uint64(to + q)] += top * W
-                    done = whole
+                    at, done = (plane * H + top) * W, whole
+                    pairs(places[to : to + done], pixels[at : at + W], pixels[at + W : at + 2 * W], top * W, W)
                 for q in range(done, Q):
                     left = q * stride - padding
                     where_best = -1
