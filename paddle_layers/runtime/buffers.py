@@ -41,8 +41,12 @@ class Buffer:
         self.first, self.last = min(self.first, at), max(self.last, at)
 
     def keep(self) -> None:
-        """Let nobody else have this memory: it can be read after the pass, and it is there before it."""
+        """Let nobody else have this memory: it is filled from outside before the pass."""
         self.first, self.last = -1, FOREVER
+
+    def keep_result(self) -> None:
+        """Let nobody have this memory after its last write: it can be read after the pass."""
+        self.last = FOREVER
 
 
 @dataclass(eq=False)

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .buffers import Buffer, place, share
+from .buffers import place
 from .feeding import feed_domains
 from .graph import build_graph
-from .launches import buffers_of
 from .parameters import ParameterSet
 from .schedule import Schedule
 
@@ -71,10 +70,4 @@ def _phase_bytes(network: Network, batch_size: int, dtype: str, parameters: Para
     seeds = dict(graph.losses) if phase == "train" else {}
     keep = [name for name in (*selected.outputs, *graph.losses) if name in graph.values]
     schedule = Schedule(graph, dtype, training=phase == "train", seeds=seeds, keep=keep)
-    launches = [*schedule.forward, *schedule.backward]
-    takeovers = [takeover for at, launch in enumerate(launches) for takeover in launch.mark(at)]
-    kept: list[Buffer] = [*schedule.kept, *schedule.auxiliary.kept]
-    for buffer in kept:
-        buffer.keep()
-    buffers = {id(buffer): buffer for buffer in (*buffers_of(launches), *kept)}
-    return place(share(list(buffers.values()), takeovers))
+    return place(schedule.lay_out())

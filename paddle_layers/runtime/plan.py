@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 from numpy.typing import NDArray
 
 from .auxiliary import Auxiliary
-from .buffers import Buffer, allocate, place, share, view
+from .buffers import Buffer, allocate, place, view
 from .compiler import Progress, compile_all
 from .graph import Graph
-from .launches import Launch, Memory, Ref, buffers_of
+from .launches import Launch, Memory, Ref
 from .schedule import Schedule
 from .table import Table
 
@@ -27,21 +27,12 @@ class Plan:
         self.boundary = len(schedule.forward)
         self.stats = schedule.stats
         addresses = compile_all([launch.driver for launch in self.launches], progress)
-        self._lay_out(schedule.kept)
+        self.storages = schedule.lay_out()
+        self.nbytes = place(self.storages)
+        self.arena = allocate(self.nbytes)
         self.table = Table(self.launches, addresses, self.address)
 
     # ---- memory
-
-    def _lay_out(self, kept: Sequence[Buffer]) -> None:
-        takeovers = [t for at, launch in enumerate(self.launches) for t in launch.mark(at)]
-        for buffer in self.auxiliary.at_boundary:
-            buffer.use(self.boundary)
-        for buffer in (*kept, *self.auxiliary.kept):
-            buffer.keep()
-        buffers = {id(b): b for b in (*buffers_of(self.launches), *kept, *self.auxiliary.kept)}
-        self.storages = share(list(buffers.values()), takeovers)
-        self.nbytes = place(self.storages)
-        self.arena = allocate(self.nbytes)
 
     def array(self, buffer: Buffer, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
         """The rows of this batch of a buffer."""

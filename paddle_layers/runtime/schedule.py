@@ -9,12 +9,12 @@ from paddle_layers.define.fields import Field, Temp
 from paddle_layers.define.functions import Function
 
 from .auxiliary import Auxiliary
-from .buffers import Buffer
+from .buffers import Buffer, Storage, share
 from .builtin import ADD, FILL, simple_launch
 from .domains import Extent, rows_of
 from .gradients import GradientNeeds
 from .graph import Graph, Op, Value
-from .launches import Argument, Launch, Memory, Names, Rate, Ref, make_launch
+from .launches import Argument, Launch, Memory, Names, Rate, Ref, buffers_of, make_launch
 
 
 class Schedule:
@@ -31,6 +31,9 @@ class Schedule:
         self.forward: list[Launch] = []
         self.backward: list[Launch] = []
         self.kept: list[Buffer] = []
+        """Filled from outside: feeds, gradients that the caller gives."""
+        self.results: list[Buffer] = []
+        """Read from outside after the pass: outputs, statistics, gradients that the config asks for."""
         self.values: dict[str, Buffer] = {}
         self.gradients: dict[str, Buffer] = {}
         self.stats: list[tuple[Op, dict[str, Buffer]]] = []
@@ -43,9 +46,23 @@ class Schedule:
             self._forward(op)
         for name in keep:
             if graph.values[name].entries is None:
-                self.kept.append(self.values[name])
+                self.results.append(self.values[name])
         if seeds:
             self._backward(seeds)
+
+    def lay_out(self) -> list[Storage]:
+        """Who has which memory: buffers share it by the launches in which they live."""
+        launches = [*self.forward, *self.backward]
+        takeovers = [takeover for at, launch in enumerate(launches) for takeover in launch.mark(at)]
+        for buffer in self.auxiliary.at_boundary:
+            buffer.use(len(self.forward))
+        outside = [*self.kept, *self.auxiliary.kept]
+        for buffer in outside:
+            buffer.keep()
+        for buffer in self.results:
+            buffer.keep_result()
+        buffers = {id(buffer): buffer for buffer in (*buffers_of(launches), *outside, *self.results)}
+        return share(list(buffers.values()), takeovers)
 
     def _buffer(self, value: Value) -> Buffer:
         buffer = self._data.get(id(value))
@@ -81,7 +98,7 @@ class Schedule:
                 self.forward += self._launches(names, function)
         if op.layer.stats:
             buffers = {name: _owner(tensors[name][0]) for name in op.layer.stats}
-            self.kept += buffers.values()
+            self.results += buffers.values()
             self.stats.append((op, buffers))
 
     def _ref(self, names: Names, field: Field, value: Value, item: int) -> Ref:
@@ -147,7 +164,7 @@ class Schedule:
         for op in reversed(self.graph.ops):
             if needs.active(op):
                 self._backward_op(op, needs, written)
-        self.kept += [self.gradients[value.name] for value in needs.forced if value.name in self.gradients]
+        self.results += [self.gradients[value.name] for value in needs.forced if value.name in self.gradients]
 
     def _gradient(self, value: Value) -> Buffer:
         if value.name not in self.gradients:

@@ -61,6 +61,8 @@ def as_sequences(value: Any, level: int) -> Any:
     if not all(isinstance(sequence, (list, tuple)) for sequence in value):
         raise FeedError("is a nested sequence: it takes a list with a list of sub-sequences for every sequence")
     parts = [part for sequence in value for part in sequence]
+    if not all(hasattr(part, "__len__") for part in parts):
+        raise FeedError("is a nested sequence: it takes a list with a list of sub-sequences for every sequence")
     return Sequences(_joined(parts), _starts(value), _starts(parts))
 
 

@@ -1,0 +1,294 @@
+"""Net: gradients of whole networks, what is not computed, memory, planning anew, weights."""
+
+import logging
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.runtime import FeedError, Sequences, WeightsError
+
+DATA = """
+layer { name: "x" type: "data" data { shape: [2, 6, 6] } }
+layer { name: "label" type: "data" data { data_type: INT size: 3 } }
+"""
+COST = 'layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }'
+FAN_OUT = (
+    DATA
+    + """
+layer { name: "c" type: "conv" input: "x" conv { num_filters: 3 filter_size: 3 padding: 1 act: "tanh" } }
+layer { name: "b" type: "batch_norm" input: "c" }
+layer { name: "sum" type: "addto" input: "c" input: "b" input: "c" }
+layer { name: "p" type: "pool" input: "sum" pool { pool_type: AVERAGE pool_size: 2 stride: 2 } }
+layer { name: "scores" type: "fc" input: "p" input: "c" fc { size: 3 drop_rate: 0.2 } }
+"""
+    + COST
+)
+
+
+def batch(rows=5, seed=0):
+    rng = np.random.default_rng(seed)
+    return {"x": rng.standard_normal((rows, 2, 6, 6)), "label": rng.integers(0, 3, rows)}
+
+
+def differences(net, feeds, values):
+    """Central differences of the loss by every element."""
+    result = np.empty_like(values)
+    for place in np.ndindex(values.shape):
+        kept = values[place]
+        losses = []
+        for value in (kept + 1e-5, kept - 1e-5):
+            values[place] = value
+            net.forward(feeds, step=0)
+            losses.append(net.loss)
+        values[place] = kept
+        result[place] = (losses[0] - losses[1]) / 2e-5
+    return result
+
+
+def test_values_used_several_times_collect_all_gradients():
+    feeds = batch()
+    with pl.Net(pl.loads(FAN_OUT), dtype="float64", seed=1) as net:
+        net.forward(feeds, step=0)
+        net.backward()
+        gradients = {name: p.gradient.copy() for name, p in net.parameters.items()}
+        assert set(gradients) == {
+            "c.weight",
+            "c.bias",
+            "b.gain",
+            "b.bias",
+            "scores.weight_0",
+            "scores.weight_1",
+            "scores.bias",
+        }
+        for name, gradient in gradients.items():
+            numeric = differences(net, feeds, net.parameters[name].value)
+            np.testing.assert_allclose(gradient, numeric, rtol=1e-6, atol=1e-9, err_msg=name)
+
+
+def launches(text, **changes):
+    with pl.Net(pl.loads(text, **changes)) as net:
+        net.forward({"x": batch()["x"], "label": batch()["label"]})
+        return [(launch.op, launch.name) for launch in net.plan("train").launches], net
+
+
+def test_no_gradient_that_nobody_needs():
+    ran, net = launches(FAN_OUT)
+    assert ("c", "conv_dx") not in ran, "the data need no gradient"
+    assert ("c", "conv_dweight") in ran
+    frozen = FAN_OUT.replace(
+        'act: "tanh" }', 'act: "tanh" } param { of: "weight" frozen: true } param { of: "bias" frozen: true }'
+    )
+    ran, net = launches(frozen)
+    assert not any(op.startswith("c") and "d" in name.partition("_")[2][:1] for op, name in ran)
+    assert net.network is not None
+
+
+def test_frozen_parameters_have_no_gradient_and_blocked_inputs_pass_none():
+    text = FAN_OUT.replace('input: "p" input: "c"', 'input: "p" input: "c" propagate_down: [true, false]')
+    ran, _ = launches(text)
+    assert ran.count(("scores", "fc_dx")) == 1
+    text = FAN_OUT.replace('act: "tanh" }', 'act: "tanh" } param { of: "weight" frozen: true }')
+    with pl.Net(pl.loads(text)) as net:
+        assert net.parameters["c.weight"].gradient is None
+        assert not net.parameters["c.weight"].trained
+
+
+def test_shared_parameters_add_their_gradients():
+    text = """
+    layer { name: "x" type: "data" data { shape: [4] } }
+    layer { name: "a" type: "fc" input: "x" fc { size: 4 act: "tanh" } param { of: "weight" share: "w" } }
+    layer { name: "b" type: "fc" input: "a" fc { size: 4 } param { of: "weight" share: "w" } }
+    layer { name: "t" type: "data" data { shape: [4] } }
+    layer { name: "cost" type: "square_error" input: "b" input: "t" }
+    """
+    rng = np.random.default_rng(0)
+    feeds = {"x": rng.standard_normal((3, 4)), "t": rng.standard_normal((3, 4))}
+    with pl.Net(pl.loads(text), dtype="float64") as net:
+        assert [name for name in net.parameters if "weight" in name] == ["a.weight"]
+        net.forward(feeds)
+        net.backward()
+        gradient = net.parameters["a.weight"].gradient.copy()
+        numeric = differences(net, feeds, net.parameters["a.weight"].value)
+    np.testing.assert_allclose(gradient, numeric, rtol=1e-6, atol=1e-9)
+
+
+def test_loss_weights_add_up_and_seed_the_gradients():
+    text = (FAN_OUT + COST.replace('"cost"', '"second"')).replace(
+        'input: "label" }', 'input: "label" loss_weight: 0.5 }'
+    )
+    feeds = batch()
+    with pl.Net(pl.loads(FAN_OUT), dtype="float64") as one, pl.Net(pl.loads(text), dtype="float64") as two:
+        for net in (one, two):
+            net.forward(feeds, step=0)
+            net.backward()
+        assert two.loss == pytest.approx(one.loss, rel=1e-14)
+        np.testing.assert_allclose(two.arena.gradients, one.arena.gradients, rtol=1e-12)
+
+
+def test_memory_is_shared_and_inference_takes_less():
+    text = 'layer { name: "x" type: "data" data { shape: [1000] } }\n' + "\n".join(
+        f'layer {{ name: "{b}" type: "fc" input: "{a}" fc {{ size: 1000 act: "relu" }} }}'
+        for a, b in zip("xabcdefg", "abcdefgh", strict=True)
+    )
+    with pl.Net(pl.loads(text)) as net:
+        feeds = {"x": np.zeros((10, 1000), np.float32)}
+        net.forward(feeds, phase="test")
+        net.forward(feeds)
+        net.backward(gradients={"h": np.ones((10, 1000))})
+        value = 10 * 1000 * 4
+        assert net.memory("test") <= 4.1 * value, "eight layers need the feed, the output and two values in turn"
+        relu = [launch for launch in net.plan("train").launches if launch.name == "relu_y"]
+        for launch in relu:
+            assert launch.reads[0].storage is launch.writes[0].storage, "relu works in place"
+
+
+def test_last_batch_may_be_short_and_capacity_grows():
+    with pl.Net(pl.loads(FAN_OUT), dtype="float64") as net:
+        whole = net.forward(batch(8), phase="test")["cost"]
+        for rows in (3, 8, 20, 1):
+            found = net.forward(batch(rows), phase="test")["cost"]
+            assert found.shape == (rows,)
+        again = net.forward(batch(8), phase="test")["cost"]
+    np.testing.assert_array_equal(whole, again)
+
+
+def test_gradients_of_outputs_may_be_given():
+    with pl.Net(pl.loads(FAN_OUT), dtype="float64") as net:
+        feeds = batch()
+        net.forward(feeds, step=0)
+        net.backward()
+        by_loss = net.arena.gradients.copy()
+        scores = pl.Net(pl.loads(FAN_OUT), dtype="float64", keep=["scores"])
+        scores.forward(feeds, step=0)
+        probabilities = np.exp(scores.value("scores"))
+        probabilities /= probabilities.sum(axis=1, keepdims=True)
+        dy = (probabilities - np.eye(3)[feeds["label"]]) / 5
+        net.backward(gradients={"scores": dy})
+        np.testing.assert_allclose(net.arena.gradients, by_loss, rtol=1e-9, atol=1e-12)
+        with pytest.raises(FeedError, match=r"has the shape \(5, 4\); it takes \(5, 3\)"):
+            net.backward(gradients={"scores": np.zeros((5, 4))})
+
+
+def test_another_spatial_size_is_planned_anew_or_refused(caplog):
+    text = (
+        DATA
+        + """
+    layer { name: "c" type: "conv" input: "x" conv { num_filters: 3 filter_size: 3 } }
+    layer { name: "p" type: "pool" input: "c" pool { global_pooling: true } }
+    layer { name: "scores" type: "fc" input: "p" fc { size: 3 } }
+    """
+        + COST
+    )
+    feeds = {"x": np.ones((2, 2, 9, 7)), "label": np.zeros(2, int)}
+    with caplog.at_level(logging.INFO, "paddle_layers"), pl.Net(pl.loads(text)) as net:
+        net.forward(batch())
+        net.forward(feeds)
+        net.backward()
+        assert [record.getMessage() for record in caplog.records] == ["planned anew: `x` is 2x9x7"]
+        with pytest.raises(FeedError, match="does not fit into 2 rows"):
+            net.forward({"x": np.ones((2, 2, 2, 7)), "label": np.zeros(2, int)})
+    with pl.Net(pl.loads(FAN_OUT)) as net, pytest.raises(FeedError, match=r"parameter `scores\.weight_0` would need"):
+        net.forward(feeds)
+
+
+def test_random_layers_depend_on_seed_and_step_only():
+    feeds = batch()
+    found = []
+    for seed, step in ((1, 3), (1, 3), (1, 4), (2, 3)):
+        with pl.Net(pl.loads(FAN_OUT), seed=seed) as net:
+            net.parameters["scores.weight_1"].value[...] = 1
+            net.forward(feeds, step=step)
+            found.append(net.loss)
+    assert found[0] == found[1]
+    assert len(set(found)) == 3
+
+
+def test_states_move_while_training_only():
+    with pl.Net(pl.loads(FAN_OUT)) as net:
+        before = net.states["b.running_mean"].copy()
+        net.forward(batch(), phase="test")
+        np.testing.assert_array_equal(net.states["b.running_mean"], before)
+        net.forward(batch())
+        assert (net.states["b.running_mean"] != before).all()
+
+
+def test_weights_survive_the_disk(tmp_path):
+    path = str(tmp_path / "w.safetensors")
+    with pl.Net(pl.loads(FAN_OUT), seed=1) as one, pl.Net(pl.loads(FAN_OUT), seed=2) as two:
+        one.forward(batch())
+        one.save(path)
+        report = two.load(path)
+        assert not report.missing
+        assert not report.unexpected
+        np.testing.assert_array_equal(
+            one.forward(batch(), phase="test")["cost"], two.forward(batch(), phase="test")["cost"]
+        )
+    other = (
+        'layer { name: "x" type: "data" data { shape: [4] } } layer { name: "z" type: "fc" input: "x" fc { size: 2 } }'
+    )
+    with pl.Net(pl.loads(other)) as net, pytest.raises(WeightsError, match="weights of another network"):
+        net.load(path)
+    wider = FAN_OUT.replace("num_filters: 3", "num_filters: 4")
+    with pl.Net(pl.loads(wider)) as net:
+        before = net.parameters["scores.bias"].value.copy()
+        with pytest.raises(WeightsError, match=r"`c\.weight` has the shape"):
+            net.load(path)
+        np.testing.assert_array_equal(net.parameters["scores.bias"].value, before)
+
+
+def test_the_first_layer_that_is_not_finite_is_named():
+    with pl.Net(pl.loads(FAN_OUT)) as net:
+        net.forward(batch())
+        assert net.find_non_finite() is None
+        net.parameters["b.gain"].value[0] = np.inf
+        net.forward(batch())
+        assert net.find_non_finite() == "b"
+
+
+WRONG_FEEDS = {
+    "a name that is none": ({"y": 1}, "`y` is no data layer"),
+    "a feed that is missing": ({"label": None}, "`label` .* is not fed"),
+    "another rank": ({"x": np.ones((5, 72))}, r"it takes \(rows, 2, 6, 6\)"),
+    "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "it takes real numbers"),
+    "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "holds nan in row 0"),
+    "fractions as ids": ({"label": np.ones(5)}, "ids are whole numbers"),
+    "an id out of range": ({"label": np.array([0, 1, 2, 3, 0])}, "holds the id 3 in row 3; ids are 0 to 2"),
+    "a negative id": ({"label": np.array([0, 1, 2, -1, 0])}, "holds the id -1 in row 3"),
+    "another number of rows": ({"label": np.zeros(4, int)}, "has 4 samples, but `x` has 5"),
+}
+
+
+@pytest.mark.parametrize("fault", WRONG_FEEDS)
+def test_wrong_feeds_are_refused_before_anything_runs(fault):
+    changes, message = WRONG_FEEDS[fault]
+    feeds = {name: value for name, value in {**batch(), **changes}.items() if value is not None}
+    with pl.Net(pl.loads(FAN_OUT)) as net, pytest.raises(FeedError, match=message):
+        net.forward(feeds)
+
+
+def test_ignored_labels_may_lie_outside():
+    text = FAN_OUT.replace('input: "label" }', 'input: "label" softmax_with_loss { ignore_label: -1 } }')
+    feeds = {**batch(), "label": np.array([0, -1, 2, -1, 0])}
+    with pl.Net(pl.loads(text)) as net:
+        cost = net.forward(feeds)["cost"]
+        assert (cost[[1, 3]] == 0).all()
+
+
+def test_sequences_come_back_as_sequences():
+    text = """
+    layer { name: "w" type: "data" data { data_type: INT size: 9 seq_nested_level: 2 } }
+    layer { name: "e" type: "embedding" input: "w" embedding { size: 3 } }
+    layer { name: "m" type: "seq_avg_pool" input: "e" seq_avg_pool { level: SUBSEQUENCE } }
+    """
+    nested = [[[1, 2], []], [[3, 4, 5]], []]
+    with pl.Net(pl.loads(text), keep=["e"]) as net:
+        found = net.forward({"w": nested})["m"]
+        assert isinstance(found, Sequences)
+        assert found.starts.tolist() == [0, 2, 3, 3]
+        rows = net.value("e")
+        assert rows.sub_starts.tolist() == [0, 2, 2, 5]
+        np.testing.assert_allclose(found.data[0], rows.data[:2].mean(axis=0), rtol=1e-6)
+        assert (found.data[1] == 0).all()
+    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="list of sub-sequences"):
+        net.forward({"w": [[1, 2]]})
