@@ -13,7 +13,7 @@ from .checkpoints import WEIGHTS, load_weights, newest_checkpoint, read_facts, r
 from .evaluation import evaluate
 from .interrupts import Interrupts
 from .ledger import Ledger
-from .preparation import CHECKPOINTS, Job, statistic_names
+from .preparation import CHECKPOINTS, CURVE, LOG, Job, statistic_names
 from .problems import TrainingError
 from .progress import Progress, as_text
 from .runs import Report, Run, call, short_names
@@ -21,8 +21,6 @@ from .schedules import rate_at
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
-
-LOG, CURVE = "log.csv", "curve.svg"
 
 
 class Trainer:
