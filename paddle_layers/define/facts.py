@@ -75,8 +75,11 @@ def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_read
     x, y = next(iter(layer.inputs.values())), next(iter(layer.outputs.values()))
     if x.repeatable or y.repeatable or x.axes != y.axes or x.name in back_reads:
         return False
+    writing = next(at for at, function in enumerate(forward) if y.name in function.target_names)
     return all(
-        reads_own_element(function.tree, x.name, function.indices) for function in forward if x.name in function.args
+        reads_own_element(function.tree, x.name, function.indices)
+        for function in forward[writing:]  # what ran before has read x already
+        if x.name in function.args
     )
 
 
