@@ -1,10 +1,10 @@
-"""fc by BLAS, cut into tiles of rows or columns."""
+"""fc by BLAS, cut into tiles of rows or columns, whichever there are more of."""
 
 from __future__ import annotations
 
 from numba import njit
 
-from .blas import matrix_product
+from .blas import matrix_product, vector_product
 from .tuned import tuned
 
 WORTH_IT = 1 << 13
@@ -17,55 +17,78 @@ def multiplications(N: int, C_i: int, K: int) -> int:
     return N * C_i * K
 
 
-def row_tiles(N: int) -> int:
-    """Tiles of rows; by shape only."""
-    return max(1, min(TILES, N // 16))
+def tiles(rows: int, columns: int) -> int:
+    """Tiles of a matrix of the result, by shape only; a tile keeps 16 rows or columns."""
+    return max(1, min(TILES, max(rows, columns) // 16))
 
 
-def column_tiles(C_i: int) -> int:
-    """Tiles of columns of the input; by shape only."""
-    return max(1, min(TILES, C_i // 16))
+def tiles_of_y(N: int, K: int) -> int:
+    """Tiles of the output."""
+    return tiles(N, K)
 
 
-@tuned("fc", "fc_y", items=row_tiles, work=multiplications, least=WORTH_IT)
+def tiles_of_dx(N: int, C_i: int) -> int:
+    """Tiles of the input's gradient."""
+    return tiles(N, C_i)
+
+
+def tiles_of_dweight(C_i: int, K: int) -> int:
+    """Tiles of the weight's gradient."""
+    return tiles(C_i, K)
+
+
+@njit(error_model="numpy")
+def tile_bounds(tile, rows, columns):
+    """Rows and columns of a tile: the longer side is cut, so that little is packed twice."""
+    count = max(1, min(8, max(rows, columns) // 16))
+    if rows > columns:
+        return rows * tile // count, rows * (tile + 1) // count, 0, columns
+    return 0, rows, columns * tile // count, columns * (tile + 1) // count
+
+
+@tuned("fc", "fc_y", items=tiles_of_y, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def fc_y(first, last, y, x, weight, accumulate):
-    tiles = max(1, min(8, x.shape[0] // 16))
     size, one = y.itemsize, weight.dtype.type(1)
     C, K = weight.shape
+    xs, ws, ys = x.ctypes.data, weight.ctypes.data, y.ctypes.data
     for tile in range(first, last):
-        low, high = x.shape[0] * tile // tiles, x.shape[0] * (tile + 1) // tiles
-        matrix_product(
-            0, 0, high - low, K, C,
-            x.ctypes.data + low * C * size, C, weight.ctypes.data, K, accumulate,
-            y.ctypes.data + low * K * size, K, one,
-        )  # fmt: skip
+        low, high, left, right = tile_bounds(tile, x.shape[0], K)
+        if x.shape[0] == 1:
+            vector_product(0, C, right - left, ws + left * size, K, xs, accumulate, ys + left * size, one)
+        else:
+            matrix_product(
+                0, 0, high - low, right - left, C,
+                xs + low * C * size, C, ws + left * size, K, accumulate, ys + (low * K + left) * size, K, one,
+            )  # fmt: skip
 
 
-@tuned("fc", "fc_dx", items=row_tiles, work=multiplications, least=WORTH_IT)
+@tuned("fc", "fc_dx", items=tiles_of_dx, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def fc_dx(first, last, dx, dy, weight, accumulate):
-    tiles = max(1, min(8, dy.shape[0] // 16))
     size, one = dx.itemsize, weight.dtype.type(1)
     C, K = weight.shape
+    ds, ws, dys = dx.ctypes.data, weight.ctypes.data, dy.ctypes.data
     for tile in range(first, last):
-        low, high = dy.shape[0] * tile // tiles, dy.shape[0] * (tile + 1) // tiles
-        matrix_product(
-            0, 1, high - low, C, K,
-            dy.ctypes.data + low * K * size, K, weight.ctypes.data, K, accumulate,
-            dx.ctypes.data + low * C * size, C, one,
-        )  # fmt: skip
+        low, high, left, right = tile_bounds(tile, dy.shape[0], C)
+        if dy.shape[0] == 1:
+            vector_product(1, right - left, K, ws + left * K * size, K, dys, accumulate, ds + left * size, one)
+        else:
+            matrix_product(
+                0, 1, high - low, right - left, K,
+                dys + low * K * size, K, ws + left * K * size, K, accumulate, ds + (low * C + left) * size, C, one,
+            )  # fmt: skip
 
 
-@tuned("fc", "fc_dweight", items=column_tiles, work=multiplications, least=WORTH_IT)
+@tuned("fc", "fc_dweight", items=tiles_of_dweight, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def fc_dweight(first, last, dweight, x, dy, accumulate):
     C, K = dweight.shape
-    tiles = max(1, min(8, C // 16))
     size, one = x.itemsize, x.dtype.type(1)
     for tile in range(first, last):
-        low, high = C * tile // tiles, C * (tile + 1) // tiles
+        low, high, left, right = tile_bounds(tile, C, K)
         matrix_product(
-            1, 0, high - low, K, x.shape[0],
-            x.ctypes.data + low * size, C, dy.ctypes.data, K, accumulate, dweight.ctypes.data + low * K * size, K, one,
+            1, 0, high - low, right - left, x.shape[0],
+            x.ctypes.data + low * size, C, dy.ctypes.data + left * size, K,
+            accumulate, dweight.ctypes.data + (low * K + left) * size, K, one,
         )  # fmt: skip

@@ -57,7 +57,8 @@ def tuned(
     tensors (whole arrays), axis sizes, attributes, `accumulate` (add to the target) and `scratch` (an array of
     `items x scratch(...)` reals) by name, as point functions do. `work`, `items` and `scratch` are host functions
     of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
-    `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend on threads.
+    `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend
+    on threads.
     """
 
     def mark(call: Any) -> Any:
