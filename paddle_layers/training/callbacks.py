@@ -2,12 +2,14 @@
 
 A callback has any of the methods `on_step(run)`, `on_test(run)`, `on_epoch(run)` and `on_end(run)`. `run` is a `Run`:
 it knows the step, the loss, the latest results of the test and the net, and `run.stop(reason)` ends the training after
-this step.
+this step. What has to outlive a checkpoint is given by `state()`, as JSON can hold it, and taken back by
+`restore(state)`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define import Choice, Float, Int, String, callback
 
@@ -58,6 +60,14 @@ class EarlyStop(_Watching):
         if self._worse >= self.patience:
             run.stop(f"`{self.watch}` has not become better than {self._best:.4g} for {self._worse} tests")
 
+    def state(self) -> dict[str, Any]:
+        """The best result, and the tests since."""
+        return {"best": self._best, "worse": self._worse}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on counting."""
+        self._best, self._worse = state["best"], state["worse"]
+
 
 @callback("save_best")
 class SaveBest(_Watching):
@@ -72,3 +82,28 @@ class SaveBest(_Watching):
         if value is not None:
             self._best = value
             run.net.save(str(run.folder / BEST))
+
+    def state(self) -> dict[str, Any]:
+        """The best result."""
+        return {"best": self._best}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from the best result."""
+        self._best = state["best"]
+
+
+def states_of(callbacks: Sequence[object]) -> dict[str, Any]:
+    """What the callbacks want to keep, by place and class."""
+    return {
+        f"{place} {type(listener).__name__}": listener.state()
+        for place, listener in enumerate(callbacks)
+        if hasattr(listener, "state")
+    }
+
+
+def restore_states(callbacks: Sequence[object], states: Mapping[str, Any]) -> None:
+    """Give every callback what it wanted to keep; those that were not there before start afresh."""
+    for place, listener in enumerate(callbacks):
+        key = f"{place} {type(listener).__name__}"
+        if key in states and hasattr(listener, "restore"):
+            listener.restore(states[key])

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_layers.data import Position
 
+from .callbacks import restore_states, states_of
 from .checkpoints import WEIGHTS, load_weights, newest_checkpoint, read_facts, read_states, save_checkpoint
 from .evaluation import evaluate
 from .interrupts import Interrupts
@@ -123,7 +124,7 @@ class Trainer:
     def _save(self) -> None:
         run, (epoch, batch) = self.run, self.job.train.position
         facts = {"epoch": epoch, "batch": batch, "capacities": run.net.capacities(), **self._fixed()}
-        facts |= self._ledger.facts()
+        facts |= {**self._ledger.facts(), "callbacks": states_of(self.callbacks)}
         keep = self.training.checkpoint.keep
         save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, self.job.updater.states, facts, keep=keep)
         self._saved = run.step
@@ -137,6 +138,7 @@ class Trainer:
         self.run.epoch = facts["epoch"]
         self.job.train.position = Position(facts["epoch"], facts["batch"])
         self._ledger.restore(facts)
+        restore_states(self.callbacks, facts.get("callbacks", {}))
         self.progress.say(f"going on after step {self.run.step}")
 
     def _fixed(self) -> dict[str, Any]:
