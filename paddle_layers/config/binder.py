@@ -40,11 +40,14 @@ class Bound:
         return found[min(item, len(found) - 1)][4] if found else self.start
 
     def attribute_place(self, name: str) -> int:
-        """Offset of an attribute's value in the block, of the block or of the message."""
+        """Offset of an attribute's value in the block (of the one it takes its value from), of the block or message."""
         known = self.definition.attribute_by_name if self.definition else {}
-        for field in self.block:
-            if field[0] in known and known[field[0]].name == name:
-                return field[4]
+        wanted: str | None = name
+        while wanted is not None and wanted in known:
+            for field in self.block:
+                if field[0] in known and known[field[0]].name == wanted:
+                    return field[4]
+            wanted = known[wanted].default_from
         if self.definition and self.definition.name in self.places:
             return self.places[self.definition.name][0][3]
         return self.place("type")
@@ -200,8 +203,11 @@ class Binder:
             )
             bound.broken = True
         else:
-            hint = "" if nearest(name, header.fields) else f"the settings of `{definition.name}` stand in its block"
-            self._unknown_header(header, field, hint)
+            near = nearest(name, header.fields)
+            self._unknown_header(
+                header, field, "" if near else f"the settings of `{definition.name}` stand in its block"
+            )
+            bound.broken = bound.broken or near in ("input", "output")  # so that none is said to be missing
 
     def unknown_type(self, registry: str, name: str, start: int) -> None:
         """Report a type that nobody registered, with the nearest name and names in other systems."""

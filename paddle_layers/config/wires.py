@@ -200,12 +200,16 @@ class Wires:
             return
         wanted = f"at least {least}" if most is None else f"{least} to {most}" if least < most else f"{least}"
         start = draft.input_place(most if most is not None and count > most else None)
-        message = f"layer `{draft.name}`: `{definition.name}` takes {wanted} inputs, found {count}"
+        message = (
+            f"layer `{draft.name}`: `{definition.name}` takes {wanted} input{'s' * (wanted != '1')}, found {count}"
+        )
         self.inference.add(draft, "E205", message, start)
 
     def _output_count(self, draft: Draft, names: Sequence[str], count: int) -> None:
+        if len(set(names)) < len(names):  # a name that is given twice was reported
+            return
         start = draft.bound.place("output") if draft.bound else draft.offset
-        message = f"layer `{draft.name}` makes {count} outputs, but `output` names {len(names)}"
+        message = f"layer `{draft.name}` makes {count} output{'s' * (count != 1)}, but `output` names {len(names)}"
         self.inference.add(draft, "E210", message, start)
 
     def _weights(self, draft: Draft, outputs: Sequence[str]) -> bool:
