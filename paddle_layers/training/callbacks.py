@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define import Choice, Float, Int, String, callback
 
-from .preparation import BEST
+from .folders import BEST
 from .problems import TrainingError
 
 if TYPE_CHECKING:

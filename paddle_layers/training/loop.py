@@ -12,9 +12,10 @@ from paddle_layers.data import Position
 from .callbacks import restore_states, states_of
 from .checkpoints import WEIGHTS, load_weights, newest_checkpoint, read_facts, read_states, save_checkpoint
 from .evaluation import evaluate
+from .folders import CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
 from .ledger import Ledger
-from .preparation import CHECKPOINTS, CURVE, LOG, Job, statistic_names
+from .preparation import Job, statistic_names
 from .problems import TrainingError
 from .progress import Progress, as_text
 from .runs import Report, Run, call, short_names

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 
 from .checkpoints import WEIGHTS
-from .preparation import output_folder, selected, transforms_of
+from .folders import output_folder
+from .preparation import selected, transforms_of
 from .problems import TrainingError
 
 if TYPE_CHECKING:

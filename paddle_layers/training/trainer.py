@@ -7,8 +7,9 @@ from pathlib import Path
 
 from paddle_layers.data import Dataset
 
+from .folders import claim_folder, clear_folder, output_folder
 from .loop import Trainer
-from .preparation import claim_folder, clear_folder, output_folder, prepare
+from .preparation import prepare
 from .progress import Progress, make_progress
 from .runs import Report
 
