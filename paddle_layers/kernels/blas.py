@@ -133,3 +133,41 @@ def matrix_product(trans_a, trans_b, m, n, k, a, lda, b, ldb, accumulate, c, ldc
     """
     beta = one if accumulate else one - one
     _gemm(trans_b, trans_a, n, m, k, one, b, ldb, a, lda, beta, c, ldc)  # Fortran sees the transposes
+
+
+LANES = 8
+"""Numbers that `move` and `add` treat at once."""
+
+
+def _lanes(builder: Any, address: Any, precision: Any) -> Any:
+    real = ir.FloatType() if str(precision) == "float32" else ir.DoubleType()
+    return builder.inttoptr(address, ir.VectorType(real, LANES).as_pointer())
+
+
+@intrinsic
+def move(typingctx, target, source, one):  # type: ignore[no-untyped-def]
+    """Copy `LANES` numbers from one address to another; short rows are not worth a loop of the compiler's."""
+    signature = types.void(types.int64, types.int64, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        align = 4 if str(one) == "float32" else 8
+        value = builder.load(_lanes(builder, args[1], one), align=align)
+        builder.store(value, _lanes(builder, args[0], one), align=align)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def add(typingctx, target, source, one):  # type: ignore[no-untyped-def]
+    """Add `LANES` numbers at one address to those at another."""
+    signature = types.void(types.int64, types.int64, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        align = 4 if str(one) == "float32" else 8
+        place = _lanes(builder, args[0], one)
+        value = builder.load(_lanes(builder, args[1], one), align=align)
+        builder.store(builder.fadd(builder.load(place, align=align), value), place, align=align)
+        return context.get_dummy_value()
+
+    return signature, codegen

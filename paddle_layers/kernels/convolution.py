@@ -1,21 +1,36 @@
-"""conv by BLAS: windows of an image are laid out as columns (im2col), a product does the rest."""
+"""conv by BLAS: blocks of windows are laid out as columns, a product does the rest."""
 
 from __future__ import annotations
 
-import numpy as np
 from numba import njit
 
-from .blas import matrix_product
+from .blas import matrix_product, vector_product
 from .tuned import tuned
+from .windows import add_back, lay_out
 
 WORTH_IT = 1 << 14
 """Multiplications below which the point function is as fast and spares the compiler."""
 SLICES = 8
+BLOCK = 1 << 16
+"""Numbers in a block of columns, which should stay in a core's cache."""
+
+
+@njit(error_model="numpy")
+def block_rows(rows, P, Q):
+    """Rows of windows in a block, the blocks of an image equally high; by shape only."""
+    most = max(1, min(P, BLOCK // (rows * Q)))
+    blocks = (P + most - 1) // most
+    return (P + blocks - 1) // blocks
 
 
 def multiplications(N: int, K: int, D: int, A: int, B: int, P: int, Q: int) -> int:
     """Operations on the whole batch; laying out the windows counts like two filters."""
     return N * (K + 2) * D * A * B * P * Q
+
+
+def block_slices(N: int, D: int, A: int, B: int, P: int, Q: int) -> int:
+    """Slices of the blocks of the batch; by shape only."""
+    return min(N * -(-P // block_rows.py_func(D * A * B, P, Q)), SLICES)
 
 
 def slices(N: int) -> int:
@@ -24,8 +39,8 @@ def slices(N: int) -> int:
 
 
 def columns(D: int, A: int, B: int, P: int, Q: int) -> int:
-    """Numbers in the windows of one image and group."""
-    return D * A * B * P * Q
+    """Numbers in a block of windows of a group."""
+    return D * A * B * int(block_rows.py_func(D * A * B, P, Q)) * Q
 
 
 def channel_parts(D: int, groups: int) -> int:
@@ -34,134 +49,123 @@ def channel_parts(D: int, groups: int) -> int:
 
 
 def part_columns(D: int, A: int, B: int, P: int, Q: int) -> int:
-    """Numbers in the windows of one image and part of the channels."""
-    return -(-D // min(D, SLICES)) * A * B * P * Q
+    """Numbers in a block of windows of a part of the channels."""
+    return columns(-(-D // min(D, SLICES)), A, B, P, Q)
 
 
 @njit(error_model="numpy")
-def lay_out(column, image, low, high, A, B, P, Q, stride, stride_y, padding, padding_y, dilation, dilation_y):
-    """Windows of the channels `low` to `high` of an image: rows (channel, a, b), columns (p, q), zeros outside."""
-    H, W = image.shape[1], image.shape[2]
-    at = 0
-    zero = column.dtype.type(0)
-    for channel in range(low, high):
-        for a in range(A):
-            for b in range(B):
-                left = b * dilation - padding
-                start = max(0, -(left // stride))
-                stop = max(start, min(Q, (W - left + stride - 1) // stride))
-                for p in range(P):
-                    h = p * stride_y - padding_y + a * dilation_y
-                    row = column[at : at + Q]
-                    at += Q
-                    if h < 0 or h >= H:
-                        row[:] = zero
-                        continue
-                    source = image[channel, h]
-                    for q in range(start):
-                        row[q] = zero
-                    for q in range(start, stop):
-                        row[q] = source[np.uint64(left + q * stride)]
-                    for q in range(stop, Q):
-                        row[q] = zero
+def one_pixel(geometry):
+    """Whether the columns are the image itself: windows of one pixel, side by side."""
+    _, _, A, B, stride, stride_y, padding, padding_y, _, _ = geometry
+    return A * B * stride * stride_y == 1 and padding + padding_y == 0
 
 
-@njit(error_model="numpy")
-def gather(image, column, low, high, A, B, P, Q, stride, stride_y, padding, padding_y, dilation, dilation_y):
-    """Add windows back to the pixels that they cover: the transpose of `lay_out`."""
-    H, W = image.shape[1], image.shape[2]
-    at = 0
-    for channel in range(low, high):
-        for a in range(A):
-            for b in range(B):
-                left = b * dilation - padding
-                start = max(0, -(left // stride))
-                stop = max(start, min(Q, (W - left + stride - 1) // stride))
-                for p in range(P):
-                    h = p * stride_y - padding_y + a * dilation_y
-                    row = column[at : at + Q]
-                    at += Q
-                    if 0 <= h < H:
-                        target = image[channel, h]
-                        for q in range(start, stop):
-                            target[np.uint64(left + q * stride)] += row[q]
-
-
-@tuned("conv", "conv_y", items=slices, scratch=columns, work=multiplications, least=WORTH_IT)
+@tuned("conv", "conv_y", items=block_slices, scratch=columns, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def conv_y(
-    first, last, y, x, weight, scratch, A, B, P, Q,
-    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+    first, last, y, x, weight, scratch, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
 ):  # fmt: skip
-    N, K, D = y.shape[0], y.shape[1], weight.shape[1]
+    N, K, P, Q = y.shape
+    _, C, H, W = x.shape
+    _, D, A, B = weight.shape
+    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     rows, filters, size, one = D * A * B, K // groups, y.itemsize, y.dtype.type(1)
-    parts = min(N, 8)
+    depth, as_it_is, pixels = block_rows(rows, P, Q), one_pixel(geometry), x.ravel()
+    blocks = (P + depth - 1) // depth
+    units = N * blocks
+    parts = min(units, SLICES)
     for part in range(first, last):
-        column = scratch[part * rows * P * Q : (part + 1) * rows * P * Q]
-        for n in range(N * part // parts, N * (part + 1) // parts):
+        column = scratch[part * rows * depth * Q : (part + 1) * rows * depth * Q]
+        for unit in range(units * part // parts, units * (part + 1) // parts):
+            n, top = unit // blocks, unit % blocks * depth
+            bottom = min(P, top + depth)
+            wide = (bottom - top) * Q
             for group in range(groups):
-                lay_out(
-                    column, x[n], group * D, group * D + D, A, B, P, Q,
-                    stride, stride_y, padding, padding_y, dilation, dilation_y,
-                )  # fmt: skip
-                matrix_product(
-                    0, 0, filters, P * Q, rows,
-                    weight.ctypes.data + group * filters * rows * size, rows, column.ctypes.data, P * Q, False,
-                    y.ctypes.data + (n * K + group * filters) * P * Q * size, P * Q, one,
-                )  # fmt: skip
+                base, source, row = (n * C + group * D) * H * W, column.ctypes.data, wide
+                if as_it_is:
+                    source, row = x.ctypes.data + (base + top * W) * size, H * W
+                else:
+                    lay_out(column, pixels, base, D, top, bottom, Q, geometry)
+                filter_ = weight.ctypes.data + group * filters * rows * size
+                target = y.ctypes.data + ((n * K + group * filters) * P + top) * Q * size
+                if filters == 1:
+                    vector_product(0, rows, wide, source, row, filter_, False, target, one)
+                else:
+                    matrix_product(
+                        0, 0, filters, wide, rows, filter_, rows, source, row, False, target, P * Q, one
+                    )  # fmt: skip
 
 
 @tuned("conv", "conv_dx", items=slices, scratch=columns, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def conv_dx(
-    first, last, dx, dy, weight, accumulate, scratch, A, B, P, Q,
+    first, last, dx, dy, weight, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
-    N, K, D = dy.shape[0], dy.shape[1], weight.shape[1]
+    N, K, P, Q = dy.shape
+    _, C, H, W = dx.shape
+    _, D, A, B = weight.shape
+    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     rows, filters, size, one = D * A * B, K // groups, dy.itemsize, dy.dtype.type(1)
-    parts = min(N, 8)
+    depth, as_it_is, pixels = block_rows(rows, P, Q), one_pixel(geometry), dx.ravel()
+    parts = min(N, SLICES)
     for part in range(first, last):
-        column = scratch[part * rows * P * Q : (part + 1) * rows * P * Q]
+        column = scratch[part * rows * depth * Q : (part + 1) * rows * depth * Q]
         for n in range(N * part // parts, N * (part + 1) // parts):
-            if not accumulate:
-                dx[n] = dx.dtype.type(0)
+            if not accumulate and not as_it_is:
+                pixels[n * C * H * W : (n + 1) * C * H * W] = dx.dtype.type(0)
             for group in range(groups):
-                matrix_product(
-                    1, 0, rows, P * Q, filters,
-                    weight.ctypes.data + group * filters * rows * size, rows,
-                    dy.ctypes.data + (n * K + group * filters) * P * Q * size, P * Q, False,
-                    column.ctypes.data, P * Q, one,
-                )  # fmt: skip
-                gather(
-                    dx[n], column, group * D, group * D + D, A, B, P, Q,
-                    stride, stride_y, padding, padding_y, dilation, dilation_y,
-                )  # fmt: skip
+                for top in range(0, P, depth):
+                    bottom = min(P, top + depth)
+                    wide = (bottom - top) * Q
+                    base, target, row = (n * C + group * D) * H * W, column.ctypes.data, wide
+                    if as_it_is:
+                        target, row = dx.ctypes.data + (base + top * W) * size, H * W
+                    matrix_product(
+                        1, 0, rows, wide, filters,
+                        weight.ctypes.data + group * filters * rows * size, rows,
+                        dy.ctypes.data + ((n * K + group * filters) * P + top) * Q * size, P * Q,
+                        accumulate and as_it_is, target, row, one,
+                    )  # fmt: skip
+                    if not as_it_is:
+                        add_back(column, pixels, base, D, top, bottom, Q, geometry)
 
 
 @tuned("conv", "conv_dweight", items=channel_parts, scratch=part_columns, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def conv_dweight(
-    first, last, dweight, dy, x, accumulate, scratch, A, B, P, Q,
+    first, last, dweight, dy, x, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
     """Each item has its own columns of the gradient, and adds up the images in their order."""
-    N, K, D = dy.shape[0], dy.shape[1], dweight.shape[1]
-    filters, size, one, area = K // groups, dy.itemsize, dy.dtype.type(1), A * B
-    parts = min(D, 8)
-    room = (D + parts - 1) // parts * area * P * Q
+    N, K, P, Q = dy.shape
+    _, C, H, W = x.shape
+    _, D, A, B = dweight.shape
+    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
+    filters, size, one, area, pixels = K // groups, dy.itemsize, dy.dtype.type(1), A * B, x.ravel()
+    parts, as_it_is = min(D, SLICES), one_pixel(geometry)
+    most = (D + parts - 1) // parts * area
+    depth = block_rows(most, P, Q)
     for item in range(first, last):
         group, part = item // parts, item % parts
         low, high = D * part // parts, D * (part + 1) // parts
         rows = (high - low) * area
-        column = scratch[item * room : item * room + rows * P * Q]
+        column = scratch[item * most * depth * Q : (item + 1) * most * depth * Q]
+        target = dweight.ctypes.data + (group * filters * D + low) * area * size
         for n in range(N):
-            lay_out(
-                column, x[n], group * D + low, group * D + high, A, B, P, Q,
-                stride, stride_y, padding, padding_y, dilation, dilation_y,
-            )  # fmt: skip
-            matrix_product(
-                0, 1, filters, rows, P * Q,
-                dy.ctypes.data + (n * K + group * filters) * P * Q * size, P * Q, column.ctypes.data, P * Q,
-                accumulate or n > 0,
-                dweight.ctypes.data + (group * filters * D + low) * area * size, D * area, one,
-            )  # fmt: skip
+            for top in range(0, P, depth):
+                bottom = min(P, top + depth)
+                wide = (bottom - top) * Q
+                base, source, row = (n * C + group * D + low) * H * W, column.ctypes.data, wide
+                if as_it_is:
+                    source, row = x.ctypes.data + (base + top * W) * size, H * W
+                else:
+                    lay_out(column, pixels, base, high - low, top, bottom, Q, geometry)
+                slope = dy.ctypes.data + ((n * K + group * filters) * P + top) * Q * size
+                adds = accumulate or n + top > 0
+                if filters == 1:
+                    vector_product(1, rows, wide, source, row, slope, adds, target, one)
+                else:
+                    matrix_product(
+                        0, 1, filters, rows, wide, slope, P * Q, source, row, adds, target, D * area, one
+                    )  # fmt: skip
