@@ -50,7 +50,7 @@ def draft(bound: Bound, binder: Binder) -> Draft:
     setup = make_setup(bound, binder)
     name = bound.values.get("name")
     name = name if isinstance(name, str) and "name" in bound.places else ""
-    if name == "" and "name" in bound.places and isinstance(bound.values.get("name"), str):
+    if name == "" and not bound.broken and "name" in bound.places and isinstance(bound.values.get("name"), str):
         binder.report.add("E110", "the name of a layer is empty", bound.place("name"))
     inputs = bound.values.get("input", ())
     definition: Any = bound.definition

@@ -76,6 +76,7 @@ class TextReader:
                 value, end = self._string(position)
                 fields.append((match[1], STRING, value, match.start(1), position))
                 position = _skip(SEPARATOR, text, end)
+                fields = self.fields
             elif kind == 13:
                 self._unclosed()
                 return -1
@@ -157,6 +158,8 @@ class TextReader:
                 parts.append(match[1][1:-1])
             position = match.end()
         start = _skip(SPACE, self.text, position)
+        if self.text[start : start + 1] == '"' and (end := self._quote_missing(start)) >= 0:
+            return re.split(r"[\s:{}]", self.text[start + 1 : end], maxsplit=1)[0], end
         if self.text[start : start + 1] in ('"', "'"):
             end = self.text.find("\n", start)
             position = len(self.text) if end < 0 else end
@@ -208,6 +211,8 @@ class TextReader:
         return self._resume(position)
 
     def _fault(self, kind: int | None, name: str, start: int, position: int) -> int:
+        if (end := self._quote_missing(position)) >= 0:
+            return end
         found = self.text[position : position + 1]
         if kind == 9:
             self.report.add("E001", f"expected a value after `{name}:`", start, start + len(name))
@@ -220,6 +225,30 @@ class TextReader:
         if kind == 14 and resume == position:
             resume += 1
         return resume
+
+    def _quote_missing(self, position: int) -> int:
+        """Give up a line with an odd number of quotes after one report; where it ends, or -1 for other lines.
+
+        A text without its end has swallowed what follows: it is cut at its first space, and the blocks that were
+        opened on the line are closed.
+        """
+        first = self.text.rfind("\n", 0, position) + 1
+        end = self.text.find("\n", position)
+        end = len(self.text) if end < 0 else end
+        if self.text.count('"', first, end) % 2 == 0:
+            return -1
+        opened = self.text.rindex('"', first, max(position, self.text.index('"', first) + 1))
+        help_ = 'texts stand in quotes: "text"'
+        self.report.add("E003", "a quote is missing on this line", opened, opened + 1, help=help_)
+        fields = self.fields
+        for at, field in enumerate(fields):
+            if field[1] == STRING and field[3] >= first and " " in field[2]:
+                fields[at] = (field[0], STRING, field[2].split(" ")[0], field[3], field[4])
+        while self.stack and self.stack[-1].start >= first:
+            self.fields.append(broken(position))
+            self.fields = self.stack.pop().outer
+        self.fields.append(broken(position))
+        return end
 
     def _resume(self, position: int) -> int:
         match = RESUME.search(self.text, position)
