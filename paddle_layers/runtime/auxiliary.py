@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import Ref
 from .buffers import Buffer
 from .domains import Domain, rows_of
 from .graph import Value
-from .launches import Ref, SequenceKey
+from .names import SequenceKey
 
 if TYPE_CHECKING:
     from .plan import Plan

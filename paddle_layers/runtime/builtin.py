@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from paddle_layers.define.functions import Function
 
+from .arguments import Argument, Ref, spec_of, uses
 from .compiler import cpu_driver
 from .drivers import Kernel
-from .launches import Argument, Launch, Ref, spec_of, uses
+from .launches import Launch
 from .specialise import helper_trees, specialise
 
 

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.elementwise import Elementwise
 
+from .arguments import Argument, Fixed, Ref, Setting, plain_argument
 from .builtin import flat_launch
 from .compiler import compile_all
 from .domains import Extent
-from .launches import Argument, Fixed, Launch, Ref, Setting, plain_argument
+from .launches import Launch
 from .parameters import Parameter
 from .table import Table
 

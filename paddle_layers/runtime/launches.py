@@ -1,75 +1,23 @@
-"""One launch: a driver and what its arguments are. Names that a function asks for are resolved here."""
+"""One launch: a driver and its arguments, made by specialising a function for an operation."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from paddle_layers.define.analysis import mentions, reads, reads_own_element
-from paddle_layers.define.axes import REST
-from paddle_layers.define.fields import Field
 from paddle_layers.define.functions import Function
 from paddle_layers.kernels.tuned import Tuned, call_by_name, find_tuned
 
+from .arguments import Argument, Ref, refs_of, spec_of, uses
 from .buffers import Buffer, Takeover
 from .compiler import Driver, cpu_driver, depth_of_loops, tuned_driver
-from .domains import Domain, Extent, rows_of
-from .drivers import Array, Kernel, Spec
-from .graph import Op, Value
-from .parameters import Parameter
+from .domains import Extent, rows_of
+from .drivers import Kernel
+from .names import Names, SequenceKey, host_sizes
 from .specialise import helper_trees, specialise
-
-if TYPE_CHECKING:
-    from .auxiliary import Auxiliary
-
-
-class Memory(NamedTuple):
-    """The value or the gradient of a parameter."""
-
-    parameter: Parameter
-    part: str
-
-
-class Ref(NamedTuple):
-    """An array argument: whose memory, and the shape in which it is seen."""
-
-    owner: Buffer | Memory | Fixed
-    shape: tuple[Extent, ...]
-    dtype: str = "real"
-
-
-class Fixed(NamedTuple):
-    """Memory that somebody else holds."""
-
-    array: Any
-
-
-class Key(NamedTuple):
-    """A whole number that is new in every step: the key of an operation's random numbers."""
-
-    op: str
-
-
-class Rate(NamedTuple):
-    """A real number `weight / rows`."""
-
-    weight: float
-    domain: Domain | None
-
-
-class Setting(NamedTuple):
-    """A real number that is new in every step: the value of that name times a factor."""
-
-    name: str
-    factor: float = 1.0
-
-
-Argument = (
-    Ref | tuple[Ref, ...] | Extent | tuple[Extent | float, ...] | float | Key | Rate | Setting | None | bool | str
-)
-"""What an argument of a launch may be; None, truth values and texts are folded into the driver's text."""
 
 
 @dataclass
@@ -98,103 +46,6 @@ class Launch:
         for buffer in (*self.reads, *self.writes):
             buffer.use(at)
         return [Takeover(at, giver, taker) for giver, taker in self.takeovers]
-
-
-class SequenceKey(NamedTuple):
-    """Auxiliary arrays of a plan by kind, leaf domain and grouping domain (`starts`, `map`, `before`)."""
-
-    kind: str
-    leaf: Domain
-    group: Domain
-    reverse: bool = False
-
-
-class Names:
-    """What the names mean in one operation of one plan."""
-
-    def __init__(self, op: Op, training: bool, tensors: dict[str, list[Ref]], auxiliary: Auxiliary) -> None:
-        self.op, self.training, self.tensors, self.auxiliary = op, training, tensors, auxiliary
-
-    def shape(self, field_: Field, item: int = 0) -> tuple[Extent, ...]:
-        """How a point function sees the field: rows first, `...` merged, axes of width 1 left out."""
-        op, axes = self.op, field_.axes
-        if not axes:
-            return (Extent(1),)
-        shape: list[Extent] = []
-        for axis in axes:
-            if axis.name == REST:
-                size = math.prod(op.binding.sizes[REST])
-                shape.append(rows_of(op.rows[REST], size) if axis is axes[0] else Extent(size))
-            elif axis is axes[0] and axis.name in op.rows:
-                shape.append(rows_of(op.rows[axis.name]))
-            elif axis.name != "1":
-                sizes = op.binding.sizes[axis.name]
-                shape.append(Extent(sizes[item] if axis.per_item else sizes))
-        return tuple(shape)
-
-    def size(self, name: str, item: int | None) -> Argument:
-        """Size of an axis."""
-        if name in self.op.rows:
-            return rows_of(self.op.rows[name])
-        size = self.op.binding.sizes[name]
-        if isinstance(size, list):
-            return Extent(size[item]) if item is not None else tuple(Extent(n) for n in size)
-        return Extent(size)
-
-    def resolve(self, name: str, function: Function, item: int | None) -> Argument:
-        """The argument that a function asks for by name."""
-        layer = self.op.layer
-        if name in self.tensors or name in layer.fields or (name[1:] in layer.fields and name[0] == "d"):
-            return self._tensor(name, function, item)
-        if name == "training":
-            return self.training
-        if name == "key":
-            return Key(self.op.name)
-        if name == "which":
-            return Extent(item or 0)
-        if name in layer.axis_names:
-            return self.size(name, item if function.over is not None else None)
-        if name in layer.attributes:
-            return plain_argument(self.op.attributes[name])
-        return self._sequence_or_sparse(name, item)
-
-    def _tensor(self, name: str, function: Function, item: int | None) -> Argument:
-        found = self.tensors.get(name)
-        if not found:
-            return None
-        base = self.op.layer.fields.get(name) or self.op.layer.fields[name[1:]]
-        if not base.per_item:
-            return found[0]
-        own = function.over is not None and (base is function.over or base.per == function.over.name)
-        target = name in function.target_names
-        return found[item or 0] if own or target else tuple(found)
-
-    def _sequence_or_sparse(self, name: str, item: int | None) -> Argument:
-        for row, group in self.op.layer.groups.items():
-            leaf, outer = self.op.rows[row], self.op.rows[group]
-            if name == f"{group}_start":
-                return self.auxiliary.sequence(SequenceKey("starts", leaf, outer))
-            if name == "before_of":
-                reverse = bool(self.op.attributes.get("reverse"))
-                return self.auxiliary.sequence(SequenceKey("before", leaf, outer, reverse))
-        stem, _, part = name.rpartition("_used_")
-        if stem in self.op.layer.inputs:
-            return self.auxiliary.used(self.value(stem, item), part)
-        stem, _, part = name.rpartition("_")
-        return self.auxiliary.sparse(self.value(stem, item), part)
-
-    def value(self, name: str, item: int | None) -> Value:
-        """The value given for an input, or for the item of a repeatable one."""
-        return self.op.argument(name)[item or 0]
-
-
-def plain_argument(value: Any) -> Argument:
-    """An attribute as an argument: constants stay, whole numbers become sizes."""
-    if value is None or isinstance(value, (bool, str, float)):
-        return value
-    if isinstance(value, tuple):
-        return tuple(v if isinstance(v, float) else Extent(v) for v in value)
-    return Extent(value)
 
 
 def make_launch(names: Names, function: Function, item: int | None, dtype: str, *, accumulate: bool = False) -> Launch:
@@ -268,19 +119,6 @@ def _kernel(
     return kernel, extra
 
 
-def spec_of(value: Argument) -> Spec:
-    """What the generator has to know of an argument."""
-    if isinstance(value, Ref):
-        return Array(len(value.shape), value.dtype)
-    if isinstance(value, tuple) and value and isinstance(value[0], Ref):
-        return tuple(Array(len(ref.shape), ref.dtype) for ref in value)
-    if isinstance(value, (float, Rate, Setting)):
-        return "real"
-    if isinstance(value, tuple) and not isinstance(value, Key):
-        return f"{'reals' if value and isinstance(value[0], float) else 'ints'} {len(value)}"
-    return "int"
-
-
 def _total(names: Names, function: Function, args: Mapping[str, Argument]) -> Extent:
     """Work items: rows of the last axis, elements of a vector, sequences of a scan, calls of a procedure."""
     if function.role == "fill":
@@ -308,20 +146,8 @@ def _weight(kernel: Kernel, args: Mapping[str, Argument]) -> int:
 
 def _largest(args: Mapping[str, Argument]) -> int:
     """Elements of the largest array: what is read whole takes at least as many operations."""
-    refs = [ref for value in args.values() for ref in _refs(value)]
+    refs = [ref for value in args.values() for ref in refs_of(value)]
     return max((math.prod(size.capacity for size in ref.shape) for ref in refs), default=0)
-
-
-def _refs(value: Argument) -> list[Ref]:
-    """The arrays of an argument."""
-    if isinstance(value, Ref):
-        return [value]
-    return [part for part in value if isinstance(part, Ref)] if isinstance(value, tuple) else []
-
-
-def uses(value: Argument) -> list[Buffer]:
-    """The buffers behind an argument."""
-    return [ref.owner for ref in _refs(value) if isinstance(ref.owner, Buffer)]
 
 
 def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping[str, Argument]) -> None:
@@ -343,18 +169,6 @@ def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping
 
 def _tuned(names: Names, function: Function, item: int | None) -> Tuned | None:
     return find_tuned(names.op.layer.name, function.name, "cpu", host_sizes(names, item))
-
-
-def host_sizes(names: Names, item: int | None, *, capacity: bool = True) -> dict[str, Any]:
-    """Axis sizes and attributes as plain numbers for the host functions of tuned kernels; rows at capacity or now."""
-    sizes: dict[str, Any] = dict(names.op.attributes)
-    for name in names.op.layer.axis_names:
-        if name in names.op.rows:
-            sizes[name] = names.op.rows[name].capacity if capacity else names.op.rows[name].rows
-        elif name in names.op.binding.sizes:
-            size = names.op.binding.sizes[name]
-            sizes[name] = size[item or 0] if isinstance(size, list) else size
-    return sizes
 
 
 def _tuned_launch(

@@ -7,11 +7,12 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from .arguments import Memory, Ref
 from .auxiliary import Auxiliary
 from .buffers import Buffer, allocate, place, view
 from .compiler import Progress, compile_all
 from .graph import Graph
-from .launches import Launch, Memory, Ref
+from .launches import Launch
 from .schedule import Schedule
 from .table import Table
 

@@ -8,13 +8,15 @@ from collections.abc import Iterable, Mapping
 from paddle_layers.define.fields import Field, Temp
 from paddle_layers.define.functions import Function
 
+from .arguments import Argument, Memory, Rate, Ref
 from .auxiliary import Auxiliary
 from .buffers import Buffer, Storage, share
 from .builtin import ADD, FILL, simple_launch
 from .domains import Extent, rows_of
 from .gradients import GradientNeeds
 from .graph import Graph, Op, Value
-from .launches import Argument, Launch, Memory, Names, Rate, Ref, buffers_of, make_launch
+from .launches import Launch, buffers_of, make_launch
+from .names import Names
 
 
 class Schedule:

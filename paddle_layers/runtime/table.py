@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .arguments import Key, Rate, Ref, Setting
 from .domains import Extent
-from .launches import Key, Launch, Rate, Ref, Setting
+from .launches import Launch
 from .native import run_launches
 
 PIECES = 8
