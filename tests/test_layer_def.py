@@ -103,7 +103,7 @@ def test_settings_are_those_of_the_schema() -> None:
 def test_rules_come_from_the_text() -> None:
     rule = pl.registry["conv"].definition.rules[0]
     assert (rule.subject, rule.condition) == ("groups", "C % groups == 0")
-    assert rule.message == "{C} channels cannot be cut into {groups} equal groups"
+    assert rule.message == "{groups} groups do not divide the number of channels, {C}"
 
 
 @pytest.mark.parametrize("value", [True, -3, 1.5, "a", (), (1, 2), (0.5,), ("x", "y")])

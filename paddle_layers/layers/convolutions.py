@@ -58,9 +58,8 @@ def conv_sizes(
     C, H, W, num_filters, filter_size, filter_size_y, stride, stride_y,
     padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
-    require(C % groups == 0, "groups", f"the number of channels, {C}, cannot be cut into {groups} equal groups")
-    filters = f"the number of filters, {num_filters}, cannot be cut into {groups} equal groups"
-    require(num_filters % groups == 0, "groups", filters)
+    require(C % groups == 0, "groups", f"{groups} groups do not divide the number of channels, {C}")
+    require(num_filters % groups == 0, "groups", f"{groups} groups do not divide the number of filters, {num_filters}")
     return {
         "D": C // groups,
         "P": positions(H, filter_size_y, stride_y, padding_y, dilation_y, "filter_size_y", "rows"),
