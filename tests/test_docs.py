@@ -30,8 +30,8 @@ NAME = re.compile(r"(?:#|//) file: (\S+)\n")
 PLUGIN = re.compile(r"^# plugins: (\S+)$", re.MULTILINE)
 KNOWN = {"python", "console", "textproto", "json", "text"}
 
-BY_CI = re.compile(r"pip install -e .*|python -m pytest.*|bash \.ci/run")
-"""Commands that install the package and run these tests; .ci/run executes them."""
+BY_CI = re.compile(r"pip install -e .*|python -m pytest.*|bash \.ci/run|ruff .*|python -m codegen\.bindings --check")
+"""Commands about the checkout itself; they are steps of .ci/run."""
 
 INSTALL = "pip install . && "
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
