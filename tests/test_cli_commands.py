@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib
 import json
 import subprocess
 import sys
@@ -18,6 +19,7 @@ import paddle_layers as pl
 from paddle_layers.cli import commands
 from paddle_layers.cli.app import NAMES
 from paddle_layers.cli.fmt import replace_text
+from paddle_layers.cli.problems import USER_ERRORS
 from paddle_layers.cli.show import memory
 
 NET = """\
@@ -287,6 +289,18 @@ def test_predict_without_weights_or_data(run: Run, project: Path, tmp_path: Path
     assert "missing.csv" in run(*predict, "missing.csv", status=1).stderr
     (tmp_path / "data.txt").write_text("1\n")
     assert "data.txt" in run(*predict, "data.txt", status=1).stderr
+
+
+def test_an_unknown_device(run: Run, project: Path) -> None:
+    assert (
+        "there is no device 'tpu'"
+        in run("train", "first/train.textproto", "--output", "out", "--device", "tpu", status=1).stderr
+    )
+
+
+def test_every_user_error_exists() -> None:
+    for module, name in USER_ERRORS:
+        assert issubclass(getattr(importlib.import_module(module), name), Exception)
 
 
 def test_warm(run: Run) -> None:

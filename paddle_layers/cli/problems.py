@@ -11,7 +11,9 @@ USER_ERRORS = (
     ("paddle_layers.define.errors", "ShapeError"),
     ("paddle_layers.define.errors", "UnknownName"),
     ("paddle_layers.data", "DataError"),
+    ("paddle_layers.runtime", "DeviceError"),
     ("paddle_layers.runtime", "FeedError"),
+    ("paddle_layers.runtime", "SaveError"),
     ("paddle_layers.runtime", "WeightsError"),
     ("paddle_layers.training", "TrainingError"),
 )
