@@ -17,30 +17,31 @@ def multiplications(N: int, C_i: int, K: int) -> int:
     return N * C_i * K
 
 
-def tiles(rows: int, columns: int) -> int:
-    """Tiles of a matrix of the result, by shape only; a tile keeps 16 rows or columns."""
-    return max(1, min(TILES, max(rows, columns) // 16))
+@njit(error_model="numpy")
+def tiles(rows, columns):
+    """Tiles of a matrix of the result, by shape only: 16 rows or columns at least, and long runs of a vector."""
+    return max(1, min(TILES, columns // 512 if rows == 1 else max(rows, columns) // 16))
 
 
 def tiles_of_y(N: int, K: int) -> int:
     """Tiles of the output."""
-    return tiles(N, K)
+    return int(tiles.py_func(N, K))
 
 
 def tiles_of_dx(N: int, C_i: int) -> int:
     """Tiles of the input's gradient."""
-    return tiles(N, C_i)
+    return int(tiles.py_func(N, C_i))
 
 
 def tiles_of_dweight(C_i: int, K: int) -> int:
     """Tiles of the weight's gradient."""
-    return tiles(C_i, K)
+    return int(tiles.py_func(C_i, K))
 
 
 @njit(error_model="numpy")
 def tile_bounds(tile, rows, columns):
     """Rows and columns of a tile: the longer side is cut, so that little is packed twice."""
-    count = max(1, min(8, max(rows, columns) // 16))
+    count = tiles(rows, columns)
     if rows > columns:
         return rows * tile // count, rows * (tile + 1) // count, 0, columns
     return 0, rows, columns * tile // count, columns * (tile + 1) // count

@@ -106,7 +106,10 @@ class Names:
 
 
 def host_sizes(names: Names, item: int | None, *, capacity: bool = True) -> dict[str, Any]:
-    """Axis sizes and attributes as plain numbers for the host functions of tuned kernels; rows at capacity or now."""
+    """Axis sizes and attributes as plain numbers for the host functions of tuned kernels; rows at capacity or now.
+
+    `rest` is the size of `...`.
+    """
     sizes: dict[str, Any] = dict(names.op.attributes)
     for name in names.op.layer.axis_names:
         if name in names.op.rows:
@@ -114,4 +117,6 @@ def host_sizes(names: Names, item: int | None, *, capacity: bool = True) -> dict
         elif name in names.op.binding.sizes:
             size = names.op.binding.sizes[name]
             sizes[name] = size[item or 0] if isinstance(size, list) else size
+    if REST in names.op.binding.sizes:
+        sizes["rest"] = math.prod(names.op.binding.sizes[REST])
     return sizes

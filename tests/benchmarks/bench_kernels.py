@@ -94,7 +94,7 @@ def network(layers: str, module: torch.nn.Module, shape: tuple[int, ...], rows: 
     rng = np.random.default_rng(0)
     x, label = rng.standard_normal((rows, *shape), np.float32), rng.integers(0, 10, rows)
     text = DATA.format(shape=list(shape)) + layers + (LOSS if train else "")
-    net = pl.Net(pl.loads(text.replace('layer { name: "label"', 'layer { name: "label"')), batch_size=rows)
+    net = pl.Net(pl.loads(text), batch_size=rows)
     sgd = registries["optimizer"]["sgd"]
     updater = Updater(sgd, sgd.bind({"momentum": 0.9}), net)
     other = torch.optim.SGD(module.parameters(), 0.01, momentum=0.9, fused=True)

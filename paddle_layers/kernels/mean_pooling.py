@@ -1,0 +1,80 @@
+"""Mean pooling by whole planes: the pixels of a window are counted once, not for each of them."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from .pooling import WORTH_IT, pixels_seen, slices
+from .tuned import tuned
+
+
+def is_mean(pool_type: str) -> bool:
+    """Means of any kind."""
+    return pool_type == "AVERAGE"
+
+
+def is_mean_of_pixels(pool_type: str, global_pooling: bool, divisor: str) -> bool:
+    """Means of the pixels under windows of a size of their own."""
+    return pool_type == "AVERAGE" and not global_pooling and divisor == "VALID"
+
+
+def one() -> int:
+    """A single item."""
+    return 1
+
+
+@tuned("pool", "pool_where", items=one, work=one, when=is_mean)
+@njit(error_model="numpy")
+def pool_where(first, last):
+    """Nothing: a mean has no position, and nobody reads one."""
+
+
+@njit(error_model="numpy")
+def bounds(p, step, padding, size, extent):
+    """First pixel of window `p` along an axis and the one behind its last."""
+    start = p * step - padding
+    return max(start, 0), min(start + size, extent)
+
+
+@tuned("pool", "pool_y", items=slices, work=pixels_seen, least=WORTH_IT, when=is_mean_of_pixels)
+@njit(error_model="numpy")
+def pool_y(first, last, y, x, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
+    N, C, H, W = x.shape
+    P, Q = y.shape[2], y.shape[3]
+    planes, pixels, means, one_ = N * C, x.ravel(), y.ravel(), y.dtype.type(1)
+    parts = min(planes, 8)
+    for part in range(first, last):
+        for plane in range(planes * part // parts, planes * (part + 1) // parts):
+            for p in range(P):
+                top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
+                for q in range(Q):
+                    left, right = bounds(q, stride, padding, pool_size, W)
+                    total = one_ - one_
+                    for h in range(top, bottom):
+                        for w in range(left, right):
+                            total += pixels[np.uint64((plane * H + h) * W + w)]
+                    count = max(1, (bottom - top) * (right - left))
+                    means[np.uint64((plane * P + p) * Q + q)] = total / y.dtype.type(count)
+
+
+@tuned("pool", "pool_dx", items=slices, work=pixels_seen, least=WORTH_IT, when=is_mean_of_pixels)
+@njit(error_model="numpy")
+def pool_dx(first, last, dx, dy, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
+    N, C, H, W = dx.shape
+    P, Q = dy.shape[2], dy.shape[3]
+    planes, pixels, slopes = N * C, dx.ravel(), dy.ravel()
+    parts = min(planes, 8)
+    for part in range(first, last):
+        for plane in range(planes * part // parts, planes * (part + 1) // parts):
+            if not accumulate:
+                pixels[plane * H * W : (plane + 1) * H * W] = dx.dtype.type(0)
+            for p in range(P):
+                top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
+                for q in range(Q):
+                    left, right = bounds(q, stride, padding, pool_size, W)
+                    count = max(1, (bottom - top) * (right - left))
+                    share = slopes[np.uint64((plane * P + p) * Q + q)] / dx.dtype.type(count)
+                    for h in range(top, bottom):
+                        for w in range(left, right):
+                            pixels[np.uint64((plane * H + h) * W + w)] += share
