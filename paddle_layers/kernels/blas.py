@@ -136,38 +136,33 @@ def matrix_product(trans_a, trans_b, m, n, k, a, lda, b, ldb, accumulate, c, ldc
 
 
 LANES = 8
-"""Numbers that `move` and `add` treat at once."""
+"""Numbers that `move` and `add` treat at once; `move_half` and `add_half` treat half as many."""
 
 
-def _lanes(builder: Any, address: Any, precision: Any) -> Any:
+def _lanes(builder: Any, address: Any, precision: Any, count: int) -> Any:
     real = ir.FloatType() if str(precision) == "float32" else ir.DoubleType()
-    return builder.inttoptr(address, ir.VectorType(real, LANES).as_pointer())
+    return builder.inttoptr(address, ir.VectorType(real, count).as_pointer())
 
 
-@intrinsic
-def move(typingctx, target, source, one):  # type: ignore[no-untyped-def]
-    """Copy `LANES` numbers from one address to another; short rows are not worth a loop of the compiler's."""
-    signature = types.void(types.int64, types.int64, one)
+def _vector_copy(count: int, adding: bool) -> Any:
+    """Copy or add `count` numbers from one address to another: short rows are not worth a loop of the compiler's."""
 
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+    def copy(typingctx: Any, target: Any, source: Any, one: Any) -> Any:
+        signature = types.void(types.int64, types.int64, one)
         align = 4 if str(one) == "float32" else 8
-        value = builder.load(_lanes(builder, args[1], one), align=align)
-        builder.store(value, _lanes(builder, args[0], one), align=align)
-        return context.get_dummy_value()
 
-    return signature, codegen
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            place = _lanes(builder, args[0], one, count)
+            value = builder.load(_lanes(builder, args[1], one, count), align=align)
+            if adding:
+                value = builder.fadd(builder.load(place, align=align), value)
+            builder.store(value, place, align=align)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return intrinsic(copy)
 
 
-@intrinsic
-def add(typingctx, target, source, one):  # type: ignore[no-untyped-def]
-    """Add `LANES` numbers at one address to those at another."""
-    signature = types.void(types.int64, types.int64, one)
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        align = 4 if str(one) == "float32" else 8
-        place = _lanes(builder, args[0], one)
-        value = builder.load(_lanes(builder, args[1], one), align=align)
-        builder.store(builder.fadd(builder.load(place, align=align), value), place, align=align)
-        return context.get_dummy_value()
-
-    return signature, codegen
+move, add = _vector_copy(LANES, False), _vector_copy(LANES, True)
+move_half, add_half = _vector_copy(LANES // 2, False), _vector_copy(LANES // 2, True)

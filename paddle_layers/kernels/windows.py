@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .blas import LANES, add, move
+from .blas import LANES, add, add_half, move, move_half
 
 
 @njit(error_model="numpy")
@@ -50,6 +50,12 @@ def lay_out(column, pixels, base, channels, top, bottom, Q, geometry):
                             move(to + rest, of + rest, one)
                         to += Q * size
                         of += stride_y * W * size
+                elif stride == 1 and count == LANES // 2:
+                    to, of = column.ctypes.data + target * size, pixels.ctypes.data + source * size
+                    for _ in range(height):
+                        move_half(to, of, one)
+                        to += Q * size
+                        of += stride_y * W * size
                 else:
                     for p in range(height):
                         for q in range(count):
@@ -77,12 +83,16 @@ def add_back(column, pixels, base, channels, top, bottom, Q, geometry):
                 source = at + (start - top) * Q + first
                 at += rows * Q
                 whole = count // LANES if stride == 1 else 0
+                half = stride == 1 and count % LANES >= LANES // 2
+                done = whole * LANES + LANES // 2 if half else whole * LANES
                 to, of = pixels.ctypes.data + target * size, column.ctypes.data + source * size
                 for p in range(height):
                     for lane in range(whole):
                         add(to + lane * LANES * size, of + lane * LANES * size, one)
+                    if half:
+                        add_half(to + whole * LANES * size, of + whole * LANES * size, one)
                     to += stride_y * W * size
                     of += Q * size
-                    for q in range(whole * LANES, count):
+                    for q in range(done, count):
                         pixel = target + p * stride_y * W + q * stride
                         pixels[np.uint64(pixel)] += column[np.uint64(source + p * Q + q)]
