@@ -1,41 +1,49 @@
 """The fast way in: one match for a layer, and equal settings are read once.
 
-It gives up at anything unusual or wrong; the whole file then goes through the reader that keeps every place.
+A layer whose settings are wrong is read again with all its places. Anything else that is unusual or wrong makes this
+reader give up; the whole file then goes through the reader that keeps every place.
 """
 
 from __future__ import annotations
 
-from paddle_layers.define import registries
+import re
+from typing import Any
+
+from paddle_layers.define import Attributes, LayerDefinition, registries
 
 from .binder import Binder
-from .diagnostics import Report, Source
-from .drafts import Draft, make_setup
-from .fields import STRING, Field
+from .diagnostics import Report, Source, TooManyFaults
+from .drafts import LINEAR, Draft, draft, make_setup
+from .fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, Fields
 from .headers import spec
 from .network import Setup
-from .patterns import EVENT, LAYER
+from .patterns import EVENT, LAYER, SIMPLE_BLOCK, SIMPLE_FIELD
 from .reader import read_text
+from .values import MISSING, convert
 
 
 class _Unusual(Exception):
     """Not for the fast reader."""
 
 
-def read_fast(text: str) -> tuple[str, list[Draft]] | None:
-    """Name and layers of a network file, or None when it takes the thorough reader to say."""
+def read_fast(report: Report) -> tuple[str, list[Draft]] | None:
+    """Name and layers of a network file, or None when it takes the thorough reader to say.
+
+    Faults of the settings of single layers go to the report.
+    """
     try:
-        return _read(text)
-    except _Unusual:
+        return _read(report.source.text, report)
+    except (_Unusual, TooManyFaults):
         return None
 
 
-def _read(text: str) -> tuple[str, list[Draft]]:
+def _read(text: str, report: Report) -> tuple[str, list[Draft]]:
     match_layer = LAYER.match
     name: str | None = None
     drafts: list[Draft] = []
     add = drafts.append
     settings = _Settings()
-    known: dict[tuple[str, str], Setup] = {}
+    known: dict[tuple[str, str], Setup | None] = {}
     position = 0
     while True:
         match = match_layer(text, position)
@@ -50,9 +58,14 @@ def _read(text: str) -> tuple[str, list[Draft]]:
         layer, kind, inputs, rest = match.groups()
         if not layer or "#" in inputs:  # a comment between the inputs may hold quotes
             raise _Unusual
-        setup = known.get((kind, rest))
-        if setup is None:
+        try:
+            setup = known[kind, rest]
+        except KeyError:
             setup = known[kind, rest] = settings.bind(kind, rest)
+        if setup is None:
+            add(_faulty(match, report))
+            position = match.end()
+            continue
         add(Draft(layer, setup.definition, tuple(inputs.split('"')[1::2]) if inputs else (), setup, match.start(1)))
         position = match.end()
 
@@ -64,15 +77,67 @@ class _Settings:
         self.binder = Binder(Report(Source("", "")))
         self.header = spec("Layer")
 
-    def bind(self, kind: str, rest: str) -> Setup:
-        if kind not in registries["layer"]:
-            raise _Unusual
+    def bind(self, kind: str, rest: str) -> Setup | None:
+        """What the settings say; None when there is something wrong with them."""
+        definition = registries["layer"].get(kind)
+        if definition is None:
+            return None
+        simple = SIMPLE_BLOCK.fullmatch(rest)
+        if simple is not None and simple[1] == kind:
+            attributes = _simple_attributes(definition, simple[2])
+            if attributes is not None and attributes.get("act", LINEAR) == LINEAR:
+                return Setup(definition, attributes)
         report = Report(Source("", rest))
         self.binder.report = report
         fields: list[Field] = [("name", STRING, kind, 0, 0), ("type", STRING, kind, 0, 0)]
         fields += read_text(rest, report)
         bound = self.binder.message(fields, self.header, 0, "layer")
         setup = make_setup(bound, self.binder)
-        if report.diagnostics or setup is None or "input" in bound.places:
+        if "input" in bound.places:
             raise _Unusual
+        if report.diagnostics or setup is None:
+            return None
         return setup
+
+
+def _faulty(match: re.Match[str], report: Report) -> Draft:
+    """A layer read by itself, with the places it has in the whole text; its faults go to the report."""
+    own = Report(Source("", match[0]))
+    (layer,) = read_text(match[0], own)
+    if own.diagnostics:
+        raise _Unusual
+    binder = Binder(report)
+    bound = binder.message(_shifted(layer[2], match.start()), spec("Layer"), layer[3] + match.start(), "layer")
+    return draft(bound, binder)
+
+
+def _shifted(fields: Fields, by: int) -> Fields:
+    """The same fields, their places moved; the pattern of a layer keeps them a few blocks deep."""
+    moved: Fields = []
+    for name, kind, value, start, value_start in fields:
+        inner = _shifted(value, by) if kind in (BLOCK, LIST) else value
+        moved.append((name, kind, inner, start + by, value_start + by))
+    return moved
+
+
+_KINDS = (0, 0, INT, FLOAT, WORD, STRING)
+"""Kind of the value by the group of `SIMPLE_FIELD` that matched."""
+
+
+def _simple_attributes(definition: LayerDefinition, text: str) -> Attributes | None:
+    """Attributes of a block of plain values; None where anything needs a word to the user."""
+    known = definition.attribute_by_name
+    given: dict[str, Any] = {}
+    for match in SIMPLE_FIELD.finditer(text):
+        attribute = known.get(match[1])
+        if attribute is None or attribute.repeated or attribute.deprecated or attribute.name in given:
+            return None
+        kind = match.lastindex or 0
+        raw: Any = match[kind]
+        value = convert(attribute.type, _KINDS[kind], int(raw) if kind == 2 else float(raw) if kind == 3 else raw)
+        if value is MISSING or attribute.check_item(value) is not None:
+            return None
+        given[attribute.name] = attribute.convert_item(value)
+    if any(name not in given for name in definition.required_names):
+        return None
+    return definition.fill_defaults(given)

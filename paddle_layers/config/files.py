@@ -35,28 +35,28 @@ def load(path: str | Path, plugins: Iterable[str | Path] = ()) -> Network:
 def loads(text: str, name: str = "<text>") -> Network:
     """Check the text of a network file; `name` stands for it in messages. Raises `ConfigError` with every fault."""
     source = Source(name, text)
-    if not is_json(text):
-        found = quietly(lambda: _fast(source))
-        if found is not None:
-            return found
     report = Report(source)
-    network = quietly(lambda: _thorough(report))
+    network = None if is_json(text) else quietly(lambda: _fast(report))
+    if network is None:
+        report = Report(source)
+        network = quietly(lambda: _thorough(report))
     if network is None or report.failed:
         raise ConfigError(report.sorted())
     return network
 
 
-def _fast(source: Source) -> Network | None:
-    found = read_fast(source.text)
+def _fast(report: Report) -> Network | None:
+    """The network, its layers' own faults in the report; None where it takes the thorough reader to tell the faults."""
+    found = read_fast(report)
     if found is None:
         return None
     name, drafts = found
-    nodes = wire_simple(drafts)
+    told = len(report.diagnostics)
+    nodes = None if told else wire_simple(drafts)
     if nodes is not None:
-        return Network.checked(name, nodes, source)
-    report = Report(source)
+        return Network.checked(name, nodes, report.source)
     network = wire(drafts, report, name)
-    return None if report.diagnostics else network
+    return network if len(report.diagnostics) == told else None
 
 
 def _thorough(report: Report) -> Network | None:

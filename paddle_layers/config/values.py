@@ -27,7 +27,7 @@ MISSING: Any = object()
 
 def bind_value(attribute: Attribute[Any], field: Field, report: Report) -> Any:
     """The value of an attribute that is not repeated, or `MISSING` after a report."""
-    value = _convert(attribute.type, field[1], field[2])
+    value = convert(attribute.type, field[1], field[2])
     if value is MISSING:
         _wrong_kind(attribute, field, report)
         return MISSING
@@ -52,7 +52,8 @@ def bind_values(attribute: Attribute[Any], fields: list[Field], report: Report) 
     return tuple(found)
 
 
-def _convert(wanted: str, kind: int, value: Any) -> Any:
+def convert(wanted: str, kind: int, value: Any) -> Any:
+    """A value of a file as the type `wanted`, or `MISSING`."""
     if kind == INT:
         if wanted == "FLOAT":
             return _real(value)
@@ -94,7 +95,7 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None
         end = report.source.token_end(field[4])
         help_ = f'write it in quotes: "{value}"'
         fix = Fix(field[4], end, f'"{report.source.text[field[4] : end]}"')
-    elif kind == STRING and _convert(attribute.type, *_unquoted(value)) is not MISSING:
+    elif kind == STRING and convert(attribute.type, *_unquoted(value)) is not MISSING:
         help_ = f"write it without quotes: {value}"
         fix = Fix(field[4], report.source.token_end(field[4]), value)
     elif kind == BLOCK:

@@ -249,6 +249,10 @@ class Attributes(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self._values)
 
+    def as_dict(self) -> dict[str, Any]:
+        """A copy, for code that looks many values up."""
+        return self._values.copy()
+
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:

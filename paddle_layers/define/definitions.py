@@ -94,17 +94,26 @@ class Definition:
             self._defaults = bound
         return bound
 
-    def fill_defaults(self, given: Mapping[str, Any]) -> Attributes:
+    def fill_defaults(self, given: dict[str, Any]) -> Attributes:
         """Checked values, completed with the defaults in the order of declaration."""
-        values = {}
-        for name, attribute in self.attributes.items():
-            if name in given:
-                values[name] = given[name]
-            elif attribute.default_from is not None:
-                values[name] = values[attribute.default_from]
-            else:
-                values[name] = attribute.default
+        values = self._plain_defaults | given
+        for name, origin in self._linked_defaults:
+            if name not in given:
+                values[name] = values[origin]
         return Attributes(values)
+
+    @cached_property
+    def required_names(self) -> tuple[str, ...]:
+        """Attributes that have to be given."""
+        return tuple(name for name, attribute in self.attributes.items() if attribute.required)
+
+    @cached_property
+    def _plain_defaults(self) -> dict[str, Any]:
+        return {name: attribute.default for name, attribute in self.attributes.items()}
+
+    @cached_property
+    def _linked_defaults(self) -> list[tuple[str, str]]:
+        return [(name, a.default_from) for name, a in self.attributes.items() if a.default_from is not None]
 
     def create(self, attributes: Mapping[str, Any]) -> Any:
         """An instance of the class whose fields read as the given values; defaults fill the rest."""

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .attributes import Attributes
 from .axes import REST, Axis
 from .errors import CountError, DefinitionError, KindError, LevelError, RankError, ShapeError, _Requirement
 from .fields import Field, Input, Output
@@ -52,13 +53,15 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
     for name, places in positions.items():
         for place in places:
             binder.take(layer.inputs[name], place)
-    for attribute in layer.attributes.values():
-        if attribute.axis:
-            binder.sizes[attribute.axis] = attributes[attribute.name]
-    arguments = {name: tuple(types[i] for i in places) for name, places in positions.items()}
-    given = {**binder.sizes, **attributes}
-    for name, field in layer.inputs.items():
-        given[name] = arguments[name] if field.repeatable else (arguments[name] or (None,))[0]
+    for axis, name in layer.axis_attributes:
+        binder.sizes[axis] = attributes[name]
+    arguments = {name: tuple([types[i] for i in places]) for name, places in positions.items()}
+    given: dict[str, Any] = {}
+    if layer.hooks:
+        given = attributes.as_dict() if isinstance(attributes, Attributes) else dict(attributes)
+        given |= binder.sizes
+        for name, field in layer.inputs.items():
+            given[name] = arguments[name] if field.repeatable else (arguments[name] or (None,))[0]
     if "infer" in layer.hooks:
         binder.sizes |= _call(layer, "infer", given, positions)
     binding = Binding(arguments, positions, binder.sizes, binder.levels, ())
@@ -75,6 +78,8 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
 
 def _assign(layer: LayerDefinition, types: Sequence[Type]) -> dict[str, tuple[int, ...]]:
     """Which positions belong to which input: in order, the repeatable one takes what the others leave."""
+    if layer.fixed_positions is not None and len(types) == len(layer.fixed_positions):
+        return layer.fixed_positions
     fields = list(layer.inputs.values())
     least = sum(field.minimum if field.repeatable else not field.optional for field in fields)
     most = math.inf if any(field.repeatable for field in fields) else len(fields)

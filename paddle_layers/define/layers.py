@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .inference import Binding
 
 C = TypeVar("C", bound=type)
+MANY_AXES = 1 << 30
 
 
 class LayerDefinition(Definition):
@@ -136,7 +137,38 @@ class LayerDefinition(Definition):
 
     def infer(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> tuple[Type, ...]:
         """Types of the outputs for types of the inputs, in the order of a config. Raises `ShapeError`."""
+        if len(types) == 1 and self._keeps_type is not None:
+            levels, least, most = self._keeps_type
+            type_ = types[0]
+            if type_.kind == "DENSE" and type_.level in levels and least <= len(type_.dims) <= most:
+                return (type_,)
         return self.bind_axes(types, attributes).outputs
+
+    @cached_property
+    def _keeps_type(self) -> tuple[tuple[int, ...], int, int] | None:
+        """Where the one output has the axes of the one input: levels and numbers of axes that pass as they are."""
+        if len(self.inputs) != 1 or len(self.outputs) != 1 or self.hooks:
+            return None
+        (x,), (y,) = self.inputs.values(), self.outputs.values()
+        rest = [axis for axis in x.axes if axis.rest]
+        plain = x.text == y.text and "DENSE" in x.kinds and y.kind == "DENSE" and not (x.repeatable or x.optional)
+        named = any(axis.name == "1" or axis.group or (axis.rest and axis.name != "...") for axis in x.axes)
+        if not plain or named or any(attribute.axis for attribute in self.attributes.values()):
+            return None
+        least = len(x.axes) - 1 - (len(rest) if not x.axes[0].rest else 0)
+        return x.seq, least, MANY_AXES if rest else least
+
+    @cached_property
+    def fixed_positions(self) -> dict[str, tuple[int, ...]] | None:
+        """Positions of the inputs where each is given once; None for layers with optional or repeatable inputs."""
+        if any(field.optional or field.repeatable for field in self.inputs.values()):
+            return None
+        return {name: (place,) for place, name in enumerate(self.inputs)}
+
+    @cached_property
+    def axis_attributes(self) -> list[tuple[str, str]]:
+        """Axes that an attribute binds, and the attribute."""
+        return [(attribute.axis, name) for name, attribute in self.attributes.items() if attribute.axis]
 
     def bind_axes(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> Binding:
         """Sizes of all axes and types of the outputs. Raises `ShapeError`."""
