@@ -14,7 +14,7 @@ from paddle_layers.define import Attributes, LayerDefinition, registries
 from .binder import Binder
 from .diagnostics import Report, Source, TooManyFaults
 from .drafts import LINEAR, Draft, draft, make_setup
-from .fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, Fields
+from .fields import BLOCK, INT, LIST, STRING, WORD, Field, Fields
 from .headers import spec
 from .network import Setup
 from .patterns import EVENT, LAYER, SIMPLE_BLOCK, SIMPLE_FIELD
@@ -120,24 +120,25 @@ def _shifted(fields: Fields, by: int) -> Fields:
     return moved
 
 
-_KINDS = (0, 0, INT, FLOAT, WORD, STRING)
-"""Kind of the value by the group of `SIMPLE_FIELD` that matched."""
-
-
 def _simple_attributes(definition: LayerDefinition, text: str) -> Attributes | None:
     """Attributes of a block of plain values; None where anything needs a word to the user."""
     known = definition.attribute_by_name
     given: dict[str, Any] = {}
-    for match in SIMPLE_FIELD.finditer(text):
-        attribute = known.get(match[1])
+    for name, whole, real, word, quoted in SIMPLE_FIELD.findall(text):
+        attribute = known.get(name)
         if attribute is None or attribute.repeated or attribute.deprecated or attribute.name in given:
             return None
-        kind = match.lastindex or 0
-        raw: Any = match[kind]
-        value = convert(attribute.type, _KINDS[kind], int(raw) if kind == 2 else float(raw) if kind == 3 else raw)
+        value: Any
+        if whole:
+            value = int(whole) if attribute.type == "INT" else convert(attribute.type, INT, int(whole))
+        elif real:
+            value = float(real) if attribute.type == "FLOAT" else MISSING
+        else:
+            value = convert(attribute.type, WORD, word) if word else convert(attribute.type, STRING, quoted)
         if value is MISSING or attribute.check_item(value) is not None:
             return None
         given[attribute.name] = attribute.convert_item(value)
-    if any(name not in given for name in definition.required_names):
-        return None
+    for name in definition.required_names:
+        if name not in given:
+            return None
     return definition.fill_defaults(given)

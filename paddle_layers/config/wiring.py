@@ -25,7 +25,7 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
     names = set()
     for draft in drafts:
         setup = draft.setup
-        if setup is None or not setup.plain:
+        if setup is None or not (setup.memo or setup.plain):  # one that has been here before is plain
             return None
         name, inputs = draft.name, draft.inputs
         try:
@@ -38,14 +38,19 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
                 made = setup.memo[given] = tuple(setup.definition.infer(given, setup.attributes))
             except Exception:  # whatever it is, the thorough way finds its place
                 return None
-        outputs = setup.output_names or ((name,) if len(made) == 1 else _defaults(draft, len(made)))
-        if len(outputs) != len(made):
-            return None
         names.add(name)
-        for output, type_ in zip(outputs, made, strict=True):
-            if output in types:
+        outputs: tuple[str, ...]
+        if len(made) == 1 and not setup.output_names:
+            outputs = (name,)
+            if name in types:
                 return None
-            types[output] = type_
+            types[name] = made[0]
+        else:
+            outputs = setup.output_names or _defaults(draft, len(made))
+            taken = len(set(outputs)) < len(outputs) or any(output in types for output in outputs)
+            if taken or len(outputs) != len(made):
+                return None
+            types.update(zip(outputs, made, strict=True))
         add(Node(name, inputs, outputs, setup, given, made, draft.offset))
     return nodes if len(names) == len(nodes) and nodes else None
 
