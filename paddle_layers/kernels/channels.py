@@ -11,8 +11,8 @@ from numba import njit
 
 from .tuned import tuned
 
-WORTH_IT = 1 << 15
-"""Numbers below which the point function is as fast and spares the compiler."""
+WORTH_IT = 1 << 17
+"""Numbers below which the point function stays: what a step gains does not pay the compiler."""
 SLICES = 8
 
 
@@ -92,7 +92,7 @@ def add_up(sums, values, low, high):
 @njit(error_model="numpy")
 def conv_bias_gradient(first, last, dbias, dy, accumulate):
     N, K, P, Q = dy.shape
-    parts, zero, slopes = min(K, 8), dy.dtype.type(0), dy.ravel()
+    parts, zero, slopes = min(K, SLICES), dy.dtype.type(0), dy.ravel()
     for part in range(first, last):
         for k in range(K * part // parts, K * (part + 1) // parts):
             result = dbias[k] if accumulate else zero
@@ -107,7 +107,7 @@ def batch_norm_moments(
     first, last, mean, var, scale, x, running_mean, running_var, epsilon, use_global_stats, training
 ):  # fmt: skip
     N, C, pixels = x.shape
-    parts, one = min(C, 8), x.dtype.type(1)
+    parts, one = min(C, SLICES), x.dtype.type(1)
     zero, count = one - one, x.dtype.type(N * pixels)
     for part in range(first, last):
         low, high = C * part // parts, C * (part + 1) // parts
@@ -137,7 +137,7 @@ def batch_norm_moments(
 @njit(error_model="numpy")
 def batch_norm_sums(first, last, a, b, dy, x, mean, scale):
     N, C, pixels = x.shape
-    parts, zero = min(C, 8), x.dtype.type(0)
+    parts, zero = min(C, SLICES), x.dtype.type(0)
     for part in range(first, last):
         low, high = C * part // parts, C * (part + 1) // parts
         add_up(a, dy, low, high)
@@ -158,7 +158,7 @@ def batch_norm_sums(first, last, a, b, dy, x, mean, scale):
 @njit(error_model="numpy")
 def batch_norm_bias_gradient(first, last, dbias, dy, accumulate):
     N, C, pixels = dy.shape
-    parts, zero = min(C, 8), dy.dtype.type(0)
+    parts, zero = min(C, SLICES), dy.dtype.type(0)
     for part in range(first, last):
         low, high = C * part // parts, C * (part + 1) // parts
         if not accumulate:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from numba import njit
 
-from .channels import WORTH_IT, row_slices
+from .channels import SLICES, row_slices
 from .tuned import tuned
+
+WORTH_IT = 1 << 15
+"""Numbers below which the point function stays: what a step gains does not pay the compiler."""
 
 
 def numbers(N: int, C: int, rest: int) -> int:
@@ -22,7 +25,7 @@ def plain(rest: int) -> bool:
 @njit(error_model="numpy")
 def batch_norm_y(first, last, y, x, mean, scale, gain):
     N, C = x.shape[0], x.shape[1]
-    parts, values, target = min(N, 8), x.ravel(), y.ravel()
+    parts, values, target = min(N, SLICES), x.ravel(), y.ravel()
     for n in range(N * first // parts, N * last // parts):
         row, result = values[n * C : n * C + C], target[n * C : n * C + C]
         for c in range(C):
@@ -33,7 +36,7 @@ def batch_norm_y(first, last, y, x, mean, scale, gain):
 @njit(error_model="numpy")
 def batch_norm_bias(first, last, y, bias):
     N, C = y.shape[0], y.shape[1]
-    parts, target = min(N, 8), y.ravel()
+    parts, target = min(N, SLICES), y.ravel()
     for n in range(N * first // parts, N * last // parts):
         result = target[n * C : n * C + C]
         for c in range(C):
@@ -46,7 +49,7 @@ def batch_norm_dx(
     first, last, dx, dy, x, mean, scale, gain, a, b, accumulate, use_global_stats, training
 ):  # fmt: skip
     N, C = x.shape[0], x.shape[1]
-    parts, one, zero = min(N, 8), x.dtype.type(1), x.dtype.type(0)
+    parts, one, zero = min(N, SLICES), x.dtype.type(1), x.dtype.type(0)
     fixed = use_global_stats or (use_global_stats is None and not training)
     share = zero if fixed else one / x.dtype.type(N)
     values, slopes, target = x.ravel(), dy.ravel(), dx.ravel()

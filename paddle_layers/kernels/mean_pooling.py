@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .pooling import WORTH_IT, pixels_seen, slices
+from .pooling import SLICES, WORTH_IT, pixels_seen, slices
 from .tuned import tuned
 
 
@@ -65,7 +65,7 @@ def pool_y(first, last, y, x, pool_size, pool_size_y, stride, stride_y, padding,
     N, C, H, W = x.shape
     P, Q = y.shape[2], y.shape[3]
     planes, pixels, means, one_ = N * C, x.ravel(), y.ravel(), y.dtype.type(1)
-    parts, quarter = min(planes, 8), y.dtype.type(0.25)
+    parts, quarter = min(planes, SLICES), y.dtype.type(0.25)
     whole = min(Q, W // 2) if pool_size == 2 and stride == 2 and padding == 0 else 0
     for part in range(first, last):
         for plane in range(planes * part // parts, planes * (part + 1) // parts):
@@ -90,7 +90,7 @@ def pool_dx(first, last, dx, dy, accumulate, pool_size, pool_size_y, stride, str
     N, C, H, W = dx.shape
     P, Q = dy.shape[2], dy.shape[3]
     planes, pixels, slopes = N * C, dx.ravel(), dy.ravel()
-    parts, quarter = min(planes, 8), dx.dtype.type(0.25)
+    parts, quarter = min(planes, SLICES), dx.dtype.type(0.25)
     whole = min(Q, W // 2) if pool_size == 2 and stride == 2 and padding == 0 else 0
     for part in range(first, last):
         for plane in range(planes * part // parts, planes * (part + 1) // parts):

@@ -51,7 +51,7 @@ def pool_where(first, last, where, x, pool_size, pool_size_y, stride, stride_y, 
     N, C, H, W = x.shape
     P, Q = where.shape[2], where.shape[3]
     planes, pixels, places = N * C, x.ravel(), where.ravel()
-    parts = min(planes, 8)
+    parts = min(planes, SLICES)
     in_pairs = pool_size == 2 and pool_size_y == 2 and stride == 2 and padding == 0
     whole = min(Q, W // 2)
     for part in range(first, last):
@@ -79,7 +79,7 @@ def pool_where(first, last, where, x, pool_size, pool_size_y, stride, stride_y, 
 def pool_y(first, last, y, x, where):
     N, C = x.shape[0], x.shape[1]
     planes = N * C
-    parts = min(planes, 8)
+    parts = min(planes, SLICES)
     for part in range(first, last):
         for plane in range(planes * part // parts, planes * (part + 1) // parts):
             image = x[plane // C, plane % C].ravel()
@@ -94,7 +94,7 @@ def pool_y(first, last, y, x, where):
 def pool_dx(first, last, dx, dy, where, accumulate):
     N, C = dx.shape[0], dx.shape[1]
     planes = N * C
-    parts = min(planes, 8)
+    parts = min(planes, SLICES)
     zero = dx.dtype.type(0)
     for part in range(first, last):
         for plane in range(planes * part // parts, planes * (part + 1) // parts):

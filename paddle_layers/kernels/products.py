@@ -7,8 +7,8 @@ from numba import njit
 from .blas import matrix_product, vector_product
 from .tuned import tuned
 
-WORTH_IT = 1 << 13
-"""Multiplications below which the point function is as fast and spares the compiler."""
+WORTH_IT = 1 << 16
+"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
 TILES = 8
 
 
