@@ -69,6 +69,7 @@ def test_equals_the_point_functions(case, dtype):
         np.testing.assert_allclose(found[name], values, rtol=0, atol=TOLERANCE[dtype] * scale, err_msg=name)
 
 
+@pytest.mark.usefixtures("for_every_size")
 def test_same_bits_at_any_number_of_threads(monkeypatch):
     monkeypatch.setattr("paddle_layers.runtime.table.SERIAL_WORK", 0)
     text = """
@@ -76,7 +77,10 @@ def test_same_bits_at_any_number_of_threads(monkeypatch):
     layer { name: "c" type: "conv" input: "x" propagate_down: true
             conv { num_filters: 12 filter_size: 3 padding: 1 groups: 2 act: "relu" } }
     layer { name: "p" type: "pool" input: "c" pool { pool_size: 2 stride: 2 } }
-    layer { name: "f" type: "fc" input: "p" fc { size: 33 } }
+    layer { name: "n" type: "batch_norm" input: "p" }
+    layer { name: "m" type: "pool" input: "n" pool { pool_type: AVERAGE pool_size: 3 stride: 2 padding: 1 } }
+    layer { name: "f" type: "fc" input: "m" fc { size: 33 } }
+    layer { name: "g" type: "batch_norm" input: "f" }
     """
     network = pl.loads(text)
     x = np.random.default_rng(0).standard_normal((37, 6, 14, 14))
@@ -86,9 +90,9 @@ def test_same_bits_at_any_number_of_threads(monkeypatch):
             stack.callback(numba.set_num_threads, numba.get_num_threads())
             numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
             net = stack.enter_context(pl.Net(network, seed=3))
-            y = net.forward({"x": x})["f"]
-            net.backward(gradients={"f": np.ones_like(y)})
-            assert {"conv_y", "conv_dx", "conv_dweight", "fc_y"} <= {
+            y = net.forward({"x": x})["g"]
+            net.backward(gradients={"g": np.cos(y)})
+            assert {"conv_y", "conv_dx", "conv_dweight", "fc_y", "pool_y", "batch_norm_sums", "batch_norm_dx"} <= {
                 launch.name for launch in net.plan("train").launches if launch.items is not None
             }
             results.append([y, net.gradient("x"), net.arena.gradients.copy()])

@@ -110,7 +110,8 @@ def network(layers: str, module: torch.nn.Module, shape: tuple[int, ...], rows: 
 
     def their_step() -> None:
         other.zero_grad(set_to_none=True)
-        F.cross_entropy(module(given), wanted).backward()
+        loss: Any = F.cross_entropy(module(given), wanted)
+        loss.backward()
         other.step()
 
     def our_outputs() -> None:
@@ -152,7 +153,8 @@ def single(layer: str, shape: tuple[int, ...], rows: int, module: torch.nn.Modul
 def conv(rows: int, channels: int, side: int, filters: int, size: int, **more: int) -> tuple[Run, Run]:
     attributes = " ".join(f"{name}: {value}" for name, value in more.items())
     text = f'type: "conv" conv {{ num_filters: {filters} filter_size: {size} {attributes} }}'
-    return single(text, (channels, side, side), rows, torch.nn.Conv2d(channels, filters, size, **more))
+    make: Any = torch.nn.Conv2d
+    return single(text, (channels, side, side), rows, make(channels, filters, size, **more))
 
 
 def pool(rows: int, channels: int, side: int, size: int, kind: str) -> tuple[Run, Run]:

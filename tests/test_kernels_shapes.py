@@ -1,0 +1,104 @@
+"""Tuned kernels on shapes that leave remainders: few rows, odd sides, groups, gaps, sums into what is there."""
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.kernels import tuned
+
+tuned.tuned_digest()  # imports the kernels
+TOLERANCE = {"float64": 1e-12, "float32": 3e-5}
+ROWS = (1, 2, 7)
+SHAPES = [
+    ("fc", [33], "size: 1"),
+    ("fc", [1], "size: 37"),
+    ("fc", [3, 5, 7], "size: 130"),
+    ("fc", [1100], "size: 1030"),
+    ("conv", [1, 9, 9], "num_filters: 5 filter_size: 3"),
+    ("conv", [9, 13, 11], "num_filters: 4 filter_size: 5 filter_size_y: 2 padding: 2 padding_y: 0"),
+    ("conv", [6, 17, 21], "num_filters: 10 filter_size: 3 stride: 2 padding: 1 dilation: 2 groups: 2"),
+    ("conv", [4, 10, 7], "num_filters: 6 filter_size: 3 stride: 3 stride_y: 2 padding: 4 dilation_y: 3"),
+    ("conv", [5, 8, 12], "num_filters: 5 filter_size: 3 padding: 1 groups: 5"),
+    ("conv", [3, 7, 5], "num_filters: 9 filter_size: 1"),
+    ("conv", [6, 4, 6], "num_filters: 4 filter_size: 1 stride: 2 groups: 2"),
+    ("conv", [40, 31, 29], "num_filters: 3 filter_size: 3 padding: 1"),
+    ("conv", [2, 3, 3], "num_filters: 2 filter_size: 3 padding: 7"),
+    ("pool", [3, 8, 10], "pool_size: 2 stride: 2"),
+    ("pool", [3, 7, 9], "pool_size: 2 stride: 2"),
+    ("pool", [2, 9, 7], "pool_size: 3 pool_size_y: 2 stride: 2 stride_y: 1 padding: 1"),
+    ("pool", [1, 5, 6], "pool_size: 2 stride: 3 padding: 1 rounding: CEIL_ALL"),
+    ("pool", [3, 8, 10], "pool_type: AVERAGE pool_size: 2 stride: 2"),
+    ("pool", [3, 7, 9], "pool_type: AVERAGE pool_size: 2 stride: 2"),
+    ("pool", [2, 9, 7], "pool_type: AVERAGE pool_size: 3 stride: 2 padding: 1 rounding: CEIL_ALL"),
+    ("batch_norm", [5, 7, 3], ""),
+    ("batch_norm", [19], ""),
+    ("batch_norm", [19], "use_global_stats: true"),
+    ("batch_norm", [3, 4, 4], "use_global_stats: false"),
+]
+
+
+@pytest.fixture(autouse=True)
+def for_every_size(monkeypatch):
+    """Let tuned kernels run on small shapes too."""
+    everywhere = {key: [entry._replace(least=0) for entry in found] for key, found in tuned._TUNED.items()}
+    monkeypatch.setattr(tuned, "_TUNED", everywhere)
+
+
+def text_of(layer, shape, attributes):
+    """Two layers of a kind that share their weights and read the same input: the second adds to every gradient."""
+    both = " ".join(f'param {{ of: "{name}" share: "{name}" }}' for name in pl.registry[layer].params)
+    block = f"{layer} {{ {attributes} }}"
+    return f"""
+    layer {{ name: "x" type: "data" data {{ shape: {shape} }} }}
+    layer {{ name: "a" type: "{layer}" input: "x" propagate_down: true {block} {both} }}
+    layer {{ name: "b" type: "{layer}" input: "x" propagate_down: true {block} {both} }}
+    """
+
+
+def run(network, x, dtype):
+    """All that two steps of training leave, and the tuned functions that ran."""
+    with pl.Net(network, dtype=dtype, seed=4) as net:
+        rng = np.random.default_rng(2)
+        for step in range(2):
+            outputs = net.forward({"x": x}, step=step)
+            net.backward(gradients={name: rng.standard_normal(y.shape) for name, y in outputs.items()})
+        found = {name: np.array(y) for name, y in outputs.items()} | {"dx": net.gradient("x").copy()}
+        found |= {f"d{p.name}": p.gradient.copy() for p in net.parameters.values() if p.gradient is not None}
+        found |= {name: np.array(state) for name, state in net.states.items()}
+        used = {launch.name for launch in net.plan("train").launches if launch.items is not None}
+        found["test"] = np.array(net.forward({"x": x}, phase="test")["a"])
+        return found, used
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("layer", "shape", "attributes"), SHAPES)
+def test_equals_the_point_functions(layer, shape, attributes, dtype):
+    network = pl.loads(text_of(layer, shape, attributes))
+    for rows in ROWS:
+        x = np.random.default_rng(rows).standard_normal((rows, *shape))
+        with tuned.point_functions_only():
+            expected, none = run(network, x, dtype)
+        found, used = run(network, x, dtype)
+        assert used
+        assert not none
+        for name, values in expected.items():
+            scale = max(float(np.abs(values).max(initial=0.0)), 1e-3)
+            np.testing.assert_allclose(
+                found[name], values, rtol=0, atol=TOLERANCE[dtype] * scale, err_msg=f"{rows} rows: {name}"
+            )
+        again, _ = run(network, x, dtype)
+        for name, values in found.items():
+            np.testing.assert_array_equal(again[name], values, err_msg=f"{rows} rows, second run: {name}")
+
+
+def test_every_tuned_function_has_a_shape():
+    used = set()
+    for layer, shape, attributes in SHAPES:
+        network = pl.loads(text_of(layer, shape, attributes))
+        used |= {(layer, name) for name in run(network, np.ones((2, *shape)), "float32")[1]}
+    assert {(layer, function) for layer, function, _ in tuned._TUNED} <= used
+
+
+def test_tuned_functions_exist():
+    functions = {name: {f.name for f in pl.registry[name].functions} for name in pl.registry}
+    tuned.check_names(functions)
