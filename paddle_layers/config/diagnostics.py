@@ -10,6 +10,9 @@ from typing import Any, NamedTuple
 KEPT = 1000
 """A file with more faults than this is no config file; the rest is not worth collecting."""
 
+LONGEST = 500
+"""Characters of a message; a name may be a megabyte long."""
+
 _TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?|[-+]?[\w.]+(?:(?<=[eE])[-+]\d+)?|.', re.S)
 
 
@@ -78,7 +81,8 @@ class Diagnostic:
         fix: Fix | None = None,
         severity: str = "",
     ) -> None:
-        self.code, self.message, self.source, self.start, self._end = code, message, source, start, end
+        self.code, self.source, self.start, self._end = code, source, start, end
+        self.message = message if len(message) <= LONGEST else f"{message[: LONGEST - 3]}..."
         self.help, self.notes, self.fix = help, notes, fix
         self.severity = severity or ("warning" if code.startswith("W") else "error")
 

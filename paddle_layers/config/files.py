@@ -55,7 +55,10 @@ def _fast(report: Report) -> Network | None:
     nodes = None if told else wire_simple(drafts)
     if nodes is not None:
         return Network.checked(name, nodes, report.source)
-    network = wire(drafts, report, name)
+    try:
+        network = wire(drafts, report, name)
+    except TooManyFaults:
+        return None
     return network if len(report.diagnostics) == told else None
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.config import Network, loads
+from paddle_layers.config.writing import Word, fields_text
 from paddle_layers.define import Attributes, Example, Input, LayerDefinition, Type
 from paddle_layers.runtime import Csr, Net, Sequences
 
@@ -63,8 +64,12 @@ class Case:
                 t.kind == "DENSE" and i.name in differentiable for t, i in zip(self.types, self.inputs, strict=True)
             ]
             parts += [f"propagate_down: {str(force).lower()}" for force in wanted]
-        settings = {name: v for name, v in self.example.settings.items() if name not in self.definition.inputs}
-        block = " ".join(f"{name}: {_text(value)}" for name, value in settings.items())
+        settings = {
+            name: Word(v) if self.definition.attribute_by_name[name].type == "CHOICE" else v
+            for name, v in self.example.settings.items()
+            if name not in self.definition.inputs
+        }
+        block = fields_text(settings)
         kind = self.definition.name
         lines.append(f'layer {{ name: "{LAYER}" type: "{kind}" {" ".join(parts)} {kind} {{ {block} }} }}')
         return "\n".join(lines) + "\n"
@@ -149,11 +154,3 @@ def _data_layer(name: str, type_: Type) -> str:
     size = "" if type_.kind == "DENSE" else f" size: {type_.size}"
     block = f"data_type: {type_.kind} seq_nested_level: {type_.level}{shape}{size}"
     return f'layer {{ name: "{name}" type: "data" data {{ {block} }} }}'
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_text, value))}]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else repr(value)
