@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .pooling import SLICES, WORTH_IT, pixels_seen, slices
+from .pooling import SLICES, WORTH_IT, operations, slices
 from .tuned import tuned
 
 
@@ -59,7 +59,7 @@ def share_out(slopes, upper, lower, quarter):
         lower[right] += share
 
 
-@tuned("pool", "pool_y", items=slices, work=pixels_seen, least=WORTH_IT, when=is_mean_of_pixels)
+@tuned("pool", "pool_y", items=slices, work=operations, least=WORTH_IT, when=is_mean_of_pixels)
 @njit(error_model="numpy")
 def pool_y(first, last, y, x, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = x.shape
@@ -84,7 +84,7 @@ def pool_y(first, last, y, x, pool_size, pool_size_y, stride, stride_y, padding,
                     means[np.uint64((plane * P + p) * Q + q)] = total / y.dtype.type(count)
 
 
-@tuned("pool", "pool_dx", items=slices, work=pixels_seen, least=WORTH_IT, when=is_mean_of_pixels)
+@tuned("pool", "pool_dx", items=slices, work=operations, least=WORTH_IT, when=is_mean_of_pixels)
 @njit(error_model="numpy")
 def pool_dx(first, last, dx, dy, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = dx.shape

@@ -7,8 +7,8 @@ from numba import njit
 
 from .tuned import tuned
 
-WORTH_IT = 1 << 16
-"""Pixels under windows below which the point function is as fast and spares the compiler."""
+WORTH_IT = 1 << 18
+"""Operations below which the point function stays: what a step gains does not pay the compiler."""
 SLICES = 8
 
 
@@ -17,9 +17,9 @@ def is_maximum(pool_type: str, global_pooling: bool) -> bool:
     return pool_type == "MAX" and not global_pooling
 
 
-def pixels_seen(N: int, C: int, P: int, Q: int, pool_size: int | None, pool_size_y: int | None) -> int:
-    """Pixels under all windows."""
-    return N * C * P * Q * (pool_size or 1) * (pool_size_y or 1)
+def operations(N: int, C: int, P: int, Q: int, pool_size: int | None, pool_size_y: int | None) -> int:
+    """Four for each pixel under a window: load, compare, choose, store."""
+    return 4 * N * C * P * Q * (pool_size or 1) * (pool_size_y or 1)
 
 
 def slices(N: int, C: int) -> int:
@@ -45,7 +45,7 @@ def pairs(places, upper, lower, top, W):
         places[q] = top + 2 * q + (below if rival > best else above)
 
 
-@tuned("pool", "pool_where", items=slices, work=pixels_seen, least=WORTH_IT, when=is_maximum)
+@tuned("pool", "pool_where", items=slices, work=operations, least=WORTH_IT, when=is_maximum)
 @njit(error_model="numpy")
 def pool_where(first, last, where, x, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = x.shape
@@ -74,7 +74,7 @@ def pool_where(first, last, where, x, pool_size, pool_size_y, stride, stride_y, 
                     places[np.uint64(to + q)] = where_best
 
 
-@tuned("pool", "pool_y", items=slices, work=pixels_seen, least=WORTH_IT, when=is_maximum)
+@tuned("pool", "pool_y", items=slices, work=operations, least=WORTH_IT, when=is_maximum)
 @njit(error_model="numpy")
 def pool_y(first, last, y, x, where):
     N, C = x.shape[0], x.shape[1]
@@ -89,7 +89,7 @@ def pool_y(first, last, y, x, where):
                 target[i] = image[np.uint64(place)] if place >= 0 else 0.0
 
 
-@tuned("pool", "pool_dx", items=slices, work=pixels_seen, least=WORTH_IT, when=is_maximum)
+@tuned("pool", "pool_dx", items=slices, work=operations, least=WORTH_IT, when=is_maximum)
 @njit(error_model="numpy")
 def pool_dx(first, last, dx, dy, where, accumulate):
     N, C = dx.shape[0], dx.shape[1]
