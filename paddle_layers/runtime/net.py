@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define import Type
 
-from .compiler import Progress
+from .compiler import Progress, compile_all
 from .devices import check_device
 from .feeding import Batch, feed_domains
 from .graph import Graph, Value, build_graph
@@ -270,17 +270,26 @@ class Net:
     def _plan(self, phase: str, seeds: Seeds) -> Plan:
         plan = self._plans.get((phase, seeds))
         if plan is None:
-            graph = self._graphs[phase]
-            keep = [n for n in (*self._networks[phase].outputs, *self._keep, *graph.losses) if n in graph.values]
-            schedule = Schedule(graph, self.dtype, training=phase == "train", seeds=dict(seeds), keep=keep)
-            plan = self._plans[phase, seeds] = Plan(graph, schedule, self.dtype, self._progress)
+            schedule = self._schedule(phase, seeds)
+            plan = self._plans[phase, seeds] = Plan(self._graphs[phase], schedule, self.dtype, self._progress)
             self._rows = ()
         return plan
 
+    def _schedule(self, phase: str, seeds: Seeds) -> Schedule:
+        graph = self._graphs[phase]
+        keep = [n for n in (*self._networks[phase].outputs, *self._keep, *graph.losses) if n in graph.values]
+        return Schedule(graph, self.dtype, training=phase == "train", seeds=dict(seeds), keep=keep)
+
     def _reserve(self, batch_size: int) -> None:
+        """Plan both phases; what they need is compiled in one go, so that the progress counts it together."""
+        drivers = []
         for phase, graph in self._graphs.items():
             for domain in feed_domains(graph):
                 domain.reserve(batch_size)
+            schedule = self._schedule(phase, self._usual_seeds(phase))
+            drivers += [launch.driver for launch in (*schedule.forward, *schedule.backward)]
+        compile_all(drivers, self._progress)
+        for phase in self._graphs:
             self._plan(phase, self._usual_seeds(phase))
 
     def _forget(self, phase: str) -> None:
