@@ -1,117 +1,40 @@
 """Every example of every layer that has a reference: what a network computes is what the formula says."""
 
 import inspect
-import itertools
-import zlib
 
 import numpy as np
 import pytest
 from references import load_references
 
 import paddle_layers as pl
+from paddle_layers.runtime import Csr
+from paddle_layers.testing.cases import LAYER, STARTS, Case
 
 REFERENCES = load_references()
-ROWS = 7
-STARTS = {0: [], 1: [[0, 2, 2, 6, 7]], 2: [[0, 3, 3, 7], [0, 1, 1, 3, 6, 7]]}
-"""Starts by sequence level: one empty sequence, one empty sub-sequence."""
 TOLERANCE = {"float64": 1e-11, "float32": 5e-5}
 
 
 def cases():
-    """Layer, example, phase; layers that don't mind the phase run in the test phase, where nothing is dropped."""
+    """Layers that don't mind the phase run in the test phase, where nothing is dropped."""
     for name in sorted(REFERENCES):
         definition = pl.registry[name].complete()
         for number, example in enumerate(definition.examples):
+            types, attributes = definition.example_inputs(example)
             for phase in ("test", "train") if definition.facts.has_phase else ("test",):
-                yield pytest.param(definition, example, phase, id=f"{name}-{number}-{phase}")
-
-
-def draw(type_, rng):
-    """Rows of a type, sparse ones as the dense array that they stand for."""
-    if type_.kind == "INT":
-        return rng.integers(0, type_.size, ROWS)
-    values = rng.standard_normal((ROWS, *type_.dims))
-    if type_.kind.startswith("SPARSE"):
-        values *= rng.random(values.shape) < 0.4
-    return (values != 0) * 1.0 if type_.kind == "SPARSE_INT" else values
-
-
-def feed(type_, values):
-    """The same values as they are fed: lists for sparse rows and for sequences."""
-    rows = values
-    if type_.kind == "SPARSE_INT":
-        rows = [list(np.flatnonzero(row)) for row in values]
-    elif type_.kind == "SPARSE":
-        rows = [[(int(i), float(row[i])) for i in np.flatnonzero(row)] for row in values]
-    if not type_.level:
-        return rows
-    inner = STARTS[type_.level][-1]
-    pieces = [rows[start:stop] for start, stop in itertools.pairwise(inner)]
-    if type_.level == 1:
-        return pieces
-    outer = np.searchsorted(inner, STARTS[2][0])
-    return [pieces[start:stop] for start, stop in itertools.pairwise(outer)]
-
-
-def text_of(value):
-    """A value in text format."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-def network_of(definition, example, types, attributes):
-    """The text of a network of data layers and the layer `it`."""
-    lines = []
-    for number, type_ in enumerate(types):
-        shape = f"shape: {list(type_.dims)}" if type_.kind == "DENSE" and type_.dims else ""
-        size = "" if type_.kind == "DENSE" else f"size: {type_.size}"
-        block = f"data {{ data_type: {type_.kind} seq_nested_level: {type_.level} {shape} {size} }}"
-        lines.append(f'layer {{ name: "in{number}" type: "data" {block} }}')
-    given = {name: value for name, value in example.settings.items() if name not in definition.inputs}
-    block = " ".join(
-        f"{name}: [{', '.join(map(text_of, value))}]"
-        if isinstance(value, (list, tuple))
-        else f"{name}: {text_of(value)}"
-        for name, value in given.items()
-    )
-    inputs = " ".join(f'input: "in{number}"' for number in range(len(types)))
-    count = len(definition.infer(types, attributes))
-    outputs = " ".join(f'output: "out{number}"' for number in range(count))
-    lines.append(f'layer {{ name: "it" type: "{definition.name}" {inputs} {outputs} {definition.name} {{ {block} }} }}')
-    return "\n".join(lines)
-
-
-def parameters_of(net, definition, rng):
-    """Give parameters and states random values; the values by field name, a list where there is one per item."""
-    fields = {**definition.params, **definition.states}
-    found = {}
-    for name, field in fields.items():
-        items = [p for key, p in net.parameters.items() if key.removeprefix("it.").rstrip("_0123456789") == name]
-        states = [array for key, array in net.states.items() if key == f"it.{name}"]
-        values = []
-        for array in states or [parameter.value for parameter in items]:
-            array[...] = rng.uniform(0.5, 1.5, array.shape)
-            values.append(array.astype(np.float64))
-        found[name] = values if getattr(field, "per", None) else (values or [None])[0]
-    return found
+                case = Case(definition, example, tuple(types), attributes, phase)
+                yield pytest.param(case, id=f"{name}-{number}-{phase}")
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize(("definition", "example", "phase"), list(cases()))
-def test_layer_computes_its_reference(definition, example, phase, dtype):
-    rng = np.random.default_rng(zlib.crc32(repr(example).encode()))
-    types, attributes = definition.example_inputs(example)
-    drawn = [draw(type_, rng) for type_ in types]
-    network = pl.loads(network_of(definition, example, types, attributes))
-    with pl.Net(network, dtype=dtype) as net:
-        params = parameters_of(net, definition, rng)
-        feeds = {f"in{number}": feed(*pair) for number, pair in enumerate(zip(types, drawn, strict=True))}
-        outputs = net.forward(feeds, phase=phase)
+@pytest.mark.parametrize("case", list(cases()))
+def test_layer_computes_its_reference(case, dtype):
+    definition, attributes, arrays = case.definition, case.attributes, case.arrays()
+    with case.net(dtype) as net:
+        params = parameters_of(net, definition)
+        outputs = net.forward(case.feeds(arrays), phase=case.phase)
         statistics = net.statistics()
-    rounded = [values.astype(dtype).astype(values.dtype) for values in drawn]
-    inputs = inputs_by_name(definition, types, attributes, rounded)
-    wanted = REFERENCES[definition.name](inputs, params, {**attributes, "training": phase == "train"})
+    inputs = inputs_by_name(case, [dense(type_, rows, dtype) for type_, rows in zip(case.types, arrays, strict=True)])
+    wanted = REFERENCES[definition.name](inputs, params, {**attributes, "training": case.phase == "train"})
     if definition.stats:
         sums = {name: np.sum(wanted[name]) for name in definition.stats}
         result = definition.hooks["result"]
@@ -121,6 +44,27 @@ def test_layer_computes_its_reference(definition, example, phase, dtype):
     for number, expected in enumerate(compared):
         if expected is not None:
             check_close(outputs[f"out{number}"], activate(expected, attributes), TOLERANCE[dtype])
+
+
+def parameters_of(net, definition):
+    """Values of parameters and states by field name, a list where there is one per item."""
+    found = {}
+    for name, field in {**definition.params, **definition.states}.items():
+        items = [p for key, p in net.parameters.items() if key.removeprefix(f"{LAYER}.").rstrip("_0123456789") == name]
+        values = [p.value.astype(np.float64) for p in items]
+        values += [array.astype(np.float64) for key, array in net.states.items() if key == f"{LAYER}.{name}"]
+        found[name] = values if getattr(field, "per", None) else (values or [None])[0]
+    return found
+
+
+def dense(type_, rows, dtype):
+    """The rows as an array, in the precision in which they are fed; sparse ones as what they stand for."""
+    if not isinstance(rows, Csr):
+        return rows.astype(dtype).astype(rows.dtype)
+    whole = np.zeros((len(rows), type_.size))
+    at = np.repeat(np.arange(len(rows)), np.diff(rows.start))
+    whole[at, rows.id] = 1.0 if rows.value is None else rows.value.astype(dtype)
+    return whole
 
 
 def as_list(value):
@@ -135,14 +79,15 @@ def activate(values, attributes):
     return REFERENCES[act]({"x": values}, {}, pl.registry[act].bind({}))["y"]
 
 
-def inputs_by_name(definition, types, attributes, drawn):
-    """The inputs as references want them, with the starts of sequences."""
+def inputs_by_name(case, drawn):
+    """The inputs as references want them, with the starts of sequences in rows, outermost first."""
     found = {}
-    for name, places in definition.bind_axes(types, attributes).positions.items():
+    for name, places in case.definition.bind_axes(case.types, case.attributes).positions.items():
         items = [drawn[place] for place in places]
-        found[name] = items if definition.inputs[name].repeatable else (items or [None])[0]
-        if places and types[places[0]].level:
-            found[f"{name}.starts"] = [np.array(starts) for starts in STARTS[types[places[0]].level]]
+        found[name] = items if case.definition.inputs[name].repeatable else (items or [None])[0]
+        if places and (level := case.types[places[0]].level):
+            starts = [np.array(part) for part in STARTS[level]]
+            found[f"{name}.starts"] = starts if level == 1 else [starts[1][starts[0]], starts[1]]
     return found
 
 
