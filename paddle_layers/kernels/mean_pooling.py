@@ -9,25 +9,9 @@ from .pooling import SLICES, WORTH_IT, operations, slices
 from .tuned import tuned
 
 
-def is_mean(pool_type: str) -> bool:
-    """Means of any kind."""
-    return pool_type == "AVERAGE"
-
-
 def is_mean_of_pixels(pool_type: str, global_pooling: bool, divisor: str) -> bool:
     """Means of the pixels under windows of a size of their own."""
     return pool_type == "AVERAGE" and not global_pooling and divisor == "VALID"
-
-
-def one() -> int:
-    """A single item."""
-    return 1
-
-
-@tuned("pool", "pool_where", items=one, work=one, when=is_mean)
-@njit(error_model="numpy")
-def pool_where(first, last):
-    """Nothing: a mean has no position, and nobody reads one."""
 
 
 @njit(error_model="numpy")

@@ -39,6 +39,7 @@ class Launch:
     """Guess at the operations of the whole launch, at the capacity of the domains, from below."""
     reads: list[Buffer] = field(default_factory=list)
     writes: list[Buffer] = field(default_factory=list)
+    """Scratch memory too; parameters and their gradients are no buffers."""
     takeovers: list[tuple[Buffer, Buffer]] = field(default_factory=list)
 
     def mark(self, at: int) -> list[Takeover]:

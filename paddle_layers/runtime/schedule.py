@@ -51,6 +51,19 @@ class Schedule:
                 self.results.append(self.values[name])
         if seeds:
             self._backward(seeds)
+        self._drop_unread()
+
+    def _drop_unread(self) -> None:
+        """Drop launches whose results nobody reads, such as the place of a maximum where means are taken."""
+        read = {id(buffer) for buffer in (*self.results, *self.kept, *self.auxiliary.at_boundary)}
+        for launches in (self.backward, self.forward):
+            for launch in reversed(launches.copy()):
+                target = launch.args[0]  # parameters, their gradients and states outlive the pass
+                passing = isinstance(target, Ref) and isinstance(target.owner, Buffer)
+                if passing and not any(id(buffer) in read for buffer in launch.writes):
+                    launches.remove(launch)
+                else:
+                    read |= {id(buffer) for buffer in launch.reads}
 
     def lay_out(self) -> list[Storage]:
         """Who has which memory: buffers share it by the launches in which they live."""
