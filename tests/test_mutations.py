@@ -210,6 +210,11 @@ def malformed_number(line, rng):
     return _swap(line, *(match := rng.choice(found)).span(2), match[2] + "x") if found else None
 
 
+def value_left_out(line, rng):
+    found = _attributes(line)
+    return _swap(line, *rng.choice(found)[2].span(2), "") if found else None
+
+
 def quote_left_out(line, rng):
     match = re.search(r'type: "\w+(")', line)
     return _swap(line, *match.span(1), "") if match else None
@@ -234,6 +239,7 @@ OPERATORS = [
     name_left_out,
     malformed_number,
     quote_left_out,
+    value_left_out,
 ]
 
 
@@ -279,6 +285,7 @@ def check(chosen: list[Mutant]) -> None:
     assert not [operator for operator, counts in table.items() if counts["accepted"]]
     total = sum(sum(counts.values()) for counts in table.values())
     assert sum(counts["one"] for counts in table.values()) >= 0.95 * total
+    assert all(counts["one"] >= 0.8 * sum(counts.values()) for counts in table.values())
 
 
 def test_a_sample_of_mutants():

@@ -10,7 +10,7 @@ from typing import Any
 from paddle_layers.define import Attributes, Definition, registries
 
 from .diagnostics import Fix, Report
-from .fields import BLOCK, BROKEN, LIST, Field, Fields, items
+from .fields import BLOCK, BROKEN, LIST, STRING, Field, Fields, items
 from .headers import HeaderField, MessageSpec, spec
 from .suggestions import nearest
 from .values import MISSING, bind_value, bind_values
@@ -208,6 +208,8 @@ class Binder:
                 header, field, "" if near else f"the settings of `{definition.name}` stand in its block"
             )
             bound.broken = bound.broken or near in ("input", "output")  # so that none is said to be missing
+            if near == "name" and near not in bound.places and field[1] == STRING:
+                bound.places[near], bound.values[near] = [field], field[2]  # its readers know what was meant
 
     def unknown_type(self, registry: str, name: str, start: int) -> None:
         """Report a type that nobody registered, with the nearest name and names in other systems."""

@@ -103,9 +103,10 @@ class _Settings:
 def _faulty(match: re.Match[str], report: Report) -> Draft:
     """A layer read by itself, with the places it has in the whole text; its faults go to the report."""
     own = Report(Source("", match[0]))
-    (layer,) = read_text(match[0], own)
-    if own.diagnostics:
+    fields = read_text(match[0], own)
+    if own.diagnostics or len(fields) != 1:
         raise _Unusual
+    layer = fields[0]
     binder = Binder(report)
     bound = binder.message(_shifted(layer[2], match.start()), spec("Layer"), layer[3] + match.start(), "layer")
     return draft(bound, binder)

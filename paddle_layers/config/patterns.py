@@ -15,7 +15,7 @@ EVENT = re.compile(
   ([A-Za-z_]\w*+){GAP}(?:
       :{GAP}(?: (-?(?:0|[1-9][0-9]{{0,17}}+))(?![\w.+-]){_END}   # 2 whole number
               | ([-+]?\.?[0-9][\w.+-]*+){_END}                   # 3 another number
-              | (-?{GAP}[A-Za-z_]\w*+){_END}                     # 4 word, -inf
+              | (-?{GAP}[A-Za-z_]\w*+)(?!{GAP}[:{{]){_END}        # 4 word, -inf; not the next field's name
               | ("[^"\\\n]*+")(?!{GAP}["']){_END}                # 5 simple string
               | ([{{<])                                          # 6 block after a colon
               | (\[)                                             # 7 list

@@ -221,6 +221,8 @@ class TextReader:
         else:
             self.report.add("E001", f"expected the name of a field, found `{found}`", position, position + 1)
         self.fields.append(broken(position))
+        if kind == 9 and (found == "}" or found.isalpha()):
+            return position  # the next field, or the end of the block
         resume = self._resume(position)
         if kind == 14 and resume == position:
             resume += 1
