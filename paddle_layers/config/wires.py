@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from paddle_layers.define import Type
 
@@ -226,7 +227,7 @@ class Wires:
                 return False
         return True
 
-    def _once(self, code: str, message: str, start: int, key: int, **rest: object) -> None:
+    def _once(self, code: str, message: str, start: int, key: int, **rest: Any) -> None:
         if (code, start, key) not in self.seen:
             self.seen.add((code, start, key))
-            self.report.add(code, message, start, **rest)  # type: ignore[arg-type]
+            self.report.add(code, message, start, **rest)

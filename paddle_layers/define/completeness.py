@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .errors import ShapeError
-from .fields import Bias
+from .fields import Bias, Field
 from .functions import Function
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ def bias_functions(layer: LayerDefinition) -> list[Function]:
     return [_generated("bias", output, name, forward), _generated("gradient", bias, f"{name}_gradient", backward)]
 
 
-def _generated(role: str, target: object, name: str, text: str) -> Function:
-    scope: dict[str, object] = {}
+def _generated(role: str, target: Field, name: str, text: str) -> Function:
+    scope: dict[str, Any] = {}
     exec(compile(text, f"<bias of {name}>", "exec"), scope)  # our own text, made of checked field names
-    return Function(role, (target,), scope[name], text=text)  # type: ignore[arg-type]
+    return Function(role, (target,), scope[name], text=text)

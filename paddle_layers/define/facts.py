@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -117,11 +118,11 @@ def split_order(functions: list[Function]) -> tuple[tuple[Function, ...], tuple[
     return tuple(forward), tuple(f for f in ordered if id(f) not in wanted)
 
 
-def _sorted(functions: list[Function], needs: object) -> list[Function]:
+def _sorted(functions: list[Function], needs: Callable[[Function], list[Function]]) -> list[Function]:
     done: list[Function] = []
     waiting = list(functions)
     while waiting:
-        ready = [f for f in waiting if all(n in done for n in needs(f))]  # type: ignore[operator]
+        ready = [f for f in waiting if all(n in done for n in needs(f))]
         if not ready:
             raise waiting[0].error("computes something that it needs itself, through other functions")
         done += ready

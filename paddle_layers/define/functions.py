@@ -137,10 +137,10 @@ def _check_globals(call: Callable[..., Any], name: str) -> None:
 
 def definition_of(owner: type) -> LayerDefinition:
     """The layer whose class of fields this is."""
-    definition = owner.__dict__.get("__layer__")
+    definition: LayerDefinition | None = owner.__dict__.get("__layer__")
     if definition is None:
         raise DefinitionError(f"{owner.__name__} is not registered: put @layer(...) above the class")
-    return definition  # type: ignore[no-any-return]
+    return definition
 
 
 def _marker(
