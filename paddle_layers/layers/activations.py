@@ -245,19 +245,23 @@ def prelu_sizes(C, channel_shared):
 
 @each(Prelu.y)
 def prelu_y(n, c, i, x, slope, channel_shared):
-    return x[n, c, i] if x[n, c, i] > 0.0 else slope[0 if channel_shared else c] * x[n, c, i]
+    k = 0 if channel_shared else c
+    return x[n, c, i] if x[n, c, i] > 0.0 else slope[k] * x[n, c, i]
 
 
 @gradient(Prelu.x)
 def prelu_dx(n, c, i, dy, x, slope, channel_shared):
-    return dy[n, c, i] if x[n, c, i] > 0.0 else slope[0 if channel_shared else c] * dy[n, c, i]
+    k = 0 if channel_shared else c
+    return dy[n, c, i] if x[n, c, i] > 0.0 else slope[k] * dy[n, c, i]
 
 
 @gradient(Prelu.slope)
 def prelu_dslope(k, dy, x, channel_shared, C):
+    first = 0 if channel_shared else k
+    last = C if channel_shared else k + 1
     total = 0.0
     for n in range(x.shape[0]):
-        for c in range(0 if channel_shared else k, C if channel_shared else k + 1):
+        for c in range(first, last):
             for i in range(x.shape[2]):
                 total += dy[n, c, i] * min(x[n, c, i], 0.0)
     return total

@@ -12,6 +12,7 @@ from paddle_layers.kernels.tuned import Tuned, tuned_digest
 
 from .cache import driver_path, is_compiled, load_driver
 from .drivers import Kernel, Spec, cpu_body, cpu_prelude, cpu_text
+from .interpreter import interpreted_address, is_interpreted
 
 
 class Driver(NamedTuple):
@@ -62,6 +63,8 @@ Progress = Callable[[int, int, str], None]
 def compile_all(drivers: list[Driver], progress: Progress | None) -> dict[str, int]:
     """Addresses by path; drivers not yet on the disk are compiled, with progress."""
     unique = {str(driver.path): driver for driver in drivers}
+    if is_interpreted():
+        return {path: interpreted_address(driver.text) for path, driver in unique.items()}
     missing = [path for path, driver in unique.items() if not driver.compiled]
     addresses, done = {}, 0
     for path, driver in unique.items():

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from .arguments import Key, Rate, Ref, Setting
 from .domains import Extent
+from .interpreter import interpret
 from .launches import Launch
 from .native import run_launches
 
@@ -91,7 +92,10 @@ class Table:
 
     def run(self, start: int, stop: int) -> None:
         """Run launches `start` to `stop`."""
-        run_launches(self.rows, start, stop)
+        if start < stop and self.rows[start, 0] < 0:
+            interpret(self.rows[start:stop])
+        else:
+            run_launches(self.rows, start, stop)
 
 
 class _Sizes:

@@ -1,0 +1,263 @@
+"""Formulas of point functions: their text, read as mathematics, in LaTeX.
+
+A sum that a loop adds up becomes a sum sign, a maximum a maximum, a condition a brace of cases. What has no such form
+(a search for a position, random numbers) has no formula, and the page shows the function's text alone.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from paddle_layers.define import LayerDefinition
+from paddle_layers.define.functions import Function
+
+from .expressions import Expressions, NoFormula, cases, name_text, subscripted
+
+
+class Formula(NamedTuple):
+    """What a function computes, and the names that it introduces for parts of it."""
+
+    lines: tuple[str, ...]
+    """`left = right`, in LaTeX; one for each target."""
+    where: tuple[str, ...]
+
+
+def formula(layer: LayerDefinition, function: Function) -> Formula | None:
+    """The formula of a point function; None where it has none."""
+    try:
+        return _Reader(layer, function).read()
+    except NoFormula:
+        return None
+
+
+LONGEST = 900
+"""Characters of a formula; a longer one explains less than the function's text."""
+
+_SIGNS = {ast.Add: r"\sum", ast.Sub: r"-\sum", ast.Mult: r"\prod"}
+_EMPTY = {r"\sum": "0", r"\prod": "1"}
+
+
+class _Fold(NamedTuple):
+    """What loops add up: `total += term`, with what stands under the sign of each loop."""
+
+    sign: str
+    term: str
+    domains: tuple[str, ...]
+
+    def text(self) -> str:
+        """The signs, outermost first, and the term."""
+        sign = self.sign.removeprefix("-")
+        return " ".join([*(f"{sign}_{{{domain}}}" for domain in self.domains), self.term])
+
+
+class _Reader:
+    """Reads a function's statements in order; `values` are the local names that have a value by now."""
+
+    def __init__(self, layer: LayerDefinition, function: Function) -> None:
+        self.function, tree = function, function.tree
+        self.expressions = Expressions(layer, function)
+        self.where: dict[str, str] = {}
+        self.loads = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
+        stored = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
+        self.changing = {name for name, times in stored.items() if times > 1}
+        self.returned = {
+            value.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Return) and node.value is not None
+            for value, target in zip(_items(node.value), function.target_names, strict=False)
+            if isinstance(value, ast.Name) and value.id == target and value.id not in self.changing
+        }
+
+    def read(self) -> Formula:
+        if self.function.role in ("fill", "bias") or self.function.scan or self.function.used:
+            raise NoFormula
+        known = {name: self.expressions.name(name) for name in self.function.args}
+        right = self._block(self.function.tree.body, known)
+        targets, indices = self.function.target_names, [name_text(index) for index in self.function.indices]
+        left = [subscripted(self.expressions.name(target), indices) for target in targets]
+        lines = tuple(f"{name} = {value}" for name, value in zip(left, right, strict=True))
+        where = tuple(f"{name} = {value}" for name, value in self.where.items())
+        if len("".join(lines + where)) > LONGEST:
+            raise NoFormula
+        return Formula(lines, where)
+
+    def _block(self, body: list[ast.stmt], known: Mapping[str, str]) -> tuple[str, ...]:
+        """The values that a block returns."""
+        values = dict(known)
+        for at, statement in enumerate(body):
+            if isinstance(statement, ast.Return) and statement.value is not None:
+                items = _items(statement.value)
+                return tuple(self._result(item, values) for item in items)
+            if isinstance(statement, ast.If) and _returns(statement.body):
+                condition = self.expressions.text(statement.test, values)
+                rest = body[at + 1 :]  # a branch that does not return goes on here
+                then = self._block([*statement.body, *rest], values)
+                otherwise = self._block([*statement.orelse, *rest], values)
+                return tuple(cases(condition, a, b) for a, b in zip(then, otherwise, strict=True))
+            self._statement(statement, values)
+        raise NoFormula
+
+    def _result(self, item: ast.expr, values: Mapping[str, str]) -> str:
+        if isinstance(item, ast.Name) and item.id in self.returned:
+            return self.where.pop(self._own(item.id), values[item.id])
+        return self.expressions.text(item, values)
+
+    def _own(self, name: str) -> str:
+        """A local value that is returned as the target of its name: it goes by the target's element."""
+        return subscripted(name_text(name), [name_text(index) for index in self.function.indices])
+
+    def _statement(self, statement: ast.stmt, values: dict[str, str]) -> None:
+        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+            self._assign(statement.targets[0].id, statement.value, values)
+        elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+            whole = ast.BinOp(ast.Name(statement.target.id, ast.Load()), statement.op, statement.value)
+            values[statement.target.id] = self.expressions.text(whole, values)
+        elif isinstance(statement, ast.If):
+            self._assigning_if(statement, values)
+        elif isinstance(statement, ast.For):
+            self._loop(statement, values)
+        else:
+            raise NoFormula
+
+    def _assign(self, name: str, value: ast.expr, values: dict[str, str]) -> None:
+        """A short value, or one that is used once, stands where its name stands; others are told below."""
+        text = self.expressions.text(value, values)
+        own = name in self.returned
+        short = isinstance(value, (ast.Constant, ast.Name)) or self.loads[name] <= 1
+        if name in self.changing or (short and not own and not isinstance(value, ast.IfExp)):
+            values[name] = text
+            return
+        left = self._own(name) if own else self.expressions.name(name)
+        if self.where.setdefault(left, text) != text:
+            raise NoFormula  # one name for two things
+        values[name] = left
+
+    def _assigning_if(self, statement: ast.If, values: dict[str, str]) -> None:
+        condition = self.expressions.text(statement.test, values)
+        branches = []
+        for body in (statement.body, statement.orelse):
+            inner = dict(values)
+            for one in body:
+                self._statement(one, inner)
+            branches.append(inner)
+        then, otherwise = branches
+        for name in then.keys() | otherwise.keys():
+            if name not in then or name not in otherwise:
+                values.pop(name, None)  # whoever reads it has no formula
+            elif then[name] != otherwise[name]:
+                values[name] = cases(condition, then[name], otherwise[name])
+
+    # ---- loops
+
+    def _loop(self, loop: ast.For, values: dict[str, str]) -> None:
+        for name, folds in self._folds(loop, (), values).items():
+            if len({fold.sign.removeprefix("-") for fold in folds}) > 1:
+                raise NoFormula
+            for fold in folds:
+                values[name] = _folded(values.get(name, ""), fold)
+
+    def _folds(self, loop: ast.For, outer: tuple[str, ...], values: Mapping[str, str]) -> dict[str, list[_Fold]]:
+        """The accumulations of a loop by name. Raises `NoFormula` for a loop that does anything else."""
+        if not isinstance(loop.target, ast.Name) or loop.orelse:
+            raise NoFormula
+        inner = {**values, loop.target.id: name_text(loop.target.id)}
+        found: dict[str, list[_Fold]] = {}
+        self._accumulations(loop.body, (*outer, self._domain(loop, inner)), inner, found)
+        for node in (n for statement in loop.body for n in ast.walk(statement)):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load) and node.id in found:
+                if not _only_in_extremes(node.id, loop):
+                    raise NoFormula  # the order of the loop matters
+        return found
+
+    def _domain(self, loop: ast.For, values: Mapping[str, str]) -> str:
+        """What a loop runs over, as it stands under the sign."""
+        call = loop.iter
+        if not (isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == "range"):
+            raise NoFormula
+        index = self.expressions.text(loop.target, values)
+        if len(call.args) == 2 and (owner := self.expressions.members(*call.args)):
+            return rf"{index} \in {owner}"
+        ends = [self.expressions.text(argument, values) for argument in call.args]
+        if len(ends) == 1:
+            return rf"{index} < {ends[0]}"
+        if len(ends) == 2:
+            return rf"{ends[0]} \le {index} < {ends[1]}"
+        raise NoFormula
+
+    def _accumulations(
+        self, body: list[ast.stmt], domains: tuple[str, ...], values: dict[str, str], found: dict[str, list[_Fold]]
+    ) -> None:
+        def add(name: str, sign: str | None, term: ast.expr) -> None:
+            if sign is None:
+                raise NoFormula
+            found.setdefault(name, []).append(_Fold(sign, self.expressions.term(term, values), domains))
+
+        for statement in body:
+            if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
+                add(statement.target.id, _SIGNS.get(type(statement.op)), statement.value)
+            elif isinstance(statement, ast.If):
+                for test, branch in _branches(statement):
+                    condition = self.expressions.text(test, values)
+                    under = (*domains[:-1], rf"{domains[-1]},\ {condition}")
+                    self._accumulations(branch, under, dict(values), found)
+            elif isinstance(statement, ast.For):
+                for name, folds in self._folds(statement, domains, values).items():
+                    found.setdefault(name, []).extend(folds)
+            elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
+                name = statement.targets[0].id
+                if best := _extreme(name, statement.value):
+                    add(name, *best)
+                elif name in values:
+                    raise NoFormula  # the last value wins: no accumulation
+                else:
+                    self._assign(name, statement.value, values)
+            else:
+                raise NoFormula
+
+
+def _folded(start: str, fold: _Fold) -> str:
+    """A start value and what a loop makes of it."""
+    sign, text = fold.sign.removeprefix("-"), fold.text()
+    if sign in (r"\max", r"\min"):
+        return rf"{sign}\left({start},\ {text}\right)" if start else text
+    if fold.sign.startswith("-"):
+        return f"{'' if start in ('', '0') else start} - {text}"
+    if start in ("", _EMPTY[sign]):
+        return text
+    return f"{start} + {text}" if sign == r"\sum" else rf"{start} \cdot {text}"
+
+
+def _items(value: ast.expr) -> list[ast.expr]:
+    return value.elts if isinstance(value, ast.Tuple) else [value]
+
+
+def _branches(statement: ast.If) -> list[tuple[ast.expr, list[ast.stmt]]]:
+    other = [(ast.UnaryOp(ast.Not(), statement.test), statement.orelse)] if statement.orelse else []
+    return [(statement.test, statement.body), *other]
+
+
+def _only_in_extremes(name: str, loop: ast.For) -> bool:
+    """Whether an accumulated name is read by nothing but its own `max(best, ...)`."""
+    own = sum(
+        isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and node.targets[0].id == name
+        and _extreme(name, node.value) is not None
+        for node in ast.walk(loop)
+    )  # fmt: skip
+    reads = sum(isinstance(n, ast.Name) and n.id == name and isinstance(n.ctx, ast.Load) for n in ast.walk(loop))
+    return own == reads
+
+
+def _extreme(name: str, value: ast.expr) -> tuple[str, ast.expr] | None:
+    """`best = max(best, term)` as sign and term."""
+    if isinstance(value, ast.Call) and isinstance(value.func, ast.Name) and value.func.id in ("max", "min"):
+        first = value.args[0]
+        if len(value.args) == 2 and isinstance(first, ast.Name) and first.id == name:
+            return "\\" + value.func.id, value.args[1]
+    return None
+
+
+def _returns(body: list[ast.stmt]) -> bool:
+    return any(isinstance(node, ast.Return) for statement in body for node in ast.walk(statement))
