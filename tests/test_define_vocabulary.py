@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.define import DefinitionError, Type, load_plugin, registries, registry
+from paddle_layers.define import DefinitionError, Type, load_plugin, plugins, registries
 from paddle_layers.testing import check_layer, compile_layer
 
 PRIVATE = Path(__file__).with_name("private_layers.py")
@@ -21,7 +21,7 @@ def private():
     yield
     for name in set(registries["layer"]) - before:
         registries["layer"].remove(name)
-    registry._LOADED.discard(str(PRIVATE))  # the tests of a module may be taken up again
+    plugins._FILES.discard(str(PRIVATE))  # the tests of a module may be taken up again
 
 
 @pytest.mark.parametrize("name", ["test_recurrent", "test_expand", "test_sorted"])

@@ -2,24 +2,44 @@
 
 from __future__ import annotations
 
+import warnings
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from paddle_layers.define import Plugin
 
 
 @click.command()
 def command() -> None:
-    """List the installed plugins with what each registers."""
-    from importlib.metadata import entry_points
+    """List the installed plugins: distribution, version, module, state and what each registers.
 
-    from paddle_layers.define import registries
-    from paddle_layers.define.registry import ENTRY_POINTS
+    Status 1 when one of them is broken; the reasons go to stderr.
+    """
+    from paddle_layers.define import ENTRY_POINTS, PluginWarning, installed_plugins, load_entry_points
 
-    points = sorted(entry_points(group=ENTRY_POINTS), key=lambda point: point.name)
-    for point in points:
-        package = point.module.partition(".")[0]
-        names = [d.name for registry in registries.values() for d in registry.values() if d.package == package]
-        distribution = f"{point.dist.name} {point.dist.version}" if point.dist else "unknown distribution"
-        click.echo(f"{point.name}: {distribution}, {point.value}: {', '.join(names) or 'registers nothing'}")
-    if not points:
-        click.echo(
-            f"no plugins are installed; a package has one by an entry point in the group `{ENTRY_POINTS}`", err=True
-        )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PluginWarning)  # the reasons are told below
+        load_entry_points()
+    plugins = installed_plugins()
+    if not plugins:
+        click.echo(f"no plugins are installed; a package brings one by an entry point in the group `{ENTRY_POINTS}`")
+        return
+    rows = [("PREFIX", "DISTRIBUTION", "MODULE", "STATE"), *map(_row, plugins)]
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
+    click.echo(lines[0])
+    for line, plugin in zip(lines[1:], plugins, strict=True):
+        click.echo(line)
+        for kind, names in plugin.names.items():
+            click.echo(f"  {kind}: {', '.join(names)}")
+    broken = [plugin for plugin in plugins if plugin.broken]
+    for plugin in broken:
+        click.echo(plugin.report, err=True)
+    if broken:
+        raise click.exceptions.Exit(1)
+
+
+def _row(plugin: Plugin) -> tuple[str, str, str, str]:
+    return plugin.prefix, plugin.origin, plugin.module, plugin.state

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle_layers.define import Attributes, Definition, registries
+from paddle_layers.define import Attributes, Definition, broken_plugin, registries
 
 from .diagnostics import Fix, Report
 from .fields import BLOCK, BROKEN, LIST, STRING, Field, Fields, items
@@ -217,8 +217,11 @@ class Binder:
         elsewhere = next(
             ((d.name, system) for d in known.values() for system, other in d.elsewhere.items() if other == name), None
         )
-        near = elsewhere[0] if elsewhere else nearest(name, known, 0.5)
-        if elsewhere:
+        plugin = broken_plugin(name)
+        near = None if plugin else elsewhere[0] if elsewhere else nearest(name, known, 0.5)
+        if plugin:
+            hint = f"the plugin `{plugin.prefix}`, which would bring it, {plugin.fate}"
+        elif elsewhere:
             hint = f"{elsewhere[1]}'s `{name}` is called `{elsewhere[0]}` here"
         elif near:
             hint = f"did you mean `{near}`?"

@@ -17,11 +17,14 @@ from .errors import (
 from .examples import Example
 from .fields import Bias, Input, Output, Param, Stat, State, Temp
 from .functions import each, fill, gradient, helper, infer, output_types, real, result, update
+from .installed import ENTRY_POINTS, Plugin, PluginWarning, installed_plugins
 from .layers import LayerDefinition, layer
-from .registry import Registry, load_plugin, registries
+from .plugins import broken_plugin, load_entry_points, load_plugin, plugin_of
+from .registry import Registry, registries
 from .types import Type
 
 __all__ = [
+    "ENTRY_POINTS",
     "Attribute",
     "Attributes",
     "Bias",
@@ -42,6 +45,8 @@ __all__ = [
     "LevelError",
     "Output",
     "Param",
+    "Plugin",
+    "PluginWarning",
     "RankError",
     "Registry",
     "ShapeError",
@@ -52,6 +57,7 @@ __all__ = [
     "Temp",
     "Type",
     "UnknownName",
+    "broken_plugin",
     "callback",
     "each",
     "fill",
@@ -59,11 +65,14 @@ __all__ = [
     "helper",
     "infer",
     "initializer",
+    "installed_plugins",
     "layer",
+    "load_entry_points",
     "load_plugin",
     "optimizer",
     "output_types",
     "penalty",
+    "plugin_of",
     "real",
     "registries",
     "regularizer",

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
-import importlib.metadata
-import importlib.util
 import pkgutil
-import sys
-import warnings
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from .definitions import Definition
-from .errors import DefinitionError, UnknownName
+from .errors import UnknownName
 
-ENTRY_POINTS = "paddle_layers.plugins"
+LIBRARY = "paddle_layers."
 
 BUILT_IN = {
     "layer": "paddle_layers.layers",
@@ -31,10 +25,6 @@ BUILT_IN = {
 """Where the built-in definitions of a kind are written; the modules are found by name, so nothing here imports them."""
 
 
-class PluginWarning(UserWarning):
-    """A plugin could not be loaded; everything else goes on working."""
-
-
 class Registry:
     """Definitions of one kind by name. Built-in ones are imported at the first look-up, plugins when needed."""
 
@@ -45,6 +35,8 @@ class Registry:
 
     def add(self, definition: Definition) -> None:
         """Register; refuses a name that is taken, naming both places."""
+        if not is_built_in(definition):
+            self._load_built_in()  # so that a name that is taken is known
         taken = self._entries.get(definition.name)
         if taken is not None and taken.location != definition.location:
             raise definition.error(f"the name is taken by {taken.file}:{taken.line}")
@@ -58,8 +50,11 @@ class Registry:
         """The definition of this name, or None."""
         self._load_built_in()
         found = self._entries.get(name)
-        if found is None and load_entry_points():
-            found = self._entries.get(name)
+        if found is None:
+            from .plugins import load_for
+
+            if load_for(name):
+                found = self._entries.get(name)
         return found
 
     def __getitem__(self, name: str) -> Any:
@@ -72,6 +67,8 @@ class Registry:
         return isinstance(name, str) and self.get(name) is not None
 
     def __iter__(self) -> Iterator[str]:
+        from .plugins import load_entry_points
+
         self._load_built_in()
         load_entry_points()
         return iter(sorted(self._entries))
@@ -82,6 +79,10 @@ class Registry:
     def values(self) -> list[Any]:
         """All definitions, sorted by name."""
         return [self._entries[name] for name in self]
+
+    def present(self) -> list[Definition]:
+        """Definitions that are registered so far; loads nothing."""
+        return list(self._entries.values())
 
     def _load_built_in(self) -> None:
         if self._built_in:
@@ -95,70 +96,7 @@ class Registry:
 registries: dict[str, Registry] = {kind: Registry(kind) for kind in BUILT_IN}
 """The registry of each kind."""
 
-_LOADED: set[str] = set()
 
-
-def load_entry_points() -> bool:
-    """Import the installed plugins once; a failing one is reported by name and does no harm. True if any loaded."""
-    if "entry points" in _LOADED:
-        return False
-    _LOADED.add("entry points")
-    found: dict[str, importlib.metadata.EntryPoint] = {}
-    for point in importlib.metadata.entry_points(group=ENTRY_POINTS):
-        if point.name in found and found[point.name].value != point.value:
-            first, second = (p.dist.name if p.dist else "?" for p in (found[point.name], point))
-            warnings.warn(f"plugin prefix `{point.name}` is claimed by {first} and by {second}", PluginWarning, 2)
-            continue
-        found[point.name] = point
-    for point in found.values():
-        try:
-            with _all_or_nothing():
-                point.load()
-        except Exception as error:  # a plugin's module may fail in any way; it must harm nothing but itself
-            warnings.warn(f"plugin `{point.name}` ({point.value}) failed: {error!r}", PluginWarning, 2)
-    return bool(found)
-
-
-@contextlib.contextmanager
-def _all_or_nothing() -> Iterator[None]:
-    """Check what a plugin registers as a whole; when anything is wrong, all of it is forgotten."""
-    before = {kind: dict(registry._entries) for kind, registry in registries.items()}
-    try:
-        yield
-        for name, definition in registries["layer"]._entries.items():
-            if name not in before["layer"]:
-                definition.complete()  # type: ignore[attr-defined]  # a layer's definition
-    except BaseException:
-        for kind, registry in registries.items():
-            for name in set(registry._entries) - set(before[kind]):
-                registry.remove(name)
-        raise
-
-
-def load_plugin(path: str | Path) -> None:
-    """Import a file that registers definitions. Raises `DefinitionError` that names the file when it can't."""
-    file = Path(path).resolve()
-    if str(file) in _LOADED:
-        return
-    if not file.is_file():
-        raise DefinitionError(f"there is no file {path}")
-    name = f"paddle_layers_plugin_{file.stem}"
-    spec = importlib.util.spec_from_file_location(name, file)
-    if spec is None or spec.loader is None:
-        raise DefinitionError(f"{path} is no Python file: a plugin's name ends in .py")
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    registries["layer"]._load_built_in()  # so that a name that is taken is known
-    try:
-        with _all_or_nothing():
-            spec.loader.exec_module(module)
-    except DefinitionError:
-        raise
-    except Exception as error:  # whatever the author's file does wrong is reported at its line
-        trace, line = error.__traceback__, 0
-        while trace is not None:
-            if trace.tb_frame.f_code.co_filename == str(file):
-                line = trace.tb_lineno
-            trace = trace.tb_next
-        raise DefinitionError(f"the plugin fails: {type(error).__name__}: {error}", str(file), line) from error
-    _LOADED.add(str(file))
+def is_built_in(definition: Definition) -> bool:
+    """Whether a definition is the library's own."""
+    return definition.module.startswith(LIBRARY)
