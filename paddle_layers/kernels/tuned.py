@@ -107,6 +107,12 @@ def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any])
     return None
 
 
+def tuned_functions(layer: str, device: str = "cpu") -> list[str]:
+    """Names of the point functions of a layer that have a tuned form on a device."""
+    _load()
+    return sorted({function for name, function, place in _TUNED if (name, place) == (layer, device)})
+
+
 def tuned_digest() -> str:
     """Digest of the kernels room."""
     return _load()
