@@ -6,8 +6,10 @@ import re
 from collections.abc import Iterable
 
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
-_SPECIAL = re.compile(r"[\\`<>&\[\]*|]|(?<!\w)_|_(?!\w)")
-_BLOCK = re.compile(r"^(\s*)([#=~]|[-+](?!\s)|\d+\))", re.MULTILINE)
+_SPECIAL = re.compile(r"[\\`<>&\[\]*|{]|(?<!\w)_|_(?!\w)")
+"""What Markdown or MyST, the dialect of the site, would take for markup; `{` begins a role."""
+_BLOCK = re.compile(r"^(\s*)([#=~%(]|[-+](?!\s)|\d+\))", re.MULTILINE)
+_ROW = re.compile(r"\|.*\|")
 _ENTITIES = {"<": "&lt;", ">": "&gt;", "&": "&amp;"}
 _RUN = re.compile(r"`+")
 
@@ -29,7 +31,23 @@ def escape(text: object) -> Markdown:
     for span in _SPAN.finditer(words):
         parts += [_plain(words[at : span.start()]), " ".join(span.group().split("\n"))]
         at = span.end()
-    return Markdown("".join([*parts, _plain(words[at:])]))
+    return Markdown(_BLOCK.sub(r"\1\\\2", "".join([*parts, _plain(words[at:])])))
+
+
+def prose(text: str) -> Markdown:
+    """A description: paragraphs as `escape` gives them, and tables, whose cells are escaped one by one."""
+    return Markdown("\n\n".join(_table(part) or escape(part) for part in re.split(r"\n{2,}", text)))
+
+
+def _table(paragraph: str) -> str:
+    """A paragraph of table rows; empty for any other."""
+    rows = paragraph.splitlines()
+    if len(rows) < 2 or not all(_ROW.fullmatch(row) for row in rows) or set(rows[1]) - set("|- :"):
+        return ""
+    cells = [[cell(part.strip()) for part in row[1:-1].split("|")] for row in (rows[0], *rows[2:])]
+    width = max(map(len, cells))
+    lines = [f"| {' | '.join([*row, *[''] * (width - len(row))])} |" for row in cells]
+    return "\n".join([lines[0], "|" + "---|" * width, *lines[1:]])
 
 
 def cell(text: object) -> Markdown:
@@ -64,6 +82,10 @@ def block(text: str, language: str = "") -> Markdown:
     return Markdown(f"{fence}{language}\n{text.rstrip()}\n{fence}")
 
 
+def math(latex: str) -> Markdown:
+    """A formula in LaTeX, as a block that both GitHub and the site set."""
+    return block(latex, "math")
+
+
 def _plain(text: str) -> str:
-    text = _SPECIAL.sub(lambda match: _ENTITIES.get(match[0], "\\" + match[0]), text)
-    return _BLOCK.sub(r"\1\\\2", text)
+    return _SPECIAL.sub(lambda match: _ENTITIES.get(match[0], "\\" + match[0]), text)

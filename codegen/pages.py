@@ -1,90 +1,79 @@
-"""Reference pages: one Markdown file for each registered definition, and an index."""
+"""Reference pages: the Markdown of one definition or diagnostic code."""
 
 from __future__ import annotations
 
-import inspect
 import re
+import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from paddle_layers.define import Definition, LayerDefinition, registries
+from paddle_layers.config import ConfigError, load_training, loads, render_text
+from paddle_layers.config.explanations import EXPLANATIONS, Explanation
+from paddle_layers.define import Definition, LayerDefinition
 from paddle_layers.define.layer_def import component_def
 
-from .examples import worked_examples
-from .markdown import Markdown, block, cell, cell_code, code, codes, escape
+from .layer_page import layer_values, source_text
+from .markdown import Markdown, block, cell, cell_code, code, codes, escape, math, prose
 from .words import argument_types, attribute_range, attribute_type, default_text, facts_text, signature
 
-FOLDERS = {
-    "layer": "layers",
-    "optimizer": "optimizers",
-    "schedule": "schedules",
-    "regularizer": "regularizers",
-    "initializer": "initializers",
-    "source": "sources",
-    "transform": "transforms",
-    "callback": "callbacks",
-}
-"""Folder of the pages of each kind."""
 
-
-def write_pages(folder: Path) -> list[Path]:
-    """Write the page of everything that is registered, and `index.md`, below `folder`. Raises `OSError`."""
-    written = []
-    for kind, name in FOLDERS.items():
-        for definition in registries[kind].values():
-            written.append(folder / name / f"{definition.name}.md")
-            _write(written[-1], page(definition))
-    _write(folder / "index.md", index_page())
-    return [*written, folder / "index.md"]
-
-
-def page(definition: Definition) -> str:
-    """The page of one definition."""
+def page(definition: Definition, *, source: str = "", picture: bool = False, formulas: bool = True) -> str:
+    """The page of a definition. `source`: Markdown that leads to its text; `picture`: the page's SVG lies beside."""
+    source = source or code(source_place(definition))
     if isinstance(definition, LayerDefinition):
-        return _render(
-            "layer.md.j2",
-            layer=definition.message,
-            examples=worked_examples(definition),
-            source=_source(definition),
-            functions=[(f.role, inspect.getsource(f.call)) for f in definition.functions if _has_text(f.call)],
-        )
-    return _render("component.md.j2", component=component_def(definition), source=_source(definition))
+        return render("layer.md.j2", source=source, picture=picture, **layer_values(definition, formulas=formulas))
+    text = source_text(definition.owner)
+    return render("component.md.j2", component=component_def(definition), source=source, text=text)
 
 
-def index_page() -> str:
-    """The list of all pages, layers by family."""
-    families: dict[str, list[Definition]] = {}
-    for definition in registries["layer"].values():
-        families.setdefault(definition.family, []).append(definition)
-    others = {kind: registries[kind].values() for kind in FOLDERS if kind != "layer"}
-    return _render("index.md.j2", families=dict(sorted(families.items())), others=others, folders=FOLDERS)
+def terminal_page(definition: Definition) -> str:
+    """The page for a terminal: functions in place of formulas, no tags."""
+    return re.sub(r"</?(a|br|details|summary)\b[^<>]*>", "", page(definition, formulas=False).replace("<br>", " "))
 
 
-def _write(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
+def code_page(name: str) -> str:
+    """The page of a diagnostic's code, with what the wrong example makes `validate` say."""
+    explanation = EXPLANATIONS[name]
+    return render("code.md.j2", code=name, page=explanation, message=_message(explanation))
 
 
-def _source(definition: Definition) -> str:
+def source_place(definition: Definition) -> str:
+    """File and line of a definition, without the folder in which its package lies."""
     file = Path(definition.file)
     module = definition.module.split(".")
     short = "/".join((*module[:-1], file.name)) if len(module) > 1 else file.name
     return f"{short}:{definition.line}"
 
 
-def _has_text(call: Any) -> bool:
+def _message(explanation: Explanation) -> str:
+    if not explanation.wrong:
+        return ""
     try:
-        return bool(inspect.getsource(call))
-    except OSError:  # typed at a prompt
-        return False
+        if explanation.kind == "network":
+            loads(explanation.wrong, "net.textproto")
+        else:
+            with tempfile.TemporaryDirectory() as folder:
+                file = Path(folder) / "train.textproto"
+                file.write_text(explanation.wrong, encoding="utf-8")
+                load_training(file)
+    except ConfigError as error:
+        text = render_text(error.diagnostics)
+        return re.sub(r"^.*?([\w.]+:\d+:\d+: )", r"\1", text, flags=re.MULTILINE)
+    return ""
 
 
-def _render(template: str, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
+    """A template of the folder `templates` as Markdown; whatever stands in `values` is escaped."""
     text = _environment().get_template(template).render(**values)
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
+
+
+def _anchor(name: str, prefix: str) -> Markdown:
+    """A name in a table, with a permanent anchor: `fc.html#attribute-size`."""
+    return Markdown(f'<a id="{prefix}-{re.sub(r"[^a-z0-9_]", "", name.lower())}"></a>{cell_code(name)}')
 
 
 @lru_cache(maxsize=1)
@@ -100,11 +89,14 @@ def _environment() -> jinja2.Environment:
         finalize=escape,
     )
     environment.filters |= {
+        "anchor": _anchor,
         "cell": cell,
         "code": code,
         "cell_code": cell_code,
         "codes": codes,
         "block": block,
+        "math": math,
+        "prose": prose,
         "types": argument_types,
         "range": attribute_range,
         "type": attribute_type,

@@ -96,7 +96,8 @@ def facts_text(facts: pb.FactsDef) -> list[str]:
     if facts.can_do_bp:
         names = ", ".join(f"`{name}`" for name in reads)
         sentences.append(f"The backward pass reads {names or 'no inputs or outputs'}.")
-    sentences.append(f"Devices: {', '.join(facts.devices)}.")
+    cuda = "" if "cuda" in facts.devices else "; the same functions compile for CUDA, where nothing runs them yet"
+    sentences.append(f"Devices: {', '.join(facts.devices)}{cuda}.")
     return sentences
 
 

@@ -29,11 +29,11 @@ def _list() -> None:
 
 
 def _page(name: str) -> None:
-    from paddle_layers.codegen.pages import page
+    from paddle_layers.codegen.pages import terminal_page
     from paddle_layers.define import registries
 
     found = [registry.get(name) for registry in registries.values()]
-    pages = [page(definition) for definition in found if definition is not None]
+    pages = [terminal_page(definition) for definition in found if definition is not None]
     if not pages:
-        pages = [page(registries["layer"][name])]  # raises, with the nearest name
+        pages = [terminal_page(registries["layer"][name])]  # raises, with the nearest name
     click.echo("\n".join(pages), nl=False)

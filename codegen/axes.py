@@ -1,0 +1,114 @@
+"""A small picture of a layer's axes: its tensors side by side, inputs and parameters left of the arrow, outputs right."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+from paddle_layers.define import LayerDefinition
+from paddle_layers.define.axes import Axis
+from paddle_layers.define.fields import Field
+
+SIDE, DEPTH, GAP, TOP, HEIGHT = 56, 9, 34, 22, 122
+LETTER = 7.5
+"""Width of a letter, for the room of a label."""
+
+COLOURS = {"input": "#4c8dd6", "parameter": "#d98a2b", "output": "#3fa36b"}
+STYLE = (
+    "text{font:13px ui-monospace,Menlo,Consolas,monospace;fill:#1f2328}"
+    "path,rect{stroke:#6e7781}"
+    "@media(prefers-color-scheme:dark){text{fill:#e6edf3}}"
+)
+
+
+class _Box(NamedTuple):
+    """One tensor of the picture."""
+
+    name: str
+    role: str
+    axes: tuple[Axis, ...]
+    several: bool
+
+
+def axes_picture(layer: LayerDefinition) -> str:
+    """The picture as SVG; empty for a layer without tensors."""
+    left = [_box(field, "input") for field in layer.inputs.values()]
+    left += [_box(field, "parameter") for field in layer.params.values()]
+    right = [_box(field, "output") for field in layer.outputs.values()]
+    parts: list[str] = []
+    x = 8.0
+    for box in left:
+        x = _tensor(parts, box, x) + GAP
+    if left and right:
+        x = _arrow(parts, x - GAP / 2)
+    for box in right:
+        x = _tensor(parts, box, x) + GAP
+    width = max(x - GAP + 8, 40)
+    title = escape(f"Axes of {layer.name}: " + ", ".join(f"{b.name} [{_words(b.axes)}]" for b in (*left, *right)))
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {HEIGHT}" width="{width:g}" '
+        f'height="{HEIGHT}" role="img" aria-label="{title}"><style>{STYLE}</style>{"".join(parts)}</svg>\n'
+    )
+
+
+def _box(field: Field, role: str) -> _Box:
+    return _Box(field.name, role, field.axes, field.repeatable or field.per is not None)
+
+
+def _words(axes: Sequence[Axis]) -> str:
+    return " ".join(_label(axis) for axis in axes) or "one number"
+
+
+def _label(axis: Axis) -> str:
+    """`T in S` for rows that are grouped, dots behind an axis that takes the remaining ones."""
+    name = axis.name if axis.name == "..." or not axis.rest else f"{axis.name}..."
+    return f"{name} in {axis.group}" if axis.group else name
+
+
+def _tensor(parts: list[str], box: _Box, x: float) -> float:
+    """Draw a tensor with its left edge at `x`; gives the right edge."""
+    labels = [_label(axis) for axis in box.axes if axis.name != "1"]
+    depth, down, across = _places(box, labels)
+    x += LETTER * len(down) + 6
+    back = DEPTH * (2 if depth else 0) or (DEPTH if box.several else 0)
+    width = SIDE if across else 18
+    height = SIDE if down or labels == ["..."] else 18
+    centre = x + (width + back) / 2
+    y = TOP + 2 * DEPTH
+    parts.append(_text(centre, y - back - 8, box.name + (" ..." if box.several else "")))
+    for step in range(back // DEPTH, -1, -1):
+        fill = f'fill="{COLOURS[box.role]}" fill-opacity="{0.35 if step == 0 else 0.15}"'
+        at = f'x="{x + step * DEPTH:g}" y="{y - step * DEPTH:g}"'
+        parts.append(f'<rect {at} width="{width}" height="{height}" {fill}/>')
+    if box.axes and box.axes[0].group and not depth:
+        parts += [f'<path d="M{x:g} {y + height * cut:g}h{width}"/>' for cut in (0.3, 0.75)]
+    if down:
+        parts.append(_text(x - 5, y + height / 2 + 4, down, "end"))
+    if across:
+        parts.append(_text(x + width / 2, y + height + 16, across))
+    if depth:
+        parts.append(_text(x + width + back + 5, y - back / 2 + 4, depth, "start"))
+    edge = x + width + back + (LETTER * len(depth) + 6 if depth else 0)
+    return max(edge, centre + LETTER * len(box.name) / 2)
+
+
+def _places(box: _Box, labels: list[str]) -> tuple[str, str, str]:
+    """Which axes go into the depth, down and across: the last two are the sides, those before them the depth."""
+    if box.role != "parameter" and len(labels) == 1:
+        return ("", "", labels[0]) if labels[0] == "..." else ("", labels[0], "")
+    if len(labels) == 1:
+        return "", "", labels[0]
+    if len(labels) <= 2:
+        return "", (labels or [""])[0], (labels or [""])[-1]
+    return ", ".join(labels[:-2]), labels[-2], labels[-1]
+
+
+def _arrow(parts: list[str], x: float) -> float:
+    y = TOP + 2 * DEPTH + SIDE / 2
+    parts.append(f'<path d="M{x:g} {y:g}h28m-7 -5l7 5l-7 5" fill="none" stroke-width="1.6"/>')
+    return x + 28 + GAP / 2
+
+
+def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'

@@ -1,0 +1,98 @@
+"""What the template of a layer's page shows."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+from paddle_layers.define import LayerDefinition
+from paddle_layers.define.functions import Function
+from paddle_layers.kernels.tuned import tuned_functions
+
+from .examples import worked_examples
+from .formulas import Formula, formula
+from .runs import run_example, starts_text
+from .words import KINDS
+
+
+class Shown(NamedTuple):
+    """A point function on the page."""
+
+    title: str
+    formula: Formula | None
+    text: str
+
+
+def layer_values(layer: LayerDefinition, *, formulas: bool = True) -> dict[str, Any]:
+    """Everything that the template `layer.md.j2` asks for; without formulas, functions stand for themselves."""
+    return {
+        "layer": layer.message,
+        "summary": layer.summary,
+        "description": layer.description.partition("\n")[2].strip(),
+        "examples": list(_examples(layer)),
+        "forward": [_shown(layer, f, formulas) for f in layer.facts.forward if f.role != "bias"],
+        "backward": [_shown(layer, f, formulas) for f in layer.facts.backward if f.role != "bias"],
+        "bias": _bias(layer),
+        "sizes": list(_sizes(layer)),
+        "inference": [text for name in ("infer", "output_types") if (text := source_text(layer.hooks.get(name)))],
+        "tuned": tuned_functions(layer.name),
+    }
+
+
+def source_text(call: Callable[..., Any] | None) -> str:
+    """The text of a function; empty when there is none, as for one typed at a prompt."""
+    try:
+        return inspect.getsource(call) if call is not None else ""
+    except OSError:
+        return ""
+
+
+def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> Shown:
+    title = ", ".join(f"`{name}`" for name in function.target_names)
+    if function.over is not None:
+        title += f", for each `{function.over.name}`"
+        kinds = {f.kind for f in layer.functions if f.target_names == function.target_names and f.role == function.role}
+        title += f" that is {KINDS[function.kind]}" if len(kinds) > 1 else ""
+        title += ", added up" if function.role == "each" else ""
+    if function.role == "update":
+        title += ", after a step of training"
+    return Shown(title, formula(layer, function) if formulas else None, source_text(function.call))
+
+
+def _bias(layer: LayerDefinition) -> str:
+    if layer.bias is None:
+        return ""
+    output = next(iter(layer.outputs))
+    return f"Then `{layer.bias.name}` is added to `{output}` along `{layer.bias.text}`, unless `bias` is false."
+
+
+def _sizes(layer: LayerDefinition) -> Iterator[tuple[str, str]]:
+    """Axes of the outputs, and where their sizes come from."""
+    made = {attribute.axis: name for name, attribute in layer.attributes.items() if attribute.axis}
+    inputs = {axis.name: name for name, field in reversed(layer.inputs.items()) for axis in field.axes}
+    groups = {group: name for name, field in layer.inputs.items() for a in field.axes if (group := a.group)}
+    seen = set()
+    for axis in (axis for field in layer.outputs.values() for axis in field.axes):
+        if axis.name in seen or axis.name == "1":
+            continue
+        seen.add(axis.name)
+        if "output_types" in layer.hooks:
+            continue
+        if axis.name in made:
+            yield axis.name, f"the attribute `{made[axis.name]}`"
+        elif axis.name in inputs:
+            yield axis.name, f"as in `{inputs[axis.name]}`"
+        elif axis.name in groups:
+            yield axis.name, f"the sequences of `{groups[axis.name]}`: the nesting falls by one"
+        elif "infer" in layer.hooks:
+            yield axis.name, f"computed by `{layer.hooks['infer'].__name__}`"
+
+
+def _examples(layer: LayerDefinition) -> Iterator[dict[str, Any]]:
+    for example, worked in zip(layer.examples, worked_examples(layer), strict=True):
+        names = [name for name, _ in worked.inputs], [name for name, _ in worked.outputs]
+        run = run_example(layer, example, *names)
+        types, _ = layer.example_inputs(example)
+        failed = run if isinstance(run, str) else ""
+        yield {"worked": worked, "run": None if failed else run, "failed": failed, "starts": starts_text(types)}
