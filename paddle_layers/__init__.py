@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from .define import step as step
     from .define import transform as transform
     from .define import update as update
+    from .kernels.tuned import tuned as tuned
     from .runtime import FeedError as FeedError
     from .runtime import Net as Net
     from .runtime import Sequences as Sequences
@@ -75,6 +76,7 @@ _HOMES = {
         *("gradient", "helper", "infer", "initializer", "layer", "load_plugin", "optimizer", "penalty", "real"),
         *("registries", "regularizer", "require", "result", "schedule", "source", "step", "transform", "update"),
     ),
+    "kernels.tuned": ("tuned",),
     "runtime": ("FeedError", "Net", "Sequences"),
     "training": ("train",),
 }

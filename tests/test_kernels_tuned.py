@@ -1,6 +1,7 @@
 """Tuned kernels: equal to the point functions on every example, the same bits at any number of threads."""
 
 import contextlib
+import re
 
 import numba
 import numpy as np
@@ -9,34 +10,12 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define import DefinitionError
 from paddle_layers.kernels import tuned
+from paddle_layers.testing import tuned as testing_tuned
 from paddle_layers.testing.cases import cases
+from paddle_layers.testing.tuned import check_tuned
 
 tuned.tuned_digest()  # imports the kernels
 LAYERS = sorted({layer for layer, _, _ in tuned._TUNED})
-TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
-
-
-@pytest.fixture
-def for_every_size(monkeypatch):
-    """Let tuned kernels run on the small shapes of the examples too."""
-    everywhere = {key: [entry._replace(least=0) for entry in found] for key, found in tuned._TUNED.items()}
-    monkeypatch.setattr(tuned, "_TUNED", everywhere)
-
-
-def run(case, dtype):
-    """Outputs and gradients of a training step by name, and the names of the tuned functions that ran."""
-    with case.net(dtype) as net:
-        feeds = case.feeds(case.arrays())
-        outputs = net.forward(feeds, step=0)
-        arrays = {name: np.asarray(v if isinstance(v, np.ndarray) else v.data) for name, v in outputs.items()}
-        rng = np.random.default_rng(1)
-        net.backward(gradients={name: rng.uniform(0.5, 1.5, v.shape) for name, v in arrays.items()})
-        found = dict(arrays)
-        found |= {p.name: p.gradient.copy() for p in net.parameters.values() if p.gradient is not None}
-        for place, type_ in enumerate(case.types):
-            if type_.kind == "DENSE":
-                found[f"in{place}"] = net.gradient(f"in{place}")
-        return found, {launch.name for launch in net.plan("train").launches if launch.items is not None}
 
 
 def training_cases():
@@ -46,16 +25,12 @@ def training_cases():
                 yield pytest.param(case, id=f"{layer}-{case.example!r}"[:80])
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("case", list(training_cases()))
-@pytest.mark.usefixtures("for_every_size")
-def test_equals_the_point_functions(case, dtype):
-    with tuned.point_functions_only():
-        expected, none = run(case, dtype)
-    found, used = run(case, dtype)
-    assert not none
+def test_equals_the_point_functions(case):
+    checked = list(check_tuned(case))
+    assert [f"{place} {problem}" for place, problem in checked if problem is not None] == []
     assert (
-        used
+        checked
         or not any(
             entry.when is None or tuned.call_by_name(entry.when, dict(case.attributes))
             for (layer, _, _), found in tuned._TUNED.items()
@@ -64,12 +39,25 @@ def test_equals_the_point_functions(case, dtype):
         )
         or all(type_.kind != "DENSE" for type_ in case.types)
     )
-    for name, values in expected.items():
-        scale = max(float(np.abs(values).max(initial=0.0)), 1e-30)
-        np.testing.assert_allclose(found[name], values, rtol=0, atol=TOLERANCE[dtype] * scale, err_msg=name)
 
 
-@pytest.mark.usefixtures("for_every_size")
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_a_difference_is_found(dtype, monkeypatch):
+    case = next(case for case in cases(pl.registry["fc"]) if case.types[0].kind == "DENSE")
+    clean = testing_tuned.run
+
+    def wrong(case, precision):
+        found, used = clean(case, precision)
+        if used and precision == dtype:
+            found["out0"] = found["out0"] * 1.001
+        return found, used
+
+    monkeypatch.setattr(testing_tuned, "run", wrong)
+    problems = {place: problem for place, problem in check_tuned(case) if problem is not None}
+    assert list(problems) == ["out0"]
+    assert re.match(rf"differs by \d\.\de-0[34] of its largest number in {dtype} when .*fc_y", problems["out0"])
+
+
 def test_same_bits_at_any_number_of_threads(monkeypatch):
     monkeypatch.setattr("paddle_layers.runtime.table.SERIAL_WORK", 0)
     text = """
@@ -89,6 +77,7 @@ def test_same_bits_at_any_number_of_threads(monkeypatch):
         with contextlib.ExitStack() as stack:
             stack.callback(numba.set_num_threads, numba.get_num_threads())
             numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+            stack.enter_context(tuned.tuned_at_every_size())
             net = stack.enter_context(pl.Net(network, seed=3))
             y = net.forward({"x": x})["g"]
             net.backward(gradients={"g": np.cos(y)})

@@ -68,9 +68,7 @@ def _load(plugin: Plugin) -> None:
     except DefinitionError as error:
         plugin.state, plugin.reason = "refused", plain(error) + remedy
     except (Exception, SystemExit) as error:  # a plugin's module may fail in any way; it must harm nothing but itself
-        file, line = _place(error, _folder(plugin.package))
-        where = f"{file}:{line}: " if file else ""
-        plugin.state, plugin.reason = "failed", plain(f"{where}{type(error).__name__}: {error}") + remedy
+        plugin.state, plugin.reason = "failed", told(error, plugin) + remedy
     else:
         plugin.state = "loaded"
         for definition in own:
@@ -122,6 +120,15 @@ def _share(plugin: Plugin, new: list[Definition]) -> list[Definition]:
     own = [d for d in _definitions() if d.package == plugin.package]
     own = [d for d in own if plugin.fits(d.name) or not any(other.fits(d.name) for other in siblings)]
     return own + [d for d in new if d.package not in packages]
+
+
+def told(error: BaseException, plugin: Plugin) -> str:
+    """What went wrong, at which line of the plugin's own."""
+    if isinstance(error, DefinitionError):
+        return plain(error)
+    file, line = _place(error, _folder(plugin.package))
+    where = f"{file}:{line}: " if file else ""
+    return plain(f"{where}{type(error).__name__}: {error}")
 
 
 def _folder(package: str) -> str:

@@ -29,11 +29,20 @@ class Tuned(NamedTuple):
     scratch: Callable[..., int] | None
     in_place: bool
 
+    @property
+    def function(self) -> Any:
+        """The Python function that was compiled."""
+        return getattr(self.call, "py_func", self.call)
+
+    def is_of(self, module: str) -> bool:
+        """Whether it is written in this module or in one below it."""
+        return f"{self.function.__module__}.".startswith(f"{module}.")
+
     def accepts(self, sizes: Mapping[str, Any]) -> bool:
         """Whether it takes these sizes and attributes."""
         if self.when is not None and not call_by_name(self.when, sizes):
             return False
-        return int(call_by_name(self.work, sizes)) >= self.least
+        return _EVERY_SIZE or int(call_by_name(self.work, sizes)) >= self.least
 
 
 _TUNED: dict[tuple[str, str, str], list[Tuned]] = {}
@@ -79,13 +88,46 @@ def call_by_name(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
 def _load() -> str:
     """Import the kernels room once; gives a digest of its text, which is part of every tuned driver."""
     package = importlib.import_module("paddle_layers.kernels")
-    digest = hashlib.sha256()
-    for folder in package.__path__:
-        for file in sorted(Path(folder).glob("*.py")):
-            digest.update(file.read_bytes())
     for info in pkgutil.iter_modules(package.__path__):
         importlib.import_module(f"{package.__name__}.{info.name}")
+    return _digest(package.__name__)
+
+
+def _load_for(layer: str) -> None:
+    from .plugged import load_kernels_for
+
+    _load()
+    load_kernels_for(layer)
+
+
+@functools.cache
+def _digest(package: str) -> str:
+    """Digest of all Python files of a package."""
+    digest = hashlib.sha256()
+    for folder in importlib.import_module(package).__path__:
+        for file in sorted(Path(folder).rglob("*.py")):
+            digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
+
+
+def tuned_digest(module: str = "") -> str:
+    """Digest of the kernels room; with the module of a plugin's kernel, also of its package's whole text.
+
+    A kernel may call whatever its package has, and an edit there has to be noticed too.
+    """
+    package = module.partition(".")[0]
+    return _load() if package in ("", __name__.partition(".")[0]) else f"{_load()} {_digest(package)}"
+
+
+def registered(module: str) -> list[tuple[str, str]]:
+    """Layers and functions for which a module, or one below it, has registered tuned kernels."""
+    return [(layer, function) for (layer, function, _), found in _TUNED.items() if any(e.is_of(module) for e in found)]
+
+
+def forget(module: str) -> None:
+    """Take back what a module, or one below it, has registered."""
+    for found in _TUNED.values():
+        found[:] = [entry for entry in found if not entry.is_of(module)]
 
 
 def check_names(functions: Mapping[str, set[str]]) -> None:
@@ -100,7 +142,7 @@ def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any])
     """The first tuned kernel that accepts these sizes, or None: the point function it is."""
     if _SWITCHED_OFF:
         return None
-    _load()
+    _load_for(layer)
     for entry in _TUNED.get((layer, function, device), ()):
         if entry.accepts(sizes):
             return entry
@@ -109,16 +151,12 @@ def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any])
 
 def tuned_functions(layer: str, device: str = "cpu") -> list[str]:
     """Names of the point functions of a layer that have a tuned form on a device."""
-    _load()
-    return sorted({function for name, function, place in _TUNED if (name, place) == (layer, device)})
-
-
-def tuned_digest() -> str:
-    """Digest of the kernels room."""
-    return _load()
+    _load_for(layer)
+    return sorted(function for (name, function, on), found in _TUNED.items() if found and (name, on) == (layer, device))
 
 
 _SWITCHED_OFF = False
+_EVERY_SIZE = False
 
 
 @contextlib.contextmanager
@@ -130,3 +168,14 @@ def point_functions_only() -> Iterator[None]:
         yield
     finally:
         _SWITCHED_OFF = before
+
+
+@contextlib.contextmanager
+def tuned_at_every_size() -> Iterator[None]:
+    """Within it, tuned kernels are chosen for the smallest shapes too, as long as their `when` agrees."""
+    global _EVERY_SIZE  # noqa: PLW0603  (a switch for checks, never for users)
+    before, _EVERY_SIZE = _EVERY_SIZE, True
+    try:
+        yield
+    finally:
+        _EVERY_SIZE = before

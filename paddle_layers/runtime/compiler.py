@@ -41,14 +41,14 @@ def cpu_driver(kernel: Kernel, dtype: str) -> Driver:
 
 def tuned_driver(name: str, tuned: Tuned, args: Mapping[str, Spec], constants: Mapping[str, Any], dtype: str) -> Driver:
     """The CPU driver of a tuned kernel: it unpacks the arguments and calls the kernel."""
-    call = getattr(tuned.call, "py_func", tuned.call)
+    call = tuned.function
     given = [repr(constants[n]) if n in constants else n for n in tuned.names]
     text = "\n".join(
         [
             f'"""{name} by {call.__module__}.{call.__qualname__}, {dtype}, cpu. Generated: do not edit."""',
             *cpu_prelude(dtype),
             f"from {call.__module__} import {call.__name__}",
-            f"# the kernels' own text: {tuned_digest()}",
+            f"# the kernels' own text: {tuned_digest(call.__module__)}",
             *cpu_body(args, [f"{call.__name__}(lo_, hi_, {', '.join(given)})"]),
             "",
         ]

@@ -11,10 +11,16 @@ from .findings import Finding, Report
 from .gradients import check_gradients
 from .inference import check_types
 from .memory import check_memory
+from .tuned import check_tuned
 
 Check = Callable[[Case], Iterator[tuple[str, str | None]]]
 
-PROPERTIES: dict[str, Check] = {"types": check_types, "gradients": check_gradients, "memory": check_memory}
+PROPERTIES: dict[str, Check] = {
+    "types": check_types,
+    "gradients": check_gradients,
+    "memory": check_memory,
+    "tuned kernels": check_tuned,
+}
 """Checks by the property that they are about."""
 
 
