@@ -1,4 +1,4 @@
-"""`docs`: the reference pages."""
+"""`docs`: the reference pages, as Markdown or as a site."""
 
 from __future__ import annotations
 
@@ -9,9 +9,25 @@ import click
 
 @click.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
-def command(directory: Path) -> None:
-    """Write a Markdown page for everything that is registered, and index.md, to DIRECTORY."""
+@click.option("--html", is_flag=True, help="Write a site instead, with the guides and a search; it needs no network.")
+def command(directory: Path, html: bool) -> None:
+    """Write a page for everything that is registered, plugins' layers too, to DIRECTORY, in Markdown."""
+    if html:
+        _site(directory)
+        return
     from paddle_layers.codegen.reference import write_reference
 
     pages = [path for path in write_reference(directory) if path.suffix == ".md"]
     click.echo(f"{len(pages)} pages in {directory}; start with {directory / 'index.md'}")
+
+
+def _site(directory: Path) -> None:
+    try:
+        from paddle_layers.codegen.site import build_site
+    except ModuleNotFoundError as error:
+        click.echo(f"the site needs {error.name}: pip install 'paddle-layers[docs]'", err=True)
+        raise click.exceptions.Exit(1) from None
+    for warning in build_site(directory):
+        click.echo(warning, err=True)
+    pages = sum(1 for _ in directory.rglob("*.html"))
+    click.echo(f"{pages} pages in {directory}; start with {directory / 'index.html'}")

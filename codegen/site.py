@@ -1,0 +1,162 @@
+"""The site: guides and reference as HTML, by Sphinx and the theme Furo. Needs the extra `docs`."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import shutil
+import tempfile
+from pathlib import Path
+
+import pygments
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import PythonLexer
+from sphinx.application import Sphinx
+
+import paddle_layers as pl
+from paddle_layers.define import Definition, registries
+
+from .markdown import cell_code
+from .pages import render, source_place
+from .reference import CODES, FOLDERS, write_reference
+from .sphinx_extension import THEME
+
+ROOT = Path(__file__).resolve().parent.parent
+GUIDES = next((folder for folder in (ROOT / "guides", ROOT / "docs") if folder.is_dir()), None)
+"""The guides: `docs` of a checkout, `guides` of the installed package."""
+ORDER = ("tutorial", "write-a-network", "use-your-own-data", "write-a-layer", "plugins", "editors", "compatibility")
+"""Guides in the order of reading; the others follow."""
+SIDEBAR = [
+    *("sidebar/brand.html", "sidebar/search.html", "sidebar/scroll-start.html", "sidebar/navigation.html"),
+    *("sidebar/siblings.html", "sidebar/scroll-end.html"),
+]
+_LINK = re.compile(r"\[([^\]]+)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+
+
+def build_site(folder: Path) -> list[str]:
+    """Write the site to `folder`; gives Sphinx's warnings. Raises `OSError`."""
+    with tempfile.TemporaryDirectory() as work:
+        pages, extra = Path(work) / "pages", Path(work) / "extra"
+        pages.mkdir()
+        write_reference(pages / "reference", _source_link)
+        _write_guides(pages)
+        siblings = _write_navigation(pages)
+        _write_sources(extra / "source")
+        warnings = io.StringIO()
+        app = Sphinx(
+            pages,
+            None,
+            folder,
+            Path(work) / "doctrees",
+            "html",
+            confoverrides=_settings(extra, siblings),
+            status=None,
+            warning=warnings,
+            freshenv=True,
+            parallel=os.cpu_count() or 1,
+        )
+        app.build()
+    shutil.rmtree(folder / "_sources", ignore_errors=True)
+    return [line for line in warnings.getvalue().splitlines() if line]
+
+
+def _settings(extra: Path, siblings: dict[str, list[str]]) -> dict[str, object]:
+    return {
+        "project": "paddle_layers",
+        "version": pl.__version__,
+        "release": pl.__version__,
+        "extensions": ["paddle_layers.codegen.sphinx_extension"],
+        "html_theme": "furo",
+        "html_title": f"paddle_layers {pl.__version__}",
+        "html_favicon": str(THEME / "paddle_layers.svg"),
+        "html_logo": str(THEME / "paddle_layers.svg"),
+        "html_extra_path": [str(extra)],
+        "html_copy_source": False,
+        "templates_path": [str(THEME)],
+        "html_sidebars": {"**": SIDEBAR},
+        "html_context": {"siblings": siblings},
+        "html_show_search_summary": False,  # it would fetch pages, which a site opened from the disk may not
+        "html_show_copyright": False,
+        "myst_heading_anchors": 3,
+        "nitpicky": True,
+        "show_warning_types": True,
+    }
+
+
+def _write_guides(pages: Path) -> None:
+    if GUIDES is None:
+        return
+    known = {path.name for path in GUIDES.glob("*.md")}
+
+    def linked(match: re.Match[str]) -> str:
+        """Links that lead out of the site, to files of the checkout, are left as words."""
+        words, target, _ = match.groups()
+        inside = target in known or target.startswith("reference/") or "://" in target
+        return match[0] if inside else words
+
+    for name in sorted(known):
+        text = (GUIDES / name).read_text(encoding="utf-8")
+        parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
+        parts[::2] = [_LINK.sub(linked, part) for part in parts[::2]]
+        (pages / name).write_text("".join(parts), encoding="utf-8")
+
+
+def _write_navigation(pages: Path) -> dict[str, list[str]]:
+    """The first page, and the tree of contents; gives the pages of each folder of the reference.
+
+    They are not part of the tree, which Sphinx lays out anew for every page: the sidebar lists those of one folder.
+    """
+    found = {path.stem for path in pages.glob("*.md")}
+    guides = [*(name for name in ORDER if name in found), *sorted(found - set(ORDER))]
+    home = render("home.md.j2", version=pl.__version__)
+    home += _tree(guides, "Guides") + _tree(["reference/index"], "Reference")
+    (pages / "index.md").write_text(home, encoding="utf-8")
+    reference = pages / "reference"
+    folders = [name for name in (*FOLDERS.values(), CODES) if (reference / name).is_dir()]
+    index = (reference / "index.md").read_text(encoding="utf-8")
+    index += _tree([*(f"{name}/index" for name in folders), "by-input", "elsewhere"])
+    (reference / "index.md").write_text(index, encoding="utf-8")
+    siblings = {}
+    for folder in folders:
+        files = sorted(path for path in (reference / folder).glob("*.md") if path.stem != "index")
+        for file in files:
+            file.write_text("---\norphan: true\n---\n\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
+        siblings[f"reference/{folder}"] = [file.stem for file in files]
+    return siblings
+
+
+def _tree(names: list[str], caption: str = "") -> str:
+    head = f":caption: {caption}\n" if caption else ""
+    return "\n```{toctree}\n:hidden:\n" + head + "\n" + "\n".join(names) + "\n```\n"
+
+
+# ---- source texts
+
+
+def _source_link(definition: Definition, page: Path) -> str:
+    """A link to the line in the site's copy of the text."""
+    up = "../" * 2
+    place = cell_code(source_place(definition)).strip("`")
+    return f'<a href="{up}source/{_source_name(definition)}#L-{definition.line}"><code>{place}</code></a>'
+
+
+def _source_name(definition: Definition) -> str:
+    return re.sub(r"[^\w.]", "_", definition.module) + ".html"
+
+
+def _write_sources(folder: Path) -> None:
+    folder.mkdir(parents=True)
+    dark = HtmlFormatter(style="github-dark").get_style_defs()
+    colours = f"body{{font-family:monospace}}@media(prefers-color-scheme:dark){{body{{background:#0d1117;color:#e6edf3}}{dark}}}"
+    for registry in registries.values():
+        for definition in registry.values():
+            path, file = folder / _source_name(definition), Path(definition.file)
+            if not path.exists() and file.is_file():
+                formatter = HtmlFormatter(
+                    full=True, linenos="inline", lineanchors="L", title=source_place(definition).partition(":")[0],
+                    cssstyles=colours,
+                )  # fmt: skip
+                html = pygments.highlight(file.read_text(encoding="utf-8"), PythonLexer(), formatter)
+                style = f"<style>{colours}</style><link rel=icon href=../_static/paddle_layers.svg></head>"
+                path.write_text(html.replace("</head>", style, 1), encoding="utf-8")
