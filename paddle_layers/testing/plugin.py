@@ -1,0 +1,38 @@
+"""`check_plugin`: the conformance checks of everything that a plugin brings."""
+
+from __future__ import annotations
+
+import warnings
+
+from paddle_layers.define import PluginWarning, installed_plugins, load_entry_points
+
+from .findings import Report
+from .kit import check_layer
+
+
+def check_plugin(prefix: str) -> list[Report]:
+    """Check that an installed plugin loads, its tuned kernels too, and check all its layers.
+
+    Raises `AssertionError` with the findings of all layers, or with the reason why the plugin does not load.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PluginWarning)  # another plugin may be broken; this one's reason is told below
+        load_entry_points()
+    plugins = [plugin for plugin in installed_plugins() if plugin.prefix == prefix]
+    if not plugins:
+        known = ", ".join(f"`{plugin.prefix}`" for plugin in installed_plugins()) or "none"
+        raise AssertionError(f"no plugin `{prefix}` is installed, there is {known}; `pip install -e .` does it")
+    for plugin in plugins:
+        if plugin.broken:
+            raise AssertionError(plugin.report)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PluginWarning)
+        try:
+            layers = plugins[0].names.get("layer", ())
+            reports = [check_layer(name, raise_findings=False) for name in layers]
+        except PluginWarning as failed:
+            raise AssertionError(str(failed)) from None
+    findings = [str(finding) for report in reports for finding in report.findings]
+    if findings:
+        raise AssertionError("\n".join(findings))
+    return reports
