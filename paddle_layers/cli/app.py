@@ -13,9 +13,9 @@ import click
 
 NAMES = (
     *("new", "validate", "show", "train", "predict", "layers", "explain", "fmt", "docs", "check"),
-    *("plugins", "warm"),
+    *("plugins", "new-plugin", "warm"),
 )
-"""The commands, in the order in which a newcomer needs them; each is a module of this package."""
+"""The commands, in the order in which a newcomer needs them; each is a module of this package, `-` written `_`."""
 
 
 class Commands(click.Group):
@@ -29,7 +29,8 @@ class Commands(click.Group):
         """Import the command; None when there is none of that name."""
         if cmd_name not in NAMES:
             return None
-        command: click.Command = importlib.import_module(f".{cmd_name}", __package__).command
+        module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
+        command: click.Command = module.command
         command.name = cmd_name
         if not any(parameter.name == "plugins" for parameter in command.params):
             command.params.append(_plugins_option())

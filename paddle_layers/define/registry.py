@@ -80,6 +80,11 @@ class Registry:
         """All definitions, sorted by name."""
         return [self._entries[name] for name in self]
 
+    def built_in(self) -> list[Definition]:
+        """The library's own definitions; loads no plugin."""
+        self._load_built_in()
+        return [definition for definition in self._entries.values() if is_built_in(definition)]
+
     def present(self) -> list[Definition]:
         """Definitions that are registered so far; loads nothing."""
         return list(self._entries.values())
