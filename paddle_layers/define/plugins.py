@@ -35,6 +35,9 @@ def load_for(name: str) -> bool:
 
 def plugin_of(layer: str) -> Plugin | None:
     """The installed plugin that registered this layer; None for other layers."""
+    found = registries["layer"].get(layer)
+    if found is None or is_built_in(found):
+        return None
     load_for(layer)
     return next((plugin for plugin in installed_plugins() if layer in plugin.names.get("layer", ())), None)
 

@@ -67,11 +67,15 @@ def tuned(
     `items x scratch(...)` reals) by name, as point functions do. `work`, `items` and `scratch` are host functions
     of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
     `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend
-    on threads.
+    on threads. Raises `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs.
     """
 
     def mark(call: Any) -> Any:
-        names = tuple(inspect.signature(getattr(call, "py_func", call)).parameters)[2:]
+        plain = getattr(call, "py_func", call)
+        if "kernels" not in plain.__module__.split("."):
+            message = f"{plain.__name__}: tuned kernels stand in the module `kernels` of a plugin's package"
+            raise DefinitionError(message, plain.__code__.co_filename, plain.__code__.co_firstlineno)
+        names = tuple(inspect.signature(plain).parameters)[2:]
         entry = Tuned(call, names, when, work, least, items, scratch, in_place)
         _TUNED.setdefault((layer, function, device), []).append(entry)
         return call
