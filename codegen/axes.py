@@ -1,4 +1,4 @@
-"""A small picture of a layer's axes: its tensors side by side, inputs and parameters left of the arrow, outputs right."""
+"""A small picture of a layer's axes: inputs and parameters left of the arrow, outputs right of it."""
 
 from __future__ import annotations
 

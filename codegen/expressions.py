@@ -9,7 +9,10 @@ from paddle_layers.define import LayerDefinition
 from paddle_layers.define.functions import Function
 
 GREEK = frozenset(
-    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi omega".split()
+    {
+        *("alpha", "beta", "gamma", "delta", "epsilon", "zeta", "eta", "theta", "iota", "kappa", "lambda", "mu"),
+        *("nu", "xi", "pi", "rho", "sigma", "tau", "phi", "chi", "psi", "omega"),
+    }
 )
 FUNCTIONS = {
     "exp": r"\exp", "log": r"\log", "tanh": r"\tanh", "sinh": r"\sinh", "cosh": r"\cosh", "sin": r"\sin",

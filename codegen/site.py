@@ -73,13 +73,14 @@ def _settings(extra: Path, siblings: dict[str, list[str]]) -> dict[str, object]:
         "html_logo": str(THEME / "paddle_layers.svg"),
         "html_extra_path": [str(extra)],
         "html_copy_source": False,
-        "templates_path": [str(THEME)],
+        "templates_path": [str(THEME.with_name("templates"))],
         "html_sidebars": {"**": SIDEBAR},
         "html_context": {"siblings": siblings},
         "html_show_search_summary": False,  # it would fetch pages, which a site opened from the disk may not
         "html_show_copyright": False,
         "myst_heading_anchors": 3,
         "nitpicky": True,
+        "smartquotes": False,
         "show_warning_types": True,
     }
 
@@ -134,11 +135,10 @@ def _tree(names: list[str], caption: str = "") -> str:
 # ---- source texts
 
 
-def _source_link(definition: Definition, page: Path) -> str:
-    """A link to the line in the site's copy of the text."""
-    up = "../" * 2
+def _source_link(definition: Definition, _: Path) -> str:
+    """A link to the line in the site's copy of the text; all pages of definitions lie two folders deep."""
     place = cell_code(source_place(definition)).strip("`")
-    return f'<a href="{up}source/{_source_name(definition)}#L-{definition.line}"><code>{place}</code></a>'
+    return f'<a href="../../source/{_source_name(definition)}#L-{definition.line}"><code>{place}</code></a>'
 
 
 def _source_name(definition: Definition) -> str:
@@ -147,8 +147,9 @@ def _source_name(definition: Definition) -> str:
 
 def _write_sources(folder: Path) -> None:
     folder.mkdir(parents=True)
-    dark = HtmlFormatter(style="github-dark").get_style_defs()
-    colours = f"body{{font-family:monospace}}@media(prefers-color-scheme:dark){{body{{background:#0d1117;color:#e6edf3}}{dark}}}"
+    dark: str = HtmlFormatter(style="github-dark").get_style_defs()  # type: ignore[no-untyped-call]  # the stub's gap
+    night = f"body{{background:#0d1117;color:#e6edf3}}{dark}"
+    colours = f"body{{font-family:monospace}}@media(prefers-color-scheme:dark){{{night}}}"
     for registry in registries.values():
         for definition in registry.values():
             path, file = folder / _source_name(definition), Path(definition.file)

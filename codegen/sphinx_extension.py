@@ -30,7 +30,7 @@ from .pages import page
 THEME = Path(__file__).parent / "theme"
 
 
-class TextprotoLexer(RegexLexer):  # type: ignore[misc]  # Pygments has no types
+class TextprotoLexer(RegexLexer):
     """Colours for protobuf's text format."""
 
     name, aliases = "textproto", ["textproto"]
@@ -60,7 +60,7 @@ class LayerPage(SphinxDirective):
         except UnknownName as error:
             raise self.error(str(error)) from error
         document = new_document(f"<page of {layer.name}>", self.state.document.settings)
-        MystParser().parse(page(layer, picture=True), document)  # type: ignore[no-untyped-call]
+        MystParser().parse(page(layer, picture=True), document)
         for image in list(document.findall(nodes.image)):
             image.parent.replace(image, _inline(axes_picture(layer)))
         for section in document.findall(nodes.section):
