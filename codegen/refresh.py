@@ -1,0 +1,62 @@
+"""Makes the derived files of the repository anew: `python -m codegen.refresh [--check]`.
+
+They are committed so that they can be read without running anything: the stub of the helpers and the reference. With
+`--check` nothing is written and the exit status says whether one is stale. Plugins must not be installed meanwhile.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from paddle_layers.define import registries
+
+from .reference import write_reference
+from .stubs import stub_text
+
+ROOT = Path(__file__).resolve().parent.parent
+STUB, REFERENCE = ROOT / "paddle_layers" / "nn.pyi", ROOT / "docs" / "reference"
+
+
+def stale() -> Iterator[Path]:
+    """Files that differ from what the definitions give now, lack, or should not be there."""
+    if STUB.read_text(encoding="utf-8") != stub_text(registries["layer"].values()):
+        yield STUB
+    with tempfile.TemporaryDirectory(dir=REFERENCE.parent, prefix=".") as folder:  # as deep, since links are relative
+        fresh = {path.relative_to(folder): path.read_bytes() for path in write_reference(Path(folder))}
+    committed = {path.relative_to(REFERENCE): path.read_bytes() for path in REFERENCE.rglob("*") if path.is_file()}
+    for name in sorted(fresh.keys() | committed.keys()):
+        if fresh.get(name) != committed.get(name):
+            yield REFERENCE / name
+
+
+def refresh() -> None:
+    """Write the files. Raises `OSError`."""
+    STUB.write_text(stub_text(registries["layer"].values()), encoding="utf-8")
+    shutil.rmtree(REFERENCE, ignore_errors=True)
+    write_reference(REFERENCE)
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the files, or with `--check` compares them; returns the exit status."""
+    foreign = {d.package for registry in registries.values() for d in registry.values()} - {"paddle_layers"}
+    if foreign:
+        print(f"plugins would get into the files; uninstall {', '.join(sorted(foreign))}", file=sys.stderr)
+        return 1
+    if arguments == ["--check"]:
+        names = [str(path.relative_to(ROOT)) for path in stale()]
+        if names:
+            print("stale, run `python -m codegen.refresh`: " + ", ".join(names), file=sys.stderr)
+        return 1 if names else 0
+    if arguments:
+        print("usage: python -m codegen.refresh [--check]", file=sys.stderr)
+        return 2
+    refresh()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,124 @@
+"""Type stubs of the helpers: every attribute with its type, so that checkers and completion know it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from textwrap import indent
+from typing import Any
+
+import paddle_layers as pl
+from paddle_layers.config.builder import HEADERS
+from paddle_layers.define import LayerDefinition, registries
+from paddle_layers.define.attributes import Attribute
+
+from .words import attribute_range
+from .words import default_text as _default_words
+
+PACKAGE = Path(pl.__file__).parent
+TYPES = {"INT": "int", "FLOAT": "float", "BOOL": "bool", "STRING": "str"}
+HEADER_TYPES = {
+    "name": "str",
+    "output": "str | Sequence[str]",
+    "param": "Block | Sequence[Block]",
+    "activation": "Block",
+    "include": "Block | Sequence[Block]",
+    "exclude": "Block | Sequence[Block]",
+    "loss_weight": "float | Sequence[float]",
+    "propagate_down": "bool | Sequence[bool]",
+}
+HEAD = '''"""A helper for every registered layer. Made by `paddle-layers stubs`: do not edit."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from paddle_layers.config.builder import Value as Value
+
+Block: TypeAlias = Mapping[str, Any]
+'''
+
+
+def write_stubs(folder: Path) -> list[Path]:
+    """Write the stub of `paddle_layers.nn` below `folder`, with the helpers of plugins. Raises `OSError`.
+
+    Checkers look for the whole package where they find a part of it: its `__init__` is put beside the stub, unless
+    the package itself lies there.
+    """
+    package = folder / "paddle_layers"
+    package.mkdir(parents=True, exist_ok=True)
+    (package / "nn.pyi").write_text(stub_text(registries["layer"].values()), encoding="utf-8")
+    if (package / "__init__.py").exists():
+        return [package / "nn.pyi"]
+    (package / "__init__.pyi").write_text(_package_stub(), encoding="utf-8")
+    return [package / "nn.pyi", package / "__init__.pyi"]
+
+
+def _package_stub() -> str:
+    """The package's `__init__` with absolute imports: what is not beside the stub is found where it is installed."""
+    text = (PACKAGE / "__init__.py").read_text(encoding="utf-8")
+    text = re.sub(r"from \. import (?!nn\b)(\w+)", r"import paddle_layers.\1", text)
+    return re.sub(r"from \.(\w)", r"from paddle_layers.\1", text)
+
+
+def stub_text(layers: Iterable[LayerDefinition]) -> str:
+    """The stub of helpers of these layers."""
+    return "\n".join([HEAD, *(_helper(layer) for layer in layers)])
+
+
+def _helper(layer: LayerDefinition) -> str:
+    arguments = ",\n".join(f"    {argument}" for argument in _arguments(layer))
+    single = len(layer.outputs) == 1 and not any(field.repeatable for field in layer.outputs.values())
+    returns = "Value" if single else "tuple[Value, ...]"
+    return f"def {layer.name}(\n{arguments},\n) -> {returns}:\n{indent(_document(layer), '    ')}\n"
+
+
+def _arguments(layer: LayerDefinition) -> Iterator[str]:
+    repeatable = False
+    for name, field in layer.inputs.items():
+        repeatable = repeatable or field.repeatable
+        if field.repeatable:
+            yield f"*{name}: Value | Sequence[Value]"
+        else:
+            yield f"{name}: Value | None = None" if field.optional else f"{name}: Value"
+    if not repeatable:
+        yield "*"
+    for name, attribute in layer.attributes.items():
+        yield f"{name}: {_type(attribute)}{_default(attribute)}"
+    for name in HEADERS:
+        if name not in layer.attributes and name not in layer.inputs:
+            yield f"{name}: {HEADER_TYPES[name]} | None = None"
+
+
+def _type(attribute: Attribute[Any]) -> str:
+    name = TYPES.get(attribute.type) or f"Literal[{', '.join(map(json.dumps, attribute.options))}]"
+    if attribute.repeated:
+        name = f"Sequence[{name}]"
+    return f"{name} | None" if not attribute.required and _may_be_absent(attribute) else name
+
+
+def _may_be_absent(attribute: Attribute[Any]) -> bool:
+    return attribute.default is None or attribute.default_from is not None
+
+
+def _default(attribute: Attribute[Any]) -> str:
+    if attribute.required:
+        return ""
+    if _may_be_absent(attribute):
+        return " = None"
+    if isinstance(attribute.default, str):
+        return f" = {json.dumps(attribute.default)}"
+    return f" = {attribute.default!r}" if isinstance(attribute.default, (bool, int, float)) else " = ..."
+
+
+def _document(layer: LayerDefinition) -> str:
+    """The description and a line for each argument; whatever a plugin's text says, it does not end the string."""
+    lines = [layer.description, ""]
+    lines += [f"{name}: {field.doc}" for name, field in layer.inputs.items()]
+    for message in layer.message.layer_attr:
+        limits = attribute_range(message)
+        default = str(_default_words(message)).replace("`", "")
+        lines.append(f"{message.name}: {message.description} ({', '.join(filter(None, [limits, default]))})")
+    text = "\n".join(lines).replace("\\", "\\\\").replace('"""', '\\"\\"\\"')
+    return f'"""{text}\n"""'

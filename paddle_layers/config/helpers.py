@@ -1,0 +1,60 @@
+"""Helpers: a function with a real signature for every layer, made when it is first asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from paddle_layers.define import registries
+from paddle_layers.define.errors import suggestion
+
+from .builder import call_layer, signature_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from paddle_layers.define import LayerDefinition
+
+_HELPERS: dict[int, Callable[..., Any]] = {}
+
+
+def helper(name: str) -> Callable[..., Any]:
+    """The helper of a layer type. Raises `AttributeError`, with the nearest name, when there is none."""
+    if name.startswith("__"):
+        raise AttributeError(name)
+    definition: LayerDefinition | None = registries["layer"].get(name)
+    if definition is None:
+        raise AttributeError(f"there is no layer `{name}`{suggestion(name, registries['layer'])}")
+    if id(definition) not in _HELPERS:
+        _HELPERS[id(definition)] = _made(definition)
+    return _HELPERS[id(definition)]
+
+
+def helper_names() -> list[str]:
+    """Names of all helpers."""
+    return list(registries["layer"])
+
+
+def _made(definition: LayerDefinition) -> Callable[..., Any]:
+    signature = signature_of(definition)
+
+    def helper(*inputs: Any, **settings: Any) -> Any:
+        if unknown := [key for key in settings if key not in signature.parameters]:
+            near = suggestion(unknown[0], signature.parameters)
+            raise TypeError(f"nn.{definition.name} has no argument `{unknown[0]}`{near}")
+        if not (inputs and isinstance(inputs[0], (list, tuple))):
+            signature.bind(*inputs, **settings)  # the usual TypeError of a function of this signature
+        return call_layer(definition, inputs, settings)
+
+    helper.__name__ = helper.__qualname__ = definition.name
+    helper.__doc__ = _document(definition)
+    helper.__module__ = "paddle_layers.nn"
+    helper.__signature__ = signature  # type: ignore[attr-defined]
+    return helper
+
+
+def _document(definition: LayerDefinition) -> str:
+    lines = [definition.description, ""]
+    for title, fields in (("Inputs", definition.inputs), ("Attributes", definition.attributes)):
+        if fields:
+            lines += [f"{title}:", *(f"    {name}: {field.doc}" for name, field in fields.items()), ""]
+    return "\n".join(lines).rstrip() + "\n"

@@ -1,0 +1,951 @@
+"""A helper for every registered layer. Made by `paddle-layers stubs`: do not edit."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from paddle_layers.config.builder import Value as Value
+
+Block: TypeAlias = Mapping[str, Any]
+
+def accuracy(
+    x: Value,
+    label: Value,
+    *,
+    top_k: int = 1,
+    ignore_label: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Share of the rows whose right class is among the `top_k` best scores.
+
+    A row is right if fewer than `top_k` other classes score as much as the right one or more, so ties count against
+    it, as in Caffe: a network that gives every class the same score is right nowhere. A score that is not a number
+    counts against the row, too. Rows whose label is `ignore_label` or outside the classes are not counted; with no
+    row counted there is no share (NaN), where Caffe gives 0. Counts run on over the batches until they are reset, as
+    in Mocha. Paddle reports the error rate, one minus this.
+
+    x: score or probability of every class
+    label: right class of every row
+    top_k: how many best scores count as right (>= 1, 1)
+    ignore_label: rows of this class are not counted (none)
+    """
+
+def addto(
+    *x: Value | Sequence[Value],
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Sum of inputs of one shape, as at the end of a residual block.
+
+    `y = sum_i x_i`. Paddle may add a bias to it, off by default: put a `shift` behind the layer for that. Caffe's
+    coefficients are in `eltwise`. Mocha and KUnet take exactly two inputs.
+
+    x: terms
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def batch_norm(
+    x: Value,
+    *,
+    momentum: float = 0.9,
+    epsilon: float = 1e-05,
+    use_global_stats: bool | None = None,
+    unbiased: bool = False,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Brings every channel to mean 0 and variance 1 over the batch, then scales by `gain` and adds `bias`.
+
+    `y = (x - mean) / sqrt(var + epsilon) * gain + bias` (Ioffe and Szegedy 2015), mean and variance of a channel over
+    all rows and pixels, the variance divided by their number. The running averages move with every step of training:
+    `running = momentum * running + (1 - momentum) * batch`; the test phase uses them.
+
+    Paddle: `momentum` is its `moving_average_fraction`, 0.9. Caffe: 0.999, the running variance is the unbiased one
+    (`unbiased`), and `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
+    are used in training too and stand still, with false the batch's values are used in the test phase too.
+
+    x: rows or images
+    momentum: share of the old average that stays (>= 0 and <= 1, 0.9)
+    epsilon: added to the variance (> 0, 1e-05)
+    use_global_stats: use the running averages; when absent: in the test phase (none)
+    unbiased: the running variance averages the unbiased estimate (false)
+    bias: add a bias to every output (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def concat(
+    *x: Value | Sequence[Value],
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Joins rows side by side; images by their channels.
+
+    The channels of the first input come first, then those of the second, and so on; all other axes must agree.
+    Caffe (`axis`) and Mocha (`dim`) can join along other axes as well; Paddle cannot.
+
+    x: parts
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def conv(
+    x: Value,
+    *,
+    num_filters: int,
+    filter_size: int,
+    filter_size_y: int | None = None,
+    stride: int = 1,
+    stride_y: int | None = None,
+    padding: int = 0,
+    padding_y: int | None = None,
+    dilation: int = 1,
+    dilation_y: int | None = None,
+    groups: int = 1,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Slides `num_filters` filters over an image and sums the products under each.
+
+    `y[n, k, p, q] = bias[k] + sum over d, a, b of weight[k, d, a, b] * x[n, first(k) + d, h, w]` with
+    `h = p * stride_y - padding_y + a * dilation_y`, `w = q * stride - padding + b * dilation`; elements outside the
+    image count as zero. `first(k)` is the first channel of the filter's group: filters and channels are cut into
+    `groups` equal runs, and a filter sees the channels of its own run. With as many groups as channels this is the
+    depthwise convolution.
+
+    The filter is not flipped (a cross-correlation), as in all the systems named here. The number of windows is
+    rounded down: `P = (H + 2 * padding_y - ((filter_size_y - 1) * dilation_y + 1)) // stride_y + 1`. Paddle's
+    `caffe_mode = false` rounds up; its helpers never set it. As in Paddle, the attributes that end in `_y` speak of
+    rows and those without of columns, and a `_y` that is absent equals the other.
+
+    x: images: channels, rows, columns
+    num_filters: number of filters (>= 1, required)
+    filter_size: columns of a filter (>= 1, required)
+    filter_size_y: rows of a filter (>= 1, same as filter_size)
+    stride: columns from one window to the next (>= 1, 1)
+    stride_y: rows from one window to the next (>= 1, same as stride)
+    padding: columns of zeros added on the left and on the right (>= 0, 0)
+    padding_y: rows of zeros added above and below (>= 0, same as padding)
+    dilation: columns from one element of a filter to the next (>= 1, 1)
+    dilation_y: rows from one element of a filter to the next (>= 1, same as dilation)
+    groups: runs that channels and filters are cut into (>= 1, 1)
+    bias: add a bias to every output (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def cross_entropy(
+    x: Value,
+    label: Value,
+    weight: Value | None = None,
+    *,
+    floor: float = 1e-20,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Minus the logarithm of the probability given to the right class.
+
+    `cost = -log(max(x[label], floor))`, times `weight` where the row has one. `x` are probabilities, as `softmax`
+    gives; on scores, `softmax_with_loss` is the same with less rounding. Below `floor` the cost is flat and its
+    gradient 0. Caffe and Mocha have a floor of 1e-20, Paddle has none; Mocha's layer has no gradient. Paddle's `coeff`
+    scales the gradient and not the cost: `loss_weight` scales both.
+
+    x: probability of every class
+    label: right class of every row
+    weight: importance of every row
+    floor: smallest probability that counts (> 0 and < 1, 1e-20)
+    """
+
+def data(
+    *,
+    shape: Sequence[int] | None = None,
+    data_type: Literal["DENSE", "INT", "SPARSE", "SPARSE_INT"] = "DENSE",
+    size: int | None = None,
+    seq_nested_level: int = 0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """A value that is fed to the network under the layer's name.
+
+    Real numbers have a `shape`, the axes behind the row axis; without one, a row is a single number. Ids and sparse
+    rows have a `size` instead. Rows may be grouped in sequences, or in sequences of sub-sequences, and then follow
+    one another without padding. Paddle's `data_layer` gives a dense value its width as `size`; Caffe's shapes include
+    the batch, which here is never part of a shape.
+
+    shape: axes behind the row axis (>= 1, none)
+    data_type: what a row is (DENSE)
+    size: number of ids, or width of a sparse row (>= 1, none)
+    seq_nested_level: 0: single rows, 1: sequences, 2: sequences of sub-sequences (>= 0 and <= 2, 0)
+    """
+
+def dropout(
+    x: Value,
+    *,
+    drop_rate: float = 0.5,
+    scale_in: Literal["TRAIN", "TEST", "NEVER"] = "TRAIN",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Sets a random share of the values to zero while training; changes nothing, or only the scale, in the test phase.
+
+    The mask is a function of the seed, the step and the position, so that it is the same on every device.
+    Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014).
+    Caffe, Mocha, KUnet and ONNX scale the kept values up while training (`scale_in: TRAIN`), Paddle scales all values
+    down in the test phase (`scale_in: TEST`), Mocha's `auto_scale: false` and its RandomMaskLayer never scale.
+
+    x: values of any shape
+    drop_rate: share of values that are dropped (>= 0 and < 1, 0.5)
+    scale_in: phase that makes up for the dropped values (TRAIN)
+    """
+
+def eltwise(
+    *x: Value | Sequence[Value],
+    operation: Literal["SUM", "PROD", "MAX"] = "SUM",
+    coefficients: Sequence[float] | None = None,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Sum, product or maximum of inputs of one shape, element by element.
+
+    `SUM`: `y = sum_i coefficients_i * x_i`; `PROD`: `y = prod_i x_i`; `MAX`: `y = max_i x_i`.
+
+    The gradient of a product multiplies the other inputs, as Caffe's `stable_prod_grad`, so that zeros do no harm.
+    Where several inputs are the largest, the first of them gets the gradient; Caffe gives it to the second of the
+    first two. Mocha's `Subtract` is `coefficients: [1, -1]`; its `Divide` is not here.
+
+    x: operands
+    operation: how the operands combine (SUM)
+    coefficients: factor of each operand of a sum; without it all are 1 (none)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def elu(
+    x: Value,
+    *,
+    alpha: float = 1.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Exponential linear unit: keeps positive values and bends the others towards -`alpha`.
+
+    `y = x` for `x > 0`, else `alpha * (exp(x) - 1)`. Clevert et al., "Fast and accurate deep network learning by
+    exponential linear units" (2015). Caffe and ONNX have the same default.
+
+    x: values of any shape
+    alpha: minus the limit on the negative side (>= 0, 1)
+    """
+
+def embedding(
+    ids: Value,
+    *,
+    size: int,
+    padding_id: int | None = None,
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Takes for every id the row of a table that has its number.
+
+    `y[n] = table[ids[n]]`. The table has as many rows as there are ids, so only the width is to be chosen; the gradient
+    has only the rows in use. Caffe counts the rows by `input_dim` and adds a bias unless told not to: put a `shift`
+    behind the layer for that. Paddle gives zeros for the id -1; here `padding_id` names such an id among the others.
+
+    ids: row numbers
+    size: width of a row (>= 1, required)
+    padding_id: id whose rows are zero and learn nothing (>= 0, none)
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def fc(
+    *x: Value | Sequence[Value],
+    size: int,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Affine map of every row: the sum of `x @ weight` over the inputs, plus `bias`.
+
+    `y[n, k] = sum_i sum_c x_i[n, c] * weight_i[c, k] + bias[k]`
+
+    An image is taken as it is, its axes side by side, channels first. Rows of a sequence are mapped one by one.
+    Sparse rows cost as much as they have entries, and the gradient of their weights has only the rows in use.
+    Paddle takes several inputs, each with a weight of its own, as here; the other systems take one. Caffe and KUnet
+    store the weight transposed.
+
+    x: rows of features
+    size: number of outputs (>= 1, required)
+    bias: add a bias to every output (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def flatten(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Puts all axes of a row into one; the values and their order stay.
+
+    Caffe can merge a part of the axes (`axis`, `end_axis`): see `reshape`. Paddle and Mocha need no such layer, since
+    theirs that work on rows take images as they are; `fc` does here too.
+
+    x: rows of any shape
+    """
+
+def gelu(
+    x: Value,
+    *,
+    approximate: Literal["NONE", "TANH"] = "NONE",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Gaussian error linear unit: every value times the probability that a normal number is smaller.
+
+    `y = x * (1 + erf(x / sqrt(2))) / 2`, or with `approximate: TANH`
+    `y = x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2`.
+    Hendrycks and Gimpel, "Gaussian error linear units" (2016). ONNX has the same choice under the same name.
+
+    x: values of any shape
+    approximate: how the probability is computed (NONE)
+    """
+
+def gradient_clip(
+    x: Value,
+    *,
+    threshold: float,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Passes values on as they are and limits each element of the gradient to [-threshold, threshold].
+
+    The common attribute `error_clip` puts this layer behind another one, as Paddle's `error_clipping_threshold` does.
+
+    x: values
+    threshold: limit of the gradient's elements (> 0, required)
+    """
+
+def layer_norm(
+    x: Value,
+    *,
+    epsilon: float = 1e-05,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Brings every row to mean 0 and variance 1, then scales by `gain` and adds `bias`.
+
+    `y = (x - mean) / sqrt(var + epsilon) * gain + bias` (Ba, Kiros and Hinton 2016), mean and variance over all
+    numbers of the row, the variance divided by their count; an image is a row with its axes side by side.
+
+    x: rows
+    epsilon: added to the variance (> 0, 1e-05)
+    bias: add a bias to every output (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def linear(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Identity: the activation that changes nothing, used where a layer names none.
+
+    x: values of any shape
+    """
+
+def lrn(
+    x: Value,
+    *,
+    size: int = 5,
+    scale: float = 0.0128,
+    power: float = 0.75,
+    shift: float = 1.0,
+    region: Literal["ACROSS_CHANNELS", "WITHIN_CHANNEL"] = "ACROSS_CHANNELS",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Divides by a power of the mean square of the neighbourhood.
+
+    `y = x * (shift + scale * s / count) ** -power` (Krizhevsky, Sutskever and Hinton 2012). Across channels, `s` sums
+    the squares of `size` neighbouring channels at the pixel and `count` is `size`; within a channel, `s` sums the
+    squares in a window of `size` by `size` pixels and `count` is `size * size`. The neighbourhood starts
+    `(size - 1) // 2` before the element; what lies outside counts as zero.
+
+    Paddle knows `scale` 0.0128 and `power` 0.75 and only `shift` 1, and its type within a channel does not run.
+    Caffe calls them alpha, beta and k, with 1, 0.75 and 1, and wants an odd `size`; so does Mocha, with `shift` fixed
+    at 1 within a channel. ONNX knows the rule across channels alone. All divide `scale` by `count` as here.
+
+    x: images: channels, rows, columns
+    size: channels, or rows and columns, of the neighbourhood (>= 1, 5)
+    scale: weight of the mean square (>= 0, 0.0128)
+    power: exponent (>= 0, 0.75)
+    shift: added to the weighted mean square (> 0, 1)
+    region: where the neighbours are (ACROSS_CHANNELS)
+    """
+
+def maxid(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Number of the best score of every row; of equal scores the first.
+
+    Paddle gives `beam_size` ids a row inside its beam search and one elsewhere, Caffe `top_k` of them as real
+    numbers; here it is one id, which an embedding takes as it is.
+
+    x: score of every class
+    """
+
+def pool(
+    x: Value,
+    *,
+    pool_type: Literal["MAX", "AVERAGE"] = "MAX",
+    pool_size: int | None = None,
+    pool_size_y: int | None = None,
+    stride: int = 1,
+    stride_y: int | None = None,
+    padding: int = 0,
+    padding_y: int | None = None,
+    rounding: Literal["CEIL", "CEIL_ALL", "FLOOR"] = "CEIL",
+    divisor: Literal["VALID", "PADDED", "KERNEL"] = "VALID",
+    global_pooling: bool = False,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Maximum or mean under each window of an image, channel by channel.
+
+    Window `(p, q)` covers the rows from `p * stride_y - padding_y` on and the columns from `q * stride - padding` on,
+    `pool_size_y` and `pool_size` of them. `P` is `(H + 2 * padding_y - pool_size_y) / stride_y + 1`, rounded as
+    `rounding` says. As in Paddle, the attributes that end in `_y` speak of rows and those without of columns, and a
+    `_y` that is absent equals the other.
+
+    Padding never wins a maximum. Of equal maxima the first in reading order wins and gets the whole gradient, as in
+    Caffe; in Paddle every one of them gets it. A window without a pixel, which only `CEIL_ALL` makes, gives 0.
+
+    What the systems do, and how to say it here:
+
+    | | `rounding` | `divisor` of a mean | `stride` when absent |
+    |---|---|---|---|
+    | this library | `CEIL` | `VALID` | 1 |
+    | Paddle | `CEIL_ALL` at run time, whatever its `ceil_mode` says | `VALID`; `KERNEL` by `exclude_mode = false` | 1 |
+    | Caffe | `CEIL`; `FLOOR` by `round_mode: FLOOR` | `PADDED` | 1 |
+    | Mocha | `CEIL` | `KERNEL` | 1 |
+    | KUnet | `FLOOR` (cuDNN) | `KERNEL` or `VALID` by its mode | the window |
+    | ONNX | `FLOOR`; `CEIL` by `ceil_mode = 1` | `VALID`; `PADDED` by `count_include_pad = 1` | 1 |
+
+    `CEIL` and `CEIL_ALL` differ only where the last window holds no pixel: Paddle keeps it, gives the lowest float as
+    its maximum and stops at its mean.
+
+    x: images: channels, rows, columns
+    pool_type: what a window gives (MAX)
+    pool_size: columns of a window (>= 1, none)
+    pool_size_y: rows of a window (>= 1, same as pool_size)
+    stride: columns from one window to the next (>= 1, 1)
+    stride_y: rows from one window to the next (>= 1, same as stride)
+    padding: columns added on the left and on the right (>= 0, 0)
+    padding_y: rows added above and below (>= 0, same as padding)
+    rounding: what becomes of a last window that does not fit (CEIL)
+    divisor: what a mean divides by (VALID)
+    global_pooling: one window as large as the image (false)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def prelu(
+    x: Value,
+    *,
+    channel_shared: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Rectifier whose slopes on the negative side are learned, one per channel or one for all.
+
+    `y = x` for `x > 0`, else `slope * x`. He et al., "Delving deep into rectifiers" (2015).
+    Caffe does the same. Paddle's `partial_sum` of height times width is one slope per channel; its default of 1
+    is one slope per value: put a `flatten` before the layer for that.
+
+    x: rows or images
+    channel_shared: one slope for all channels (false)
+    """
+
+def relu(
+    x: Value,
+    *,
+    negative_slope: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Rectifier: keeps positive values and scales the others by `negative_slope`.
+
+    `y = x` for `x > 0`, else `negative_slope * x`; the derivative at 0 is `negative_slope`, as in Caffe.
+    Paddle, KUnet and Mocha's ReLU have slope 0; Mocha's LReLU has 0.01; ONNX calls it LeakyRelu.
+
+    x: values of any shape
+    negative_slope: gain on the negative side (>= 0, 0)
+    """
+
+def reshape(
+    x: Value,
+    *,
+    dims: Sequence[int],
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Gives every row another shape; the values and their order stay.
+
+    `dims` are the axes of a row, so the number of rows is never part of them. 0 keeps the size of that axis of `x`,
+    one -1 takes what is left, as in Caffe and ONNX, whose dims begin with the rows. Mocha's begin with the fastest
+    axis. Paddle's resize, which turns values of one row into several rows, is another layer.
+
+    x: rows of any shape
+    dims: axes of a row; 0: as in `x`, -1: what is left (>= -1, required)
+    """
+
+def scale(
+    x: Value,
+    *,
+    bias: bool = True,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Multiplies every channel by a learned number and adds another one.
+
+    `y[n, c] = gain[c] * x[n, c] + bias[c]` at every point of an image. Caffe's Scale has no bias unless
+    `bias_term` is set, and may scale along other axes. Paddle's scale_shift has one number for all channels.
+
+    x: rows or images
+    bias: add a bias to every output (true)
+    """
+
+def seq_avg_pool(
+    x: Value,
+    *,
+    strategy: Literal["AVERAGE", "SUM", "SQUARE_ROOT"] = "AVERAGE",
+    level: Literal["SEQUENCE", "SUBSEQUENCE"] = "SEQUENCE",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Adds up the rows of every sequence and divides by their number, by its root or by nothing.
+
+    `y[s] = sum over the rows t of s of x[t] * f`, where `f` is `1 / len(s)` (`AVERAGE`), `1` (`SUM`) or
+    `1 / sqrt(len(s))` (`SQUARE_ROOT`). An empty sequence gives zeros, as in Paddle, whose `average_strategy` has the
+    same three values and whose `trans_type` is `level`. Paddle can also cut sequences into windows (`seq_pool_stride`).
+
+    x: rows of sequences
+    strategy: what the sum of the rows is divided by (AVERAGE)
+    level: what one row of the output covers (SEQUENCE)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def shift(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Adds a learned number to every channel.
+
+    `y[n, c] = x[n, c] + offset[c]` at every point of an image. Caffe's Bias may add along other axes too; in Paddle
+    and Mocha a bias is part of the layers that need one.
+
+    x: rows or images
+    """
+
+def sigmoid(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Logistic function, which maps every value between 0 and 1.
+
+    `y = 1 / (1 + exp(-x))`, computed so that nothing overflows; `dx = dy * y * (1 - y)`.
+
+    x: values of any shape
+    """
+
+def sigmoid_cross_entropy(
+    x: Value,
+    target: Value,
+    *,
+    ignore_label: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cross entropy of independent yes-or-no answers: logistic function and cost in one.
+
+    `cost = sum over c of max(x, 0) - x * target + log(1 + exp(-|x|))`, which is
+    `-target * log(p) - (1 - target) * log(1 - p)` for `p = 1 / (1 + exp(-x))` without overflow. Targets lie between
+    0 and 1. Terms whose target is `ignore_label` cost nothing; the divisor stays the number of rows, as in Caffe when
+    nothing is set. Paddle's `multi_binary_label_cross_entropy` and Mocha's `BinaryCrossEntropyLossLayer` take
+    probabilities instead of scores.
+
+    x: one score per question
+    target: wanted answers, from 0 to 1
+    ignore_label: terms with this target cost nothing (none)
+    """
+
+def slice(
+    x: Value,
+    *,
+    sizes: Sequence[int] | None = None,
+    parts: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Cuts rows, or images by their channels, into several outputs: the opposite of `concat`.
+
+    Either `sizes` says how many channels each output gets, or `parts` how many equal ones there are. Caffe gives the
+    channels where it cuts (`slice_point`) instead of sizes, equal parts by the number of outputs, and may cut along
+    other axes.
+
+    x: what is cut
+    sizes: channels of each output (at least 1 values, each >= 1, none)
+    parts: number of equal outputs (>= 1, none)
+    """
+
+def softmax(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Exponentials of every row, divided by their sum; of an image, over the channels of every point.
+
+    `y[n, c] = exp(x[n, c] - peak[n]) / sum over d of exp(x[n, d] - peak[n])`, `peak` the largest of the row.
+    The gradient is `y * (dy - sum over d of dy[n, d] * y[n, d])`.
+    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too. Paddle runs over all values of an image:
+    put a `flatten` before it for that.
+
+    x: scores
+    """
+
+def softmax_with_loss(
+    x: Value,
+    label: Value,
+    weight: Value | None = None,
+    *,
+    ignore_label: int | None = None,
+    normalization: Literal["VALID", "BATCH_SIZE", "NONE"] = "VALID",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Minus the logarithm of the softmax probability of the right class.
+
+    `loss = (log(sum over c of exp(x[c])) - x[label]) * factor`, times `weight` where the row has one; the largest
+    score is taken off first, so that nothing overflows. Rows whose label is `ignore_label` cost nothing, and that
+    label may lie outside the classes; another label outside them costs NaN.
+
+    Since the network averages the cost over the rows, `factor` turns the mean into what `normalization` says: `VALID`
+    the mean over the rows that are not ignored, `BATCH_SIZE` the mean over all rows, `NONE` the sum. Caffe has `VALID`
+    when nothing is set, and its `FULL` is `BATCH_SIZE` here, where every row has one label. Weights change no divisor;
+    in ONNX a weight belongs to a class and the mean divides by the weights.
+
+    x: score of every class
+    label: right class of every row
+    weight: importance of every row
+    ignore_label: rows of this class cost nothing (none)
+    normalization: what the loss of the network divides the sum over the rows by (VALID)
+    """
+
+def split(
+    x: Value,
+    *,
+    copies: int = 2,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Copies its input to several outputs.
+
+    The gradient is the sum of the outputs' gradients. An output may be read by any number of layers without it, as in
+    Paddle; Caffe inserts this layer where that happens, Mocha wants it written. To cut an input into pieces, see
+    `slice` (which ONNX calls Split).
+
+    x: what is copied
+    copies: number of outputs (>= 1, 2)
+    """
+
+def square_error(
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    *,
+    coeff: float = 1.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Squared distance of every row from its target, times `coeff`.
+
+    `cost = coeff * sum over c of (x - target) ** 2`, times `weight` where the row has one. Paddle has no factor, as
+    with `coeff` 1; Caffe, Mocha and KUnet have one half: `coeff: 0.5`. Paddle's own `coeff` scales the gradient and
+    not the cost. The target gets its gradient too, as in Caffe and Mocha.
+
+    x: rows
+    target: wanted rows
+    weight: importance of every row
+    coeff: factor of the squared distance (1)
+    """
+
+def tanh(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Hyperbolic tangent, which maps every value between -1 and 1.
+
+    `y = tanh(x)`; `dx = dy * (1 - y * y)`.
+
+    x: values of any shape
+    """
