@@ -10,7 +10,10 @@ import sys
 import tempfile
 from pathlib import Path
 
+from google.protobuf import descriptor_pb2
 from grpc_tools import protoc
+
+from .comments import comments_module
 
 ROOT = Path(__file__).resolve().parent.parent
 PROTOS = ROOT / "schema"
@@ -18,7 +21,7 @@ BINDINGS = ROOT / "paddle_layers" / "schema"
 
 
 def generate(folder: Path) -> list[Path]:
-    """Writes the bindings of every schema below `folder`; gives their paths. Raises RuntimeError if protoc fails."""
+    """Writes bindings and comments of all schemas below `folder`; gives their paths. Raises RuntimeError."""
     import grpc_tools
 
     names = sorted(path.name for path in PROTOS.glob("*.proto"))
@@ -26,9 +29,14 @@ def generate(folder: Path) -> list[Path]:
     arguments = ["protoc", f"-Ipaddle_layers/schema={PROTOS}", f"-I{well_known}"]
     arguments += [f"--python_out={folder}", f"--pyi_out={folder}"]
     arguments += [f"paddle_layers/schema/{name}" for name in names]
-    if protoc.main(arguments) != 0:
-        raise RuntimeError("protoc could not compile the schemas; its messages are above")
-    return sorted(path for path in (folder / "paddle_layers" / "schema").iterdir() if path.suffix in (".py", ".pyi"))
+    with tempfile.NamedTemporaryFile() as described:
+        arguments += ["--include_source_info", f"--descriptor_set_out={described.name}"]
+        if protoc.main(arguments) != 0:
+            raise RuntimeError("protoc could not compile the schemas; its messages are above")
+        files = descriptor_pb2.FileDescriptorSet.FromString(Path(described.name).read_bytes())
+    made = folder / "paddle_layers" / "schema"
+    (made / "comments.py").write_text(comments_module(files), encoding="utf-8")
+    return sorted(path for path in made.iterdir() if path.name == "comments.py" or "_pb2.py" in path.name)
 
 
 def stale() -> list[str]:
@@ -38,7 +46,7 @@ def stale() -> list[str]:
     committed = {
         path.name: path.read_text(encoding="utf-8")
         for path in BINDINGS.iterdir()
-        if "_pb2.py" in path.name and path.is_file()
+        if path.is_file() and ("_pb2.py" in path.name or path.name == "comments.py")
     }
     return sorted(name for name in fresh.keys() | committed.keys() if fresh.get(name) != committed.get(name))
 
