@@ -53,34 +53,50 @@ def test_the_versions_it_works_with(version: str, versions: str, monkeypatch: py
     assert new_plugin.versions() == versions
 
 
-def test_it_works_at_once(package: Path) -> None:
+def run(package: Path, *arguments: str) -> str:
+    """What a command prints where the package is installed; it must not fail."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(package / "src"), str(ROOT)])}
+    done = subprocess.run(
+        [sys.executable, *arguments],
+        cwd=package,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.fixture
+def installed(package: Path) -> Path:
     info = package / "src" / "paddle_layers_my_own-0.1.0.dist-info"  # what an editable install leaves behind
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: paddle-layers-my-own\nVersion: 0.1.0\n")
     (info / "entry_points.txt").write_text("[paddle_layers.plugins]\nmy_own = paddle_layers_my_own\n")
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(package / "src"), str(ROOT)])}
+    return package
 
-    def run(*arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", *arguments],
-            cwd=package,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=120,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
-    assert "1 passed" in run("pytest", "-p", "no:cacheprovider")
-    assert "  layer: my_own_gate\n" in run("paddle_layers", "plugins")
-    assert "valid, a network of 2 layers" in run("paddle_layers", "validate", "network.textproto")
-    assert "my_own_gate: passed" in run("paddle_layers", "check", "my_own_gate")
-    assert "Lets a learned share of every column through" in run("paddle_layers", "layers", "my_own_gate")
-    ptx = "import paddle_layers as pl; print({k.has_f64 for k in pl.testing.compile_layer(pl.registry['my_own_gate'])})"
-    done = subprocess.run([sys.executable, "-c", ptx], env=environment, capture_output=True, text=True, check=True)
-    assert done.stdout == "{False}\n"
+def test_it_works_at_once(installed: Path) -> None:
+    assert "1 passed" in run(installed, "-m", "pytest", "-p", "no:cacheprovider")
+    cli = ("-m", "paddle_layers")
+    assert "  layer: my_own_gate\n" in run(installed, *cli, "plugins")
+    assert "valid, a network of 2 layers" in run(installed, *cli, "validate", "network.textproto")
+    assert "my_own_gate: passed" in run(installed, *cli, "check", "my_own_gate")
+    assert "Lets a learned share of every column through" in run(installed, *cli, "layers", "my_own_gate")
+    compiled = "pl.testing.compile_layer(pl.registry['my_own_gate'])"
+    ptx = f"import paddle_layers as pl; print({{kernel.has_f64 for kernel in {compiled}}})"
+    assert run(installed, "-c", ptx) == "{False}\n"
+
+
+def test_the_kernel_of_the_guide(installed: Path) -> None:
+    guide = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
+    text = guide.partition("# file: src/paddle_layers_ours/kernels.py\n")[2].partition("```")[0]
+    kernels = installed / "src" / "paddle_layers_my_own" / "kernels.py"
+    kernels.write_text(text.replace("ours_gate", "my_own_gate"), encoding="utf-8")
+    code = "import paddle_layers as pl; print(pl.testing.check_plugin('my_own')[0].checked['tuned kernels'])"
+    assert int(run(installed, "-c", code)) > 0
 
 
 @pytest.mark.parametrize(
