@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from typing import Any
 
 from google.protobuf import descriptor_pb2
 
@@ -12,7 +13,7 @@ HEAD = '''"""Comments of the messages and fields of the schemas. Made by `python
 COMMENTS: dict[str, str] = {
 '''
 
-_FIELD_OF = {
+_FIELD_OF: dict[Any, dict[int, str]] = {
     descriptor_pb2.FileDescriptorProto: {4: "message_type", 5: "enum_type"},
     descriptor_pb2.DescriptorProto: {2: "field", 3: "nested_type", 4: "enum_type", 8: "oneof_decl"},
     descriptor_pb2.EnumDescriptorProto: {2: "value"},
@@ -36,10 +37,10 @@ def _comments(file: descriptor_pb2.FileDescriptorProto) -> Iterator[tuple[str, s
 
 
 def _name(file: descriptor_pb2.FileDescriptorProto, path: tuple[int, ...]) -> str:
-    part: object = file
+    part: Any = file
     names = []
     for number, index in zip(path[::2], path[1::2], strict=False):
-        field = _FIELD_OF.get(type(part), {}).get(number)  # type: ignore[call-overload]
+        field = _FIELD_OF.get(type(part), {}).get(number)
         if field is None:
             return ""
         part = getattr(part, field)[index]
