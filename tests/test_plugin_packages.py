@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -131,12 +132,19 @@ def _pages(environment: Environment) -> set[str]:
     return {page.stem for page in pages if f"# {page.stem}" in page.read_text(encoding="utf-8")}
 
 
+def _stubs(environment: Environment) -> set[str]:
+    environment.cli("stubs", "typings")
+    text = (environment.work / "typings" / "paddle_layers" / "nn.pyi").read_text(encoding="utf-8")
+    return set(re.findall(r"^def (\w+)\(", text, flags=re.MULTILINE))
+
+
 CHECKS: dict[str, Callable[[Environment], set[str]]] = {
     "registry": _registered,
     "layers": _listed,
     "plugins": _plugins,
     "helpers": _helpers,
     "docs": _pages,
+    "stubs": _stubs,
 }
 """Where the plugin's layers must appear while it is installed, and must not once it is not."""
 
