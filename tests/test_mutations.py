@@ -43,6 +43,9 @@ layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" lo
 """
 
 
+EXAMPLES = sorted(path for name in ("digits", "text") for path in (ROOT / "docs/examples" / name).glob("*.textproto"))
+
+
 class Mutant(NamedTuple):
     """A broken text, the operator that broke it and the line (from 1) where it is broken."""
 
@@ -54,7 +57,7 @@ class Mutant(NamedTuple):
 def sources() -> list[str]:
     """Valid network texts: one layer a line."""
     texts = [RESIDUAL, SEQUENCE]
-    texts += [one_layer_a_line(network_of(path)) for path in sorted((ROOT / "docs/examples").rglob("*.textproto"))]
+    texts += [one_layer_a_line(network_of(path)) for path in EXAMPLES]
     texts += [case.text() for name in sorted(pl.registry) for case in cases(pl.registry[name]) if case.phase == "train"]
     return texts
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_layers.define import Attributes, LayerDefinition, registries
+from paddle_layers.define.common import activation_problem
 
 from .binder import Binder, Bound
 from .fields import items
@@ -100,6 +101,7 @@ def _activation(made: Setup, bound: Bound, binder: Binder) -> bool:
     if block is None and name == LINEAR:
         return True
     report = binder.report
+    chosen: LayerDefinition | None
     if block is not None:
         start = bound.places["activation"][0][3]
         if "act" not in made.definition.common:
@@ -111,36 +113,19 @@ def _activation(made: Setup, bound: Bound, binder: Binder) -> bool:
             return False
         if block.definition is None or block.attributes is None:
             return False
-        start = block.place("type")
-        made.activation = (block.definition, block.attributes)  # type: ignore[assignment]
+        start, chosen = block.place("type"), registries["layer"].get(block.definition.name)
     else:
-        start = bound.attribute_place("act")
-        definition = registries["layer"].get(name)
-        if definition is None:
-            binder.unknown_type("layer", name, start)
-            return False
-        if problem := _no_activation(definition):
-            report.add("E114", problem, start)
-            return False
-        attributes = binder.attributes(definition, [], start, Bound(start))
-        if attributes is None:
-            return False
-        made.activation = (definition, attributes)
-    if problem := _no_activation(made.activation[0]):  # type: ignore[index]
+        start, chosen = bound.attribute_place("act"), registries["layer"].get(name)
+    if chosen is None:
+        binder.unknown_type("layer", name, start)
+        return False
+    if problem := activation_problem(chosen):
         report.add("E114", problem, start)
         return False
-    return True
-
-
-def _no_activation(definition: LayerDefinition) -> str:
-    """Why a layer cannot serve as an activation; empty when it can."""
-    inputs, outputs = list(definition.inputs.values()), list(definition.outputs.values())
-    one = len(inputs) == len(outputs) == 1 and not inputs[0].repeatable and not outputs[0].repeatable
-    if not one or inputs[0].text != outputs[0].text or "DENSE" not in inputs[0].kinds or outputs[0].loss:
-        return f"`{definition.name}` is no activation: it does not map values to values of the same shape"
-    if definition.params or definition.states:
-        return f"`{definition.name}` has parameters: use it as a layer of its own"
-    return ""
+    attributes = block.attributes if block is not None else binder.attributes(chosen, [], start, Bound(start))
+    if attributes is not None:
+        made.activation = (chosen, attributes)
+    return attributes is not None
 
 
 def _params(made: Setup, bound: Bound, binder: Binder) -> bool:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .attributes import Attribute, Float, String
+
+if TYPE_CHECKING:
+    from .layers import LayerDefinition
 
 
 def _act() -> Attribute[Any]:
@@ -22,3 +25,14 @@ def _error_clip() -> Attribute[Any]:
 
 COMMON: dict[str, Callable[[], Attribute[Any]]] = {"act": _act, "drop_rate": _drop_rate, "error_clip": _error_clip}
 """The groups by name."""
+
+
+def activation_problem(definition: LayerDefinition) -> str:
+    """Why a layer cannot serve as an activation, which `act` names; empty when it can."""
+    inputs, outputs = list(definition.inputs.values()), list(definition.outputs.values())
+    one = len(inputs) == len(outputs) == 1 and not inputs[0].repeatable and not outputs[0].repeatable
+    if not one or inputs[0].text != outputs[0].text or "DENSE" not in inputs[0].kinds or outputs[0].loss:
+        return f"`{definition.name}` is no activation: it does not map values to values of the same shape"
+    if definition.params or definition.states:
+        return f"`{definition.name}` has parameters: use it as a layer of its own"
+    return ""
