@@ -124,7 +124,7 @@ class Expressions:
         if isinstance(node.value, bool):
             return rf"\text{{{str(node.value).lower()}}}", ATOM
         if isinstance(node.value, str):
-            return rf"\text{{{escaped(node.value)}}}", ATOM
+            return rf"\mathrm{{{escaped(node.value)}}}", ATOM
         if isinstance(node.value, (int, float)):
             return _number(node.value), ATOM
         raise NoFormula

@@ -13,7 +13,10 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 def test_every_package_is_listed() -> None:
     folders = {path.parent for path in (ROOT / "paddle_layers").rglob("__init__.py")}
-    there = {".".join(folder.relative_to(ROOT).parts) for folder in folders} | {"paddle_layers.codegen"}
+    there = {".".join(folder.relative_to(ROOT).parts) for folder in folders} | {
+        "paddle_layers.codegen",
+        "paddle_layers.guides",
+    }
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == there
 
 

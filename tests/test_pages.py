@@ -5,12 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
+import numpy as np
 import pytest
-from paddle_layers.codegen.markdown import block, cell, code, escape
-from paddle_layers.codegen.pages import FOLDERS, page, write_pages
+from latex2mathml.converter import convert
+from paddle_layers.codegen.axes import axes_picture
+from paddle_layers.codegen.formulas import formula
+from paddle_layers.codegen.markdown import block, cell, code, escape, prose
+from paddle_layers.codegen.pages import code_page, page, terminal_page
+from paddle_layers.codegen.reference import FOLDERS, write_reference
 
 import paddle_layers as pl
+from paddle_layers.config.explanations import EXPLANATIONS
 from paddle_layers.define import registries
 
 LAYERS = list(pl.registry)
@@ -70,16 +77,103 @@ def test_examples_show_inferred_types() -> None:
     assert "| parameter `weight` | `7x5`, 35 weights |" in text
 
 
-def test_index_links_to_pages_that_exist(tmp_path: Path) -> None:
-    written = write_pages(tmp_path)
-    assert set(written) == set(tmp_path.rglob("*.md"))
-    links = re.findall(r"\]\(([^)]+)\)", (tmp_path / "index.md").read_text(encoding="utf-8"))
-    assert {tmp_path / link for link in links} == set(written) - {tmp_path / "index.md"}
+def links(path: Path) -> Iterator[Path]:
+    text = FENCE.sub("", path.read_text(encoding="utf-8"))
+    return (path.parent / target.partition("#")[0] for target in re.findall(r"\]\(([^)]+)\)", text))
+
+
+def test_every_page_is_linked_and_every_link_leads_somewhere(tmp_path: Path) -> None:
+    written = {path.resolve() for path in write_reference(tmp_path)}
+    assert written == {path.resolve() for path in tmp_path.rglob("*") if path.is_file()}
+    linked = {link.resolve() for path in written if path.suffix == ".md" for link in links(path)}
+    assert linked == written - {(tmp_path / "index.md").resolve()}
     assert set(FOLDERS) == set(registries)
+
+
+def test_a_foreign_name_leads_to_the_layer(tmp_path: Path) -> None:
+    write_reference(tmp_path)
+    text = (tmp_path / "elsewhere.md").read_text(encoding="utf-8")
+    assert "| `InnerProduct` | Caffe | [fc](layers/fc.md) |" in text
+    nested = (tmp_path / "by-input.md").read_text(encoding="utf-8").partition("## Sparse ids")[2].partition("##")[0]
+    assert "[fc]" in nested
+    assert "[conv]" not in nested
+
+
+@pytest.mark.parametrize("code_", list(EXPLANATIONS))
+def test_page_of_a_code_shows_what_validate_says(code_: str) -> None:
+    text = code_page(code_)
+    assert text.startswith(f"# {code_}\n")
+    if EXPLANATIONS[code_].wrong:
+        assert f"[{code_}]: " in text
+        assert "/tmp" not in text
+
+
+def test_numbers_of_an_example_are_those_of_a_plain_computation() -> None:
+    text = page(pl.registry["fc"])
+    x = np.array([[-1.5, 1, -1], [1.5, -0.5, 2], [0, -2, 0.5]])
+    weight = np.array([[1.5, -0.5, 2, 0], [-2, 0.5, -1.5, 1], [-1, 1.5, -0.5, 2]])
+    y = np.maximum(x @ weight + [1.5, -0.5, 2, 0], 0)
+    rows = "<br>".join(f"`[{', '.join(f'{v:g}' for v in row)}]`" for row in y)
+    assert f"| output `y` | `sequence of 4` | {rows} |" in text
+
+
+# ---- formulas
+
+
+def test_formulas_say_what_the_functions_do() -> None:
+    expected = {
+        ("relu", "relu_y"): r"y_{i} = \begin{cases} x_{i} & \text{if } x_{i} > 0 \\ "
+        r"\mathit{negative\_slope} \cdot x_{i} & \text{otherwise} \end{cases}",
+        ("fc", "fc_y"): r"y_{n, k} = \sum_{c < C_{i}} x_{n, c} \cdot \mathit{weight}_{c, k}",
+        ("softmax", "softmax_y"): r"y_{n, c, i} = \frac{\exp\left(x_{n, c, i} - \mathit{peak}_{n, i}\right)}"
+        r"{\mathit{total}_{n, i}}",
+        ("seq_avg_pool", "seq_avg_pool_y"): r"y_{s, c} = \left(\sum_{t \in s} x_{t, c}\right) "
+        r"\cdot \mathit{factor}_{s}",
+        ("tanh", "tanh_dx"): r"\mathrm{d}x_{i} = \mathrm{d}y_{i} \cdot \left(1 - y_{i}^2\right)",
+    }
+    for (name, function), latex in expected.items():
+        layer = pl.registry[name]
+        found = formula(layer, next(f for f in layer.functions if f.name == function))
+        assert found is not None
+        assert found.lines == (latex,)
+
+
+def test_what_is_no_sum_has_no_formula() -> None:
+    """Searches for a position would read as constants if a loop's assignments were taken for values."""
+    for name, function in (("maxid", "maxid_y"), ("pool", "pool_where"), ("concat", "concat_y")):
+        layer = pl.registry[name]
+        assert formula(layer, next(f for f in layer.functions if f.name == function)) is None
+
+
+def test_most_functions_have_a_formula_and_all_of_them_are_mathml() -> None:
+    found = [(f.name, formula(layer, f)) for layer in pl.registry.values() for f in layer.functions if f.role != "bias"]
+    formulas = [made for _, made in found if made is not None]
+    assert len(formulas) >= 0.8 * len(found)
+    for made in formulas:
+        for line in (*made.lines, *made.where):
+            assert convert(line).startswith("<math")
+            assert "\\" not in convert(line), line
+
+
+def test_a_terminal_gets_no_tags() -> None:
+    text = FENCE.sub("", terminal_page(pl.registry["batch_norm"]))
+    assert not re.search(r"<[a-z/]", text)
+    assert "```math" not in terminal_page(pl.registry["batch_norm"])
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_picture_is_svg_and_names_every_tensor(name: str) -> None:
+    layer = pl.registry[name]
+    svg = axes_picture(layer)
+    texts = {element.text for element in ElementTree.fromstring(svg).iter() if element.tag.endswith("text")}
+    for field in (*layer.inputs, *layer.params, *layer.outputs):
+        assert {field, f"{field} ..."} & texts
+    assert layer.name in svg
 
 
 HOSTILE = (
     "<script>alert(1)</script> | [x](javascript:alert(1)) ![i](x)\n\n# big\n\n```\nopen `a|b` & *b* _c_ snake_case"
+    "\n\n{download}`/etc/passwd`\n\n% gone\n\n(target)=\n\n+++\n\n| a | b |\n|---|---|\n| <i>x</i> | [l](http://x) |"
 )
 
 PLUGIN = f'''
@@ -112,11 +206,18 @@ def test_text_from_a_plugin_is_escaped(tmp_path: Path) -> None:
     finally:
         pl.registry.remove("hostile")
     outside = re.sub(r"(?<!`)(`+)(?!`).+?(?<!`)\1(?!`)", "", FENCE.sub("", text))
-    assert "<" not in outside
+    tags = r'<a id="[a-z]+-[a-z0-9_]+"></a>|<br>|</?details>|</?summary>'
+    assert "<" not in re.sub(tags, "", outside)
     assert "](" not in outside.replace("\\]", "")
     assert not re.search(r"^# (big|lines)", text, re.MULTILINE)
     for rows in tables(text):
         assert {columns(row) for row in rows} == {columns(rows[0])}, rows
+
+
+def test_markup_of_the_site_is_escaped_too() -> None:
+    assert escape("{download}`x`") == "\\{download}`x`"
+    assert escape("% a\n(b)=\n+++") == "\\% a\n\\(b)=\n\\+++"
+    assert prose("a\n\n| x | <b> |\n|---|---|\n| `p` | q |") == "a\n\n| x | &lt;b&gt; |\n|---|---|\n| `p` | q |"
 
 
 def test_escape_keeps_what_is_meant_as_code() -> None:

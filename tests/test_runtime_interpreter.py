@@ -34,7 +34,8 @@ def test_python_and_machine_code_agree(name: str) -> None:
 
 
 def test_the_switch_goes_back() -> None:
-    with pytest.raises(RuntimeError), interpreted():
+    with interpreted():
         assert is_interpreted()
-        raise RuntimeError
+    with pytest.raises(RuntimeError, match="stop"), interpreted():
+        raise RuntimeError("stop")
     assert not is_interpreted()
