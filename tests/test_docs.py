@@ -30,7 +30,7 @@ NAME = re.compile(r"(?:#|//) file: (\S+)\n")
 PLUGIN = re.compile(r"^# plugins: (\S+)$", re.MULTILINE)
 KNOWN = {"python", "console", "textproto", "json", "text"}
 
-BY_CI = re.compile(r"pip install -e .*|python -m pytest.*|bash \.ci/run|ruff .*|python -m codegen\.bindings --check")
+BY_CI = re.compile(r"pip install -e .*|python -m pytest.*|bash \.ci/run|ruff .*|python -m codegen\.\w+ --check")
 """Commands about the checkout itself; they are steps of .ci/run."""
 
 INSTALL = "pip install . && "

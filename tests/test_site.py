@@ -193,3 +193,33 @@ def test_no_error_and_no_request_to_elsewhere(browser: Any, address: str) -> Non
     asked = [e["params"]["request"]["url"] for e in events if e["method"] == "Network.requestWillBeSent"]
     assert len(asked) > 20
     assert [url for url in asked if not url.startswith((address, "data:"))] == []
+
+
+# ---- the directive in a manual of somebody else
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("index.rst", "Manual\n======\n\n.. paddle-layer:: softmax\n"),
+        ("index.md", "# Manual\n\n```{paddle-layer} softmax\n```\n"),
+    ],
+    ids=["rst", "myst"],
+)
+def test_directive_includes_the_page_of_a_layer(tmp_path: Path, name: str, text: str) -> None:
+    (tmp_path / name).write_text(text)
+    (tmp_path / "conf.py").write_text('extensions = ["paddle_layers.codegen.sphinx_extension"]\n')
+    command = [sys.executable, "-m", "sphinx", "-q", str(tmp_path), str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+    html = (tmp_path / "out" / "index.html").read_text()
+    for part in ("<math", "<svg", 'id="input-x"', "Elsewhere", "softmax_dx"):
+        assert part in html
+
+
+def test_directive_names_the_nearest_layer(tmp_path: Path) -> None:
+    (tmp_path / "index.rst").write_text("Manual\n======\n\n.. paddle-layer:: softmx\n")
+    (tmp_path / "conf.py").write_text('extensions = ["paddle_layers.codegen.sphinx_extension"]\n')
+    command = [sys.executable, "-m", "sphinx", "-q", str(tmp_path), str(tmp_path / "out")]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert "did you mean `softmax`?" in done.stderr
