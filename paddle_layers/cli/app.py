@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 NAMES = (
-    *("new", "validate", "show", "train", "predict", "layers", "explain", "fmt", "docs", "stubs", "check"),
+    *("new", "validate", "show", "train", "predict", "layers", "explain", "fmt", "docs", "stubs", "schema", "check"),
     *("plugins", "new-plugin", "warm"),
 )
 """The commands, in the order in which a newcomer needs them; each is a module of this package, `-` written `_`."""
@@ -32,8 +32,9 @@ class Commands(click.Group):
         module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
         command: click.Command = module.command
         command.name = cmd_name
-        if not any(parameter.name == "plugins" for parameter in command.params):
-            command.params.append(_plugins_option())
+        for one in (command, *getattr(command, "commands", {}).values()):
+            if not any(parameter.name == "plugins" for parameter in one.params):
+                one.params.append(_plugins_option())
         return command
 
     def resolve_command(

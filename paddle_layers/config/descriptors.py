@@ -1,0 +1,152 @@
+"""The registry as protobuf descriptors: a message for every definition, a typed field for each in the config messages.
+
+Config texts are legal text format of these messages, so protobuf's own tools read them; binary configs are these
+messages, and the exported `.proto` files say the same.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import Message
+
+from paddle_layers.define import Definition, registries
+from paddle_layers.define.attributes import Attribute
+from paddle_layers.define.numbers import choice_numbers, field_numbers, reserved_numbers, type_number
+from paddle_layers.schema import network_pb2, training_pb2
+
+Field = descriptor_pb2.FieldDescriptorProto
+File = descriptor_pb2.FileDescriptorProto
+PACKAGE = "paddle_layers"
+REGISTERED = "paddle_layers/registered.proto"
+"""The file with the messages of the definitions."""
+
+TYPED = {
+    "layer": ("Layer", "Activation"),
+    "initializer": ("Initializer",),
+    "optimizer": ("Optimizer",),
+    "schedule": ("Schedule",),
+    "regularizer": ("Regularizer",),
+    "source": ("Source",),
+    "transform": ("Transform",),
+    "callback": ("Callback",),
+}
+"""Messages of the schema that have a field for each definition of a kind."""
+
+_SCALARS = {"STRING": Field.TYPE_STRING, "INT": Field.TYPE_INT64, "FLOAT": Field.TYPE_DOUBLE, "BOOL": Field.TYPE_BOOL}
+
+
+def message_class(name: str) -> type[Message]:
+    """The class of a config message, "Network" or "Training", with a field for everything that is registered."""
+    known = tuple(id(definition) for kind in TYPED for definition in registries[kind].values())
+    return message_factory.GetMessageClass(_pool(known).FindMessageTypeByName(f"{PACKAGE}.{name}"))
+
+
+@lru_cache(maxsize=2)
+def _pool(_: tuple[int, ...]) -> descriptor_pool.DescriptorPool:
+    """A pool for what is registered now."""
+    pool = descriptor_pool.DescriptorPool()
+    for file in config_files():
+        pool.AddSerializedFile(file.SerializeToString())
+    return pool
+
+
+def config_files() -> list[File]:
+    """Files in an order in which each comes after those it imports: the registered messages, network, training."""
+    registered = File(name=REGISTERED, package=PACKAGE, syntax="proto2")
+    registered.message_type.extend(_message(d) for kind in TYPED for d in registries[kind].values())
+    files = [registered]
+    for module in (network_pb2, training_pb2):
+        file = File()
+        module.DESCRIPTOR.CopyToProto(file)
+        _strip(file)
+        for message in file.message_type:
+            for kind, names in TYPED.items():
+                if message.name in names:
+                    message.field.extend(_typed_field(d) for d in registries[kind].values())
+        file.dependency.append(REGISTERED)
+        files.append(file)
+    return files
+
+
+def _strip(file: File) -> None:
+    """Leave out what only our reader needs: the rules of header fields. Files lie in the folder of their package."""
+    file.name = file.name.replace("/schema/", "/")
+    imports = [name.replace("/schema/", "/") for name in file.dependency if not name.startswith("google/")]
+    messages = [message for message in file.message_type if message.name != "FieldRule"]
+    for message in messages:
+        for field in message.field:
+            field.ClearField("options")
+    file.ClearField("extension")
+    for name, kept in (("dependency", imports), ("message_type", messages)):
+        file.ClearField(name)  # type: ignore[arg-type]  # the stub wants a literal
+        getattr(file, name).extend(kept)
+
+
+def message_name(definition: Definition) -> str:
+    """Name of a definition's message: `FcLayer`, `SgdOptimizer`."""
+    words = f"{definition.name}_{definition.kind}".split("_")
+    return "".join(word[:1].upper() + word[1:] for word in words)
+
+
+def _typed_field(definition: Definition) -> Field:
+    return Field(
+        name=definition.name,
+        number=type_number(definition),
+        label=Field.LABEL_OPTIONAL,
+        type=Field.TYPE_MESSAGE,
+        type_name=f".{PACKAGE}.{message_name(definition)}",
+    )
+
+
+def _message(definition: Definition) -> descriptor_pb2.DescriptorProto:
+    message = descriptor_pb2.DescriptorProto(name=message_name(definition))
+    numbers = field_numbers(definition)
+    for name, attribute in sorted(definition.attribute_by_name.items(), key=lambda item: numbers[item[0]]):
+        message.field.append(_field(message, name, numbers[name], attribute))
+        _add_choices(message, definition, attribute)
+    for number in reserved_numbers(definition):
+        message.reserved_range.add(start=number, end=number + 1)
+    return message
+
+
+def _field(message: descriptor_pb2.DescriptorProto, name: str, number: int, attribute: Attribute[Any]) -> Field:
+    label = Field.LABEL_REPEATED if attribute.repeated else Field.LABEL_OPTIONAL
+    field = Field(name=name, number=number, label=label)
+    if _is_enum(attribute):
+        field.type, field.type_name = Field.TYPE_ENUM, f".{PACKAGE}.{message.name}.{_scope(attribute)}.Value"
+    else:
+        field.type = _SCALARS["STRING" if attribute.type == "CHOICE" else attribute.type]
+    if not attribute.repeated and not attribute.required and attribute.default is not None:
+        field.default_value = _default_text(attribute.default)
+    if attribute.deprecated:
+        field.options.deprecated = True
+    return field
+
+
+def _default_text(value: object) -> str:
+    """A default as descriptors hold it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _is_enum(attribute: Attribute[Any]) -> bool:
+    """Whether the choices are words; others are texts."""
+    return attribute.type == "CHOICE" and all(option.isidentifier() for option in attribute.options)
+
+
+def _scope(attribute: Attribute[Any]) -> str:
+    """Message around the enum of an attribute, since values of enums share the scope of their enum."""
+    return "".join(word.capitalize() for word in attribute.name.split("_")) + "Choice"
+
+
+def _add_choices(message: descriptor_pb2.DescriptorProto, definition: Definition, attribute: Attribute[Any]) -> None:
+    """The enum of an attribute, once: an alias has the choices of its attribute."""
+    scope = _scope(attribute)
+    if not _is_enum(attribute) or any(nested.name == scope for nested in message.nested_type):
+        return
+    numbers = choice_numbers(definition, attribute)
+    enum = message.nested_type.add(name=scope).enum_type.add(name="Value")
+    for option in sorted(attribute.options, key=numbers.__getitem__):
+        enum.value.add(name=option, number=numbers[option])
