@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 import paddle_layers as pl
 from paddle_layers.cli import commands
 from paddle_layers.cli.app import NAMES
-from paddle_layers.cli.fmt import replace_text
+from paddle_layers.cli.output import replace_file
 from paddle_layers.cli.problems import USER_ERRORS
 from paddle_layers.cli.show import memory
 
@@ -154,7 +154,7 @@ def test_replacing_a_text_keeps_its_mode_and_leaves_nothing_behind(tmp_path: Pat
     file = tmp_path / "a"
     file.write_text("old")
     file.chmod(0o640)
-    replace_text(file, "new")
+    replace_file(file, b"new")
     assert (file.read_text(), file.stat().st_mode & 0o777) == ("new", 0o640)
     assert list(tmp_path.iterdir()) == [file]
 

@@ -11,10 +11,10 @@ import pytest
 from google.protobuf import json_format, text_format
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from paddle_layers.config.descriptors import message_class
 
 import paddle_layers as pl
 from paddle_layers.config import ConfigError, format_text, loads
+from paddle_layers.config.descriptors import message_class
 from paddle_layers.config.diagnostics import Report, Source
 from paddle_layers.config.fields import BLOCK, LIST
 from paddle_layers.config.reader import read_text

@@ -12,7 +12,21 @@ from typing import Any
 import click
 
 NAMES = (
-    *("new", "validate", "show", "train", "predict", "layers", "explain", "fmt", "docs", "stubs", "schema", "check"),
+    *(
+        "new",
+        "validate",
+        "show",
+        "train",
+        "predict",
+        "layers",
+        "explain",
+        "fmt",
+        "docs",
+        "stubs",
+        "schema",
+        "convert",
+        "check",
+    ),
     *("plugins", "new-plugin", "warm"),
 )
 """The commands, in the order in which a newcomer needs them; each is a module of this package, `-` written `_`."""

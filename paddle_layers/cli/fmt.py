@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from pathlib import Path
 
 import click
@@ -18,10 +16,14 @@ def command(files: tuple[Path, ...], check: bool, stdout: bool) -> None:
     if check and stdout:
         raise click.UsageError("--check and --stdout exclude each other")
     from paddle_layers.config import format_text
-    from paddle_layers.config.files import read_file
+    from paddle_layers.config.files import BINARY, read_file
+
+    from .output import replace_file
 
     changed = 0
     for file in files:
+        if file.suffix in BINARY:
+            raise click.UsageError(f"{file} is binary and has no layout; `paddle-layers convert` makes a text of it")
         text = read_file(file)
         formatted = format_text(text, str(file))
         if stdout:
@@ -30,20 +32,6 @@ def command(files: tuple[Path, ...], check: bool, stdout: bool) -> None:
             changed += 1
             click.echo(f"{file}: {'would be formatted' if check else 'formatted'}", err=check)
             if not check:
-                replace_text(file, formatted)
+                replace_file(file, formatted.encode())
     if check and changed:
         raise click.exceptions.Exit(1)
-
-
-def replace_text(path: Path, text: str) -> None:
-    """Replace a file's text at once: whoever reads it meanwhile sees the old or the new, never a part."""
-    real = path.resolve()
-    handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        Path(name).chmod(real.stat().st_mode)
-        Path(name).replace(real)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise

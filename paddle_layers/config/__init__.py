@@ -1,8 +1,8 @@
 """Text and JSON to a checked network: reader with spans, binder, wiring, inference, diagnostics, formatter."""
 
-from .checking import load_either, network_of, validate
+from .checking import examine, load_either, network_of, validate
 from .diagnostics import ConfigError, Diagnostic, Fix, Note, Source
-from .files import load, loads
+from .files import Examined, load, loads
 from .formatter import format_text
 from .network import Network, Node
 from .rendering import render_github, render_json, render_text
@@ -15,6 +15,7 @@ __all__ = [
     "Component",
     "ConfigError",
     "Diagnostic",
+    "Examined",
     "Fix",
     "Network",
     "Node",
@@ -25,6 +26,7 @@ __all__ = [
     "StateRule",
     "Training",
     "dumps",
+    "examine",
     "format_text",
     "load",
     "load_either",

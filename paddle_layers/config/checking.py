@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from .diagnostics import Report, Source, TooManyFaults
-from .files import loads, quietly, read, read_file
+from .files import Examined, examine_network, loads, quietly, read, read_file
 from .network import Network
 from .training import Training
-from .trainingfiles import is_training, load_training
+from .trainingfiles import is_training, load_training, read_training
 
 
 def load_either(path: str | Path) -> Network | Training:
@@ -17,6 +17,13 @@ def load_either(path: str | Path) -> Network | Training:
     if _names_training(text):
         return load_training(path)
     return loads(text, str(path))
+
+
+def examine(text: str, path: str | Path) -> Examined:
+    """What a text of either kind holds in spite of its faults; `path` is the file it is to be. Raises nothing."""
+    if _names_training(text):
+        return read_training(text, path)[1]
+    return examine_network(text, str(path))
 
 
 def network_of(path: str | Path) -> Network:

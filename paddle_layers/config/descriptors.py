@@ -53,6 +53,16 @@ def _pool(_: tuple[int, ...]) -> descriptor_pool.DescriptorPool:
     return pool
 
 
+def required_lists() -> dict[str, list[tuple[str, ...]]]:
+    """Lists that have to be given, by message: the name of each, then its aliases."""
+    found = {
+        message_name(d): [(a.name, *a.aliases) for a in d.attributes.values() if a.required and a.repeated]
+        for kind in TYPED
+        for d in registries[kind].values()
+    }
+    return {message: names for message, names in found.items() if names}
+
+
 def config_files() -> list[File]:
     """Files in an order in which each comes after those it imports: the registered messages, network, training."""
     registered = File(name=REGISTERED, package=PACKAGE, syntax="proto2")
@@ -119,7 +129,8 @@ def _field(message: descriptor_pb2.DescriptorProto, name: str, number: int, attr
         field.type, field.type_name = Field.TYPE_ENUM, f".{PACKAGE}.{message.name}.{_scope(attribute)}.Value"
     else:
         field.type = _SCALARS["STRING" if attribute.type == "CHOICE" else attribute.type]
-    if not attribute.repeated and not attribute.required and attribute.default is not None:
+    own = attribute.default_from is None and not attribute.required and not attribute.repeated
+    if own and attribute.default is not None:
         field.default_value = _default_text(attribute.default)
     if attribute.deprecated:
         field.options.deprecated = True

@@ -76,6 +76,13 @@ EXPLANATIONS: dict[str, Explanation] = {
         '{"layer": [{"name": "x", "type": "data"}]}',
     ),
     "E007": Explanation("The file cannot be read", "It is not there, it is a folder, or it is not UTF-8 text."),
+    "E008": Explanation(
+        "The binary config cannot be read",
+        "A file that ends in .binpb or .pb holds a protobuf message, `paddle_layers.Network` or "
+        "`paddle_layers.Training`. It was cut, it is another message, or it has fields that nobody here knows: then it "
+        "comes from a newer version, or was written with a plugin that is not installed here. `paddle-layers convert` "
+        "makes such files.",
+    ),
     "E101": Explanation(
         "There is no field of this name",
         "Attributes stand in the block that is named like the layer's type, fields such as `input` in the layer "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from paddle_layers.define import DefinitionError, load_plugin
 
@@ -34,15 +34,33 @@ def load(path: str | Path, plugins: Iterable[str | Path] = ()) -> Network:
 
 def loads(text: str, name: str = "<text>") -> Network:
     """Check the text of a network file; `name` stands for it in messages. Raises `ConfigError` with every fault."""
+    found = examine_network(text, name)
+    if found.network is None or found.failed:
+        raise ConfigError(found.faults)
+    return found.network
+
+
+class Examined(NamedTuple):
+    """What a text holds in spite of its faults: the layers that are sound, if any were found, and every fault."""
+
+    network: Network | None
+    faults: list[Diagnostic]
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error; warnings do not count."""
+        return any(fault.severity == "error" for fault in self.faults)
+
+
+def examine_network(text: str, name: str = "<text>") -> Examined:
+    """The sound part of a network file and all its faults, warnings too: for editors, where a text is unfinished."""
     source = Source(name, text)
     report = Report(source)
     network = None if is_json(text) else quietly(lambda: _fast(report))
     if network is None:
         report = Report(source)
         network = quietly(lambda: _thorough(report))
-    if network is None or report.failed:
-        raise ConfigError(report.sorted())
-    return network
+    return Examined(network, report.sorted())
 
 
 def _fast(report: Report) -> Network | None:
@@ -102,10 +120,19 @@ def quietly(call: Callable[[], R]) -> R:
             gc.enable()
 
 
+BINARY = frozenset({".binpb", ".pb"})
+"""Ends of the names of binary configs."""
+
+
 def read_file(path: str | Path) -> str:
-    """The text of a config file. Raises `ConfigError` when it cannot be read."""
+    """The text of a config file; a binary one as text. Raises `ConfigError` when it cannot be read."""
     try:
-        return Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        content = Path(path).read_bytes()
+        if Path(path).suffix in BINARY:
+            from .binary import text_of_binary
+
+            return text_of_binary(content, str(path))
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         message = f"there is no file `{path}`"
     except IsADirectoryError:

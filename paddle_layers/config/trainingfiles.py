@@ -9,7 +9,7 @@ from typing import Any
 from .binder import Binder, Bound
 from .diagnostics import ConfigError, Report, Source, TooManyFaults
 from .fields import Fields
-from .files import bind_network, load, load_plugins, quietly, read, read_file
+from .files import Examined, bind_network, examine_network, load_plugins, quietly, read, read_file
 from .headers import spec
 from .network import Network
 from .suggestions import nearest
@@ -29,12 +29,18 @@ from .training import (
 def load_training(path: str | Path, plugins: Iterable[str | Path] = ()) -> Training:
     """Read and check a training file and the network that it names. Raises `ConfigError` with every fault of both."""
     load_plugins(plugins)
-    report = Report(Source(str(path), read_file(path)))
+    training, found = read_training(read_file(path), path)
+    if training is None or found.failed:
+        raise ConfigError(found.faults)
+    return training
+
+
+def read_training(text: str, path: str | Path) -> tuple[Training | None, Examined]:
+    """The text of a training file at `path`: what it sets, if that is sound, and what is known beside its faults."""
+    report = Report(Source(str(path), text))
     reader = _Reader(report, Path(path).parent)
     training = quietly(reader.run)
-    if training is None or report.failed or reader.elsewhere:
-        raise ConfigError([*reader.elsewhere, *report.sorted()])
-    return training
+    return training, Examined(reader.sound, [*reader.elsewhere, *report.sorted()])
 
 
 def is_training(fields: Fields) -> bool:
@@ -51,6 +57,8 @@ class _Reader:
         self.elsewhere: list[Any] = []
         """Diagnostics of the network's own file."""
         self.network_path: Path | None = None
+        self.sound: Network | None = None
+        """The layers of the network that have no fault."""
 
     def run(self) -> Training | None:
         try:
@@ -102,17 +110,21 @@ class _Reader:
             return None
         if block:
             before = len(self.report.diagnostics)
-            network = bind_network([], self.report, bound.values["net"])
-            return None if len(self.report.diagnostics) > before or bound.values["net"].broken else network
+            self.sound = bind_network([], self.report, bound.values["net"])
+            return None if len(self.report.diagnostics) > before or bound.values["net"].broken else self.sound
         self.network_path = self.base / str(path)
         if not self.network_path.is_file():
             self.report.add("E302", f"there is no network file `{self.network_path}`", bound.place("network"))
             return None
         try:
-            return load(self.network_path)
+            found = examine_network(read_file(self.network_path), str(self.network_path))
         except ConfigError as error:
             self.elsewhere = error.diagnostics
             return None
+        self.sound = found.network
+        if found.failed:
+            self.elsewhere = found.faults
+        return None if found.failed else found.network
 
     # ---- checks between fields
 

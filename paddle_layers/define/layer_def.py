@@ -16,6 +16,7 @@ from paddle_layers.schema import network_pb2
 
 from .attributes import REQUIRED, Attribute
 from .fields import Field, Input, Output, Param, State
+from .numbers import field_numbers, type_number
 
 if TYPE_CHECKING:
     from .definitions import Definition
@@ -44,7 +45,8 @@ def layer_def(definition: LayerDefinition) -> pb.LayerDef:
         common=definition.common,
         elsewhere=elsewhere(definition),
         registered_at=location(definition),
-        layer_attr=[attribute_def(attribute) for attribute in definition.attributes.values()],
+        layer_attr=_attributes(definition),
+        number=type_number(definition),
         inputs=[_input(field, definition) for field in definition.inputs.values()],
         outputs=[_output(field, definition) for field in definition.outputs.values()],
         statistics=[pb.ArgumentDef(name=f.name, description=f.doc, axes=f.text) for f in definition.stats.values()],
@@ -56,6 +58,15 @@ def layer_def(definition: LayerDefinition) -> pb.LayerDef:
     return message
 
 
+def _attributes(definition: Definition) -> list[pb.AttributeDef]:
+    """The attributes, each with its number in the config messages."""
+    numbers = field_numbers(definition)
+    messages = [attribute_def(attribute) for attribute in definition.attributes.values()]
+    for message in messages:
+        message.number = numbers[message.name]
+    return messages
+
+
 def component_def(definition: Definition) -> pb.ComponentDef:
     """The message of a definition that is not a layer."""
     states: Mapping[str, State] = getattr(definition, "states", {})
@@ -63,7 +74,7 @@ def component_def(definition: Definition) -> pb.ComponentDef:
         kind=definition.kind,
         type=definition.name,
         description=definition.description,
-        attributes=[attribute_def(attribute) for attribute in definition.attributes.values()],
+        attributes=_attributes(definition),
         states=list(states),
         elsewhere=elsewhere(definition),
         package=definition.package,

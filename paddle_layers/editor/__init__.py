@@ -1,0 +1,1 @@
+"""Help while a config is written: completion, hover, definitions, faults; `server` speaks the protocol of editors."""

@@ -1,0 +1,50 @@
+"""Where in a text the cursor stands: in which block, at which field, at a name or at a value."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from .scanner import NAME, NOTHING, Block, Field, Token, Tree
+
+
+class Place(NamedTuple):
+    """What may be written at the cursor, and which part of the text it would replace."""
+
+    role: str
+    """NAME, VALUE or NOTHING."""
+    block: Block
+    field: Field | None
+    """The field whose name or value the cursor is in; None where a new name may begin."""
+    start: int
+    end: int
+    quoted: bool = False
+    """Whether an opening quote stands before `start`."""
+    closed: bool = False
+    """Whether a closing quote stands at `end`."""
+    continued: bool = False
+    """Whether `:` or a bracket follows: the field has a value already."""
+
+
+def place(tree: Tree, offset: int) -> Place:
+    """The place at an offset, for what could be written there."""
+    token = tree.before(offset)
+    if token is None:
+        return Place(NOTHING if tree.json else NAME, tree.root, None, offset, offset)
+    if token.kind == "comment" and offset <= token.end:
+        return Place(NOTHING, token.block, None, offset, offset)
+    closed = token.kind == "string" and tree.closed(token)
+    if token.kind in ("word", "string") and (offset < token.end or (offset == token.end and not closed)):
+        start, end = tree.inside(token)
+        quoted = token.kind == "string"
+        continued = token.role == NAME and token.after_role != NAME or _continued(tree, token)
+        return Place(token.role, token.block, token.field, start, end, quoted, closed, continued)
+    if token.after_block is tree.root and tree.json and offset >= tree.root.end:
+        return Place(NOTHING, tree.root, None, offset, offset)
+    return Place(token.after_role, token.after_block, token.after_field, offset, offset)
+
+
+def _continued(tree: Tree, token: Token) -> bool:
+    following = tree.before(len(tree.text)) and next(
+        (other for other in tree.tokens[tree.tokens.index(token) + 1 :] if other.kind != "comment"), None
+    )
+    return bool(following) and following.kind in ("colon", "open", "start")
