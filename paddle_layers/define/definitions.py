@@ -26,10 +26,17 @@ class Definition:
     """Everything a class of attribute fields says about itself; messages and pages are made from this."""
 
     def __init__(
-        self, kind: str, name: str, owner: type, *, elsewhere: Mapping[str, str] | None = None, since: int = 1
+        self,
+        kind: str,
+        name: str,
+        owner: type,
+        *,
+        elsewhere: Mapping[str, str] | None = None,
+        since: int = 1,
+        version: int = 1,
     ) -> None:
         self.kind, self.name, self.owner = kind, name, owner
-        self.elsewhere, self.since = dict(elsewhere or {}), since
+        self.elsewhere, self.since, self.version = dict(elsewhere or {}), since, version
         self.description = inspect.cleandoc(owner.__doc__ or "")
         self.file, self.line = _location(owner)
         self.module: str = owner.__module__

@@ -133,7 +133,7 @@ class ArgumentDef(_message.Message):
     def __init__(self, data_type: _Optional[_Iterable[_Union[DataType, str]]] = ..., seq_nested_level: _Optional[_Iterable[int]] = ..., repeatable: bool = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., optional: bool = ..., axes: _Optional[str] = ..., min_count: _Optional[int] = ..., differentiable: bool = ..., loss: bool = ..., size: _Optional[str] = ...) -> None: ...
 
 class ExampleDef(_message.Message):
-    __slots__ = ("inputs", "attributes", "purpose")
+    __slots__ = ("inputs", "attributes", "purpose", "outputs", "parameters")
     class Input(_message.Message):
         __slots__ = ("name", "type")
         NAME_FIELD_NUMBER: _ClassVar[int]
@@ -151,10 +151,14 @@ class ExampleDef(_message.Message):
     INPUTS_FIELD_NUMBER: _ClassVar[int]
     ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
     PURPOSE_FIELD_NUMBER: _ClassVar[int]
+    OUTPUTS_FIELD_NUMBER: _ClassVar[int]
+    PARAMETERS_FIELD_NUMBER: _ClassVar[int]
     inputs: _containers.RepeatedCompositeFieldContainer[ExampleDef.Input]
     attributes: _containers.RepeatedCompositeFieldContainer[ExampleDef.Setting]
     purpose: str
-    def __init__(self, inputs: _Optional[_Iterable[_Union[ExampleDef.Input, _Mapping]]] = ..., attributes: _Optional[_Iterable[_Union[ExampleDef.Setting, _Mapping]]] = ..., purpose: _Optional[str] = ...) -> None: ...
+    outputs: _containers.RepeatedScalarFieldContainer[str]
+    parameters: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, inputs: _Optional[_Iterable[_Union[ExampleDef.Input, _Mapping]]] = ..., attributes: _Optional[_Iterable[_Union[ExampleDef.Setting, _Mapping]]] = ..., purpose: _Optional[str] = ..., outputs: _Optional[_Iterable[str]] = ..., parameters: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class RuleDef(_message.Message):
     __slots__ = ("subject", "condition", "message")
@@ -227,7 +231,7 @@ class FactsDef(_message.Message):
     def __init__(self, is_source: bool = ..., is_sink: bool = ..., has_param: bool = ..., has_neuron: bool = ..., can_do_bp: bool = ..., is_inplace: bool = ..., has_loss: bool = ..., has_stats: bool = ..., has_phase: bool = ..., is_random: bool = ..., has_state: bool = ..., is_composite: bool = ..., back_reads_x: _Optional[_Iterable[str]] = ..., back_reads_y: _Optional[_Iterable[str]] = ..., overwrites: bool = ..., devices: _Optional[_Iterable[str]] = ..., min_inputs: _Optional[int] = ..., max_inputs: _Optional[int] = ..., min_outputs: _Optional[int] = ..., max_outputs: _Optional[int] = ...) -> None: ...
 
 class LayerDef(_message.Message):
-    __slots__ = ("type", "description", "inputs", "parameter_attr", "bias_attr", "layer_attr", "outputs", "extra_parameters", "statistics", "facts", "rules", "examples", "family", "elsewhere", "since_version", "package", "registered_at", "common", "number", "aliases")
+    __slots__ = ("type", "description", "inputs", "parameter_attr", "bias_attr", "layer_attr", "outputs", "extra_parameters", "statistics", "facts", "rules", "examples", "family", "elsewhere", "since_version", "package", "registered_at", "common", "number", "aliases", "version")
     class ParameterDef(_message.Message):
         __slots__ = ("attributes", "name", "description", "axes", "input", "initializer", "optional", "trained", "initializer_attributes")
         ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
@@ -269,6 +273,7 @@ class LayerDef(_message.Message):
     COMMON_FIELD_NUMBER: _ClassVar[int]
     NUMBER_FIELD_NUMBER: _ClassVar[int]
     ALIASES_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
     type: str
     description: str
     inputs: _containers.RepeatedCompositeFieldContainer[ArgumentDef]
@@ -289,7 +294,8 @@ class LayerDef(_message.Message):
     common: _containers.RepeatedScalarFieldContainer[str]
     number: int
     aliases: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, type: _Optional[str] = ..., description: _Optional[str] = ..., inputs: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., parameter_attr: _Optional[_Iterable[_Union[LayerDef.ParameterDef, _Mapping]]] = ..., bias_attr: _Optional[_Union[LayerDef.ParameterDef, _Mapping]] = ..., layer_attr: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., outputs: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., extra_parameters: _Optional[_Iterable[_Union[LayerDef.ParameterDef, _Mapping]]] = ..., statistics: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., facts: _Optional[_Union[FactsDef, _Mapping]] = ..., rules: _Optional[_Iterable[_Union[RuleDef, _Mapping]]] = ..., examples: _Optional[_Iterable[_Union[ExampleDef, _Mapping]]] = ..., family: _Optional[str] = ..., elsewhere: _Optional[_Iterable[_Union[ElsewhereDef, _Mapping]]] = ..., since_version: _Optional[int] = ..., package: _Optional[str] = ..., registered_at: _Optional[_Union[SourceLocation, _Mapping]] = ..., common: _Optional[_Iterable[str]] = ..., number: _Optional[int] = ..., aliases: _Optional[_Iterable[str]] = ...) -> None: ...
+    version: int
+    def __init__(self, type: _Optional[str] = ..., description: _Optional[str] = ..., inputs: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., parameter_attr: _Optional[_Iterable[_Union[LayerDef.ParameterDef, _Mapping]]] = ..., bias_attr: _Optional[_Union[LayerDef.ParameterDef, _Mapping]] = ..., layer_attr: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., outputs: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., extra_parameters: _Optional[_Iterable[_Union[LayerDef.ParameterDef, _Mapping]]] = ..., statistics: _Optional[_Iterable[_Union[ArgumentDef, _Mapping]]] = ..., facts: _Optional[_Union[FactsDef, _Mapping]] = ..., rules: _Optional[_Iterable[_Union[RuleDef, _Mapping]]] = ..., examples: _Optional[_Iterable[_Union[ExampleDef, _Mapping]]] = ..., family: _Optional[str] = ..., elsewhere: _Optional[_Iterable[_Union[ElsewhereDef, _Mapping]]] = ..., since_version: _Optional[int] = ..., package: _Optional[str] = ..., registered_at: _Optional[_Union[SourceLocation, _Mapping]] = ..., common: _Optional[_Iterable[str]] = ..., number: _Optional[int] = ..., aliases: _Optional[_Iterable[str]] = ..., version: _Optional[int] = ...) -> None: ...
 
 class LayerOutputDef(_message.Message):
     __slots__ = ("name", "type", "size", "seq_nested_level", "dims")
@@ -306,7 +312,7 @@ class LayerOutputDef(_message.Message):
     def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[DataType, str]] = ..., size: _Optional[int] = ..., seq_nested_level: _Optional[int] = ..., dims: _Optional[_Iterable[int]] = ...) -> None: ...
 
 class ComponentDef(_message.Message):
-    __slots__ = ("kind", "type", "description", "attributes", "states", "elsewhere", "package", "since_version", "registered_at")
+    __slots__ = ("kind", "type", "description", "attributes", "states", "elsewhere", "package", "since_version", "registered_at", "number", "version")
     KIND_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     DESCRIPTION_FIELD_NUMBER: _ClassVar[int]
@@ -316,6 +322,8 @@ class ComponentDef(_message.Message):
     PACKAGE_FIELD_NUMBER: _ClassVar[int]
     SINCE_VERSION_FIELD_NUMBER: _ClassVar[int]
     REGISTERED_AT_FIELD_NUMBER: _ClassVar[int]
+    NUMBER_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
     kind: str
     type: str
     description: str
@@ -325,7 +333,9 @@ class ComponentDef(_message.Message):
     package: str
     since_version: int
     registered_at: SourceLocation
-    def __init__(self, kind: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., attributes: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., states: _Optional[_Iterable[str]] = ..., elsewhere: _Optional[_Iterable[_Union[ElsewhereDef, _Mapping]]] = ..., package: _Optional[str] = ..., since_version: _Optional[int] = ..., registered_at: _Optional[_Union[SourceLocation, _Mapping]] = ...) -> None: ...
+    number: int
+    version: int
+    def __init__(self, kind: _Optional[str] = ..., type: _Optional[str] = ..., description: _Optional[str] = ..., attributes: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., states: _Optional[_Iterable[str]] = ..., elsewhere: _Optional[_Iterable[_Union[ElsewhereDef, _Mapping]]] = ..., package: _Optional[str] = ..., since_version: _Optional[int] = ..., registered_at: _Optional[_Union[SourceLocation, _Mapping]] = ..., number: _Optional[int] = ..., version: _Optional[int] = ...) -> None: ...
 
 class RegistryDef(_message.Message):
     __slots__ = ("version", "layers", "components")
