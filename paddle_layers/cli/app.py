@@ -5,7 +5,9 @@ Exit status: 0 fine, 1 the input is at fault, 2 wrong usage. Messages go to stde
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import sys
 import warnings
 from typing import Any
 
@@ -27,7 +29,7 @@ NAMES = (
         "convert",
         "check",
     ),
-    *("plugins", "new-plugin", "warm"),
+    *("plugins", "new-plugin", "lsp", "warm"),
 )
 """The commands, in the order in which a newcomer needs them; each is a module of this package, `-` written `_`."""
 
@@ -81,8 +83,9 @@ def _load_plugins(ctx: click.Context, parameter: click.Parameter, files: tuple[s
     if files and not ctx.resilient_parsing:
         from paddle_layers.define import load_plugin
 
-        for file in files:
-            load_plugin(file)
+        with contextlib.redirect_stdout(sys.stderr):  # what a plugin prints is no result
+            for file in files:
+                load_plugin(file)
 
 
 def _plugins_option() -> click.Option:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .scanner import NAME, NOTHING, Block, Field, Token, Tree
+from .scanner import NAME, NOTHING, Block, Field, Tree
 
 
 class Place(NamedTuple):
@@ -36,15 +36,6 @@ def place(tree: Tree, offset: int) -> Place:
     if token.kind in ("word", "string") and (offset < token.end or (offset == token.end and not closed)):
         start, end = tree.inside(token)
         quoted = token.kind == "string"
-        continued = token.role == NAME and token.after_role != NAME or _continued(tree, token)
+        continued = token.follows in ("colon", "open")
         return Place(token.role, token.block, token.field, start, end, quoted, closed, continued)
-    if token.after_block is tree.root and tree.json and offset >= tree.root.end:
-        return Place(NOTHING, tree.root, None, offset, offset)
     return Place(token.after_role, token.after_block, token.after_field, offset, offset)
-
-
-def _continued(tree: Tree, token: Token) -> bool:
-    following = tree.before(len(tree.text)) and next(
-        (other for other in tree.tokens[tree.tokens.index(token) + 1 :] if other.kind != "comment"), None
-    )
-    return bool(following) and following.kind in ("colon", "open", "start")

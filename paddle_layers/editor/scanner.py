@@ -31,11 +31,15 @@ _SWALLOWED = re.compile(r"[\s:{},]")
 class Token:
     """A token: what it is part of, and what may stand behind it (`after_...`)."""
 
-    __slots__ = ("after_block", "after_field", "after_role", "block", "end", "field", "kind", "role", "start")
+    __slots__ = (
+        "after_block", "after_field", "after_role", "block", "end", "field", "follows", "kind", "role", "start",
+    )  # fmt: skip
 
     def __init__(self, kind: str, start: int, end: int) -> None:
         self.kind, self.start, self.end = kind, start, end
         self.role = self.after_role = NOTHING
+        self.follows = ""
+        """Kind of the next token that is no comment."""
         self.block: Block
         self.after_block: Block
         self.field: Field | None = None
@@ -152,18 +156,24 @@ class _Scanner:
 
     def run(self) -> None:
         self.tree.tokens = tokens = list(self._tokens())
-        follows = [token.kind for token in tokens if token.kind != "comment"][1:] + [""]
-        at = 0
+        follows = ""
+        for token in reversed(tokens):
+            token.follows = follows
+            follows = token.kind if token.kind != "comment" else follows
         for token in tokens:
             token.block = self.stack[-1].block
             if token.kind != "comment":
-                self._take(token, follows[at])
-                at += 1
-            top = self.stack[-1]
-            token.after_block, token.after_field = top.block, top.field or (self.pending if self.colon else None)
-            token.after_role = VALUE if token.after_field is not None else NAME
+                self._take(token)
+            self._behind(token)
         while self.stack:
             self._pop(len(self.text))
+
+    def _behind(self, token: Token) -> None:
+        top = self.stack[-1]
+        token.after_block, token.after_field = top.block, top.field or (self.pending if self.colon else None)
+        token.after_role = VALUE if token.after_field is not None else NAME
+        if self.json and len(self.stack) == 1:
+            token.after_role = NOTHING  # behind the object that is the file
 
     # ---- tokens
 
@@ -191,7 +201,7 @@ class _Scanner:
 
     # ---- structure
 
-    def _take(self, token: Token, follows: str) -> None:
+    def _take(self, token: Token) -> None:
         kind, top = token.kind, self.stack[-1]
         if kind == "open":
             self._open(token)
@@ -208,10 +218,10 @@ class _Scanner:
             return
         elif kind == "comma":
             self.colon = False
-        elif follows == "colon" or (follows == "open" and kind == "word"):
+        elif token.follows == "colon" or (token.follows == "open" and kind == "word"):
             self._name(token)
             return
-        elif top.field or self.pending and (self.colon or kind == "string" and not self.json):
+        elif top.field or (self.pending and (self.colon or (kind == "string" and not self.json))):
             self._value(token, top.field or self.pending)
         else:
             self._name(token)

@@ -1,0 +1,142 @@
+"""What may be written at the cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from paddle_layers.config.headers import HeaderField
+from paddle_layers.define import Attribute, Definition, LayerDefinition
+
+from .cursor import Place, place
+from .document import Document
+from .meaning import Meaning, meaning
+from .scanner import NAME, VALUE
+from .values import Value, values
+from .words import attribute_facts, attribute_text, definition_text, header_facts, header_text
+
+BEFORE_OWN = {"Layer": "output"}
+"""The header field before which the block of the type's own attributes comes; elsewhere it comes last."""
+
+CURSOR = "$0"
+"""Stands in a text for the place where writing goes on."""
+
+
+class Item(NamedTuple):
+    """A completion: what it is called, what is said about it, and the change of the text from `start` to `end`."""
+
+    label: str
+    kind: str
+    """type, block, field, value, output or parameter."""
+    text: str
+    """What is written, with `CURSOR` where writing goes on; without it, at the end."""
+    start: int
+    end: int
+    detail: str = ""
+    documentation: str = ""
+    search: str = ""
+    """Other names that it is found by."""
+
+
+def completions(document: Document, offset: int) -> list[Item]:
+    """Everything that fits at an offset, the likeliest first; what was typed already is for the editor to match."""
+    at = place(document.tree, offset)
+    found = meaning(document.tree, at.block)
+    if found is None:
+        return []
+    if at.role == VALUE and at.field is not None:
+        return [_value_item(document, at, value) for value in values(document, at.block, at.field.name, found)]
+    return list(_names(document, at, found)) if at.role == NAME else []
+
+
+def _value_item(document: Document, at: Place, value: Value) -> Item:
+    text = value.text
+    if at.quoted:
+        text += "" if at.closed else '"'
+    elif value.quoted:
+        text = f'"{text}"'
+    if at.start == at.end and document.text[at.start - 1 : at.start] == ":":
+        text = " " + text
+    return Item(value.text, value.kind, text, at.start, at.end, value.detail, value.documentation, value.search)
+
+
+# ---- names of fields
+
+
+def _names(document: Document, at: Place, found: Meaning) -> Iterator[Item]:
+    given = {field.name for field in at.block.fields if field is not at.field}
+    if found.header is None:
+        assert found.definition is not None, "a block without a header is that of a definition"
+        yield from _attributes(document, at, found.definition, given)
+        return
+    for field in found.header.fields.values():
+        if field.name == BEFORE_OWN.get(found.header.name):
+            yield from _own(document, at, found.definition, given)
+        yield from _header(document, at, found, field, given)
+    if found.header.name not in BEFORE_OWN:
+        yield from _own(document, at, found.definition, given)
+
+
+def _header(document: Document, at: Place, found: Meaning, field: HeaderField, given: set[str]) -> Iterator[Item]:
+    assert found.header is not None, "only messages have header fields"
+    definition = found.definition
+    if field.name in given and (not field.repeated or document.tree.json):
+        return
+    if field.name == "activation" and isinstance(definition, LayerDefinition) and "act" not in definition.common:
+        return
+    kind = "block" if field.message else "field"
+    documentation = header_text(found.header.name, field.name)
+    yield _item(document, at, kind, field.name, _header_value(document, field), header_facts(field), documentation)
+
+
+def _own(document: Document, at: Place, definition: Definition | None, given: set[str]) -> Iterator[Item]:
+    """The block of the type's attributes."""
+    if definition is not None and definition.attributes and definition.name not in given:
+        yield _item(
+            document,
+            at,
+            "block",
+            definition.name,
+            "{ $0 }",
+            f"settings of `{definition.name}`",
+            definition_text(definition),
+        )
+
+
+def _attributes(document: Document, at: Place, definition: Definition, given: set[str]) -> Iterator[Item]:
+    known = definition.attribute_by_name
+    taken = {known[name].name for name in given if name in known}
+    free = [a for a in definition.attributes.values() if not a.deprecated and (a.repeated or a.name not in taken)]
+    for attribute in sorted(free, key=lambda attribute: not attribute.required):
+        facts, documentation = attribute_facts(attribute), attribute_text(attribute)
+        value = _attribute_value(document, attribute)
+        yield _item(document, at, "field", attribute.name, value, facts, documentation)
+
+
+def _item(document: Document, at: Place, kind: str, name: str, value: str, detail: str, documentation: str) -> Item:
+    """A name with the place for its value, or alone where a value follows."""
+    end = at.end
+    if document.tree.json:
+        text = f'"{name}"' if at.continued else f'"{name}": {value}'
+        text = text[at.quoted :]
+        end += at.closed
+    elif at.continued:
+        text = name
+    else:
+        text = f"{name} {value}" if kind == "block" else f"{name}: {value}"
+    return Item(name, kind, text, at.start, end, detail, documentation)
+
+
+def _header_value(document: Document, field: HeaderField) -> str:
+    json = document.tree.json
+    if field.message:
+        return "[{ $0 }]" if json and field.repeated else "{ $0 }"
+    assert field.attribute is not None, "a field is a message or has an attribute"
+    value = '"$0"' if field.attribute.type in ("STRING", "CHOICE") else CURSOR
+    return f"[{value}]" if json and field.repeated else value
+
+
+def _attribute_value(document: Document, attribute: Attribute[Any]) -> str:
+    quoted = attribute.type == "STRING" or (attribute.type == "CHOICE" and document.tree.json)
+    value = '"$0"' if quoted else CURSOR
+    return f"[{value}]" if attribute.repeated else value

@@ -1,0 +1,111 @@
+"""An open file: its text, its scanned tree, and what the reader of `config` found out about it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+from paddle_layers.config import Examined, Network, Node, examine
+from paddle_layers.define import LayerDefinition, Type, registries
+
+from .scanner import Block, Token, Tree
+
+
+class Layer(NamedTuple):
+    """A layer as the text has it; `node` is what inference says of it, None while it is faulty."""
+
+    block: Block
+    name: str
+    type: str
+    token: Token | None
+    """The value of `name`."""
+    node: Node | None
+
+    @property
+    def definition(self) -> LayerDefinition | None:
+        """The definition that `type` names."""
+        found: LayerDefinition | None = registries["layer"].get(self.type) if self.type else None
+        return found
+
+
+class Document:
+    """One version of a file; `path` is where it is kept, whatever the file there holds."""
+
+    def __init__(self, text: str, path: str = "<text>") -> None:
+        self.text, self.path = text, path
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Blocks, fields and tokens."""
+        return Tree(self.text)
+
+    @cached_property
+    def examined(self) -> Examined:
+        """Sound layers and faults."""
+        return examine(self.text, self.path)
+
+    @property
+    def network(self) -> Network | None:
+        """The sound layers: of this file, or of the one that `network` names."""
+        return self.examined.network
+
+    @cached_property
+    def layers(self) -> list[Layer]:
+        """The layers that stand in this text."""
+        root = self.tree.root
+        nets = [root, *root.blocks("net")]
+        return [self._layer(block) for net in nets for block in net.blocks("layer")]
+
+    def _layer(self, block: Block) -> Layer:
+        tokens = block.tokens("name")
+        token = tokens[0] if tokens else None
+        name = self.tree.word(token) if token is not None else ""
+        node = self._nodes.get(token.start) if token is not None else None
+        return Layer(block, name, self.tree.first(block, "type"), token, node)
+
+    @cached_property
+    def _nodes(self) -> dict[int, Node]:
+        """Sound layers by the place of their names, at the quote."""
+        network = self.network
+        if network is None or network.source.text != self.text:
+            return {}
+        starts = ((node.span[0], node) for node in network.nodes)
+        return {start - (self.text[start : start + 1] not in ("'", '"')): node for start, node in starts}
+
+    @cached_property
+    def layer_of(self) -> dict[int, Layer]:
+        """Layers by the identity of their blocks."""
+        return {id(layer.block): layer for layer in self.layers}
+
+    @cached_property
+    def makers(self) -> dict[str, list[Layer]]:
+        """The layers of this text that make an output of a name; several in different phases."""
+        found: dict[str, list[Layer]] = {}
+        for layer in self.layers:
+            for name in self.output_names(layer):
+                found.setdefault(name, []).append(layer)
+        return found
+
+    def output_names(self, layer: Layer) -> tuple[str, ...]:
+        """Names of a layer's outputs, as far as they can be told."""
+        if layer.node is not None:
+            return layer.node.output_names
+        given = tuple(filter(None, self.tree.words(layer.block.tokens("output"))))
+        return given or ((layer.name,) if layer.name else ())
+
+    @cached_property
+    def types(self) -> dict[str, tuple[Node, Type]]:
+        """Types of the outputs of sound layers, with the layer, in this file or the one that `network` names."""
+        found: dict[str, tuple[Node, Type]] = {}
+        for node in self.network.nodes if self.network is not None else ():
+            for name, type_ in zip(node.output_names, node.output_types, strict=True):
+                found.setdefault(name, (node, type_))
+        return found
+
+    def data_layers(self) -> list[str]:
+        """Outputs of the layers without inputs: what sources feed."""
+        names = [name for name, (node, _) in self.types.items() if not node.definition.inputs]
+        for layer in self.layers:
+            if layer.definition is not None and not layer.definition.inputs:
+                names += self.output_names(layer)
+        return list(dict.fromkeys(names))

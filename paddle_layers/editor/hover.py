@@ -1,0 +1,169 @@
+"""What stands under the cursor: types that were inferred, and what definitions say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from paddle_layers.codegen.markdown import code, escape
+from paddle_layers.config import Node
+from paddle_layers.config.headers import HeaderField
+from paddle_layers.define import Definition, LayerDefinition, Type, registries
+
+from .document import Document, Layer
+from .meaning import Meaning, header_field, meaning
+from .scanner import NAME, VALUE, Token
+from .words import attribute_facts, attribute_text, definition_text, header_facts, header_text
+
+
+class Hover(NamedTuple):
+    """A text in Markdown about the part of the text from `start` to `end`."""
+
+    text: str
+    start: int
+    end: int
+
+
+def hover(document: Document, offset: int) -> Hover | None:
+    """What is to be said about the word at an offset; None for nothing."""
+    token = document.tree.at(offset)
+    if token is None or token.field is None:
+        return None
+    found = meaning(document.tree, token.block)
+    if found is None:
+        return None
+    if token.role == NAME:
+        text = _name(document, token, found)
+    else:
+        text = _value(document, token, found) or _name(document, token, found)
+    return Hover(text, token.start, token.end) if text else None
+
+
+def _value(document: Document, token: Token, found: Meaning) -> str:
+    """What a value refers to; empty where it refers to nothing."""
+    assert token.role == VALUE, "a token of a field is a name or a value"
+    assert token.field is not None, "the caller asks for fields only"
+    name, word = token.field.name, document.tree.word(token)
+    if found.header is None:
+        return _activation(found, name, word)
+    message = found.header.name
+    if message == "Layer" and name in ("name", "type"):
+        return _layer(document.layer_of.get(id(token.block)), found.definition)
+    if name == "type" and found.definition is not None:
+        return _title(word, found.definition) + definition_text(found.definition)
+    if name == "output" and message == "Layer":
+        return _output(document, word)
+    if name == "input":
+        return _output(document, word)
+    if name == "of":
+        return _parameter(document, token, word)
+    return ""
+
+
+def _name(document: Document, token: Token, found: Meaning) -> str:
+    """The documentation of a field, attribute or attribute block."""
+    assert token.field is not None, "the caller asks for fields only"
+    name = token.field.name
+    field = header_field(found, name)
+    if field is not None and found.header is not None:
+        return _header(found.header.name, field)
+    definition = found.definition
+    attribute = definition.attribute_by_name.get(name) if definition is not None else None
+    if attribute is not None:
+        return f"**{escape(attribute.name)}**: {escape(attribute_facts(attribute))}\n\n{attribute_text(attribute)}"
+    named = registries[found.registry].get(name) if found.header is not None and found.registry else None
+    if named is None:
+        return ""
+    if found.registry == "layer" and named is definition:
+        return _layer(document.layer_of.get(id(token.block)), named)
+    return _title(name, named) + definition_text(named)
+
+
+def _header(message: str, field: HeaderField) -> str:
+    return f"**{escape(field.name)}**: {escape(header_facts(field))}\n\n{header_text(message, field.name)}"
+
+
+def _title(name: str, definition: Definition) -> str:
+    return f"**{escape(name)}**: {definition.kind}\n\n"
+
+
+def _activation(found: Meaning, name: str, word: str) -> str:
+    """The layer that `act` names."""
+    chosen: LayerDefinition | None = None
+    if name == "act" and isinstance(found.definition, LayerDefinition) and "act" in found.definition.common:
+        chosen = registries["layer"].get(word)
+    return _title(word, chosen) + definition_text(chosen) if chosen is not None else ""
+
+
+# ---- layers
+
+
+def _layer(layer: Layer | None, definition: Definition | None) -> str:
+    """A layer of the file: what inference knows of it, then what its type is."""
+    parts = []
+    if layer is not None and layer.node is not None:
+        parts += [f"**{escape(layer.name)}**: {code(layer.type)}", *_inferred(layer.node)]
+    elif definition is not None:
+        parts.append(f"**{escape(definition.name)}**: {definition.kind}")
+    if definition is not None:
+        parts.append(definition_text(definition))
+    return "\n\n".join(parts)
+
+
+def _inferred(node: Node) -> list[str]:
+    inputs = _types(zip(node.inputs, node.input_types, strict=True))
+    outputs = _types(zip(node.output_names, node.output_types, strict=True))
+    parts = [f"{inputs} → {outputs}" if inputs else f"→ {outputs}"]
+    shapes = parameter_shapes(node)
+    if shapes:
+        parts.append("Parameters: " + ", ".join(f"{code(name)} {_shape(shape)}" for name, shape in shapes.items()))
+    return parts
+
+
+def _types(pairs: Iterable[tuple[str, Type]]) -> str:
+    return ", ".join(f"{code(name)} {escape(type_)}" for name, type_ in pairs)
+
+
+def _shape(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "scalar"
+
+
+def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
+    """Shapes of a layer's parameters; `weight_1` is the one of the second item of a repeatable input."""
+    definition = node.definition
+    binding = definition.bind_axes(node.input_types, node.attributes)
+    shapes = {}
+    for name, param in definition.params.items():
+        if name == "bias" and not node.attributes.get("bias", True):
+            continue
+        count = len(binding.arguments[param.per]) if param.per is not None else 1
+        for item in range(count):
+            shapes[f"{name}_{item}" if item else name] = binding.dims(param, item)
+    return shapes
+
+
+def _output(document: Document, name: str) -> str:
+    """The type of an output and the layer that makes it."""
+    known = document.types.get(name)
+    if known is not None:
+        node, type_ = known
+        made = f"made by {code(node.name)}, a layer of type {code(node.definition.name)}"
+        return f"{code(name)}: {escape(type_)}\n\n{made}"
+    layers = document.makers.get(name)
+    if not layers:
+        return ""
+    return f"{code(name)}: its type is not known, since {code(layers[0].name)} or what it reads has a fault"
+
+
+def _parameter(document: Document, token: Token, name: str) -> str:
+    """The shape of a parameter and what it is."""
+    layer = document.layer_of.get(id(token.block.parent))
+    if layer is None or layer.definition is None:
+        return ""
+    params = layer.definition.params
+    param = params.get(name) or params.get(name.rpartition("_")[0])
+    if param is None:
+        return ""
+    shape = parameter_shapes(layer.node).get(name) if layer.node is not None else None
+    told = f": {_shape(shape)}" if shape is not None else ""
+    return f"**{escape(name)}**{told}, axes {code(param.text)}\n\n{escape(param.doc)}"

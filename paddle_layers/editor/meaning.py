@@ -1,0 +1,69 @@
+"""What the blocks of a text stand for: messages of the schema, or attribute blocks of registered definitions."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+from paddle_layers.config.headers import HeaderField, MessageSpec, spec
+from paddle_layers.define import Definition, registries
+
+from .scanner import Block, Tree
+
+UNDECIDED = "File"
+"""Name of the header of a file that may still become a network file or a training file."""
+
+
+class Meaning(NamedTuple):
+    """A block with a header is a message; one without is the attribute block of its definition."""
+
+    header: MessageSpec | None
+    registry: str = ""
+    """Where the `type` of a message is looked up."""
+    definition: Definition | None = None
+
+
+def meaning(tree: Tree, block: Block) -> Meaning | None:
+    """What a block stands for; None when the schema has no such block there."""
+    found: Meaning | None = Meaning(root_header(tree))
+    for inner in block.path()[1:]:
+        found = _inside(tree, found, inner)
+        if found is None:
+            return None
+    return found
+
+
+def root_header(tree: Tree) -> MessageSpec:
+    """The header of the file: that of a network, of a training, or both as long as either is possible."""
+    names = {field.name for field in tree.root.fields}
+    network, training = spec("Network"), spec("Training")
+    if "layer" in names:
+        return network
+    if names & (set(training.fields) - set(network.fields)):
+        return training
+    return network if names & set(network.fields) else _either()
+
+
+@cache
+def _either() -> MessageSpec:
+    return MessageSpec(UNDECIDED, spec("Network").fields | spec("Training").fields)
+
+
+def header_field(found: Meaning, name: str) -> HeaderField | None:
+    """The field of a message that is called so."""
+    return found.header.fields.get(name) if found.header is not None else None
+
+
+def _inside(tree: Tree, outer: Meaning | None, block: Block) -> Meaning | None:
+    if outer is None or outer.header is None:
+        return None
+    field = outer.header.fields.get(block.name)
+    if field is not None and field.message:
+        type_ = tree.first(block, "type") if field.registry else ""
+        definition = registries[field.registry].get(type_) if type_ else None
+        return Meaning(spec(field.message), field.registry, definition)
+    if outer.registry:
+        definition = registries[outer.registry].get(block.name)
+        if definition is not None:
+            return Meaning(None, outer.registry, definition)
+    return None

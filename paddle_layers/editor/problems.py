@@ -1,0 +1,66 @@
+"""The faults of an open file as an editor shows them: all at places of this file."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from paddle_layers.config import Diagnostic, Fix
+
+from .document import Document
+
+_RELATED = 20
+"""Faults of another file that are listed with the place that names the file."""
+
+
+class Related(NamedTuple):
+    """Another place that belongs to a problem; an offset of `text`, which stands in `path`."""
+
+    message: str
+    path: str
+    text: str
+    start: int
+    end: int
+
+
+class Problem(NamedTuple):
+    """A fault at a part of the open file."""
+
+    code: str
+    severity: str
+    message: str
+    start: int
+    end: int
+    related: tuple[Related, ...] = ()
+    fix: Fix | None = None
+
+
+def problems(document: Document) -> list[Problem]:
+    """Every fault; those of the network file that a training file names stand at its name, as one."""
+    faults = document.examined.faults
+    own = [fault for fault in faults if fault.source.text is document.text]
+    elsewhere = [fault for fault in faults if fault.source.text is not document.text]
+    return [*_elsewhere(document, elsewhere), *map(_problem, own)]
+
+
+def _problem(fault: Diagnostic) -> Problem:
+    message = f"{fault.message}\n{fault.help}" if fault.help else fault.message
+    related = []
+    for note in fault.notes:
+        if note.source is None:
+            message += f"\n{note.message}"
+        else:
+            end = note.source.token_end(note.start)
+            related.append(Related(note.message, note.source.name, note.source.text, note.start, end))
+    return Problem(fault.code, fault.severity, message, fault.start, fault.end, tuple(related), fault.fix)
+
+
+def _elsewhere(document: Document, faults: list[Diagnostic]) -> list[Problem]:
+    if not faults:
+        return []
+    tokens = document.tree.root.tokens("network")
+    start, end = (tokens[0].start, tokens[0].end) if tokens else (0, 0)
+    first, count = faults[0], len(faults)
+    message = f"{first.file}:{first.line}: {first.message}" + (f" (and {count - 1} more)" if count > 1 else "")
+    related = tuple(Related(f.message, f.file, f.source.text, f.start, f.end) for f in faults[:_RELATED])
+    severity = "error" if any(fault.severity == "error" for fault in faults) else "warning"
+    return [Problem(first.code, severity, message, start, end, related)]

@@ -1,0 +1,98 @@
+"""What may be written as the value of a field: words with what is to be said of each."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from paddle_layers.define import Attribute, Definition, LayerDefinition, registries
+from paddle_layers.define.common import activation_problem
+
+from .document import Document
+from .meaning import Meaning, header_field
+from .scanner import Block
+from .words import attribute_facts, definition_text, header_facts
+
+
+class Value(NamedTuple):
+    """One possible value; `text` stands in quotes where `quoted` says so."""
+
+    text: str
+    kind: str
+    quoted: bool = True
+    detail: str = ""
+    documentation: str = ""
+    search: str = ""
+    """What it may be found by beside its text."""
+
+
+def values(document: Document, block: Block, name: str, found: Meaning) -> Iterable[Value]:
+    """The values that the field `name` of a block may have, the likeliest first."""
+    if found.header is None:
+        return _attribute_values(document, found.definition, name)
+    message = found.header.name
+    if name == "type" and found.registry:
+        return types(found.registry, activations=message == "Activation")
+    if name == "input" and message == "Layer":
+        return _outputs(document, block)
+    if name == "input":
+        return _data(document)
+    if name == "of":
+        return _parameters(document, block)
+    field = header_field(found, name)
+    if field is not None and field.attribute is not None:
+        return _words(field.attribute, header_facts(field), quoted=True)
+    return _attribute_values(document, found.definition, name)
+
+
+def types(registry: str, *, activations: bool = False) -> Iterator[Value]:
+    """The names of a registry; only what can be an activation, where one is wanted."""
+    for definition in registries[registry].values():
+        if not activations or not activation_problem(definition):
+            search = " ".join(definition.elsewhere.values())
+            yield Value(definition.name, "type", True, definition.summary, definition_text(definition), search)
+
+
+def _attribute_values(document: Document, definition: Definition | None, name: str) -> Iterable[Value]:
+    attribute = definition.attribute_by_name.get(name) if definition is not None else None
+    if attribute is None:
+        return ()
+    if name == "act" and isinstance(definition, LayerDefinition) and "act" in definition.common:
+        return types("layer", activations=True)
+    return _words(attribute, attribute_facts(attribute), quoted=document.tree.json)
+
+
+def _words(attribute: Attribute[Any], facts: str, *, quoted: bool) -> Iterator[Value]:
+    if attribute.type == "BOOL":
+        yield from (Value(word, "value", False, facts, attribute.doc) for word in ("true", "false"))
+    for option in attribute.options:
+        yield Value(option, "value", quoted, facts, attribute.option_docs.get(option, ""))
+
+
+def _outputs(document: Document, block: Block) -> Iterator[Value]:
+    """Outputs that a layer may read: the nearest before it first, then those behind it."""
+    before = [layer for layer in document.layers if layer.block.start < block.start]
+    behind = [layer for layer in document.layers if layer.block.start > block.start]
+    seen: set[str] = set()
+    for layer in [*reversed(before), *behind]:
+        for name in document.output_names(layer):
+            if name not in seen and layer.name != document.tree.first(block, "name"):
+                seen.add(name)
+                yield Value(name, "output", True, _made(document, name), f"Made by a layer of type `{layer.type}`.")
+
+
+def _data(document: Document) -> Iterator[Value]:
+    return (Value(name, "output", True, _made(document, name)) for name in document.data_layers())
+
+
+def _made(document: Document, name: str) -> str:
+    known = document.types.get(name)
+    return str(known[1]) if known is not None else ""
+
+
+def _parameters(document: Document, block: Block) -> Iterator[Value]:
+    layer = document.layer_of.get(id(block.parent))
+    if layer is None or layer.definition is None:
+        return
+    for name, param in layer.definition.params.items():
+        yield Value(name, "parameter", True, param.text, param.doc)
