@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cached_property
 from typing import NamedTuple
 
-from paddle_layers.config import Examined, Network, Node, examine
+from paddle_layers.config import Diagnostic, Examined, Network, Node, Source, examine
 from paddle_layers.define import LayerDefinition, Type, registries
 
 from .scanner import Block, Token, Tree
@@ -41,8 +41,12 @@ class Document:
 
     @cached_property
     def examined(self) -> Examined:
-        """Sound layers and faults."""
-        return examine(self.text, self.path)
+        """Sound layers and faults. A plugin that fails where the reader does not expect it is a fault, too."""
+        try:
+            return examine(self.text, self.path)
+        except (Exception, SystemExit) as error:
+            message = f"this file cannot be checked, a plugin or the library fails: {type(error).__name__}: {error}"
+            return Examined(None, [Diagnostic("E401", message, Source(self.path, self.text), 0)])
 
     @property
     def network(self) -> Network | None:

@@ -13,12 +13,12 @@ from pygls.lsp.server import LanguageServer
 import paddle_layers
 from paddle_layers.config import ConfigError, format_text
 
-from . import messages
 from .completion import completions
+from .cursor import place
 from .definition import definitions, symbols
 from .document import Document
 from .hover import hover
-from .positions import Lines
+from .messages import Writer, takes_snippets
 from .problems import problems
 from .streams import protocol_streams
 
@@ -27,6 +27,8 @@ R = TypeVar("R")
 PAUSE = 0.15
 """Seconds without a keystroke before a text is checked."""
 
+QUOTE = '"'
+
 log = logging.getLogger(__name__)
 
 
@@ -34,39 +36,27 @@ class Server(LanguageServer):
     """Keeps the open files and answers for them. Whatever a plugin does, the server goes on."""
 
     def __init__(self) -> None:
-        super().__init__(
-            "paddle-layers",
-            paddle_layers.__version__,
-            text_document_sync_kind=lsp.TextDocumentSyncKind.Full,
-        )
+        whole = lsp.TextDocumentSyncKind.Full  # a text is checked as a whole, and a lost change cannot shift the rest
+        super().__init__("paddle-layers", paddle_layers.__version__, text_document_sync_kind=whole)
         self.documents: dict[str, Document] = {}
         self.waiting: dict[str, asyncio.Task[None]] = {}
         self.stopped = False
 
-    def document(self, uri: str) -> Document:
-        """The file as it stands in the editor."""
+    def file(self, uri: str) -> tuple[Document, Writer]:
+        """A file as it stands in the editor, and who writes about it."""
         opened = self.workspace.get_text_document(uri)
-        known = self.documents.get(uri)
-        if known is None or known.text != opened.source:
-            known = self.documents[uri] = Document(opened.source, opened.path)
-        return known
-
-    def lines(self, text: str) -> Lines:
-        """The lines of a text, counted as was agreed with the editor."""
-        return Lines(text, str(getattr(self.workspace.position_encoding, "value", "utf-16")))
-
-    def offset(self, document: Document, position: lsp.Position) -> int:
-        """The offset of a position in a file."""
-        return self.lines(document.text).offset(position.line, position.character)
+        document = self.documents.get(uri)
+        if document is None or document.text != opened.source:
+            document = self.documents[uri] = Document(opened.source, opened.path)
+        encoding = self.workspace.position_encoding
+        return document, Writer(document, uri, str(getattr(encoding, "value", encoding)))
 
     def publish(self, uri: str) -> None:
         """Send the faults of a file; none when it is closed."""
-        if uri not in self.workspace.text_documents:
-            found: list[lsp.Diagnostic] = []
-        else:
-            document = self.document(uri)
-            lines = self.lines(document.text)
-            found = [messages.diagnostic(problem, lines, self.lines) for problem in safely(problems, document) or ()]
+        found: list[lsp.Diagnostic] = []
+        if uri in self.workspace.text_documents:
+            document, writer = self.file(uri)
+            found = [writer.diagnostic(problem) for problem in safely(problems, document) or ()]
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, found))
 
     def publish_soon(self, uri: str) -> None:
@@ -94,77 +84,88 @@ def safely(call: Callable[..., R], *arguments: object) -> R | None:
 def make_server() -> Server:
     """A server with all its features."""
     server = Server()
-    feature = server.feature
+    _add_files(server)
+    _add_answers(server)
+    _add_edits(server)
+    return server
 
-    @feature(lsp.TEXT_DOCUMENT_DID_OPEN)
+
+def _add_files(server: Server) -> None:
+    """Files are opened, changed, saved and closed."""
+
+    @server.feature(lsp.TEXT_DOCUMENT_DID_OPEN)
     def opened(server: Server, params: lsp.DidOpenTextDocumentParams) -> None:
         server.publish(params.text_document.uri)
 
-    @feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CHANGE)
     async def changed(server: Server, params: lsp.DidChangeTextDocumentParams) -> None:
         server.publish_soon(params.text_document.uri)
 
-    @feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    def saved(server: Server, params: lsp.DidSaveTextDocumentParams) -> None:  # noqa: ARG001 - the protocol's
-        """Training files see the network files on disk."""
-        for uri in server.workspace.text_documents:
+    @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
+    async def saved(server: Server, params: lsp.DidSaveTextDocumentParams) -> None:  # noqa: ARG001 - the protocol's
+        for uri in server.workspace.text_documents:  # a training file reads the network file that was saved
             server.documents.pop(uri, None)
             server.publish_soon(uri)
 
-    @feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
+    @server.feature(lsp.TEXT_DOCUMENT_DID_CLOSE)
     def closed(server: Server, params: lsp.DidCloseTextDocumentParams) -> None:
         server.documents.pop(params.text_document.uri, None)
         server.publish(params.text_document.uri)
 
-    @feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=['"', ":"]))
-    def complete(server: Server, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
-        document = server.document(params.text_document.uri)
-        items = safely(completions, document, server.offset(document, params.position)) or []
-        snippets = messages.snippets(server.client_capabilities)
-        lines = server.lines(document.text)
-        return [messages.completion(item, number, lines, snippets) for number, item in enumerate(items)]
-
-    @feature(lsp.TEXT_DOCUMENT_HOVER)
-    def hovered(server: Server, params: lsp.HoverParams) -> lsp.Hover | None:
-        document = server.document(params.text_document.uri)
-        found = safely(hover, document, server.offset(document, params.position))
-        return messages.hover(found, server.lines(document.text)) if found else None
-
-    @feature(lsp.TEXT_DOCUMENT_DEFINITION)
-    def defined(server: Server, params: lsp.DefinitionParams) -> list[lsp.Location]:
-        document = server.document(params.text_document.uri)
-        found = safely(definitions, document, server.offset(document, params.position)) or []
-        return [messages.location(one.path, one.start, one.end, server.lines(one.text)) for one in found]
-
-    @feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
-    def outline(server: Server, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
-        document = server.document(params.text_document.uri)
-        lines = server.lines(document.text)
-        return [messages.symbol(one, lines) for one in safely(symbols, document) or ()]
-
-    @feature(lsp.TEXT_DOCUMENT_FORMATTING)
-    def formatted(server: Server, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
-        document = server.document(params.text_document.uri)
-        text = safely(_formatted, document)
-        if text is None or text == document.text:
-            return None
-        lines = server.lines(document.text)
-        return [lsp.TextEdit(messages.span(lines, 0, len(document.text)), text)]
-
-    @feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]))
-    def actions(server: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
-        uri = params.text_document.uri
-        document = server.document(uri)
-        start, end = (server.offset(document, at) for at in (params.range.start, params.range.end))
-        lines = server.lines(document.text)
-        near = [one for one in safely(problems, document) or () if one.start <= end and start <= one.end]
-        return [messages.action(one, uri, lines, server.lines) for one in near if one.fix is not None]
-
-    @feature(lsp.SHUTDOWN)
+    @server.feature(lsp.SHUTDOWN)
     def shut_down(server: Server, params: object) -> None:  # noqa: ARG001 - the protocol's
         server.stopped = True
 
-    return server
+
+def _add_answers(server: Server) -> None:
+    """Questions about a file."""
+
+    @server.feature(lsp.TEXT_DOCUMENT_COMPLETION, lsp.CompletionOptions(trigger_characters=[QUOTE, ":"]))
+    def complete(server: Server, params: lsp.CompletionParams) -> list[lsp.CompletionItem]:
+        document, writer = server.file(params.text_document.uri)
+        offset = writer.offset(params.position)
+        typed = params.context.trigger_character if params.context else None
+        if typed == QUOTE and not place(document.tree, offset).quoted:  # it has closed a text: nobody asked
+            return []
+        snippets = takes_snippets(server.client_capabilities)
+        items = safely(completions, document, offset) or []
+        return [writer.completion(item, number, snippets) for number, item in enumerate(items)]
+
+    @server.feature(lsp.TEXT_DOCUMENT_HOVER)
+    def hovered(server: Server, params: lsp.HoverParams) -> lsp.Hover | None:
+        document, writer = server.file(params.text_document.uri)
+        found = safely(hover, document, writer.offset(params.position))
+        return writer.hover(found) if found else None
+
+    @server.feature(lsp.TEXT_DOCUMENT_DEFINITION)
+    def defined(server: Server, params: lsp.DefinitionParams) -> list[lsp.Location]:
+        document, writer = server.file(params.text_document.uri)
+        found = safely(definitions, document, writer.offset(params.position)) or []
+        return [writer.location(target) for target in found]
+
+    @server.feature(lsp.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
+    def outline(server: Server, params: lsp.DocumentSymbolParams) -> list[lsp.DocumentSymbol]:
+        document, writer = server.file(params.text_document.uri)
+        return [writer.symbol(symbol) for symbol in safely(symbols, document) or ()]
+
+
+def _add_edits(server: Server) -> None:
+    """Changes of a file."""
+
+    @server.feature(lsp.TEXT_DOCUMENT_FORMATTING)
+    def formatted(server: Server, params: lsp.DocumentFormattingParams) -> list[lsp.TextEdit] | None:
+        document, writer = server.file(params.text_document.uri)
+        text = safely(_formatted, document)
+        if text is None or text == document.text:
+            return None
+        return [writer.edit(0, len(document.text), text)]
+
+    @server.feature(lsp.TEXT_DOCUMENT_CODE_ACTION, lsp.CodeActionOptions([lsp.CodeActionKind.QuickFix]))
+    def actions(server: Server, params: lsp.CodeActionParams) -> list[lsp.CodeAction]:
+        document, writer = server.file(params.text_document.uri)
+        start, end = writer.offset(params.range.start), writer.offset(params.range.end)
+        near = [one for one in safely(problems, document) or () if one.start <= end and start <= one.end]
+        return [writer.action(problem) for problem in near if problem.fix is not None]
 
 
 def _formatted(document: Document) -> str | None:
