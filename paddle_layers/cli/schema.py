@@ -58,3 +58,46 @@ def lock(check: bool, package: str) -> None:
     else:
         path.write_text(text, encoding="utf-8")
         click.echo(path)
+
+
+@command.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+def export(file: Path) -> None:
+    """Write everything that is registered to FILE (.textproto, .json or .binpb): what `schema diff` compares."""
+    from paddle_layers.codegen.registry_files import ENDS, registry_content, registry_def
+
+    from .output import replace_file
+
+    if file.suffix not in ENDS:
+        raise click.UsageError(f"{file}: the name of a registry file ends in {', '.join(ENDS)}")
+    message = registry_def()
+    replace_file(file, registry_content(message, file.suffix))
+    click.echo(f"{file}: {len(message.layers)} layers and {len(message.components)} other definitions")
+
+
+@command.command()
+@click.argument("old")
+@click.argument("new")
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+def diff(old: str, new: str, style: str) -> None:
+    """Tell what changed from OLD to NEW: files of `schema export`, or `current` for what is registered.
+
+    Status 1 when a change breaks old configs, weights or programs and the version of the definition was not stepped.
+    """
+    import json as text
+
+    from paddle_layers.codegen.compatibility import differences, differences_data, differences_text
+    from paddle_layers.codegen.registry_files import RegistryFileError, read_registry, registry_def
+
+    try:
+        before, after = (registry_def() if name == "current" else read_registry(Path(name)) for name in (old, new))
+    except RegistryFileError as error:
+        click.echo(str(error), err=True)
+        raise click.exceptions.Exit(1) from None
+    found = differences(before, after)
+    if style == "json":
+        click.echo(text.dumps(differences_data(found), indent=1))
+    else:
+        click.echo(differences_text(found) or "no changes")
+    if any(difference.refused for difference in found):
+        raise click.exceptions.Exit(1)

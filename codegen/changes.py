@@ -1,0 +1,275 @@
+"""What a change of a part of a definition means to those who wrote configs, weights or programs before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from paddle_layers.define.layer_def import read_value
+from paddle_layers.schema import layer_def_pb2 as pb
+
+
+class Change(NamedTuple):
+    """One difference between two versions of a definition."""
+
+    subject: str
+    """The part: ``attribute `size` ``."""
+    what: str
+    """What happened to it: "default changed"."""
+    breaking: bool
+    means: str
+    """What that means to somebody's files."""
+    old: str = ""
+    new: str = ""
+
+
+class Rule(NamedTuple):
+    """How a field of a message is compared: two texts, and whether a difference breaks."""
+
+    what: str
+    shown: Callable[[Any], str]
+    breaking: Callable[[Any, Any], bool]
+    means: str
+
+
+def always(_old: Any, _new: Any) -> bool:
+    """Any difference breaks."""
+    return True
+
+
+def never(_old: Any, _new: Any) -> bool:
+    """No difference breaks."""
+    return False
+
+
+def compared(old: Any, new: Any, rules: Mapping[str, Rule], subject: str) -> Iterator[Change]:
+    """The differences that the rules see."""
+    for rule in rules.values():
+        before, after = rule.shown(old), rule.shown(new)
+        if before != after:
+            breaks = rule.breaking(old, new)
+            means = rule.means if breaks else "old files go on meaning what they meant"
+            yield Change(subject, rule.what, breaks, means, before, after)
+
+
+def matched(old: Iterable[Any], new: Iterable[Any]) -> tuple[list[tuple[Any, Any]], list[Any], list[Any]]:
+    """Parts of one name in both, parts that are gone, parts that are new."""
+    before, after = {part.name: part for part in old}, {part.name: part for part in new}
+    both = [(before[name], after[name]) for name in before if name in after]
+    return both, [p for n, p in before.items() if n not in after], [p for n, p in after.items() if n not in before]
+
+
+# ---- attributes
+
+
+def _value(message: pb.AttributeDef, field: str) -> str:
+    return repr(read_value(getattr(message, field))) if message.HasField(field) else "none"
+
+
+def _end(message: pb.AttributeDef, end: str) -> tuple[float, bool] | None:
+    if not message.HasField(f"{end}_value"):
+        return None
+    return float(read_value(getattr(message, f"{end}_value"))), getattr(message, f"{end}_exclusive")
+
+
+def _end_text(message: pb.AttributeDef, end: str) -> str:
+    found = _end(message, end)
+    if found is None:
+        return "none"
+    sign = {"min": (">=", ">"), "max": ("<=", "<")}[end][found[1]]
+    return f"{sign} {found[0]:g}"
+
+
+def _narrowed(end: str) -> Callable[[pb.AttributeDef, pb.AttributeDef], bool]:
+    def narrower(old: pb.AttributeDef, new: pb.AttributeDef) -> bool:
+        before, after = _end(old, end), _end(new, end)
+        if before is None or after is None:
+            return before is None
+        inward = after[0] - before[0] if end == "min" else before[0] - after[0]
+        return inward > 0 or (inward == 0 and after[1])
+
+    return narrower
+
+
+def _most(message: pb.AttributeDef) -> float:
+    return message.max_items if message.HasField("max_items") else float("inf")
+
+
+def _names(parts: Iterable[Any]) -> set[str]:
+    return {part.name for part in parts}
+
+
+REFUSED = "configs that were valid are refused"
+MOVED = "configs that do not set it change their meaning"
+BINARY = "binary configs are read as something else"
+
+ATTRIBUTE: dict[str, Rule] = {
+    "type": Rule("type changed", lambda a: pb.AttributeDef.Type.Name(a.type), always, REFUSED),
+    "repeated": Rule(
+        "number of values changed", lambda a: "a list" if a.repeated else "one value", lambda o, _: o.repeated, REFUSED
+    ),
+    "default_value": Rule(
+        "default changed", lambda a: _value(a, "default_value"), lambda o, _: not o.required, MOVED
+    ),
+    "default_from": Rule(
+        "source of the default changed", lambda a: a.default_from or "none", lambda o, _: not o.required, MOVED
+    ),
+    "required": Rule(
+        "need changed", lambda a: "required" if a.required else "optional", lambda _, n: n.required,
+        "configs that do not set it are refused",
+    ),
+    "min_value": Rule("smallest value changed", lambda a: _end_text(a, "min"), _narrowed("min"), REFUSED),
+    "max_value": Rule("largest value changed", lambda a: _end_text(a, "max"), _narrowed("max"), REFUSED),
+    "min_items": Rule(
+        "fewest values changed", lambda a: str(a.min_items), lambda o, n: n.min_items > o.min_items, REFUSED
+    ),
+    "max_items": Rule("most values changed", lambda a: f"{_most(a):g}", lambda o, n: _most(n) < _most(o), REFUSED),
+    "choices": Rule(
+        "choices changed", lambda a: ", ".join(sorted(_names(a.choices))) or "none",
+        lambda o, n: not _names(o.choices) <= _names(n.choices), REFUSED,
+    ),
+    "aliases": Rule(
+        "other names changed", lambda a: ", ".join(sorted(a.aliases)) or "none",
+        lambda o, n: not {*o.aliases} <= {*n.aliases, n.name}, REFUSED,
+    ),
+    "axis": Rule("axis that it gives changed", lambda a: a.axis or "none", always, "inferred shapes change"),
+    "number": Rule("number changed", lambda a: str(a.number), always, BINARY),
+    "deprecated": Rule("deprecation changed", lambda a: a.deprecated or "no", never, ""),
+}  # fmt: skip
+"""Rules by the field that they are about."""
+
+
+def attribute_changes(old: Iterable[pb.AttributeDef], new: Iterable[pb.AttributeDef]) -> Iterator[Change]:
+    """Changes of a definition's attributes; an attribute whose old name is an alias now was renamed."""
+    both, gone, added = matched(old, new)
+    renamed = {}
+    for before in gone:
+        after = next((part for part in added if before.name in part.aliases), None)
+        subject = f"attribute `{before.name}`"
+        if after is None:
+            yield Change(subject, "removed", True, "configs that set it are refused", before.name)
+            continue
+        renamed[after.name] = before
+        yield Change(subject, "renamed", False, "the old name goes on working", before.name, after.name)
+        both.append((before, after))
+    numbers = {part.number: part.name for part in gone if part.name not in {p.name for p in renamed.values()}}
+    for part in added:
+        subject = f"attribute `{part.name}`"
+        if part.number in numbers:
+            yield Change(subject, "number reused", True, BINARY, f"`{numbers[part.number]}`", f"`{part.name}`")
+        if part.name not in renamed:
+            means = "configs that do not set it are refused" if part.required else "old configs need not know it"
+            yield Change(subject, "added", part.required, means, "", part.name)
+    for before, after in both:
+        yield from compared(before, after, ATTRIBUTE, f"attribute `{after.name}`")
+
+
+# ---- inputs, outputs, statistics
+
+
+def _kinds(argument: pb.ArgumentDef) -> str:
+    return ", ".join(sorted(pb.DataType.Name(kind) for kind in argument.data_type))
+
+
+def _levels(argument: pb.ArgumentDef) -> str:
+    return ", ".join(map(str, sorted(argument.seq_nested_level)))
+
+
+def _fewer(field: str) -> Callable[[Any, Any], bool]:
+    return lambda old, new: not {*getattr(old, field)} <= {*getattr(new, field)}
+
+
+def _axes_narrower(old: pb.ArgumentDef, new: pb.ArgumentDef) -> bool:
+    """Axes may be taken together where they were not: `N C...` takes what `N C` did."""
+    return new.axes.replace("...", "") != old.axes or "..." in old.axes
+
+
+INPUT: dict[str, Rule] = {
+    "data_type": Rule("accepted data types changed", _kinds, _fewer("data_type"), REFUSED),
+    "seq_nested_level": Rule("accepted sequence levels changed", _levels, _fewer("seq_nested_level"), REFUSED),
+    "repeatable": Rule(
+        "count changed", lambda a: "one or more" if a.repeatable else "one", lambda o, _: o.repeatable, REFUSED
+    ),
+    "optional": Rule(
+        "need changed", lambda a: "optional" if a.optional else "required", lambda o, _: o.optional, REFUSED
+    ),
+    "min_count": Rule(
+        "fewest inputs changed", lambda a: str(a.min_count), lambda o, n: n.min_count > o.min_count, REFUSED
+    ),
+    "axes": Rule("axes changed", lambda a: a.axes, _axes_narrower, "other shapes are accepted than before"),
+    "differentiable": Rule(
+        "gradient changed", lambda a: "gradient" if a.differentiable else "no gradient",
+        lambda o, _: o.differentiable, "what lies before it does not learn any more",
+    ),
+}  # fmt: skip
+
+OUTPUT: dict[str, Rule] = {
+    "data_type": Rule("data type changed", _kinds, always, "layers that read it may be refused"),
+    "repeatable": Rule(
+        "count changed", lambda a: "several" if a.repeatable else "one", always, "names of outputs change"
+    ),
+    "axes": Rule("axes changed", lambda a: a.axes, always, "inferred shapes change"),
+    "differentiable": Rule(
+        "gradient changed", lambda a: "gradient" if a.differentiable else "no gradient",
+        lambda o, _: o.differentiable, "what lies before it does not learn any more",
+    ),
+    "loss": Rule("part in the loss changed", lambda a: "a cost" if a.loss else "no cost", always, "the loss changes"),
+    "size": Rule("number of ids changed", lambda a: a.size or "none", always, "inferred types change"),
+}  # fmt: skip
+
+STATISTIC: dict[str, Rule] = {"axes": Rule("axes changed", lambda a: a.axes, always, "logged numbers change")}
+
+
+def argument_changes(old: Any, new: Any, role: str, rules: Mapping[str, Rule]) -> Iterator[Change]:
+    """Changes of inputs, outputs or statistics."""
+    both, gone, added = matched(old, new)
+    for part in gone:
+        yield Change(
+            f"{role} `{part.name}`", "removed", True, REFUSED if role == "input" else "its readers lack it", part.name
+        )
+    for part in added:
+        breaks = role == "input" and not part.optional and not (part.repeatable and part.min_count == 0)
+        means = REFUSED if breaks else "old files need not know it"
+        yield Change(f"{role} `{part.name}`", "added", breaks, means, "", part.name)
+    orders = [" ".join(part.name for part in parts if part.name in {a.name for a, _ in both}) for parts in (old, new)]
+    if orders[0] != orders[1] and role != "statistic":
+        yield Change(f"{role}s", "order changed", True, "configs name them by place", *orders)
+    for before, after in both:
+        yield from compared(before, after, rules, f"{role} `{after.name}`")
+
+
+# ---- parameters
+
+
+def _initializer(parameter: pb.LayerDef.ParameterDef) -> str:
+    settings = ", ".join(f"{s.name} {read_value(s.value)!r}" for s in parameter.initializer_attributes)
+    return f"{parameter.initializer}({settings})" if settings else parameter.initializer
+
+
+PARAMETER: dict[str, Rule] = {
+    "axes": Rule("axes changed", lambda p: p.axes, always, "weight files do not fit any more"),
+    "input": Rule("input that it belongs to changed", lambda p: p.input or "none", always, "weight files name it anew"),
+    "initializer": Rule("initializer changed", _initializer, always, "training starts elsewhere"),
+    "optional": Rule(
+        "need changed", lambda p: "optional" if p.optional else "always there", lambda o, _: o.optional,
+        "old weight files may lack it",
+    ),
+    "trained": Rule("training changed", lambda p: "trained" if p.trained else "a state", always, "training changes"),
+}  # fmt: skip
+
+
+def parameter_changes(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
+    """Changes of parameters and states."""
+    both, gone, added = matched(_parameters(old), _parameters(new))
+    for part in gone:
+        yield Change(f"parameter `{part.name}`", "removed", True, "weight files have one too many", part.name)
+    for part in added:
+        means = "old files need not know it" if part.optional else "weight files lack it"
+        yield Change(f"parameter `{part.name}`", "added", not part.optional, means, "", part.name)
+    for before, after in both:
+        yield from compared(before, after, PARAMETER, f"parameter `{after.name}`")
+
+
+def _parameters(layer: pb.LayerDef) -> list[pb.LayerDef.ParameterDef]:
+    bias = [layer.bias_attr] if layer.HasField("bias_attr") else []
+    return [part for part in (*layer.parameter_attr, *bias, *layer.extra_parameters) if part.name]

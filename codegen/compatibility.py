@@ -1,0 +1,192 @@
+"""Differences between two registries, and whether old configs, weights and programs survive them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from paddle_layers.define.layer_def import read_value
+from paddle_layers.schema import layer_def_pb2 as pb
+
+from .changes import (
+    BINARY,
+    INPUT,
+    OUTPUT,
+    STATISTIC,
+    Change,
+    Rule,
+    always,
+    argument_changes,
+    attribute_changes,
+    compared,
+    never,
+    parameter_changes,
+)
+
+
+class Difference(NamedTuple):
+    """The changes of one definition."""
+
+    definition: str
+    """Kind and name: "layer fc"."""
+    changes: tuple[Change, ...]
+    stepped: bool
+    """Whether the version of the definition was stepped, which allows breaking changes."""
+
+    @property
+    def refused(self) -> bool:
+        """Whether there is a breaking change without a step of the version."""
+        return not self.stepped and any(change.breaking for change in self.changes)
+
+
+DEFINITION: dict[str, Rule] = {
+    "number": Rule("number changed", lambda d: str(d.number), always, BINARY),
+    "version": Rule(
+        "version stepped", lambda d: str(d.version), lambda o, n: n.version < o.version, "it never goes back"
+    ),
+}
+
+FACTS: dict[str, Rule] = {
+    "can_do_bp": Rule(
+        "gradient changed", lambda f: "gradient" if f.can_do_bp else "no gradient", lambda o, _: o.can_do_bp,
+        "what lies before it does not learn any more",
+    ),
+    "devices": Rule(
+        "devices changed", lambda f: ", ".join(f.devices), lambda o, n: not {*o.devices} <= {*n.devices},
+        "networks do not run there any more",
+    ),
+}  # fmt: skip
+
+RULES: dict[str, Rule] = {
+    "rules": Rule(
+        "conditions changed", lambda d: "; ".join(sorted(f"{r.subject}: {r.condition}" for r in d.rules)) or "none",
+        never, "",
+    )
+}  # fmt: skip
+"""Conditions are texts: whether they accept what they did, the examples show."""
+
+IRRELEVANT = {
+    "LayerDef.type": "matches the definitions",
+    "LayerDef.description": "words",
+    "LayerDef.family": "place on the pages",
+    "LayerDef.elsewhere": "names on the pages",
+    "LayerDef.since_version": "a record",
+    "LayerDef.package": "where it is from",
+    "LayerDef.registered_at": "not in exported registries",
+    "LayerDef.common": "what it brings are attributes",
+    "LayerDef.aliases": "not in use",
+    "ComponentDef.kind": "matches the definitions",
+    "ComponentDef.type": "matches the definitions",
+    "ComponentDef.description": "words",
+    "ComponentDef.elsewhere": "names on the pages",
+    "ComponentDef.package": "where it is from",
+    "ComponentDef.since_version": "a record",
+    "ComponentDef.registered_at": "not in exported registries",
+    "AttributeDef.name": "matches the attributes",
+    "AttributeDef.description": "words",
+    "AttributeDef.fields": "groups are settings of parameters",
+    "ArgumentDef.name": "matches the arguments",
+    "ArgumentDef.description": "words",
+    "ArgumentDef.seq_nested_level": "of an output it follows from the inputs, of a statistic there is none",
+    "ArgumentDef.optional": "outputs and statistics are never optional",
+    "ArgumentDef.min_count": "an input's",
+    "ParameterDef.name": "matches the parameters",
+    "ParameterDef.description": "words",
+    "ParameterDef.attributes": "the same for all; from network.proto",
+    "ExampleDef.purpose": "words",
+}
+"""Fields in which a difference is no change, with the reason."""
+
+
+def differences(old: pb.RegistryDef, new: pb.RegistryDef) -> list[Difference]:
+    """Definitions that differ, those with breaking changes first."""
+    before, after = _by_name(old), _by_name(new)
+    found = []
+    for name in sorted({*before, *after}):
+        first, second = before.get(name), after.get(name)
+        if first is None or second is None:
+            gone = second is None
+            means = "configs that use it are refused" if gone else "old files need not know it"
+            changes: tuple[Change, ...] = (Change(name, "removed" if gone else "added", gone, means),)
+        else:
+            compare: Callable[[Any, Any], Iterator[Change]] = _layer if isinstance(first, pb.LayerDef) else _component
+            changes = tuple(sorted(compare(first, second), key=lambda change: not change.breaking))
+        if changes:
+            stepped = first is not None and second is not None and second.version > first.version
+            found.append(Difference(name, changes, stepped))
+    return sorted(found, key=lambda difference: not any(change.breaking for change in difference.changes))
+
+
+def _by_name(registry: pb.RegistryDef) -> Mapping[str, Any]:
+    return {f"layer {layer.type}": layer for layer in registry.layers} | {
+        f"{component.kind} {component.type}": component for component in registry.components
+    }
+
+
+def _layer(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
+    yield from compared(old, new, DEFINITION | RULES, "the layer")
+    yield from attribute_changes(old.layer_attr, new.layer_attr)
+    yield from argument_changes(old.inputs, new.inputs, "input", INPUT)
+    yield from argument_changes(old.outputs, new.outputs, "output", OUTPUT)
+    yield from argument_changes(old.statistics, new.statistics, "statistic", STATISTIC)
+    yield from parameter_changes(old, new)
+    yield from compared(old.facts, new.facts, FACTS | _other_facts(), "the layer")
+    yield from _inference(old, new)
+
+
+def _component(old: pb.ComponentDef, new: pb.ComponentDef) -> Iterator[Change]:
+    yield from compared(old, new, DEFINITION, f"the {new.kind}")
+    yield from attribute_changes(old.attributes, new.attributes)
+    if list(old.states) != list(new.states):
+        texts = ", ".join(old.states) or "none", ", ".join(new.states) or "none"
+        yield Change("states", "changed", True, "trainings do not resume from old checkpoints", *texts)
+
+
+def _other_facts() -> dict[str, Rule]:
+    """Facts that are for information."""
+
+    def shown(name: str) -> Callable[[Any], str]:
+        return lambda facts: str(getattr(facts, name))
+
+    names = [field.name for field in pb.FactsDef.DESCRIPTOR.fields if field.name not in FACTS]
+    return {name: Rule(f"fact `{name}` changed", shown(name), never, "") for name in names}
+
+
+def _inference(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
+    """Examples that both have, with other results."""
+    known = {_example(example): example for example in new.examples}
+    for example in old.examples:
+        after = known.get(_example(example))
+        for field, means in (("outputs", "inferred types change"), ("parameters", "weight files do not fit any more")):
+            if after is not None and list(getattr(example, field)) != list(getattr(after, field)):
+                texts = (", ".join(getattr(one, field)) or "none" for one in (example, after))
+                yield Change(f"example {_example(example)}", f"inferred {field} changed", True, means, *texts)
+
+
+def _example(example: pb.ExampleDef) -> str:
+    settings = [f"{i.name}={i.type}" for i in example.inputs]
+    settings += [f"{s.name}={read_value(s.value)!r}" for s in example.attributes]
+    return f"({', '.join(settings)})"
+
+
+# ---- for people and for programs
+
+
+def differences_text(found: Sequence[Difference]) -> str:
+    """One paragraph for each definition, breaking changes first."""
+    lines = []
+    for difference in found:
+        lines.append(difference.definition + (", version stepped" if difference.stepped else ""))
+        for change in difference.changes:
+            label = "compatible" if not change.breaking else "breaking, allowed" if difference.stepped else "breaking"
+            values = f": {change.old or 'nothing'} -> {change.new or 'nothing'}" if change.old or change.new else ""
+            subject = "" if change.subject == difference.definition else f"{change.subject} "
+            lines.append(f"  {label}: {subject}{change.what}{values}; {change.means}")
+    return "\n".join(lines)
+
+
+def differences_data(found: Sequence[Difference]) -> list[dict[str, Any]]:
+    """The same for programs: an object for each change."""
+    return [
+        {"definition": d.definition, "stepped": d.stepped, **change._asdict()} for d in found for change in d.changes
+    ]
