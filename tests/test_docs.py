@@ -104,7 +104,7 @@ class Page:
         if shown.strip():
             same = doctest.OutputChecker().check_output(shown, done.stdout, FLAGS)
             assert same, f"{place}\nshown:\n{shown}\nfound:\n{done.stdout}"
-        refused = "error[" in shown or "nothing is overwritten" in shown
+        refused = any(word in shown for word in ("error[", "nothing is overwritten", "breaking:"))
         assert done.returncode == int(refused), f"{place}\n{done.stdout}"
 
 
