@@ -138,13 +138,34 @@ def _stubs(environment: Environment) -> set[str]:
     return set(re.findall(r"^def (\w+)\(", text, flags=re.MULTILINE))
 
 
+def _site(environment: Environment) -> set[str]:
+    shutil.rmtree(environment.work / "site", ignore_errors=True)
+    environment.cli("docs", "--html", "site")
+    return {page.stem for page in (environment.work / "site" / "reference" / "layers").glob("*.html")}
+
+
+def _json_schema(environment: Environment) -> set[str]:
+    environment.cli("schema", "json", "schemas")
+    schema = json.loads((environment.work / "schemas" / "network.schema.json").read_text(encoding="utf-8"))
+    return {name.removeprefix("layer.") for name in schema["$defs"]}
+
+
+def _protos(environment: Environment) -> set[str]:
+    environment.cli("schema", "proto", "protos")
+    text = (environment.work / "protos" / "paddle_layers" / "network.proto").read_text(encoding="utf-8")
+    return set(re.findall(r"^  optional \w+Layer (\w+) = ", text, flags=re.MULTILINE))
+
+
 CHECKS: dict[str, Callable[[Environment], set[str]]] = {
     "registry": _registered,
     "layers": _listed,
     "plugins": _plugins,
     "helpers": _helpers,
     "docs": _pages,
+    "site": _site,
     "stubs": _stubs,
+    "JSON Schema": _json_schema,
+    ".proto": _protos,
 }
 """Where the plugin's layers must appear while it is installed, and must not once it is not."""
 
