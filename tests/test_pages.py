@@ -102,7 +102,7 @@ def test_a_foreign_name_leads_to_the_layer(tmp_path: Path) -> None:
 @pytest.mark.parametrize("code_", list(EXPLANATIONS))
 def test_page_of_a_code_shows_what_validate_says(code_: str) -> None:
     text = code_page(code_)
-    assert text.startswith(f"# {code_}\n")
+    assert text.startswith(f"# {code_}: ")
     if EXPLANATIONS[code_].wrong:
         assert f"[{code_}]: " in text
         assert "/tmp" not in text
