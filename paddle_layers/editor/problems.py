@@ -51,7 +51,8 @@ def _problem(fault: Diagnostic) -> Problem:
         else:
             end = note.source.token_end(note.start)
             related.append(Related(note.message, note.source.name, note.source.text, note.start, end))
-    return Problem(fault.code, fault.severity, message, fault.start, fault.end, tuple(related), fault.fix)
+    end = min(fault.end, len(fault.source.text))  # what is missing may be missed behind the last character
+    return Problem(fault.code, fault.severity, message, min(fault.start, end), end, tuple(related), fault.fix)
 
 
 def _elsewhere(document: Document, faults: list[Diagnostic]) -> list[Problem]:

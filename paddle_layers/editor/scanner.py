@@ -221,8 +221,10 @@ class _Scanner:
         elif token.follows == "colon" or (token.follows == "open" and kind == "word"):
             self._name(token)
             return
-        elif top.field or (self.pending and (self.colon or (kind == "string" and not self.json))):
+        elif top.field or (self.pending and self.colon):
             self._value(token, top.field or self.pending)
+        elif kind == "string" and not self.json:  # without a colon, or strings side by side
+            self._value(token, self.pending or next(reversed(top.block.fields), None))
         else:
             self._name(token)
             return
@@ -237,19 +239,20 @@ class _Scanner:
         self.colon = False
 
     def _value(self, token: Token, field: Field | None) -> None:
-        assert field is not None, "a value belongs to a field"
-        token.role, token.field = VALUE, field
-        field.values.append(token)
+        if field is not None:
+            token.role, token.field = VALUE, field
+            field.values.append(token)
 
     def _open(self, token: Token) -> None:
-        field = self.stack[-1].field or self.pending
+        listed = self.stack[-1].field
+        field = listed or self.pending
         if field is None and self.json and len(self.stack) == 1:
             self.stack.append(_Frame(self.tree.root))  # the object that is the file
             return
         if field is not None and field.name == "layer" and not self.json:
             self._layer_in_layer(token, field)
-        name = field.name if field is not None else ""
-        block = Block(name, field.token.start if field is not None else token.start, self.stack[-1].block)
+        start = token.start if listed or field is None else field.token.start
+        block = Block(field.name if field is not None else "", start, self.stack[-1].block)
         if field is not None:
             field.blocks.append(block)
         self.stack.append(_Frame(block))
