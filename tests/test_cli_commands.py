@@ -206,6 +206,24 @@ def test_docs(run: Run, tmp_path: Path) -> None:
     assert "net.textproto" in run("docs", "net.textproto/pages", status=1).stderr
 
 
+def test_a_site_says_what_it_needs(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("site", "sphinx_extension"):
+        monkeypatch.delitem(sys.modules, f"paddle_layers.codegen.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "sphinx", None)
+    assert "pip install 'paddle-layers[docs]'" in run("docs", "site", "--html", status=1).stderr
+
+
+def test_schema_json(run: Run, tmp_path: Path) -> None:
+    shown = run("schema", "json", "schemas").stdout.split()
+    assert shown == ["schemas/network.schema.json", "schemas/training.schema.json"]
+    assert json.loads((tmp_path / shown[0]).read_text())["title"] == "paddle_layers network"
+
+
+def test_stubs(run: Run, tmp_path: Path) -> None:
+    assert run("stubs").stdout.split() == ["typings/paddle_layers/nn.pyi", "typings/paddle_layers/__init__.pyi"]
+    assert "def fc(" in (tmp_path / "typings/paddle_layers/nn.pyi").read_text()
+
+
 def test_plugins(run: Run) -> None:
     run("plugins")
 
