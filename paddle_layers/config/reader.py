@@ -223,7 +223,7 @@ class TextReader:
         self.fields.append(broken(position))
         if kind == 9 and (found == "}" or found.isalpha()):
             return position  # the next field, or the end of the block
-        resume = self._resume(position)
+        resume = self._resume(start + len(name) if kind == 11 else position)  # the next line may begin a field
         if kind == 14 and resume == position:
             resume += 1
         return resume

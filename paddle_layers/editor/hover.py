@@ -129,7 +129,7 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 
 def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
-    """Shapes of a layer's parameters; `weight_1` is the one of the second item of a repeatable input."""
+    """Shapes of a layer's parameters; `weight_1` is the one of the second of several inputs."""
     definition = node.definition
     binding = definition.bind_axes(node.input_types, node.attributes)
     shapes = {}
@@ -138,7 +138,7 @@ def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
             continue
         count = len(binding.arguments[param.per]) if param.per is not None else 1
         for item in range(count):
-            shapes[f"{name}_{item}" if item else name] = binding.dims(param, item)
+            shapes[f"{name}_{item}" if count > 1 else name] = binding.dims(param, item)
     return shapes
 
 
