@@ -93,6 +93,7 @@ WRONG = {
     "an empty range": ({"field": 'a = Int("a", default=1, min=3, max=2)'}, "no number is >= 3 and <= 2"),
     "an illegal default": ({"field": 'a = Int("a", default=1, min=3)'}, "must be >= 3"),
     "a field named like an index": ({"field": 'n = Int("a", default=1)'}, "has the name of an index"),
+    "a keyword": ({"field": 'a = Int("a", default=1, aliases=("lambda",))'}, "attribute `lambda`: a name is a word"),
     "names that clash": ({"field": 'a_b = Int("a", default=1); aB = Int("b", default=1)'}, "clash"),
     "a reserved name": ({"field": 'key = Int("a", default=1)'}, "a name that the framework uses"),
     "a taken name": ({"options": ", common=('acts',)"}, "there is no common attribute `acts`"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import keyword
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -132,8 +133,8 @@ class Definition:
         return instance
 
     def _check(self) -> None:
-        if not self.name.isidentifier() or self.name != self.name.lower():
-            raise self.error("a name is lower case, words joined by `_`")
+        if not _is_word(self.name) or self.name != self.name.lower():
+            raise self.error("a name is lower case, words joined by `_`, and no keyword of Python")
         if self.name in HEADER_NAMES:
             raise self.error("this name is a word of the config files")
         if not self.description:
@@ -141,6 +142,8 @@ class Definition:
         seen: dict[str, str] = {}
         for name, attribute in self.attributes.items():
             for word in (name, *attribute.aliases):
+                if not _is_word(word):
+                    raise self.error(f"attribute `{word}`: a name is a word that Python and protobuf take as one")
                 key = word.replace("_", "").lower()
                 if key in seen:
                     raise self.error(f"attributes `{seen[key]}` and `{word}` clash")
@@ -161,6 +164,11 @@ class Definition:
         if not attribute.required and attribute.default_from is None and attribute.default is not None:
             if reason := attribute.check(attribute.default):
                 raise self.error(f"the default is not legal: {reason}")
+
+
+def _is_word(name: str) -> bool:
+    """Whether a name may stand in Python, in protobuf and in a config."""
+    return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
 
 
 def _location(owner: type) -> tuple[str, int]:
