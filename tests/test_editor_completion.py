@@ -179,7 +179,7 @@ def test_what_is_said_of_an_attribute() -> None:
     assert items["num_filters"].detail == "int, >= 1, required"
     assert items["stride_y"].detail == "int, >= 1, same as stride"
     assert items["stride"].detail == "int, >= 1, default 1"
-    assert items["num_filters"].documentation == "number of filters.\n\nAlso called `num_output`."
+    assert items["num_filters"].documentation == "Number of filters.\n\nAlso called `num_output`."
 
 
 # ---- values
@@ -233,7 +233,9 @@ def test_inputs_are_the_outputs_of_other_layers(value: str) -> None:
     items = offered(THREE % value)
     assert [item.label for item in items] == ["left", "right", "x", "z"], "the nearest before it first"
     network = pl.loads(THREE % '"left"')
-    types = {name: str(type_) for node in network for name, type_ in zip(node.output_names, node.output_types, strict=True)}
+    types = {
+        name: str(type_) for node in network for name, type_ in zip(node.output_names, node.output_types, strict=True)
+    }
     assert {item.label: item.detail for item in items} == {name: types[name] for name in ("left", "right", "x", "z")}
 
 

@@ -105,7 +105,7 @@ def test_every_attribute(definition) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_attributes_and_fields() -> None:
-    assert shown(marked(NET, "num_filters")).startswith("**num_filters**: int, &gt;= 1, required\n\nnumber of filters.")
+    assert shown(marked(NET, "num_filters")).startswith("**num_filters**: int, &gt;= 1, required\n\nNumber of filters.")
     assert shown(marked(NET, "size: 3 act")).startswith("**size**: int")
     assert shown(marked(NET, "lr_mult")).endswith(COMMENTS["ParamSettings.lr_mult"])
     assert shown(marked(NET, "lr_mult")).startswith("**lr_mult**: float, &gt;= 0, default 1")

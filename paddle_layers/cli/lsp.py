@@ -11,7 +11,7 @@ def command() -> None:
     try:
         from paddle_layers.editor.server import serve
     except ModuleNotFoundError as error:
-        if error.name not in ("pygls", "lsprotocol"):
+        if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
         click.echo("the language server needs pygls: pip install 'paddle-layers[lsp]'", err=True)
         raise click.exceptions.Exit(1) from None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from paddle_layers.codegen.markdown import code, escape
 from paddle_layers.codegen.words import attribute_range, attribute_type, config_text, default_text
 from paddle_layers.config.headers import HeaderField
@@ -75,4 +73,4 @@ def _limits(attribute: Attribute[object]) -> str:
 
 
 def _sentence(text: str) -> str:
-    return text if re.search(r"[.!?]$", text) else text + "."
+    return text[:1].upper() + text[1:] + ("" if text.endswith((".", "!", "?")) else ".")
