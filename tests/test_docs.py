@@ -28,7 +28,7 @@ SLOW = {"README.md"}
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"(?:#|//) file: (\S+)\n")
 PLUGIN = re.compile(r"^# plugins: (\S+)$", re.MULTILINE)
-KNOWN = {"python", "console", "textproto", "json", "text"}
+KNOWN = {"python", "console", "textproto", "json", "text"} | {"lua", "toml", "elisp"}  # these are for editors to run
 
 BY_CI = re.compile(r"pip install -e .*|python -m pytest.*|bash \.ci/run|ruff .*|python -m codegen\.\w+ --check")
 """Commands about the checkout itself; they are steps of .ci/run."""
