@@ -73,6 +73,7 @@ def _settings(extra: Path, siblings: dict[str, list[str]]) -> dict[str, object]:
         "html_logo": str(THEME / "paddle_layers.svg"),
         "html_extra_path": [str(extra)],
         "html_copy_source": False,
+        "html_use_index": False,
         "templates_path": [str(THEME.with_name("templates"))],
         "html_sidebars": {"**": SIDEBAR},
         "html_context": {"siblings": siblings},

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from weakref import WeakKeyDictionary
 
 
 def parse_function(source: str) -> ast.FunctionDef:
@@ -20,22 +21,38 @@ def parse_function(source: str) -> ast.FunctionDef:
     return node
 
 
-def _value_uses(tree: ast.AST, name: str) -> Iterator[ast.AST]:
+_USES: WeakKeyDictionary[ast.AST, dict[str, list[ast.Name]]] = WeakKeyDictionary()
+"""What was found in a tree; bodies of trees are never changed, only copied."""
+
+
+def _value_uses(tree: ast.AST, name: str) -> Sequence[ast.Name]:
     """Nodes that use the values of `name`: `x.shape` and `len(x)` don't."""
+    found = _USES.get(tree)
+    if found is None:
+        found = _USES[tree] = _find_uses(tree)
+    return found.get(name, ())
+
+
+def _find_uses(tree: ast.AST) -> dict[str, list[ast.Name]]:
     shape_only: set[int] = set()
+    names: list[ast.Name] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute) and node.attr == "shape":
             shape_only |= {id(inner) for inner in ast.walk(node.value)}
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
             shape_only |= {id(argument) for argument in node.args}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Name) and node.id == name and id(node) not in shape_only:
-            yield node
+        elif isinstance(node, ast.Name):
+            names.append(node)
+    found: dict[str, list[ast.Name]] = {}
+    for node in names:
+        if id(node) not in shape_only:
+            found.setdefault(node.id, []).append(node)
+    return found
 
 
 def reads(tree: ast.AST, name: str) -> bool:
     """Whether values of the tensor `name` are read."""
-    return any(True for _ in _value_uses(tree, name))
+    return bool(_value_uses(tree, name))
 
 
 def mentions(tree: ast.AST, name: str) -> bool:
