@@ -45,7 +45,7 @@ def marked(text: str, word: str, by: int = 1) -> str:
 def test_a_layer(word: str) -> None:
     text = shown(marked(NET, word))
     assert text.startswith(
-        "**c**: `conv`\n\n`x` 4x8x8 → `c` 5x6x6\n\nParameters: `weight` 5x4x3x3, `bias` 5\n\nSlides "
+        "**c**: `conv`\n\n```text\nx 4x8x8 → c 5x6x6\nparameters weight 5x4x3x3, bias 5\n```\n\nSlides "
     )
     assert "Caffe `Convolution`" in text
     assert "ONNX `Conv`" in text
@@ -59,7 +59,7 @@ def test_inferred_types_and_parameters_are_those_of_the_net(name: str) -> None:
         found = hover(document, document.text.index(f'"{LAYER}"') + 1)
         assert found is not None
         for output, type_ in zip(node.output_names, node.output_types, strict=True):
-            assert f"`{output}` {type_}" in found.text.replace("&lt;", "<")
+            assert f"{output} {type_}" in found.text
         with case.net() as net:
             shapes = {key.partition(".")[2]: value.shape for key, value in net.parameters.items()}
         assert parameter_shapes(node) == shapes
@@ -69,7 +69,7 @@ def test_inferred_types_and_parameters_are_those_of_the_net(name: str) -> None:
 def test_types_are_shown_while_another_layer_is_broken(wrong: str) -> None:
     text = NET.replace(wrong, f"! {wrong[2:]}") + 'layer { name: "z" type: "fc" input: "x" fc { size: 7 } }\n'
     assert problems(Document(text))
-    assert "`x` 4x8x8 → `z` 7" in shown(marked(text, '"z"'))
+    assert "x 4x8x8 → z 7" in shown(marked(text, '"z"'))
     assert shown(marked(text, '"y"')).startswith("**fc**: layer\n\nAffine map"), "it depends on the fault"
     if '"c" type' in text:
         assert "its type is not known" in shown(marked(text, 'input: "c"', 8))
@@ -77,14 +77,14 @@ def test_types_are_shown_while_another_layer_is_broken(wrong: str) -> None:
 
 def test_types_are_shown_while_a_layer_is_being_written() -> None:
     text = NET + 'layer { name: "z" type: "fc" input: "'
-    assert "→ `c` 5x6x6" in shown(marked(text, '"c" type'))
+    assert "→ c 5x6x6" in shown(marked(text, '"c" type'))
     text = 'layer { name: "w" type: "fc" input: "x" fc { si\n' + NET
-    assert "→ `c` 5x6x6" in shown(marked(text, '"c" type'))
+    assert "→ c 5x6x6" in shown(marked(text, '"c" type'))
 
 
 def test_an_input() -> None:
-    assert shown(marked(NET, 'input: "c"', 8)) == "`c`: 5x6x6\n\nmade by `c`, a layer of type `conv`"
-    assert shown(marked(NET, 'input: "x"', 8)) == "`x`: 4x8x8\n\nmade by `x`, a layer of type `data`"
+    assert shown(marked(NET, 'input: "c"', 8)) == "`c`: `5x6x6`\n\nmade by `c`, a layer of type `conv`"
+    assert shown(marked(NET, 'input: "x"', 8)) == "`x`: `4x8x8`\n\nmade by `x`, a layer of type `data`"
     unknown = shown(NET.replace('"c" fc', '"lo|st" fc'))
     assert unknown.endswith(COMMENTS["Layer.input"]), "what is not known is not made up"
 
@@ -105,15 +105,15 @@ def test_every_attribute(definition) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_attributes_and_fields() -> None:
-    assert shown(marked(NET, "num_filters")).startswith("**num_filters**: int, &gt;= 1, required\n\nNumber of filters.")
-    assert shown(marked(NET, "size: 3 act")).startswith("**size**: int")
+    assert shown(marked(NET, "num_filters")).startswith("**num_filters**: `int, >= 1, required`\n\nNumber of filters.")
+    assert shown(marked(NET, "size: 3 act")).startswith("**size**: `int")
     assert shown(marked(NET, "lr_mult")).endswith(COMMENTS["ParamSettings.lr_mult"])
-    assert shown(marked(NET, "lr_mult")).startswith("**lr_mult**: float, &gt;= 0, default 1")
+    assert shown(marked(NET, "lr_mult")).startswith("**lr_mult**: `float, >= 0, default 1`")
     assert shown("epo|chs: 3").endswith(COMMENTS["Training.epochs"])
     assert shown(marked(NET, '"relu"')).startswith("**relu**: layer\n\n" + registries["layer"]["relu"].summary[:10])
     assert shown('optimizer { type: "s|gd" learning_rate: 1 sgd { } }').startswith("**sgd**: optimizer")
-    assert shown('optimizer { type: "sgd" sgd { momen|tum: 0.5 } }').startswith("**momentum**: float")
-    assert shown('optimizer { type: "sgd" momen|tum: 0.5 }').startswith("**momentum**: float"), "outside of its block"
+    assert shown('optimizer { type: "sgd" sgd { momen|tum: 0.5 } }').startswith("**momentum**: `float")
+    assert shown('optimizer { type: "sgd" momen|tum: 0.5 }').startswith("**momentum**: `float"), "outside of its block"
     assert shown("# nothi|ng") == shown("non|sense: 3") == shown("|") == shown("layer { | }") == ""
 
 
@@ -155,7 +155,7 @@ def test_the_network_file_and_its_layers() -> None:
     (found,) = definitions(*opened(marked(text, 'feed { input: "image"', 16), str(TRAIN)))
     assert Path(found.path) == LENET
     assert found.text[found.start - 1 : found.end + 1] == '"image"'
-    assert shown(marked(text, 'feed { input: "image"', 16), str(TRAIN)).startswith("`image`: 1x8x8")
+    assert shown(marked(text, 'feed { input: "image"', 16), str(TRAIN)).startswith("`image`: `1x8x8`")
     assert definitions(*opened('network: "lo|st.textproto"', str(TRAIN))) == []
 
 
@@ -211,3 +211,8 @@ def test_a_remark_without_a_place_is_part_of_the_message(monkeypatch: pytest.Mon
     document.__dict__["examined"] = Examined(None, [fault])
     (problem,) = problems(document)
     assert (problem.severity, problem.message) == ("warning", "old\nchange it\nsince then")
+
+
+def test_an_input_that_is_being_written_is_one_fault() -> None:
+    (problem,) = problems(Document(NET + 'layer { name: "z" type: "fc" input: "'))
+    assert problem.code == "E003"

@@ -198,9 +198,9 @@ def test_a_session(tmp_path: Path) -> None:
         assert await session.completion('"c" fc', 3, '"') == {}, "the quote closed a text"
         assert await session.completion('"c" fc', 1, '"') == inputs
 
-        assert (await session.hover('"c" type')).startswith("**c**: `conv`\n\n`bild𝄞` 3x8x8 → `c` 5x6x6\n\nParam")
-        assert "weight` 180x10" in await session.hover('"y"')
-        assert (await session.hover("num_filters")).startswith("**num_filters**: int, &gt;= 1, required")
+        assert (await session.hover('"c" type')).startswith("**c**: `conv`\n\n```text\nbild𝄞 3x8x8 → c 5x6x6\nparam")
+        assert "weight 180x10" in await session.hover('"y"')
+        assert (await session.hover("num_filters")).startswith("**num_filters**: `int, >= 1, required`")
         assert await session.hover("10 }") == await session.hover("size: 10")
 
         where = await session.client.text_document_definition_async(
@@ -287,8 +287,8 @@ def test_plugins_are_known_and_cannot_end_the_session(tmp_path: Path) -> None:
         text = DATA.replace("[3, 8, 8]", "3").replace("bild𝄞", "c")
         assert await session.open(text + layer % 0) == []
         assert "test_crashing" in await session.completion('"test_cr', 1)
-        assert "`z` 3" in await session.hover('"z"')
-        assert (await session.hover("way")).startswith("**way**: int, default 0\n\nWhich way.")
+        assert "→ z 3" in await session.hover('"z"')
+        assert (await session.hover("way")).startswith("**way**: `int, default 0`\n\nWhich way.")
         session.change(text + layer % 1)
         (fault,) = await session.published()
         assert fault.code == "E401"

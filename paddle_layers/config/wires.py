@@ -123,15 +123,17 @@ class Wires:
                 elif name in self.anywhere:
                     self.absent.setdefault(index, (state, item, name))
                     complete = False
-                elif not self._poisoned(name):
+                elif not self._poisoned(draft, name):
                     self._unknown_input(draft, index, item, name)
             if complete:
                 self.works.add(index)
             needs.append(needed)
         return needs
 
-    def _poisoned(self, name: str) -> bool:
-        """Whether a faulty or repeatable layer may make an output of this name."""
+    def _poisoned(self, draft: Draft, name: str) -> bool:
+        """Whether a faulty or repeatable layer may make an output of this name, or the name was never finished."""
+        if not name and draft.bound is not None and draft.bound.broken:
+            return True
         stem, dot, _ = name.rpartition(".")
         if not dot:
             return False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from paddle_layers.codegen.markdown import code, escape
+from paddle_layers.codegen.markdown import Markdown, block, code, escape
 from paddle_layers.config import Node
 from paddle_layers.config.headers import HeaderField
 from paddle_layers.define import Definition, LayerDefinition, Type, registries
@@ -70,7 +70,7 @@ def _name(document: Document, token: Token, found: Meaning) -> str:
     definition = found.definition
     attribute = definition.attribute_by_name.get(name) if definition is not None else None
     if attribute is not None:
-        return f"**{escape(attribute.name)}**: {escape(attribute_facts(attribute))}\n\n{attribute_text(attribute)}"
+        return f"**{escape(attribute.name)}**: {code(attribute_facts(attribute))}\n\n{attribute_text(attribute)}"
     named = registries[found.registry].get(name) if found.header is not None and found.registry else None
     if named is None:
         return ""
@@ -80,7 +80,7 @@ def _name(document: Document, token: Token, found: Meaning) -> str:
 
 
 def _header(message: str, field: HeaderField) -> str:
-    return f"**{escape(field.name)}**: {escape(header_facts(field))}\n\n{header_text(message, field.name)}"
+    return f"**{escape(field.name)}**: {code(header_facts(field))}\n\n{header_text(message, field.name)}"
 
 
 def _title(name: str, definition: Definition) -> str:
@@ -100,9 +100,9 @@ def _activation(found: Meaning, name: str, word: str) -> str:
 
 def _layer(layer: Layer | None, definition: Definition | None) -> str:
     """A layer of the file: what inference knows of it, then what its type is."""
-    parts = []
+    parts: list[str] = []
     if layer is not None and layer.node is not None:
-        parts += [f"**{escape(layer.name)}**: {code(layer.type)}", *_inferred(layer.node)]
+        parts += [f"**{escape(layer.name)}**: {code(layer.type)}", _inferred(layer.node)]
     elif definition is not None:
         parts.append(f"**{escape(definition.name)}**: {definition.kind}")
     if definition is not None:
@@ -110,18 +110,18 @@ def _layer(layer: Layer | None, definition: Definition | None) -> str:
     return "\n\n".join(parts)
 
 
-def _inferred(node: Node) -> list[str]:
+def _inferred(node: Node) -> Markdown:
+    """Types and shapes; as code, since editors differ in what they make of other text."""
     inputs = _types(zip(node.inputs, node.input_types, strict=True))
     outputs = _types(zip(node.output_names, node.output_types, strict=True))
-    parts = [f"{inputs} → {outputs}" if inputs else f"→ {outputs}"]
-    shapes = parameter_shapes(node)
-    if shapes:
-        parts.append("Parameters: " + ", ".join(f"{code(name)} {_shape(shape)}" for name, shape in shapes.items()))
-    return parts
+    lines = [f"{inputs} → {outputs}".lstrip()]
+    if shapes := parameter_shapes(node):
+        lines.append("parameters " + ", ".join(f"{name} {_shape(shape)}" for name, shape in shapes.items()))
+    return block("\n".join(lines), "text")
 
 
 def _types(pairs: Iterable[tuple[str, Type]]) -> str:
-    return ", ".join(f"{code(name)} {escape(type_)}" for name, type_ in pairs)
+    return ", ".join(f"{name} {type_}" for name, type_ in pairs)
 
 
 def _shape(shape: tuple[int, ...]) -> str:
@@ -148,7 +148,7 @@ def _output(document: Document, name: str) -> str:
     if known is not None:
         node, type_ = known
         made = f"made by {code(node.name)}, a layer of type {code(node.definition.name)}"
-        return f"{code(name)}: {escape(type_)}\n\n{made}"
+        return f"{code(name)}: {code(type_)}\n\n{made}"
     layers = document.makers.get(name)
     if not layers:
         return ""

@@ -19,7 +19,7 @@ def first_paragraph(definition: Definition) -> str:
 
 def definition_text(definition: Definition) -> str:
     """Description and names elsewhere."""
-    parts = [escape(first_paragraph(definition))]
+    parts: list[str] = [escape(first_paragraph(definition))]
     if definition.elsewhere:
         names = (f"{escape(system)} {code(name)}" for system, name in definition.elsewhere.items())
         parts.append(f"Elsewhere: {', '.join(names)}.")
@@ -37,7 +37,7 @@ def attribute_facts(attribute: Attribute[object]) -> str:
 
 def attribute_text(attribute: Attribute[object]) -> str:
     """The documentation of an attribute."""
-    parts = [escape(_sentence(attribute.doc))]
+    parts: list[str] = [escape(_sentence(attribute.doc))]
     if any(attribute.option_docs.values()):
         parts.append("\n".join(f"- {code(o)}: {escape(doc)}" for o, doc in attribute.option_docs.items()))
     if attribute.aliases:
