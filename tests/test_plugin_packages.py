@@ -156,6 +156,31 @@ def _protos(environment: Environment) -> set[str]:
     return set(re.findall(r"^  optional \w+Layer (\w+) = ", text, flags=re.MULTILINE))
 
 
+def _completed(environment: Environment) -> set[str]:
+    """Layer types that the language server offers behind `type: "`."""
+    text = 'layer { name: "y" type: "'
+    document = {"uri": "file:///net.textproto"}
+    opened = {"textDocument": document | {"languageId": "textproto", "version": 1, "text": text}}
+    place = {"textDocument": document, "position": {"line": 0, "character": len(text)}}
+    messages: list[dict[str, Any]] = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+        {"method": "initialized", "params": {}},
+        {"method": "textDocument/didOpen", "params": opened},
+        {"id": 2, "method": "textDocument/completion", "params": place},
+        {"id": 3, "method": "shutdown"},
+        {"method": "exit"},
+    ]
+    bodies = [json.dumps({"jsonrpc": "2.0", **message}).encode() for message in messages]
+    asked = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(body), body) for body in bodies)
+    command = [str(environment.folder / "bin" / "paddle-layers"), "lsp"]
+    done = subprocess.run(command, input=asked, capture_output=True, timeout=60, check=False, cwd=environment.work)
+    assert done.returncode == 0, done.stderr.decode()
+    lengths = re.finditer(rb"Content-Length: (\d+)(?:\r\n[^\r\n]+)*\r\n\r\n", done.stdout)
+    answers = [json.loads(done.stdout[match.end() : match.end() + int(match[1])]) for match in lengths]
+    found = next(answer["result"] for answer in answers if answer.get("id") == 2)
+    return {item["label"] for item in (found["items"] if isinstance(found, dict) else found)}
+
+
 CHECKS: dict[str, Callable[[Environment], set[str]]] = {
     "registry": _registered,
     "layers": _listed,
@@ -166,6 +191,7 @@ CHECKS: dict[str, Callable[[Environment], set[str]]] = {
     "stubs": _stubs,
     "JSON Schema": _json_schema,
     ".proto": _protos,
+    "language server": _completed,
 }
 """Where the plugin's layers must appear while it is installed, and must not once it is not."""
 
