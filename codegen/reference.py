@@ -10,6 +10,7 @@ from paddle_layers.config.explanations import EXPLANATIONS
 from paddle_layers.define import Definition, LayerDefinition, registries
 
 from .axes import axes_picture
+from .file_pages import FILES, file_page
 from .markdown import code
 from .pages import code_page, page, render, source_place
 from .words import KINDS, LEVELS
@@ -61,6 +62,8 @@ def write_reference(folder: Path, source_link: SourceLink | None = None) -> list
             write(f"{path}.md", page(definition, source=link(definition, folder / f"{path}.md"), picture=is_layer))
             if isinstance(definition, LayerDefinition):
                 write(f"{path}.svg", axes_picture(definition))
+    for name in FILES:
+        write(f"{name}.md", file_page(name, FOLDERS))
     for name in EXPLANATIONS:
         write(f"{CODES}/{name}.md", code_page(name))
     for name, text in _indexes():

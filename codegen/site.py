@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 import paddle_layers as pl
 from paddle_layers.define import Definition, registries
 
+from .file_pages import FILES
 from .markdown import cell_code
 from .pages import render, source_place
 from .reference import CODES, FOLDERS, write_reference
@@ -117,7 +118,7 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
     reference = pages / "reference"
     folders = [name for name in (*FOLDERS.values(), CODES) if (reference / name).is_dir()]
     index = (reference / "index.md").read_text(encoding="utf-8")
-    index += _tree([*(f"{name}/index" for name in folders), "by-input", "elsewhere"])
+    index += _tree([*FILES, *(f"{name}/index" for name in folders), "by-input", "elsewhere"])
     (reference / "index.md").write_text(index, encoding="utf-8")
     siblings = {}
     for folder in folders:

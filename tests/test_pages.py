@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from latex2mathml.converter import convert
 from paddle_layers.codegen.axes import axes_picture
+from paddle_layers.codegen.file_pages import file_page
 from paddle_layers.codegen.formulas import formula
 from paddle_layers.codegen.markdown import block, cell, code, escape, prose
 from paddle_layers.codegen.pages import code_page, page, terminal_page
@@ -18,6 +19,7 @@ from paddle_layers.codegen.reference import FOLDERS, write_reference
 
 import paddle_layers as pl
 from paddle_layers.config.explanations import EXPLANATIONS
+from paddle_layers.config.headers import spec
 from paddle_layers.define import registries
 
 LAYERS = list(pl.registry)
@@ -79,7 +81,7 @@ def test_examples_show_inferred_types() -> None:
 
 def links(path: Path) -> Iterator[Path]:
     text = FENCE.sub("", path.read_text(encoding="utf-8"))
-    return (path.parent / target.partition("#")[0] for target in re.findall(r"\]\(([^)]+)\)", text))
+    return (path.parent / target.partition("#")[0] for target in re.findall(r"\]\(([^#)][^)]*)\)", text))
 
 
 def test_every_page_is_linked_and_every_link_leads_somewhere(tmp_path: Path) -> None:
@@ -88,6 +90,21 @@ def test_every_page_is_linked_and_every_link_leads_somewhere(tmp_path: Path) -> 
     linked = {link.resolve() for path in written if path.suffix == ".md" for link in links(path)}
     assert linked == written - {(tmp_path / "index.md").resolve()}
     assert set(FOLDERS) == set(registries)
+
+
+@pytest.mark.parametrize(("name", "root"), [("network-file", "Network"), ("training-file", "Training")])
+def test_pages_of_the_files_tell_every_field(name: str, root: str) -> None:
+    text = file_page(name, FOLDERS)
+    seen, waiting = set(), [root]
+    while waiting:
+        message = waiting.pop()
+        for field in spec(message).fields.values():
+            assert re.search(rf"^\| `{field.name}` \| .* \| [^|]+ \|$", text, re.MULTILINE), (message, field.name)
+            if field.message not in ("", "Network", *seen):
+                seen.add(field.message)
+                waiting.append(field.message)
+    for anchor in re.findall(r"\]\(#([\w-]+)\)", text):
+        assert f"\n## `{anchor.replace('-', ' ')}`\n" in text
 
 
 def test_a_foreign_name_leads_to_the_layer(tmp_path: Path) -> None:

@@ -1,0 +1,92 @@
+"""Pages of the two kinds of files: the fields of their messages, from the schema and its comments."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from paddle_layers.config.headers import HeaderField, spec
+from paddle_layers.define.layer_def import attribute_def
+from paddle_layers.schema.comments import COMMENTS
+
+from .markdown import Markdown, cell_code
+from .pages import render
+from .words import attribute_range, attribute_type, config_text
+
+FILES = {"network-file": ("Network files", "Network"), "training-file": ("Training files", "Training")}
+"""Pages by name: title, and the message that such a file holds."""
+
+
+class Row(NamedTuple):
+    """A field of a message."""
+
+    name: str
+    takes: str
+    default: str
+    meaning: str
+
+
+class Part(NamedTuple):
+    """A message: where it stands in the file, what it is, its fields."""
+
+    heading: str
+    about: str
+    rows: list[Row]
+
+
+def file_page(name: str, folders: dict[str, str]) -> str:
+    """The page of a kind of file; `folders` has the folder of the pages of each registry."""
+    title, root = FILES[name]
+    headings = _messages(root)
+    parts = [_part(message, headings, folders) for message in headings]
+    return render("file.md.j2", title=title, parts=parts)
+
+
+def _messages(root: str) -> dict[str, str]:
+    """Messages of a file in the order of reading, with the block that each is; a network is told on its own page."""
+    found = {root: ""}
+    waiting = [root]
+    while waiting:
+        message = waiting.pop(0)
+        for field in spec(message).fields.values():
+            if field.message and field.message not in found and field.message != "Network":
+                found[field.message] = f"{found[message]} {field.name}".strip()
+                waiting.append(field.message)
+    return found
+
+
+def _part(message: str, headings: dict[str, str], folders: dict[str, str]) -> Part:
+    rows = [
+        Row(field.name, _takes(field, headings), _default(field), COMMENTS.get(f"{message}.{field.name}", ""))
+        for field in spec(message).fields.values()
+    ]
+    registry = next((f.registry for f in _users(message) if f.registry), "")
+    if registry:
+        link = f"[registered {registry}]({folders[registry]}/index.md)"
+        rows.append(Row("...", Markdown(f"a block named like its `type`, with the settings of a {link}"), "", ""))
+    return Part(headings[message], COMMENTS.get(message, ""), rows)
+
+
+def _users(message: str) -> list[HeaderField]:
+    """Fields that hold a message."""
+    roots = ("Network", "Training", "Layer", "ParamSettings", "Source")
+    return [field for root in roots for field in spec(root).fields.values() if field.message == message]
+
+
+def _takes(field: HeaderField, headings: dict[str, str]) -> str:
+    if field.message == "Network":
+        kind = "[a network](network-file.md)"
+    elif field.attribute is None:
+        kind = f"[block](#{headings[field.message].replace(' ', '-')})"
+    else:
+        message = attribute_def(field.attribute)
+        kind = attribute_type(message).removeprefix("list of ")
+        message.ClearField("max_value")  # it only says how many bits there are
+        limits = attribute_range(message).partition(" values, each ")[2] or attribute_range(message)
+        kind += f", {limits.replace('<', '&lt;').replace('>', '&gt;')}" if limits else ""
+    return Markdown(kind + (", repeated" if field.repeated else ""))
+
+
+def _default(field: HeaderField) -> str:
+    if field.required:
+        return "required"
+    return "" if field.default in (None, ()) else cell_code(config_text(field.default))
