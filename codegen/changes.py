@@ -201,6 +201,8 @@ INPUT: dict[str, Rule] = {
         "gradient changed", lambda a: "gradient" if a.differentiable else "no gradient",
         lambda o, _: o.differentiable, "what lies before it does not learn any more",
     ),
+    "low": Rule("smallest meant value changed", lambda a: f"{a.low:g}" if a.HasField("low") else "none", never, ""),
+    "high": Rule("largest meant value changed", lambda a: f"{a.high:g}" if a.HasField("high") else "none", never, ""),
 }  # fmt: skip
 
 OUTPUT: dict[str, Rule] = {

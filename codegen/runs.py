@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define import Example, LayerDefinition, Type
+from paddle_layers.define import Example, Input, LayerDefinition, Type
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Csr, Net, Sequences
 from paddle_layers.runtime.interpreter import interpreted
@@ -41,7 +41,9 @@ def run_example(
     types, attributes = layer.example_inputs(example)
     case = Case(layer, example, tuple(types), attributes, "train")
     deepest = max(type_.level for type_ in types)
-    given = [_rows(type_, place, deepest) for place, type_ in enumerate(types)]
+    given = [
+        _rows(type_, field, place, deepest) for place, (type_, field) in enumerate(zip(types, case.inputs, strict=True))
+    ]
     feeds = {
         f"in{place}": Sequences(rows, *map(np.array, STARTS[deepest][: type_.level])) if type_.level else rows
         for place, (type_, rows) in enumerate(zip(types, given, strict=True))
@@ -72,14 +74,15 @@ def starts_text(types: Sequence[Type]) -> str:
     return f"The rows are grouped in {what} that start at {ends}."
 
 
-def _rows(type_: Type, place: int, deepest: int) -> Any:
-    """Rows that are easy to reckon with: halves between -2 and 2, ids in turn."""
+def _rows(type_: Type, field: Input, place: int, deepest: int) -> Any:
+    """Rows that are easy to reckon with: halves between -2 and 2, tenths between 0 and 1, ids in turn."""
     above = deepest - type_.level
     count = ROWS[deepest] if above == 0 else len(STARTS[deepest][type_.level]) - 1
     if type_.kind == "INT":
         return (np.arange(count) + place) % type_.size
     if type_.kind == "DENSE":
-        return _numbers((count, *type_.dims), place)
+        numbers = _numbers((count, *type_.dims), place)
+        return numbers if field.within is None else _tenths(numbers, *field.within)
     ids = np.stack([np.arange(count) % type_.size, (np.arange(count) + 2) % type_.size], axis=1)
     ids.sort(axis=1)
     values = _numbers((count, 2), place) if type_.kind == "SPARSE" else None
@@ -89,6 +92,11 @@ def _rows(type_: Type, place: int, deepest: int) -> Any:
 def _numbers(shape: tuple[int, ...], shift: int) -> NDArray[np.float64]:
     size = int(np.prod(shape, dtype=np.int64))
     return (((np.arange(size) * 5 + 2 * shift + 1) % 9 - 4) / 2).reshape(shape)
+
+
+def _tenths(numbers: NDArray[np.float64], low: float, high: float) -> NDArray[np.float64]:
+    """Halves between -2 and 2, brought into a range."""
+    return np.round(low + (high - low) * (numbers * 2 + 5) / 10, 6)
 
 
 def _texts(value: Any) -> list[str]:

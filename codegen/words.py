@@ -33,7 +33,8 @@ def argument_types(argument: pb.ArgumentDef) -> str:
     """Data types and nesting, such as `dense; rows or sequences`."""
     kinds = " or ".join(KINDS[pb.DataType.Name(kind)] for kind in argument.data_type)
     levels = " or ".join(LEVELS[level] for level in argument.seq_nested_level)
-    return f"{kinds}; {levels}" if levels else kinds
+    between = f", from {argument.low:g} to {argument.high:g}" if argument.HasField("low") else ""
+    return f"{kinds}{between}; {levels}" if levels else kinds
 
 
 def attribute_type(attribute: pb.AttributeDef) -> str:

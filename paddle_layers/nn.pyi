@@ -796,7 +796,7 @@ def sigmoid_cross_entropy(
     probabilities instead of scores.
 
     x: one score per question
-    target: wanted answers, from 0 to 1
+    target: wanted answers
     ignore_label: terms with this target cost nothing (none)
     """
 

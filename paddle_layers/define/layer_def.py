@@ -161,6 +161,8 @@ def _input(field: Input, definition: LayerDefinition) -> pb.ArgumentDef:
     message.differentiable = field.name in definition.facts.differentiable
     if field.repeatable:
         message.min_count = field.minimum
+    if field.within is not None:
+        message.low, message.high = field.within
     return message
 
 

@@ -49,7 +49,7 @@ class CrossEntropy:
     scales the gradient and not the cost: `loss_weight` scales both.
     """
 
-    x = Input("N C...", "probability of every class", seq=(0, 1, 2), kinks=(0.0,))
+    x = Input("N C...", "probability of every class", seq=(0, 1, 2), kinks=(0.0,), within=(0.0, 1.0))
     label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
     weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
     cost = Output("N", "cost of every row", loss=True)
@@ -186,7 +186,7 @@ class SigmoidCrossEntropy:
     """
 
     x = Input("N C...", "one score per question", seq=(0, 1, 2))
-    target = Input("N C...", "wanted answers, from 0 to 1", seq=(0, 1, 2))
+    target = Input("N C...", "wanted answers", seq=(0, 1, 2), within=(0.0, 1.0))
     cost = Output("N", "cost of every row", loss=True)
     ignore_label = Int("terms with this target cost nothing", optional=True)
     examples = (

@@ -107,7 +107,7 @@ class AttributeDef(_message.Message):
     def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[AttributeDef.Type, str]] = ..., description: _Optional[str] = ..., default_value: _Optional[_Union[Attribute, _Mapping]] = ..., max_value: _Optional[_Union[Attribute, _Mapping]] = ..., min_value: _Optional[_Union[Attribute, _Mapping]] = ..., number: _Optional[int] = ..., required: bool = ..., repeated: bool = ..., min_items: _Optional[int] = ..., max_items: _Optional[int] = ..., choices: _Optional[_Iterable[_Union[ChoiceDef, _Mapping]]] = ..., fields: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., default_from: _Optional[str] = ..., axis: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., deprecated: _Optional[str] = ..., min_exclusive: bool = ..., max_exclusive: bool = ...) -> None: ...
 
 class ArgumentDef(_message.Message):
-    __slots__ = ("data_type", "seq_nested_level", "repeatable", "name", "description", "optional", "axes", "min_count", "differentiable", "loss", "size")
+    __slots__ = ("data_type", "seq_nested_level", "repeatable", "name", "description", "optional", "axes", "min_count", "differentiable", "loss", "size", "low", "high")
     DATA_TYPE_FIELD_NUMBER: _ClassVar[int]
     SEQ_NESTED_LEVEL_FIELD_NUMBER: _ClassVar[int]
     REPEATABLE_FIELD_NUMBER: _ClassVar[int]
@@ -119,6 +119,8 @@ class ArgumentDef(_message.Message):
     DIFFERENTIABLE_FIELD_NUMBER: _ClassVar[int]
     LOSS_FIELD_NUMBER: _ClassVar[int]
     SIZE_FIELD_NUMBER: _ClassVar[int]
+    LOW_FIELD_NUMBER: _ClassVar[int]
+    HIGH_FIELD_NUMBER: _ClassVar[int]
     data_type: _containers.RepeatedScalarFieldContainer[DataType]
     seq_nested_level: _containers.RepeatedScalarFieldContainer[int]
     repeatable: bool
@@ -130,7 +132,9 @@ class ArgumentDef(_message.Message):
     differentiable: bool
     loss: bool
     size: str
-    def __init__(self, data_type: _Optional[_Iterable[_Union[DataType, str]]] = ..., seq_nested_level: _Optional[_Iterable[int]] = ..., repeatable: bool = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., optional: bool = ..., axes: _Optional[str] = ..., min_count: _Optional[int] = ..., differentiable: bool = ..., loss: bool = ..., size: _Optional[str] = ...) -> None: ...
+    low: float
+    high: float
+    def __init__(self, data_type: _Optional[_Iterable[_Union[DataType, str]]] = ..., seq_nested_level: _Optional[_Iterable[int]] = ..., repeatable: bool = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., optional: bool = ..., axes: _Optional[str] = ..., min_count: _Optional[int] = ..., differentiable: bool = ..., loss: bool = ..., size: _Optional[str] = ..., low: _Optional[float] = ..., high: _Optional[float] = ...) -> None: ...
 
 class ExampleDef(_message.Message):
     __slots__ = ("inputs", "attributes", "purpose", "outputs", "parameters")

@@ -141,12 +141,19 @@ def _rows(type_: Type, field: Input, rng: np.random.Generator, offset: float, co
     if type_.kind == "INT":
         return rng.integers(0, type_.size, count)
     if type_.kind == "DENSE":
-        return spread(rng, (count, *type_.dims), field.kinks, offset)
+        values = spread(rng, (count, *type_.dims), field.kinks, offset)
+        return values if field.within is None else _between(values, *field.within)
     chosen = [np.flatnonzero(rng.random(type_.size) < 0.4) for _ in range(count)]
     chosen[1] = chosen[1][:0]
     start = np.cumsum([0, *map(len, chosen)])
     ids = np.concatenate(chosen)
     return Csr(start, ids, rng.standard_normal(len(ids)) if type_.kind == "SPARSE" else None)
+
+
+def _between(values: Array, low: float, high: float) -> Array:
+    """Spread values, brought into a range that they do not leave when they are moved a little."""
+    share = (values + SPREAD + APART) / (2 * (SPREAD + 2 * APART))
+    return low + (high - low) * (0.02 + 0.96 * share)
 
 
 def _data_layer(name: str, type_: Type) -> str:
