@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_layers.define import LayerDefinition
-from paddle_layers.define.functions import Function
+from paddle_layers.define.functions import HELPERS, Function
 from paddle_layers.kernels.tuned import tuned_functions
 
 from .examples import worked_examples
@@ -33,6 +33,7 @@ def layer_values(layer: LayerDefinition, *, formulas: bool = True) -> dict[str, 
         "examples": list(_examples(layer)),
         "forward": [_shown(layer, f, formulas) for f in layer.facts.forward if f.role != "bias"],
         "backward": [_shown(layer, f, formulas) for f in layer.facts.backward if f.role != "bias"],
+        "helpers": _helpers([f.call for f in layer.functions]),
         "bias": _bias(layer),
         "sizes": list(_sizes(layer)),
         "inference": [text for name in ("infer", "output_types") if (text := source_text(layer.hooks.get(name)))],
@@ -58,6 +59,20 @@ def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> Shown:
     if function.role == "update":
         title += ", after a step of training"
     return Shown(title, formula(layer, function) if formulas else None, source_text(function.call))
+
+
+def _helpers(calls: Iterable[Callable[..., Any]]) -> list[str]:
+    """Texts of the helpers that functions call, and of those that the helpers call."""
+    found: dict[Callable[..., Any], str] = {}
+    waiting = list(calls)
+    while waiting:
+        call = waiting.pop(0)
+        for name in call.__code__.co_names:
+            callee = call.__globals__.get(name)
+            if callable(callee) and callee in HELPERS and callee not in found:
+                found[callee] = source_text(callee)
+                waiting.append(callee)
+    return [text for text in found.values() if text]
 
 
 def _bias(layer: LayerDefinition) -> str:

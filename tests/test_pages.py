@@ -172,6 +172,12 @@ def test_most_functions_have_a_formula_and_all_of_them_are_mathml() -> None:
             assert "\\" not in convert(line), line
 
 
+def test_helpers_are_shown() -> None:
+    assert "def pixels(p, size, stride, padding, extent):" in page(pl.registry["pool"])
+    assert "def philox(key, i):" in page(pl.registry["dropout"]), "a helper of a helper"
+    assert "The helpers" not in page(pl.registry["fc"])
+
+
 def test_a_terminal_gets_no_tags() -> None:
     text = FENCE.sub("", terminal_page(pl.registry["batch_norm"]))
     assert not re.search(r"<[a-z/]", text)
