@@ -176,10 +176,8 @@ def _location(owner: type) -> tuple[str, int]:
     import sys
 
     file = getattr(sys.modules.get(owner.__module__), "__file__", None) or "<unknown>"
-    line = owner.__dict__.get("__firstlineno__")  # Python 3.13 and later
-    if line is None:
-        line = _line_of_class(file, owner.__name__)
-    return file, line
+    line = _line_of_class(file, owner.__name__)
+    return file, line or owner.__dict__.get("__firstlineno__", 0)  # of the decorator, and from Python 3.13 on only
 
 
 _CLASS_LINES: dict[str, dict[str, int]] = {}
