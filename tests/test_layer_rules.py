@@ -181,3 +181,22 @@ def test_ties_and_nan_count_against_a_row(scores, top_k, hit):
 def test_accuracy_of_no_row_is_not_a_number():
     assert math.isnan(metrics.accuracy_share(0.0, 0.0))
     assert metrics.accuracy_share(3.0, 4.0) == 0.75
+
+
+@pytest.mark.parametrize("name", [name for name in pl.registry if "flat" in name or "shape" in name or "pool" in name])
+def test_what_changes_shapes_is_no_activation(name):
+    text = 'layer { name: "x" type: "data" data { shape: [2, 3, 4] } }\n'
+    text += f'layer {{ name: "y" type: "fc" input: "x" fc {{ size: 3 act: "{name}" }} }}'
+    with pytest.raises(pl.ConfigError) as caught:
+        pl.loads(text)
+    assert [d.code for d in caught.value.diagnostics] == ["E114"]
+
+
+def test_an_activation_keeps_the_shape():
+    from paddle_layers.define.common import activation_problem
+
+    for layer in pl.registry.values():
+        if not activation_problem(layer):
+            for example in layer.examples:
+                types, attributes = layer.example_inputs(example)
+                assert list(layer.infer(types, attributes)) == list(types), layer.name
