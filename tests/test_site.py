@@ -19,6 +19,7 @@ from urllib.parse import unquote, urldefrag, urlsplit
 import pytest
 
 import paddle_layers as pl
+from tests.test_pages import PLUGIN
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("site")]
 BROWSER, DRIVER = shutil.which("chromium"), shutil.which("chromedriver")
@@ -223,3 +224,20 @@ def test_directive_names_the_nearest_layer(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "sphinx", "-q", str(tmp_path), str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
     assert "did you mean `softmax`?" in done.stderr
+
+
+# ---- hostile text
+
+
+def test_a_plugins_text_stays_text(tmp_path: Path) -> None:
+    (tmp_path / "hostile.py").write_text(PLUGIN)
+    command = [sys.executable, "-m", "paddle_layers", "docs", "site", "--html", "--plugins", "hostile.py"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
+    assert (done.returncode, done.stderr) == (0, "")
+    html = (tmp_path / "site" / "reference" / "layers" / "hostile.html").read_text()
+    for harmless in ("&lt;script&gt;alert(1)&lt;/script&gt;", "{download}", "% gone", "(target)=", "+++", "&lt;i&gt;x"):
+        assert harmless in html, harmless
+    page = Page(tmp_path / "site" / "reference" / "layers" / "hostile.html")
+    assert not [link for link in page.links if "javascript" in link or "passwd" in link or link == "http://x"]
+    assert "alert(1)</script>" not in html
+    assert not list((tmp_path / "site").rglob("passwd"))
