@@ -116,7 +116,21 @@ class Function:
         for name in self.args[len(lead) :]:
             if name not in known:
                 raise self.error(f"unknown argument `{name}`{suggestion(name, known)}")
+        self._check_writes()
         _check_globals(self.call, self.name)
+
+    def _check_writes(self) -> None:
+        """A procedure writes its targets, and every other function writes nothing: it gives its element."""
+        try:
+            stores = [n for n in ast.walk(self.tree) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
+        except OSError:  # typed at a prompt: there is no text to read
+            return
+        own = self.target_names if self.role == "fill" else ()
+        for store in stores:
+            name = ast.unparse(store.value)
+            if name not in own:
+                what = f"it may write {', '.join(own)}" if own else "it returns what its element is"
+                raise self.error(f"writes into `{name}`, which is not its own; {what}")
 
 
 def _check_globals(call: Callable[..., Any], name: str) -> None:

@@ -55,6 +55,17 @@ def run_pieces(address, total, chunks, pointers, ints, floats):
 
 
 @njit(nogil=True, cache=True)
+def run_backwards(table, start, stop):
+    """The same as `run_launches`, the pieces of each launch from the last to the first, one by one: for checks."""
+    for row in range(start, stop):
+        address, total, chunks = table[row, 0], table[row, 1], table[row, 2]
+        for chunk in range(chunks - 1, -1, -1):
+            first, last = total * chunk // chunks, total * (chunk + 1) // chunks
+            if first < last:
+                call_body(address, first, last, table[row, 3], table[row, 4], table[row, 5])
+
+
+@njit(nogil=True, cache=True)
 def run_launches(table, start, stop):
     """Run the launches `start` to `stop` of a table with the columns of `COLUMNS`, one after the other."""
     for row in range(start, stop):

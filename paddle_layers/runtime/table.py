@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+import contextlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,12 +13,29 @@ from .arguments import Key, Rate, Ref, Setting
 from .domains import Extent
 from .interpreter import interpret
 from .launches import Launch
-from .native import run_launches
+from .native import run_backwards, run_launches
 
 PIECES = 8
 """Pieces a launch is cut into; more than there are threads, so that they end together."""
 SERIAL_WORK = 1 << 19
 """Operations below which other threads are not woken: some 50 us, which a busy machine takes to wake one."""
+
+
+_CUT: Literal["", "pieces", "backwards"] = ""
+
+
+@contextlib.contextmanager
+def always_cut(how: Literal["pieces", "backwards"]) -> Iterator[None]:
+    """Within it, every launch is cut into pieces, however small it is: for checks.
+
+    The pieces run side by side, or one by one from the last to the first.
+    """
+    global _CUT  # noqa: PLW0603  (a switch for checks, never for users)
+    before, _CUT = _CUT, how
+    try:
+        yield
+    finally:
+        _CUT = before
 
 
 class Table:
@@ -78,7 +96,8 @@ class Table:
         for row, items in self._tuned:
             totals[row] = items()
         work = np.maximum(totals * self._weights, self._work)
-        self.rows[:, 2] = np.where(work < SERIAL_WORK, 1, np.minimum(totals, PIECES))
+        least = 0 if _CUT else SERIAL_WORK
+        self.rows[:, 2] = np.where(work < least, 1, np.minimum(totals, PIECES))
 
     def set_keys(self, key: Callable[[str], int]) -> None:
         """Draw the keys of random operations for a step."""
@@ -94,6 +113,8 @@ class Table:
         """Run launches `start` to `stop`."""
         if start < stop and self.rows[start, 0] < 0:
             interpret(self.rows[start:stop])
+        elif _CUT == "backwards":
+            run_backwards(self.rows, start, stop)
         else:
             run_launches(self.rows, start, stop)
 

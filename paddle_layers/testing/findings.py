@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 
@@ -29,9 +30,21 @@ class Report:
     checked: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
 
-    def count(self, property_: str, number: int = 1) -> None:
-        """Note checks done."""
-        self.checked[property_] = self.checked.get(property_, 0) + number
+    def add(self, property_: str, case: str, results: Iterable[tuple[str, str | None]]) -> None:
+        """Take results of a property on a case: places, each with what is wrong there or None.
+
+        A layer may make the check itself fail, as by a function that does not compile: that is a finding, too.
+        """
+        try:
+            for place, problem in results:
+                self.checked[property_] = self.checked.get(property_, 0) + 1
+                if problem is not None:
+                    self.findings.append(Finding(self.layer, property_, case, f"`{place}` {problem}"))
+        except Warning:  # warnings that were made errors are not about this property
+            raise
+        except Exception as error:  # whatever the layer's functions do, it is that layer's fault
+            message = f"the check fails: {type(error).__name__}: {error}"
+            self.findings.append(Finding(self.layer, property_, case, message))
 
     def __str__(self) -> str:
         counts = ", ".join(f"{number} {name}" for name, number in self.checked.items())
