@@ -20,11 +20,17 @@ from .markdown import Markdown, block, cell, cell_code, code, codes, escape, mat
 from .words import argument_types, attribute_range, attribute_type, default_text, facts_text, signature
 
 
-def page(definition: Definition, *, source: str = "", picture: bool = False, formulas: bool = True) -> str:
-    """The page of a definition. `source`: Markdown that leads to its text; `picture`: the page's SVG lies beside."""
+def page(
+    definition: Definition, *, source: str = "", picture: bool = False, linked: bool = False, formulas: bool = True
+) -> str:
+    """The page of a definition.
+
+    `source`: Markdown that leads to its text; `picture`: the page's SVG lies beside; `linked`: so do the other pages.
+    """
     source = source or code(source_place(definition))
     if isinstance(definition, LayerDefinition):
-        return render("layer.md.j2", source=source, picture=picture, **layer_values(definition, formulas=formulas))
+        values = layer_values(definition, formulas=formulas)
+        return render("layer.md.j2", source=source, picture=picture, linked=linked, **values)
     text = source_text(definition.owner)
     return render("component.md.j2", component=component_def(definition), source=source, text=text)
 

@@ -59,7 +59,8 @@ def write_reference(folder: Path, source_link: SourceLink | None = None) -> list
         for definition in registries[kind].values():
             path = f"{name}/{definition.name}"
             is_layer = isinstance(definition, LayerDefinition)
-            write(f"{path}.md", page(definition, source=link(definition, folder / f"{path}.md"), picture=is_layer))
+            source = link(definition, folder / f"{path}.md")
+            write(f"{path}.md", page(definition, source=source, picture=is_layer, linked=True))
             if isinstance(definition, LayerDefinition):
                 write(f"{path}.svg", axes_picture(definition))
     for name in FILES:
