@@ -122,8 +122,8 @@ def _fill(message: Message, fields: Fields) -> None:
             for item in items(field):
                 _set(message, known[field[0]], item)
         else:  # a setting that stands beside its block
-            owner = getattr(message, getattr(message, "type"))  # noqa: B009  (the generated classes are not typed)
-            _fill(owner, [field])
+            typed: Any = message
+            _fill(getattr(typed, typed.type), [field])
 
 
 def _set(message: Message, field: FieldDescriptor, item: Field) -> None:

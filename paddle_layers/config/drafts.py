@@ -169,11 +169,15 @@ def _is_param(name: str, made: Setup) -> bool:
 
 def _settings(block: Bound) -> ParamSettings | None:
     values = block.values
-    init: Bound | None = values.get("init")
-    if init is not None and (init.definition is None or init.attributes is None):
-        return None
+    block_of_init: Bound | None = values.get("init")
+    init = None
+    if block_of_init is not None:
+        definition, attributes = block_of_init.definition, block_of_init.attributes
+        if definition is None or attributes is None:
+            return None
+        init = (definition, attributes)
     return ParamSettings(
-        init=None if init is None else (init.definition, init.attributes),  # type: ignore[arg-type]
+        init=init,
         lr_mult=values.get("lr_mult", 1.0),
         decay_mult=values.get("decay_mult", 1.0),
         share=values.get("share"),

@@ -38,7 +38,8 @@ def broken(start: int) -> Field:
 def items(field: Field) -> Fields:
     """The values of a field as nameless fields: those of its list, or its one value."""
     if field[1] == LIST:
-        return field[2]  # type: ignore[no-any-return]
+        values: Fields = field[2]
+        return values
     return [field]
 
 

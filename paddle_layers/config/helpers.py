@@ -37,7 +37,7 @@ def helper_names() -> list[str]:
 def _made(definition: LayerDefinition) -> Callable[..., Any]:
     signature = signature_of(definition)
 
-    def helper(*inputs: Any, **settings: Any) -> Any:
+    def call(*inputs: Any, **settings: Any) -> Any:
         if unknown := [key for key in settings if key not in signature.parameters]:
             near = suggestion(unknown[0], signature.parameters)
             raise TypeError(f"nn.{definition.name} has no argument `{unknown[0]}`{near}")
@@ -45,11 +45,12 @@ def _made(definition: LayerDefinition) -> Callable[..., Any]:
             signature.bind(*inputs, **settings)  # the usual TypeError of a function of this signature
         return call_layer(definition, inputs, settings)
 
-    helper.__name__ = helper.__qualname__ = definition.name
-    helper.__doc__ = _document(definition)
-    helper.__module__ = "paddle_layers.nn"
-    helper.__signature__ = signature  # type: ignore[attr-defined]
-    return helper
+    made: Any = call
+    made.__name__ = made.__qualname__ = definition.name
+    made.__doc__ = _document(definition)
+    made.__module__ = "paddle_layers.nn"
+    made.__signature__ = signature
+    return call
 
 
 def _document(definition: LayerDefinition) -> str:

@@ -24,7 +24,8 @@ class Elementwise(Definition):
         super().__init__(kind, name, owner, **options)
         self.states: dict[str, State] = {k: v for k, v in vars(owner).items() if isinstance(v, State)}
         self.function: Function | None = None
-        owner.__definition__ = self  # type: ignore[attr-defined]
+        marked: Any = owner
+        marked.__definition__ = self
 
     def attach(self, call: Callable[..., Any]) -> None:
         """Take the function; its arguments are checked against what there is."""
@@ -64,7 +65,8 @@ def step(owner: type) -> Callable[[F], F]:
     """
 
     def mark(call: F) -> F:
-        owner.__definition__.attach(call)  # type: ignore[attr-defined]
+        marked: Any = owner
+        marked.__definition__.attach(call)
         return call
 
     return mark

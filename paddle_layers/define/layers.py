@@ -57,7 +57,8 @@ class LayerDefinition(Definition):
         for group in common:
             self._add_attribute(COMMON[group](), group)
         self._check_fields()
-        owner.__layer__ = self  # type: ignore[attr-defined]
+        marked: Any = owner
+        marked.__layer__ = self
         self._complete = False
 
     def _add_attribute(self, attribute: Attribute[Any], name: str) -> None:

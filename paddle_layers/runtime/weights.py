@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from .parameters import ParameterSet
@@ -42,6 +43,6 @@ def load_weights(path: str, parameters: ParameterSet) -> LoadReport:
     return LoadReport(tuple(loaded), missing, tuple(name for name in tensors if name not in known))
 
 
-def _some(names: object) -> str:
-    listed = [f"`{name}`" for name in names]  # type: ignore[attr-defined]
+def _some(names: Iterable[str]) -> str:
+    listed = [f"`{name}`" for name in names]
     return ", ".join(listed[:3]) + (", ..." if len(listed) > 3 else "") or "nothing"
