@@ -116,7 +116,8 @@ def browser() -> Iterator[Any]:
 
     options = Options()
     options.binary_location = BROWSER
-    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+    quiet = ("--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync")
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", *quiet):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = Chrome(options=options, service=Service(DRIVER))
