@@ -133,7 +133,6 @@ ATTRIBUTE: dict[str, Rule] = {
         lambda o, n: not {*o.aliases} <= {*n.aliases, n.name}, REFUSED,
     ),
     "axis": Rule("axis that it gives changed", lambda a: a.axis or "none", always, "inferred shapes change"),
-    "number": Rule("number changed", lambda a: str(a.number), always, BINARY),
     "deprecated": Rule("deprecation changed", lambda a: a.deprecated or "no", never, ""),
 }  # fmt: skip
 """Rules by the field that they are about."""
@@ -152,14 +151,9 @@ def attribute_changes(old: Iterable[pb.AttributeDef], new: Iterable[pb.Attribute
         renamed[after.name] = before
         yield Change(subject, "renamed", False, "the old name goes on working", before.name, after.name)
         both.append((before, after))
-    numbers = {part.number: part.name for part in gone if part.name not in {p.name for p in renamed.values()}}
-    for part in added:
-        subject = f"attribute `{part.name}`"
-        if part.number in numbers:
-            yield Change(subject, "number reused", True, BINARY, f"`{numbers[part.number]}`", f"`{part.name}`")
-        if part.name not in renamed:
-            means = "configs that do not set it are refused" if part.required else "old configs need not know it"
-            yield Change(subject, "added", part.required, means, "", part.name)
+    for part in (part for part in added if part.name not in renamed):
+        means = "configs that do not set it are refused" if part.required else "old configs need not know it"
+        yield Change(f"attribute `{part.name}`", "added", part.required, means, "", part.name)
     for before, after in both:
         yield from compared(before, after, ATTRIBUTE, f"attribute `{after.name}`")
 

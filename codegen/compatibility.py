@@ -22,6 +22,7 @@ from .changes import (
     never,
     parameter_changes,
 )
+from .number_changes import number_changes
 
 
 class Difference(NamedTuple):
@@ -90,6 +91,7 @@ IRRELEVANT = {
     "ArgumentDef.seq_nested_level": "of an output it follows from the inputs, of a statistic there is none",
     "ArgumentDef.optional": "outputs and statistics are never optional",
     "ArgumentDef.min_count": "an input's",
+    "ChoiceDef.description": "words",
     "ParameterDef.name": "matches the parameters",
     "ParameterDef.description": "words",
     "ParameterDef.attributes": "the same for all; from network.proto",
@@ -101,6 +103,7 @@ IRRELEVANT = {
 def differences(old: pb.RegistryDef, new: pb.RegistryDef) -> list[Difference]:
     """Definitions that differ, those with breaking changes first."""
     before, after = _by_name(old), _by_name(new)
+    lost = {_number(name, part): name for name, part in before.items() if name not in after}
     found = []
     for name in sorted({*before, *after}):
         first, second = before.get(name), after.get(name)
@@ -108,6 +111,8 @@ def differences(old: pb.RegistryDef, new: pb.RegistryDef) -> list[Difference]:
             gone = second is None
             means = "configs that use it are refused" if gone else "old files need not know it"
             changes: tuple[Change, ...] = (Change(name, "removed" if gone else "added", gone, means),)
+            if second is not None and (previous := lost.get(_number(name, second))):
+                changes = (Change(name, "number reused", True, BINARY, previous, name), *changes)
         else:
             compare: Callable[[Any, Any], Iterator[Change]] = _layer if isinstance(first, pb.LayerDef) else _component
             changes = tuple(sorted(compare(first, second), key=lambda change: not change.breaking))
@@ -115,6 +120,11 @@ def differences(old: pb.RegistryDef, new: pb.RegistryDef) -> list[Difference]:
             stepped = first is not None and second is not None and second.version > first.version
             found.append(Difference(name, changes, stepped))
     return sorted(found, key=lambda difference: not any(change.breaking for change in difference.changes))
+
+
+def _number(name: str, part: Any) -> tuple[str, int]:
+    """Kind and number of a definition, which are its own for ever."""
+    return name.partition(" ")[0], part.number
 
 
 def _by_name(registry: pb.RegistryDef) -> Mapping[str, Any]:
@@ -126,6 +136,7 @@ def _by_name(registry: pb.RegistryDef) -> Mapping[str, Any]:
 def _layer(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
     yield from compared(old, new, DEFINITION | RULES, "the layer")
     yield from attribute_changes(old.layer_attr, new.layer_attr)
+    yield from number_changes(old.layer_attr, new.layer_attr)
     yield from argument_changes(old.inputs, new.inputs, "input", INPUT)
     yield from argument_changes(old.outputs, new.outputs, "output", OUTPUT)
     yield from argument_changes(old.statistics, new.statistics, "statistic", STATISTIC)
@@ -137,6 +148,7 @@ def _layer(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
 def _component(old: pb.ComponentDef, new: pb.ComponentDef) -> Iterator[Change]:
     yield from compared(old, new, DEFINITION, f"the {new.kind}")
     yield from attribute_changes(old.attributes, new.attributes)
+    yield from number_changes(old.attributes, new.attributes)
     if list(old.states) != list(new.states):
         texts = ", ".join(old.states) or "none", ", ".join(new.states) or "none"
         yield Change("states", "changed", True, "trainings do not resume from old checkpoints", *texts)

@@ -23,10 +23,11 @@ class Worked(NamedTuple):
 
 def worked_examples(layer: LayerDefinition) -> list[Worked]:
     """All examples of the layer. Raises `DefinitionError` or `ShapeError` when one of them is wrong."""
-    return [_work(layer, example) for example in layer.examples]
+    return [worked_example(layer, example) for example in layer.examples]
 
 
-def _work(layer: LayerDefinition, example: Example) -> Worked:
+def worked_example(layer: LayerDefinition, example: Example) -> Worked:
+    """One example. Raises `DefinitionError` or `ShapeError` when it is wrong."""
     types, attributes = layer.example_inputs(example)
     binding = layer.bind_axes(types, attributes)
     names = _input_names(binding)

@@ -113,6 +113,8 @@ def _message(message: Message, path: str, comments: Mapping[str, str]) -> Iterat
 def _enum(enum: descriptor_pb2.EnumDescriptorProto, path: str, comments: Mapping[str, str]) -> Iterator[str]:
     yield from _comment(comments.get(path, ""))
     yield f"enum {enum.name} {{"
+    for span in enum.reserved_range:
+        yield f"{INDENT}reserved {span.start};"
     for value in enum.value:
         for line in (*_comment(comments.get(f"{path}.{value.name}", "")), f"{value.name} = {value.number};"):
             yield INDENT + line

@@ -113,6 +113,21 @@ TABLE: dict[str, tuple[Mutation, tuple[str, str, bool]]] = {
     ),
     "bias removed": (lambda d: d.ClearField("bias_attr"), ("parameter `bias`", "removed", True)),
     "new weight": (lambda d: d.extra_parameters.add(name="gain"), ("parameter `gain`", "added", True)),
+    "fewest values": (on("stride", min_items=1), (STRIDE, "fewest values changed", True)),
+    "most values": (on("stride", max_items=4), (STRIDE, "most values changed", True)),
+    "number of an alias": (
+        lambda d: attribute(d, "filter_size").alias_numbers.__setitem__(0, 88),
+        ("attribute `kernel_size`", "number changed", True),
+    ),
+    "kinds narrowed": (lambda d: d.inputs[0].ClearField("data_type"), (X, "accepted data types changed", True)),
+    "removed output": (lambda d: d.outputs.pop(), (Y, "removed", True)),
+    "optional weight": (
+        lambda d: setattr(d.parameter_attr[0], "optional", True), ("parameter `weight`", "need changed", False),
+    ),
+    "weight becomes a state": (
+        lambda d: setattr(d.parameter_attr[0], "trained", False), ("parameter `weight`", "training changed", True),
+    ),
+    "new statistic": (lambda d: d.statistics.add(name="s"), ("statistic `s`", "added", False)),
     "type number": (lambda d: setattr(d, "number", 5), ("the layer", "number changed", True)),
     "version": (lambda d: setattr(d, "version", 2), ("the layer", "version stepped", False)),
     "conditions": (lambda d: d.rules.pop(), ("the layer", "conditions changed", False)),
@@ -141,12 +156,38 @@ def test_choices() -> None:
 
 def test_a_rename_with_an_alias_breaks_nothing() -> None:
     def rename(one: Any) -> None:
-        attribute(one, "stride").aliases.append("stride")
-        attribute(one, "stride").name = "step"
+        stride = attribute(one, "stride")
+        stride.aliases.append("stride")
+        stride.alias_numbers.append(stride.number)  # as the lock file does: the old name keeps its number
+        stride.name, stride.number = "step", 90
 
     assert changes(rename) == [
         (STRIDE, "renamed", False), ("attribute `step`", "other names changed", False),
     ]  # fmt: skip
+
+
+def test_numbers_of_choices_stay_with_their_names() -> None:
+    def swap(one: Any) -> None:
+        first, second = attribute(one, "divisor").choices[:2]
+        first.number, second.number = second.number, first.number
+
+    def reuse(one: Any) -> None:
+        last = attribute(one, "divisor").choices.pop()
+        attribute(one, "divisor").choices.add(name="NEW", number=last.number)
+
+    names = [choice.name for choice in attribute(layer(NOW, "pool"), "divisor").choices]
+    assert changes(swap, "pool") == [
+        (f"choice `{name}` of attribute `divisor`", "number changed", True) for name in names[:2]
+    ]
+    assert ("choice `NEW` of attribute `divisor`", "number reused", True) in changes(reuse, "pool")
+
+
+def test_the_number_of_a_definition_is_not_used_again() -> None:
+    new = copy.deepcopy(NOW)
+    new.layers.add(type="zzz", number=new.layers[0].number)
+    del new.layers[0]
+    found = {d.definition: [(c.what, c.breaking) for c in d.changes] for d in differences(NOW, new)}
+    assert found["layer zzz"] == [("number reused", True), ("added", False)]
 
 
 def test_a_number_is_not_used_again() -> None:
@@ -209,6 +250,8 @@ def mutated(message: Any, field: FieldDescriptor) -> Any:
         target = value.add() if hasattr(value, "add") else value
         text = next(f.name for f in field.message_type.fields if f.cpp_type == f.CPPTYPE_STRING)
         setattr(target, text, getattr(target, text) + "x")
+    elif field.cpp_type == field.CPPTYPE_INT32 and hasattr(value, "append") and value:
+        value[0] += 9
     elif hasattr(value, "append"):
         value.append(2 if field.enum_type else "x" if field.cpp_type == field.CPPTYPE_STRING else 9)
     elif field.cpp_type == field.CPPTYPE_STRING:
@@ -221,9 +264,12 @@ def mutated(message: Any, field: FieldDescriptor) -> Any:
 
 
 def places(one: Any) -> list[tuple[str, Any]]:
-    """Messages inside a layer, with their kind."""
+    """Messages inside a definition, with their kind."""
+    if isinstance(one, pb.ComponentDef):
+        return [("ComponentDef", one)]
     found: list[tuple[str, Any]] = [("LayerDef", one), ("FactsDef", one.facts)]
     found += [("AttributeDef", a) for a in one.layer_attr]
+    found += [("ChoiceDef", c) for a in one.layer_attr for c in a.choices]
     found += [("ArgumentDef", a) for a in (*one.inputs, *one.outputs, *one.statistics)]
     found += [("ParameterDef", p) for p in one.parameter_attr if p.name]
     return found + [("ExampleDef", e) for e in one.examples]
@@ -231,18 +277,21 @@ def places(one: Any) -> list[tuple[str, Any]]:
 
 def noticed(kind: str, name: str, registry: Any) -> bool:
     """Whether a change of this field is reported anywhere."""
-    for index, one in enumerate(registry.layers):
+    for index, one in enumerate((*registry.layers, *registry.components)):
         for at, (found, message) in enumerate(places(one)):
             if found == kind:
                 new = copy.deepcopy(registry)
-                target = places(new.layers[index])[at][1]
+                target = places((*new.layers, *new.components)[index])[at][1]
                 target.CopyFrom(mutated(message, message.DESCRIPTOR.fields_by_name[name]))
                 if differences(registry, new):
                     return True
     return False
 
 
-SMALL = pb.RegistryDef(layers=[layer(NOW, name) for name in ("conv", "maxid", "accuracy")])
+SMALL = pb.RegistryDef(
+    layers=[layer(NOW, name) for name in ("conv", "maxid", "accuracy", "pool")],
+    components=[one for one in NOW.components if one.type == "adam"],
+)
 PARTS = {
     *("inputs", "outputs", "statistics", "layer_attr", "parameter_attr", "bias_attr", "extra_parameters"),
     *("facts", "examples"),
@@ -252,12 +301,20 @@ FIELDS = [
     (kind, field.name)
     for kind, message in (
         ("LayerDef", pb.LayerDef), ("FactsDef", pb.FactsDef), ("AttributeDef", pb.AttributeDef),
+        ("ChoiceDef", pb.ChoiceDef), ("ComponentDef", pb.ComponentDef),
         ("ArgumentDef", pb.ArgumentDef), ("ParameterDef", pb.LayerDef.ParameterDef), ("ExampleDef", pb.ExampleDef),
     )
     for field in message.DESCRIPTOR.fields
     if kind != "LayerDef" or field.name not in PARTS
 ]  # fmt: skip
-KEYS = {"LayerDef.type", "AttributeDef.name", "ArgumentDef.name", "ParameterDef.name"}
+KEYS = {
+    "LayerDef.type",
+    "AttributeDef.name",
+    "ArgumentDef.name",
+    "ParameterDef.name",
+    "ComponentDef.kind",
+    "ComponentDef.type",
+}
 """By these, parts are matched: a change is a removal and an addition."""
 OF_INPUTS = {"ArgumentDef.seq_nested_level", "ArgumentDef.optional", "ArgumentDef.min_count"}
 """Irrelevant for outputs and statistics."""

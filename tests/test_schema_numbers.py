@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from paddle_layers.codegen.proto import proto_text
 
 from paddle_layers.cli import commands
 from paddle_layers.config.descriptors import TYPED, config_files
@@ -18,6 +20,7 @@ from paddle_layers.define.numbers import (
     choice_numbers,
     field_numbers,
     hashed_number,
+    lock_changes,
     lock_path,
     lock_text,
     next_lock,
@@ -87,6 +90,38 @@ def test_choices_keep_their_numbers(lock: Any) -> None:
     assert entry["choices"]["how"] == {"A": 0, "C": 1, "B": 2}
     entry = lock(definition(how=Choice("how", options=("B", "D"))))
     assert entry["choices"]["how"] == {"A": 0, "C": 1, "B": 2, "D": 3}
+
+
+def test_a_renamed_attribute_keeps_the_numbers_of_its_choices(lock: Any) -> None:
+    lock(definition(how=Choice("how", options=("A", "C"))))
+    entry = lock(definition(way=Choice("how", options=("B", "C", "A"), aliases=("how",))))
+    assert entry["choices"]["way"] == {"A": 0, "C": 1, "B": 2}
+    assert entry["fields"] == {"how": 1, "way": 2}
+
+
+def test_changes_are_told_in_words(lock: Any) -> None:
+    lock(definition(a=Int("a")))
+    before = dict(room.read_lock(PACKAGE))
+    after = next_lock(PACKAGE, [definition(b=Int("b"), how=Choice("how", options=("X",)))])
+    assert lock_changes(before, after) == [
+        "layer `thing`, attribute `b`: new",
+        "layer `thing`, attribute `how`: new",
+        "layer `thing`, choice `X` of `how`: new",
+        "layer `thing`, attribute `a`: gone",
+    ]
+
+
+def test_the_exported_schema_reserves_what_was_removed(monkeypatch: pytest.MonkeyPatch) -> None:
+    locked = copy.deepcopy(read_lock(PACKAGE))
+    locked["layer"]["gone"] = {"number": 1999, "fields": {}, "reserved": [1], "choices": {}}
+    locked["layer"]["pool"]["choices"]["divisor"]["OLD"] = 77
+    monkeypatch.setattr(room, "read_lock", lambda _: locked)
+    registered, network, _ = config_files()
+    layer = next(message for message in network.message_type if message.name == "Layer")
+    assert [(span.start, span.end) for span in layer.reserved_range] == [(1999, 2000)]
+    text = proto_text(registered, {}) + proto_text(network, {})
+    assert "  reserved 1999;" in text
+    assert "reserved 77;" in text
 
 
 def test_what_is_not_locked_has_numbers_from_its_names() -> None:

@@ -7,10 +7,11 @@ from typing import Any
 
 import pytest
 from paddle_layers.codegen.compatibility import differences, differences_text
+from paddle_layers.codegen.examples import worked_example
 from paddle_layers.codegen.registry_files import read_registry, registry_def
 
 import paddle_layers as pl
-from paddle_layers.define import Type
+from paddle_layers.define import Example, Type
 from paddle_layers.define.layer_def import read_value
 
 RELEASED = sorted((Path(__file__).parent.parent / "schema" / "released").glob("*.textproto"))
@@ -35,8 +36,18 @@ def test_frozen_examples_validate_and_infer_what_they_did(path: Path) -> None:
             types = layer.infer([Type.parse(i.type) for i in example.inputs], layer.bind(values))
             names = layer.output_names(len(types))
             assert [f"{n} {t}" for n, t in zip(names, types, strict=True)] == list(example.outputs), old.type
+            worked = worked_example(layer, Example(**_inputs(example), **values))
+            assert [f"{name} {shape}" for name, shape, _ in worked.parameters] == list(example.parameters), old.type
             checked += 1
     assert checked > 100
+
+
+def _inputs(example: Any) -> dict[str, list[str]]:
+    """Types by the name of the input."""
+    types: dict[str, list[str]] = {}
+    for given in example.inputs:
+        types.setdefault(given.name, []).append(given.type)
+    return types
 
 
 def _plain(message: Any) -> Any:

@@ -43,21 +43,24 @@ def proto(directory: Path) -> None:
 def lock(check: bool, package: str) -> None:
     """Give numbers to what is new in a package, for binary configs; those of what was removed are never used again."""
     from paddle_layers.define import registries
-    from paddle_layers.define.numbers import lock_path, lock_text, next_lock
+    from paddle_layers.define.numbers import lock_changes, lock_path, lock_text, next_lock, read_lock
 
     definitions = [d for registry in registries.values() for d in registry.values() if d.package == package]
     path = lock_path(package)
     if path is None or not definitions:
         raise click.UsageError(f"no installed package `{package}` registers anything")
-    text = lock_text(next_lock(package, definitions))
+    new = next_lock(package, definitions)
+    text, changes = lock_text(new), lock_changes(read_lock(package), new)
     if path.is_file() and path.read_text(encoding="utf-8") == text:
         click.echo(f"{path} is up to date", err=True)
-    elif check:
+        return
+    for change in changes:
+        click.echo(change, err=check)
+    if check:
         click.echo(f"{path} is stale: run `paddle-layers schema lock --package {package}` and commit it", err=True)
         raise click.exceptions.Exit(1)
-    else:
-        path.write_text(text, encoding="utf-8")
-        click.echo(path)
+    path.write_text(text, encoding="utf-8")
+    click.echo(path)
 
 
 @command.command()

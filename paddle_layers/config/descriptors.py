@@ -14,7 +14,13 @@ from google.protobuf.message import Message
 
 from paddle_layers.define import Definition, registries
 from paddle_layers.define.attributes import Attribute
-from paddle_layers.define.numbers import choice_numbers, field_numbers, reserved_numbers, type_number
+from paddle_layers.define.numbers import (
+    choice_numbers,
+    field_numbers,
+    removed_numbers,
+    reserved_numbers,
+    type_number,
+)
 from paddle_layers.schema import network_pb2, training_pb2
 
 Field = descriptor_pb2.FieldDescriptorProto
@@ -76,6 +82,8 @@ def config_files() -> list[File]:
             for kind, names in TYPED.items():
                 if message.name in names:
                     message.field.extend(_typed_field(d) for d in registries[kind].values())
+                    for number in removed_numbers(kind, registries[kind]):
+                        message.reserved_range.add(start=number, end=number + 1)
         file.dependency.append(REGISTERED)
         files.append(file)
     return files
@@ -161,3 +169,5 @@ def _add_choices(message: descriptor_pb2.DescriptorProto, definition: Definition
     enum = message.nested_type.add(name=scope).enum_type.add(name="Value")
     for option in sorted(attribute.options, key=numbers.__getitem__):
         enum.value.add(name=option, number=numbers[option])
+    for number in sorted(number for option, number in numbers.items() if option not in attribute.options):
+        enum.reserved_range.add(start=number, end=number)  # of enums, the end is part of the range

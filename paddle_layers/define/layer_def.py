@@ -16,7 +16,7 @@ from paddle_layers.schema import network_pb2
 
 from .attributes import REQUIRED, Attribute
 from .fields import Field, Input, Output, Param, State
-from .numbers import field_numbers, type_number
+from .numbers import choice_numbers, field_numbers, type_number
 
 if TYPE_CHECKING:
     from .definitions import Definition
@@ -60,11 +60,17 @@ def layer_def(definition: LayerDefinition) -> pb.LayerDef:
 
 
 def _attributes(definition: Definition) -> list[pb.AttributeDef]:
-    """The attributes, each with its number in the config messages."""
+    """The attributes, with the numbers of their fields and choices in the config messages."""
     numbers = field_numbers(definition)
-    messages = [attribute_def(attribute) for attribute in definition.attributes.values()]
-    for message in messages:
-        message.number = numbers[message.name]
+    messages = []
+    for attribute in definition.attributes.values():
+        message = attribute_def(attribute)
+        message.number = numbers[attribute.name]
+        message.alias_numbers.extend(numbers[alias] for alias in attribute.aliases)
+        choices = choice_numbers(definition, attribute)
+        for choice in message.choices:
+            choice.number = choices[choice.name]
+        messages.append(message)
     return messages
 
 

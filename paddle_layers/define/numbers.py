@@ -58,14 +58,13 @@ def field_numbers(definition: Definition) -> dict[str, int]:
 def choice_numbers(definition: Definition, attribute: Attribute[Any]) -> dict[str, int]:
     """Numbers of the choices of an attribute; where nothing is locked, their places."""
     entry = _entry(definition)
-    locked = entry["choices"].get(attribute.name, {}) if entry else {}
-    return _numbered(attribute.options, locked)
+    return _numbered(attribute, entry["choices"] if entry else {})
 
 
-def _numbered(options: Iterable[str], locked: dict[str, int]) -> dict[str, int]:
-    """Numbers of options: those that are locked, and new ones behind them."""
-    numbers = dict(locked)
-    for option in options:
+def _numbered(attribute: Attribute[Any], locked: dict[str, dict[str, int]]) -> dict[str, int]:
+    """Numbers of options: those that are locked, under an old name too, and new ones behind them."""
+    numbers = dict(next((locked[name] for name in (attribute.name, *attribute.aliases) if name in locked), {}))
+    for option in attribute.options:
         numbers.setdefault(option, 1 + max([-1, *numbers.values()]))
     return numbers
 
@@ -74,6 +73,11 @@ def reserved_numbers(definition: Definition) -> list[int]:
     """Numbers of attributes that were removed."""
     entry = _entry(definition)
     return entry["reserved"] if entry else []
+
+
+def removed_numbers(kind: str, present: Iterable[str]) -> list[int]:
+    """Numbers of definitions of ours that were removed; those of a plugin follow from the names."""
+    return sorted(entry["number"] for name, entry in read_lock(OURS).get(kind, {}).items() if name not in {*present})
 
 
 def hashed_number(name: str) -> int:
@@ -147,13 +151,33 @@ def _next_entry(definition: Definition, old: Entry | None, free: int) -> Entry:
     choices = dict(old["choices"]) if old else {}
     for attribute in definition.attributes.values():
         if attribute.options:
-            choices[attribute.name] = _numbered(attribute.options, choices.get(attribute.name, {}))
+            choices[attribute.name] = _numbered(attribute, choices)
     return Entry(number=number, fields=fields, reserved=sorted(reserved), choices=choices)
 
 
 def _removed(entry: Entry) -> Entry:
     reserved = sorted([*entry["reserved"], *entry["fields"].values()])
     return Entry(number=entry["number"], fields={}, reserved=reserved, choices={})
+
+
+def lock_changes(old: Lock, new: Lock) -> list[str]:
+    """What a lock has that the one before had not, and what is reserved now, in words."""
+    before, after = _names(old), _names(new)
+    return [f"{name}: new" for name in sorted(after - before)] + [f"{name}: gone" for name in sorted(before - after)]
+
+
+def _names(lock: Lock) -> set[str]:
+    """Everything with a number in use: definitions, fields, choices."""
+    names = set()
+    for kind, entries in lock.items():
+        for name, entry in entries.items():
+            names |= {f"{kind} `{name}`", *(f"{kind} `{name}`, attribute `{field}`" for field in entry["fields"])}
+            names |= {
+                f"{kind} `{name}`, choice `{choice}` of `{field}`"
+                for field, choices in entry["choices"].items()
+                for choice in choices
+            }
+    return names
 
 
 def lock_text(lock: Lock) -> str:
