@@ -145,6 +145,23 @@ def test_an_unknown_field_is_named_with_its_place() -> None:
     assert "`layer[1]` has a field of number 4094" in str(error)
 
 
+def test_texts_that_are_no_utf_8_are_named_with_their_place() -> None:
+    layer = b"\x0a\x01y\x1a\x02x\xff"  # name: "y" input: "x", and a byte that is no text
+    assert "`layer[0].input[0]` is not UTF-8 text" in str(refused(b"\x12" + bytes([len(layer)]) + layer))
+
+
+def test_deep_nesting_is_refused() -> None:
+    refused(b"\xf3\x01" * 10_000)  # groups that begin and never end
+
+
+def test_what_is_too_large_for_a_message_is_not_even_read(tmp_path: Path) -> None:
+    path = tmp_path / "net.binpb"
+    with path.open("wb") as file:
+        file.truncate(2**31)  # a hole: takes no room
+    with pytest.raises(ConfigError, match="the file has 2147483648 bytes; a protobuf message has at most"):
+        pl.load(path)
+
+
 @given(st.binary(max_size=200))
 @settings(max_examples=300, deadline=None)
 def test_any_bytes_give_a_text_or_a_diagnostic(content: bytes) -> None:
@@ -184,6 +201,9 @@ def test_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest
     assert "net.json exists already" in capsys.readouterr().err
     assert run("net.binpb", "net.json", "--force") == 0
     assert run("net.binpb", "net.yaml") == 2
+    capsys.readouterr()
+    assert run("net.binpb", "nowhere/net.json") == 1
+    assert capsys.readouterr().err == "nowhere: there is no such folder\n"
     Path("wrong.textproto").write_text(RESIDUAL.replace('input: "x"', 'input: "z"', 1))
     assert run("wrong.textproto", "wrong.json") == 1
     assert "E203" in capsys.readouterr().err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from pathlib import Path
@@ -10,6 +11,8 @@ from pathlib import Path
 def replace_file(path: Path, content: bytes) -> None:
     """Write a file at once: whoever reads it meanwhile sees the old or the new, never a part. Raises `OSError`."""
     real = path.resolve()
+    if not real.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))
     handle, name = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from google.protobuf.descriptor import FieldDescriptor
@@ -20,8 +21,19 @@ from .writing import HEADER, Word, fields_text
 TRAINING_FIELD = 8
 """Number of `optimizer`, which every training file has and no network."""
 
+LARGEST = 2**31 - 1
+"""Bytes of the largest protobuf message."""
+
 HEADERS = {"Network": HEADER, "Training": HEADER.replace("network", "training").replace("Network", "Training")}
 """Comments that say which message a text holds."""
+
+
+def read_binary(path: Path) -> Message:
+    """The message in a binary config file. Raises `ConfigError` for what is no such message, `OSError`."""
+    size = path.stat().st_size
+    if size > LARGEST:
+        raise _unreadable(str(path), f"the file has {size} bytes; a protobuf message has at most {LARGEST}")
+    return message_of_binary(path.read_bytes(), str(path))
 
 
 def text_of_binary(content: bytes, name: str) -> str:
@@ -35,27 +47,29 @@ def message_of_binary(content: bytes, name: str) -> Message:
         message = message_class("Network").FromString(content)
         if TRAINING_FIELD in _unknown_numbers(message):
             message = message_class("Training").FromString(content)
-    except DecodeError as error:
+    except (DecodeError, UnicodeDecodeError) as error:
         raise _unreadable(name, f"this is no binary config: {error}") from error
-    for path, number in _unknown(message, ""):
-        place = f"`{path}`" if path else "the file"
-        raise _unreadable(name, f"{place} has a field of number {number}, which nobody here knows")
+    for fault in _faults(message, ""):
+        raise _unreadable(name, fault)
     return message
 
 
 def _unreadable(name: str, message: str) -> ConfigError:
-    help_ = "was it written by a newer version, or with a plugin that is not installed here?"
+    help_ = "`paddle-layers convert` makes binary configs; is it from a newer version, or a plugin that is not here?"
     return ConfigError([Diagnostic("E008", message, Source(name, ""), 0, help=help_)])
 
 
-def _unknown(message: Message, path: str) -> Iterator[tuple[str, int]]:
-    """Paths of messages with unknown fields, and the fields' numbers."""
-    yield from ((path, number) for number in _unknown_numbers(message))
+def _faults(message: Message, path: str) -> Iterator[str]:
+    """Fields that nobody knows, and texts that are none, each with its place."""
+    place = f"`{path}`" if path else "the file"
+    yield from (f"{place} has a field of number {n}, which nobody here knows" for n in _unknown_numbers(message))
     for field, value in message.ListFields():
-        if field.message_type is not None:
-            for number, item in enumerate(_all(field, value)):
-                place = f"{field.name}[{number}]" if is_repeated(field) else field.name
-                yield from _unknown(item, f"{path}.{place}".lstrip("."))
+        for number, item in enumerate(_all(field, value)):
+            inner = f"{path}.{field.name}".lstrip(".") + (f"[{number}]" if is_repeated(field) else "")
+            if field.message_type is not None:
+                yield from _faults(item, inner)
+            elif isinstance(item, bytes):  # a string field whose bytes protobuf could not decode
+                yield f"`{inner}` is not UTF-8 text"
 
 
 def _unknown_numbers(message: Message) -> list[int]:

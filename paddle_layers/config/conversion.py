@@ -10,7 +10,7 @@ from typing import Any
 
 from google.protobuf.message import Message
 
-from .binary import message_of_binary, message_of_fields, plain, text_of_message
+from .binary import message_of_fields, plain, read_binary, text_of_message
 from .checking import validate
 from .diagnostics import Report, Source
 from .files import BINARY, read, read_file
@@ -38,7 +38,7 @@ def converted(path: Path, wanted: str) -> tuple[bytes, bool]:
 def read_message(path: Path) -> tuple[Message, str]:
     """The message that a checked config file holds, and its text; a binary one has none. Raises `ConfigError`."""
     if path.suffix in BINARY:
-        return message_of_binary(path.read_bytes(), str(path)), ""
+        return read_binary(path), ""
     text = read_file(path)
     return message_of_fields(read(Report(Source(str(path), text)))), text
 

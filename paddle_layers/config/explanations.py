@@ -79,9 +79,9 @@ EXPLANATIONS: dict[str, Explanation] = {
     "E008": Explanation(
         "The binary config cannot be read",
         "A file that ends in .binpb or .pb holds a protobuf message, `paddle_layers.Network` or "
-        "`paddle_layers.Training`. It was cut, it is another message, or it has fields that nobody here knows: then it "
-        "comes from a newer version, or was written with a plugin that is not installed here. `paddle-layers convert` "
-        "makes such files.",
+        "`paddle_layers.Training`. It was cut, it is another message or too large for one, a text in it is not UTF-8, "
+        "or it has fields that nobody here knows: then it comes from a newer version, or was written with a plugin "
+        "that is not installed here. `paddle-layers convert` makes such files.",
     ),
     "E101": Explanation(
         "There is no field of this name",

@@ -127,12 +127,11 @@ BINARY = frozenset({".binpb", ".pb"})
 def read_file(path: str | Path) -> str:
     """The text of a config file; a binary one as text. Raises `ConfigError` when it cannot be read."""
     try:
-        content = Path(path).read_bytes()
         if Path(path).suffix in BINARY:
-            from .binary import text_of_binary
+            from .binary import read_binary, text_of_message
 
-            return text_of_binary(content, str(path))
-        return content.decode("utf-8-sig").replace("\r\n", "\n")
+            return text_of_message(read_binary(Path(path)))
+        return Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         message = f"there is no file `{path}`"
     except IsADirectoryError:
