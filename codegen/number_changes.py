@@ -32,7 +32,7 @@ def moved_numbers(old: Mapping[str, int], new: Mapping[str, int], role: str, of:
 
 
 def _field_numbers(attributes: Sequence[pb.AttributeDef]) -> dict[str, int]:
-    """Numbers by name; the export of 0.1.0 does not tell those of aliases."""
+    """Numbers by name."""
     numbers = {attribute.name: attribute.number for attribute in attributes}
     for attribute in attributes:
         numbers |= zip(attribute.aliases, attribute.alias_numbers, strict=False)
@@ -40,5 +40,5 @@ def _field_numbers(attributes: Sequence[pb.AttributeDef]) -> dict[str, int]:
 
 
 def _choice_numbers(attribute: pb.AttributeDef) -> dict[str, int]:
-    """Numbers by name; the export of 0.1.0 does not tell them."""
+    """Numbers by name."""
     return {choice.name: choice.number for choice in attribute.choices if choice.HasField("number")}
