@@ -79,7 +79,7 @@ class Commands(click.Group):
             ctx.exit(1)
 
 
-def _load_plugins(ctx: click.Context, parameter: click.Parameter, files: tuple[str, ...]) -> None:  # noqa: ARG001
+def _load_plugins(ctx: click.Context, _: click.Parameter, files: tuple[str, ...]) -> None:
     if files and not ctx.resilient_parsing:
         from paddle_layers.define import load_plugin
 

@@ -98,9 +98,10 @@ def _strip(file: File) -> None:
         for field in message.field:
             field.ClearField("options")
     file.ClearField("extension")
-    for name, kept in (("dependency", imports), ("message_type", messages)):
-        file.ClearField(name)  # type: ignore[arg-type]  # the stub wants a literal
-        getattr(file, name).extend(kept)
+    file.ClearField("dependency")
+    file.dependency.extend(imports)
+    file.ClearField("message_type")
+    file.message_type.extend(messages)
 
 
 def message_name(definition: Definition) -> str:

@@ -70,7 +70,7 @@ class _Call:
 
 
 @intrinsic
-def _gemm(typingctx, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):  # type: ignore[no-untyped-def]
+def _gemm(typingctx, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, ldc):
     """Fortran's gemm: sizes by value, matrices by address; the type of `alpha` decides between sgemm and dgemm."""
     i64 = types.int64
     signature = types.void(i64, i64, i64, i64, i64, alpha, i64, i64, i64, i64, alpha, i64, i64)
@@ -93,7 +93,7 @@ def _gemm(typingctx, trans_a, trans_b, m, n, k, alpha, a, lda, b, ldb, beta, c, 
 
 
 @intrinsic
-def _gemv(typingctx, trans, m, n, alpha, a, lda, x, step_x, beta, y, step_y):  # type: ignore[no-untyped-def]
+def _gemv(typingctx, trans, m, n, alpha, a, lda, x, step_x, beta, y, step_y):
     """Fortran's gemv, the product of a matrix and a vector."""
     i64 = types.int64
     signature = types.void(i64, i64, i64, alpha, i64, i64, i64, i64, alpha, i64, i64)
@@ -115,7 +115,7 @@ def _gemv(typingctx, trans, m, n, alpha, a, lda, x, step_x, beta, y, step_y):  #
 
 
 @njit(inline="always")
-def vector_product(trans, m, n, a, lda, x, accumulate, y, one):  # type: ignore[no-untyped-def]
+def vector_product(trans, m, n, a, lda, x, accumulate, y, one):
     """y = x A for the stored matrix A (m x n), or y = x A' where `trans`; y += when accumulating.
 
     One-thread gemm takes thirty times as long for a single row.
