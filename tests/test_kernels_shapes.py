@@ -64,7 +64,7 @@ def run(network, x, dtype):
             net.backward(gradients={name: rng.standard_normal(y.shape) for name, y in outputs.items()})
         found = {name: np.array(y) for name, y in outputs.items()} | {"dx": net.gradient("x").copy()}
         found |= {f"d{p.name}": p.gradient.copy() for p in net.parameters.values() if p.gradient is not None}
-        found |= {name: np.array(state) for name, state in net.states.items()}
+        found |= {name: np.array(state.value) for name, state in net.states.items()}
         used = {launch.name for launch in net.plan("train").launches if launch.items is not None}
         found["test"] = np.array(net.forward({"x": x}, phase="test")["a"])
         return found, used

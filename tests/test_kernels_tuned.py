@@ -84,7 +84,7 @@ def test_same_bits_at_any_number_of_threads(monkeypatch):
             assert {"conv_y", "conv_dx", "conv_dweight", "fc_y", "pool_y", "batch_norm_sums", "batch_norm_dx"} <= {
                 launch.name for launch in net.plan("train").launches if launch.items is not None
             }
-            results.append([y, net.gradient("x"), net.arena.gradients.copy()])
+            results.append([y, net.gradient("x"), net.arena.gradients.read().copy()])
     for again in results[1:]:
         for one, two in zip(results[0], again, strict=True):
             np.testing.assert_array_equal(one, two)

@@ -52,7 +52,7 @@ def parameters_of(net, definition):
     for name, field in {**definition.params, **definition.states}.items():
         items = [p for key, p in net.parameters.items() if key.removeprefix(f"{LAYER}.").rstrip("_0123456789") == name]
         values = [p.value.astype(np.float64) for p in items]
-        values += [array.astype(np.float64) for key, array in net.states.items() if key == f"{LAYER}.{name}"]
+        values += [state.value.astype(np.float64) for key, state in net.states.items() if key == f"{LAYER}.{name}"]
         found[name] = values if getattr(field, "per", None) else (values or [None])[0]
     return found
 

@@ -123,7 +123,7 @@ def test_loss_weights_add_up_and_seed_the_gradients():
             net.forward(feeds, step=0)
             net.backward()
         assert two.loss == pytest.approx(one.loss, rel=1e-14)
-        np.testing.assert_allclose(two.arena.gradients, one.arena.gradients, rtol=1e-12)
+        np.testing.assert_allclose(two.arena.gradients.read(), one.arena.gradients.read(), rtol=1e-12)
 
 
 def test_memory_is_shared_and_inference_takes_less():
@@ -158,14 +158,14 @@ def test_gradients_of_outputs_may_be_given():
         feeds = batch()
         net.forward(feeds, step=0)
         net.backward()
-        by_loss = net.arena.gradients.copy()
+        by_loss = net.arena.gradients.read().copy()
         scores = pl.Net(pl.loads(FAN_OUT), dtype="float64", keep=["scores"])
         scores.forward(feeds, step=0)
         probabilities = np.exp(scores.value("scores"))
         probabilities /= probabilities.sum(axis=1, keepdims=True)
         dy = (probabilities - np.eye(3)[feeds["label"]]) / 5
         net.backward(gradients={"scores": dy})
-        np.testing.assert_allclose(net.arena.gradients, by_loss, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(net.arena.gradients.read(), by_loss, rtol=1e-9, atol=1e-12)
         with pytest.raises(FeedError, match=r"has the shape \(5, 4\); it takes \(5, 3\)"):
             net.backward(gradients={"scores": np.zeros((5, 4))})
 
@@ -206,11 +206,11 @@ def test_random_layers_depend_on_seed_and_step_only():
 
 def test_states_move_while_training_only():
     with pl.Net(pl.loads(FAN_OUT)) as net:
-        before = net.states["b.running_mean"].copy()
+        before = net.states["b.running_mean"].value.copy()
         net.forward(batch(), phase="test")
-        np.testing.assert_array_equal(net.states["b.running_mean"], before)
+        np.testing.assert_array_equal(net.states["b.running_mean"].value, before)
         net.forward(batch())
-        assert (net.states["b.running_mean"] != before).all()
+        assert (net.states["b.running_mean"].value != before).all()
 
 
 def test_weights_survive_the_disk(tmp_path):

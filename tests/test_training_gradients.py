@@ -77,7 +77,9 @@ def test_a_batch_does_not_remember_the_one_before(name):
                 assert loss(used, feeds) == pytest.approx(loss(fresh, feeds), rel=1e-13)
                 used.backward()
                 fresh.backward()
-                np.testing.assert_allclose(used.arena.gradients, fresh.arena.gradients, rtol=1e-11, atol=1e-14)
+                np.testing.assert_allclose(
+                    used.arena.gradients.read(), fresh.arena.gradients.read(), rtol=1e-11, atol=1e-14
+                )
 
 
 def test_a_word_that_does_not_occur_gets_no_gradient():

@@ -122,8 +122,7 @@ def run_layer(case: Case, x: np.ndarray, params: dict[str, np.ndarray]) -> np.nd
         for name, value in params.items():
             target = net.states if name.startswith("running") else net.parameters
             held = target[f"y.{name}"]
-            array = held if isinstance(held, np.ndarray) else held.value
-            array[...] = value.reshape(array.shape)
+            held.value = value.reshape(held.shape)
         return np.array(net.forward({"x": x}, phase="test")["y"])
 
 

@@ -81,3 +81,14 @@ def bare_subscripts(tree: ast.AST, indices: Sequence[str]) -> bool:
             parts = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
             bare |= {id(part) for part in parts}
     return all(id(node) in bare for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id in indices)
+
+
+def depth_of_loops(tree: ast.AST) -> int:
+    """How many loops are nested at most: a guess at the work of an element."""
+    deepest, stack = 0, [(tree, 0)]
+    while stack:
+        node, depth = stack.pop()
+        depth += isinstance(node, (ast.For, ast.While))
+        deepest = max(deepest, depth)
+        stack += [(child, depth) for child in ast.iter_child_nodes(node)]
+    return deepest

@@ -28,6 +28,8 @@ class Tuned(NamedTuple):
     items: Callable[..., int]
     scratch: Callable[..., int] | None
     in_place: bool
+    threads: int
+    """Threads of a CUDA block."""
 
     @property
     def function(self) -> Any:
@@ -53,16 +55,19 @@ def tuned(
     function: str,
     *,
     items: Callable[..., int],
-    work: Callable[..., int],
+    work: Callable[..., int] = lambda: 0,
     least: int = 0,
     when: Callable[..., bool] | None = None,
     device: str = "cpu",
     scratch: Callable[..., int] | None = None,
     in_place: bool = False,
+    threads: int = 0,
 ) -> Callable[[Any], Any]:
-    """Register an njit function as a faster form of the point function `function` of `layer`.
+    """Register a function as a faster form of the point function `function` of `layer`.
 
-    It is called as `call(first, last, ...)` for the work items `first` to `last` of `items(...)`, and asks for
+    On the CPU it is an njit function, called as `call(first, last, ...)` for the work items `first` to `last` of
+    `items(...)`. On `"cuda"` it is a plain function, `call(...)`, whose text becomes the kernel: it runs with `items`
+    blocks of `threads` threads (`THREADS` in its text), and uses `cuda`, `real` and `double`. Both ask for
     tensors (whole arrays), axis sizes, attributes, `accumulate` (add to the target) and `scratch` (an array of
     `items x scratch(...)` reals) by name, as point functions do. `work`, `items` and `scratch` are host functions
     of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
@@ -75,8 +80,8 @@ def tuned(
         if "kernels" not in plain.__module__.split("."):
             message = f"{plain.__name__}: tuned kernels stand in the module `kernels` of a plugin's package"
             raise DefinitionError(message, plain.__code__.co_filename, plain.__code__.co_firstlineno)
-        names = tuple(inspect.signature(plain).parameters)[2:]
-        entry = Tuned(call, names, when, work, least, items, scratch, in_place)
+        names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
+        entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads)
         _TUNED.setdefault((layer, function, device), []).append(entry)
         return call
 
@@ -91,25 +96,32 @@ def call_by_name(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
 @functools.cache
 def _load() -> str:
     """Import the kernels room once; gives a digest of its text, which is part of every tuned driver."""
-    package = importlib.import_module("paddle_layers.kernels")
-    for info in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{info.name}")
-    return _digest(package.__name__)
+    return _digest(_import_all("paddle_layers.kernels"), "*.py")
 
 
-def _load_for(layer: str) -> None:
+@functools.cache
+def _import_all(name: str) -> str:
+    """Import the modules of a package; gives its name."""
+    for info in pkgutil.iter_modules(importlib.import_module(name).__path__):
+        importlib.import_module(f"{name}.{info.name}")
+    return name
+
+
+def _load_for(layer: str, device: str) -> None:
     from .plugged import load_kernels_for
 
     _load()
+    if device == "cuda":
+        _import_all("paddle_layers.kernels.cuda")
     load_kernels_for(layer)
 
 
 @functools.cache
-def _digest(package: str) -> str:
-    """Digest of all Python files of a package."""
+def _digest(package: str, files: str = "**/*.py") -> str:
+    """Digest of the Python files of a package."""
     digest = hashlib.sha256()
     for folder in importlib.import_module(package).__path__:
-        for file in sorted(Path(folder).rglob("*.py")):
+        for file in sorted(Path(folder).glob(files)):
             digest.update(file.read_bytes())
     return digest.hexdigest()[:16]
 
@@ -137,6 +149,7 @@ def forget(module: str) -> None:
 def check_names(functions: Mapping[str, set[str]]) -> None:
     """Refuse tuned kernels of functions that don't exist; `functions` maps layer types to function names."""
     _load()
+    _import_all("paddle_layers.kernels.cuda")
     for layer, function, _ in _TUNED:
         if function not in functions.get(layer, ()):
             raise DefinitionError(f"a tuned kernel replaces `{function}` of layer `{layer}`, which does not exist")
@@ -146,7 +159,7 @@ def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any])
     """The first tuned kernel that accepts these sizes, or None: the point function it is."""
     if _SWITCHED_OFF:
         return None
-    _load_for(layer)
+    _load_for(layer, device)
     for entry in _TUNED.get((layer, function, device), ()):
         if entry.accepts(sizes):
             return entry
@@ -155,7 +168,7 @@ def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any])
 
 def tuned_functions(layer: str, device: str = "cpu") -> list[str]:
     """Names of the point functions of a layer that have a tuned form on a device."""
-    _load_for(layer)
+    _load_for(layer, device)
     return sorted(function for (name, function, on), found in _TUNED.items() if found and (name, on) == (layer, device))
 
 

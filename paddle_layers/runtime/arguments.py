@@ -10,17 +10,22 @@ from .drivers import Array, Spec
 from .parameters import Parameter
 
 
-class Memory(NamedTuple):
-    """The value or the gradient of a parameter."""
+class Held(NamedTuple):
+    """The value or the gradient of a parameter, which outlives the plan."""
 
     parameter: Parameter
     part: str
+
+    @property
+    def address(self) -> int:
+        """Where it lies on the device."""
+        return self.parameter.address(self.part)
 
 
 class Ref(NamedTuple):
     """An array argument: whose memory, and the shape in which it is seen."""
 
-    owner: Buffer | Memory | Fixed
+    owner: Buffer | Held | Fixed
     shape: tuple[Extent, ...]
     dtype: str = "real"
 
@@ -28,7 +33,7 @@ class Ref(NamedTuple):
 class Fixed(NamedTuple):
     """Memory that somebody else holds."""
 
-    array: Any
+    address: int
 
 
 class Key(NamedTuple):

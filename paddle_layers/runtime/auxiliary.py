@@ -96,31 +96,31 @@ class Auxiliary:
         for key, buffer in self.sequences.items():
             begin = starts[id(key.leaf), id(key.group)]
             if key.kind == "starts":
-                plan.array(buffer)[:] = begin
+                plan.write(buffer, begin)
             elif key.kind == "map":
-                plan.array(buffer)[:] = np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+                plan.write(buffer, np.repeat(np.arange(len(begin) - 1), np.diff(begin)))
             else:
-                plan.array(buffer)[:] = _neighbours(begin, key.reverse)
+                plan.write(buffer, _neighbours(begin, key.reverse))
 
     def fill_sparse(self, plan: Plan, name: str, parts: dict[str, Any]) -> None:
         """Write the entries of a sparse feed."""
         for part, array in parts.items():
             if (name, part) in self.csr:
-                plan.array(self.csr[name, part])[:] = array
+                plan.write(self.csr[name, part], array)
 
     def transpose(self, plan: Plan) -> bool:
         """Make the transposes of this batch. True when sizes changed."""
         for name, use in self.uses.items():
             if use.value.entries is None:
-                ids = plan.array(self.ids[name])
+                ids = plan.read(self.ids[name])
                 parts = transpose(np.arange(len(ids) + 1), ids)
             else:
-                parts = transpose(plan.array(self.csr[name, "start"]), plan.array(self.csr[name, "id"]))
+                parts = transpose(plan.read(self.csr[name, "start"]), plan.read(self.csr[name, "id"]))
             use.ids.rows = len(parts[0])
             for part, array in zip(("id", "start", "row"), parts, strict=False):
-                plan.array(use.buffers[part])[:] = array
+                plan.write(use.buffers[part], array)
             if "value" in use.buffers:
-                plan.array(use.buffers["value"])[:] = plan.array(self.csr[name, "value"])[parts[3]]
+                plan.write(use.buffers["value"], plan.read(self.csr[name, "value"])[parts[3]])
         return bool(self.uses)
 
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from .domains import Extent
 
@@ -109,18 +107,3 @@ def place(storages: Sequence[Storage]) -> int:
         placed.append(storage)
         placed.sort(key=lambda s: s.offset)
     return max((s.offset + s.nbytes for s in storages), default=0)
-
-
-def allocate(nbytes: int) -> NDArray[np.uint8]:
-    """Aligned memory, all zeros."""
-    raw = np.zeros(nbytes + ALIGNMENT, np.uint8)
-    start = -raw.ctypes.data % ALIGNMENT
-    return raw[start : start + nbytes]
-
-
-def view(arena: NDArray[np.uint8], buffer: Buffer, shape: tuple[int, ...]) -> NDArray[Any]:
-    """The buffer's memory as an array."""
-    assert buffer.storage is not None
-    start = buffer.storage.offset
-    count = int(np.prod(shape, dtype=np.int64)) * buffer.itemsize
-    return arena[start : start + count].view(buffer.dtype).reshape(shape)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
-from paddle_layers.define.functions import Function
+from paddle_layers.define.functions import Function, double, real
 
 from .arguments import Argument, Ref, spec_of, uses
-from .compiler import cpu_driver
 from .drivers import Kernel
 from .launches import Launch
 from .specialise import helper_trees, specialise
@@ -23,16 +23,58 @@ def add_value(i, y, x):
     return x[i]
 
 
+def gradient_squares(i, squares, gradient, n, block):
+    """Sum of the squares of a block of numbers, in float64."""
+    total = double(0)
+    for j in range(i * block, min(i * block + block, n)):
+        total += double(gradient[j]) * double(gradient[j])
+    return total
+
+
+def norm_factor(i, factor, squares, blocks, limit):
+    """What brings the norm down to the limit; 1 where it is below."""
+    total = double(0)
+    for j in range(blocks):
+        total += squares[j]
+    norm = math.sqrt(total)
+    return real(limit / norm) if norm > limit else 1.0
+
+
+def scale_gradient(i, gradient, factor):
+    """Times a factor that was computed before."""
+    return gradient[i] * factor[0]
+
+
+def clamp_gradient(i, gradient, limit):
+    """At most the limit to either side; NaN stays."""
+    if gradient[i] > limit:
+        return limit
+    return -limit if gradient[i] < -limit else gradient[i]
+
+
+def row_sum(i, total, x, n):
+    """Sum of the first n numbers, in float64."""
+    added = double(0)
+    for j in range(n):
+        added += double(x[j])
+    return added
+
+
+BLOCK = 4096
+"""Numbers that are squared and added up one after the other: the same sum at any number of threads."""
+SQUARES = Function("builtin", (), gradient_squares)
+NORM_FACTOR = Function("builtin", (), norm_factor)
+SCALE = Function("builtin", (), scale_gradient)
+CLAMP = Function("builtin", (), clamp_gradient)
+SUM = Function("builtin", (), row_sum)
 FILL = Function("builtin", (), fill_value)
 ADD = Function("builtin", (), add_value)
 
 
-def simple_launch(
-    function: Function, op: str, args: Sequence[Argument], dtype: str, *, accumulate: bool = False
-) -> Launch:
+def simple_launch(function: Function, op: str, args: Sequence[Argument], *, accumulate: bool = False) -> Launch:
     """A launch of one of the functions above: the first argument is the target."""
     named = dict(zip(function.args[1:], args, strict=True))
-    return flat_launch(function, op, [next(iter(named))], named, dtype, accumulate=accumulate)
+    return flat_launch(function, op, [next(iter(named))], named, accumulate=accumulate)
 
 
 def flat_launch(
@@ -40,7 +82,6 @@ def flat_launch(
     op: str,
     targets: Sequence[str],
     args: Mapping[str, Argument],
-    dtype: str,
     *,
     accumulate: bool = False,
     factor: str | None = None,
@@ -61,7 +102,7 @@ def flat_launch(
     )
     target = live[targets[0]]
     assert isinstance(target, Ref)
-    launch = Launch(function.name, op, cpu_driver(kernel, dtype), list(live.values()), target.shape[0], kernel)
+    launch = Launch(function.name, op, kernel, list(live.values()), target.shape[0])
     launch.writes = [buffer for name in targets for buffer in uses(live[name])]
     launch.reads = [b for name, value in live.items() if accumulate or name not in targets for b in uses(value)]
     return launch

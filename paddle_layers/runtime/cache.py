@@ -43,17 +43,22 @@ def is_compiled(path: Path) -> bool:
     return any((path.parent / "__pycache__").glob(f"{path.stem}.*.nbi"))
 
 
+def keep_file(path: Path, data: bytes) -> None:
+    """Write a file of the cache whole or not at all; several processes may race."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
+    with os.fdopen(handle, "wb") as file:
+        file.write(data)
+    os.replace(temporary, path)
+
+
 def load_driver(path: Path, text: str) -> ModuleType:
     """Write the driver if it is not there, atomically, and import it; several processes may race."""
     name = f"paddle_layers_driver_{path.parent.name}_{path.stem}"
     if name in sys.modules:
         return sys.modules[name]
     if not path.exists():
-        path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            file.write(text)
-        os.replace(temporary, path)
+        keep_file(path, text.encode())
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
+
+from paddle_layers.kernels.tuned import Tuned
 
 INDENT = "    "
 
@@ -45,6 +47,20 @@ class Kernel:
     factor: str | None = None
     """Argument that the result is multiplied by."""
 
+    @property
+    def trees(self) -> list[ast.FunctionDef]:
+        """The helpers and the element function."""
+        own = ast.FunctionDef(
+            name="element_",
+            args=self.tree.args,
+            body=self.tree.body,
+            decorator_list=[],
+            returns=None,
+            lineno=1,
+            col_offset=0,
+        )
+        return [*self.helpers.values(), own]
+
     def call(self) -> str:
         """The call of the element function."""
         names = [argument.arg for argument in self.tree.args.args]
@@ -63,7 +79,18 @@ class Kernel:
         return [f"value_ = {self.call()}", *stores]
 
 
-def _unravel(indices: tuple[str, ...], shape: str, rest: str) -> list[str]:
+@dataclass(frozen=True)
+class TunedCall:
+    """A tuned kernel with what is known of its arguments."""
+
+    name: str
+    tuned: Tuned
+    args: Mapping[str, Spec]
+    constants: Mapping[str, Any]
+    """Arguments that are folded into the text: None, truth values and words."""
+
+
+def unravel(indices: tuple[str, ...], shape: str, rest: str) -> list[str]:
     """Lines that split a flat number into indices; the first index takes what is left."""
     lines = []
     for axis in range(len(indices) - 1, 0, -1):
@@ -72,24 +99,21 @@ def _unravel(indices: tuple[str, ...], shape: str, rest: str) -> list[str]:
     return [*lines, f"{indices[0]} = {rest}"] if indices else []
 
 
-def _header(kernel: Kernel, dtype: str, device: str) -> list[str]:
+def header(kernel: Kernel, dtype: str, device: str) -> list[str]:
+    """What a driver's text begins with."""
     return [f'"""{kernel.name} from {kernel.origin}, {dtype}, {device}. Generated: do not edit."""', "import math", ""]
 
 
-def _functions(kernel: Kernel, decorator: str) -> list[str]:
+def functions(trees: Iterable[ast.FunctionDef], decorator: str | None) -> list[str]:
+    """Lines of functions, each below a decorator."""
     lines = []
-    for tree in [*kernel.helpers.values(), _renamed(kernel.tree)]:
-        lines += ["", decorator, *ast.unparse(tree).splitlines()]
+    for tree in trees:
+        lines += ["", *([decorator] if decorator else []), *ast.unparse(tree).splitlines()]
     return lines
 
 
-def _renamed(tree: ast.FunctionDef) -> ast.FunctionDef:
-    return ast.FunctionDef(
-        name="element_", args=tree.args, body=tree.body, decorator_list=[], returns=None, lineno=1, col_offset=0
-    )
-
-
-def _indent(lines: list[str], depth: int) -> list[str]:
+def indent(lines: list[str], depth: int) -> list[str]:
+    """The lines, further to the right."""
     return [INDENT * depth + line for line in lines]
 
 
@@ -143,6 +167,7 @@ def cpu_prelude(dtype: str) -> list[str]:
         "from paddle_layers.runtime.native import BODY, pointer",
         "",
         f"real = numba.{dtype}",
+        "double = numba.float64",
     ]
 
 
@@ -152,19 +177,19 @@ def cpu_body(args: Mapping[str, Spec], lines: list[str]) -> list[str]:
         "",
         '@cfunc(BODY, cache=True, error_model="numpy")',
         "def body(lo_, hi_, pa_, ia_, fa_):",
-        *_indent(unpack_lines(args), 1),
-        *_indent(lines, 1),
+        *indent(unpack_lines(args), 1),
+        *indent(lines, 1),
     ]
 
 
 def cpu_text(kernel: Kernel, dtype: str, unsigned: bool) -> str:
     """Driver for the CPU: work items `lo_` to `hi_`, each a row of the last axis (or an element of a vector)."""
-    lines = [*_header(kernel, dtype, "cpu"), *cpu_prelude(dtype)]
-    lines += _functions(kernel, '@njit(error_model="numpy")')
+    lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype)]
+    lines += functions(kernel.trees, '@njit(error_model="numpy")')
     if kernel.procedure:
-        loop = ["for t_ in range(lo_, hi_):", *_indent([f"{kernel.indices[0]} = t_", kernel.call()], 1)]
+        loop = ["for t_ in range(lo_, hi_):", *indent([f"{kernel.indices[0]} = t_", kernel.call()], 1)]
     elif kernel.scan:
-        loop = ["for t_ in range(lo_, hi_):", *_indent(_scan_lines(kernel, "range(columns_)", None), 1)]
+        loop = ["for t_ in range(lo_, hi_):", *indent(scan_lines(kernel, "range(columns_)", None), 1)]
     else:
         loop = _cpu_loop(kernel, unsigned)
     return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
@@ -173,27 +198,28 @@ def cpu_text(kernel: Kernel, dtype: str, unsigned: bool) -> str:
 def _cpu_loop(kernel: Kernel, unsigned: bool) -> list[str]:
     indices, target = kernel.indices, kernel.targets[0]
     if not indices:
-        return ["for t_ in range(lo_, hi_):", *_indent(kernel.store(), 1)]
+        return ["for t_ in range(lo_, hi_):", *indent(kernel.store(), 1)]
     cast = [f"{index} = numba.uint64({index})" for index in indices] if unsigned else []
     if len(indices) == 1:
-        inner = [f"{indices[0]} = t_", *_sequence_line(kernel), *cast, *kernel.store()]
-        return ["for t_ in range(lo_, hi_):", *_indent(inner, 1)]
+        inner = [f"{indices[0]} = t_", *sequence_line(kernel), *cast, *kernel.store()]
+        return ["for t_ in range(lo_, hi_):", *indent(inner, 1)]
     last = indices[-1]
-    outer = [*_unravel(indices[:-1], target, "t_"), *_sequence_line(kernel), *cast[:-1]]
+    outer = [*unravel(indices[:-1], target, "t_"), *sequence_line(kernel), *cast[:-1]]
     counter = f"{last}_" if unsigned else last
     outer.append(f"for {counter} in range({target}.shape[{len(indices) - 1}]):")
     inner = [*([f"{last} = numba.uint64({counter})"] if unsigned else []), *kernel.store()]
-    return ["for t_ in range(lo_, hi_):", *_indent(outer, 1), *_indent(inner, 2)]
+    return ["for t_ in range(lo_, hi_):", *indent(outer, 1), *indent(inner, 2)]
 
 
-def _sequence_line(kernel: Kernel) -> list[str]:
+def sequence_line(kernel: Kernel) -> list[str]:
+    """The line that looks up the sequence of a row, where the function asks for it."""
     if kernel.sequence is None:
         return []
     index, mapping = kernel.sequence
     return [f"{index} = {mapping}[{kernel.indices[0]}]"]
 
 
-def _scan_lines(kernel: Kernel, columns: str, barrier: str | None) -> list[str]:
+def scan_lines(kernel: Kernel, columns: str, barrier: str | None) -> list[str]:
     """Rows of sequence `t_` in order; `reverse_` turns the order round."""
     assert kernel.sequence is not None
     index, starts = kernel.sequence
@@ -206,7 +232,7 @@ def _scan_lines(kernel: Kernel, columns: str, barrier: str | None) -> list[str]:
         "before = upper_ if reverse_ else lower_",
         "after = lower_ if reverse_ else upper_",
         f"for column_ in {columns}:",
-        *_indent([*_unravel(("_row", *kernel.indices[1:]), target, "column_")[:-1], *kernel.store()], 1),
+        *indent([*unravel(("_row", *kernel.indices[1:]), target, "column_")[:-1], *kernel.store()], 1),
         *([barrier] if barrier else []),
     ]
     return [
@@ -215,29 +241,5 @@ def _scan_lines(kernel: Kernel, columns: str, barrier: str | None) -> list[str]:
         f"last_ = {starts}[{index} + 1]",
         f"columns_ = {target}.size // max({target}.shape[0], 1)",
         "for q_ in range(last_ - first_):",
-        *_indent(step, 1),
+        *indent(step, 1),
     ]
-
-
-# ---- CUDA
-
-
-def cuda_text(kernel: Kernel, dtype: str, simulator: bool) -> str:
-    """Driver for CUDA: a grid-stride loop over the elements; a block per sequence when scanning."""
-    inline = "" if simulator else ', inline="always"'
-    lines = [*_header(kernel, dtype, "cuda"), "import numpy", "import numba", "from numba import cuda", ""]
-    lines += [f"real = {'numpy' if simulator else 'numba'}.{dtype}"]
-    lines += _functions(kernel, f"@cuda.jit(device=True{inline})")
-    lines += ["", "", f"def kernel(total_, {', '.join(kernel.args)}):"]
-    if kernel.scan:
-        columns = "range(cuda.threadIdx.x, columns_, cuda.blockDim.x)"
-        body = _scan_lines(kernel, columns, "cuda.syncthreads()")
-        start, stride = "cuda.blockIdx.x", "cuda.gridDim.x"
-    else:
-        start, stride = "cuda.grid(1)", "cuda.gridsize(1)"
-        if kernel.procedure:
-            body = [f"{kernel.indices[0]} = t_", kernel.call()]
-        else:
-            body = [*_unravel(kernel.indices, kernel.targets[0], "t_"), *_sequence_line(kernel), *kernel.store()]
-    loop = [f"t_ = {start}", "while t_ < total_:", *_indent([*body, f"t_ += {stride}"], 1)]
-    return "\n".join([*lines, *_indent(loop, 1), ""])

@@ -55,7 +55,7 @@ class Batch:
             if isinstance(array, Csr):
                 plan.auxiliary.fill_sparse(plan, name, {"start": array.start, "id": array.id, "value": array.value})
             elif name in plan.values:
-                plan.array(plan.values[name])[:] = array.reshape(-1)
+                plan.write(plan.values[name], array)
         plan.auxiliary.fill_sequences(plan, self.starts)
 
     def _take(self, value: Value, given: Any, extra: frozenset[int]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import builtins
 import contextlib
-import ctypes
 from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+from .addresses import array_at
 
 Body = Callable[[int, int, Any, Any, Any], None]
 
@@ -63,15 +64,8 @@ class _Table(NamedTuple):
 def _carray(place: int | _Table, shape: Sequence[int], dtype: Any = None) -> Any:
     """The array at an address; tables of arguments as lists, since Python's whole numbers do not overflow."""
     if isinstance(place, _Table):
-        return _array(place.address, shape, place.dtype).tolist()
-    return _array(place, shape, dtype)
-
-
-def _array(address: int, shape: Sequence[int], dtype: Any) -> NDArray[Any]:
-    size = int(np.prod(shape)) * np.dtype(dtype).itemsize
-    if size == 0:
-        return np.zeros(shape, dtype)
-    return np.frombuffer((ctypes.c_char * size).from_address(address), dtype).reshape(shape)
+        return array_at(place.address, shape, place.dtype).tolist()
+    return array_at(place, shape, dtype)
 
 
 def _unchanged(*_: Any, **__: Any) -> Callable[[Any], Any]:

@@ -1,4 +1,4 @@
-"""One launch: a driver and its arguments, made by specialising a function for an operation."""
+"""One launch: what is to be compiled and its arguments, made by specialising a function for an operation."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from paddle_layers.define.analysis import mentions, reads, reads_own_element
+from paddle_layers.define.analysis import depth_of_loops, mentions, reads, reads_own_element
 from paddle_layers.define.functions import Function
 from paddle_layers.kernels.tuned import Tuned, call_by_name, find_tuned
 
 from .arguments import Argument, Ref, refs_of, spec_of, uses
 from .buffers import Buffer, Takeover
-from .compiler import Driver, cpu_driver, depth_of_loops, tuned_driver
 from .domains import Extent, rows_of
-from .drivers import Kernel
+from .drivers import Kernel, TunedCall
 from .names import Names, SequenceKey, host_sizes
 from .specialise import helper_trees, specialise
 
@@ -26,11 +25,10 @@ class Launch:
 
     name: str
     op: str
-    driver: Driver
+    code: Kernel | TunedCall
+    """What the driver of a device is made from."""
     args: list[Argument]
     total: Extent | None
-    kernel: Kernel | None = None
-    """What a point function's driver was made from; None for tuned kernels."""
     items: Callable[[], int] | None = None
     """Work items of a tuned kernel for the rows of this batch."""
     weight: int = 1
@@ -49,7 +47,7 @@ class Launch:
         return [Takeover(at, giver, taker) for giver, taker in self.takeovers]
 
 
-def make_launch(names: Names, function: Function, item: int | None, dtype: str, *, accumulate: bool = False) -> Launch:
+def make_launch(names: Names, function: Function, item: int | None, *, accumulate: bool = False) -> Launch:
     """Specialise a function for an operation (and an item of its repeatable input) and bind its arguments."""
     targets = [names.resolve(target, function, item) for target in function.target_names]
     lead = function.indices
@@ -67,12 +65,12 @@ def make_launch(names: Names, function: Function, item: int | None, dtype: str, 
         args["which"] = Extent(item or 0)
     tuned = _tuned(names, function, item)
     if tuned is not None:
-        return _tuned_launch(names, function, item, tuned, args, dtype, accumulate)
+        return _tuned_launch(names, function, item, tuned, args, accumulate)
     accumulate = accumulate or function.used is not None
     kernel, extra = _kernel(names, function, item, tree, args, sequence_index, accumulate)
     args |= extra
     total = _total(names, function, args)
-    launch = Launch(kernel.name, names.op.name, cpu_driver(kernel, dtype), list(args.values()), total, kernel)
+    launch = Launch(kernel.name, names.op.name, kernel, list(args.values()), total)
     launch.weight, launch.work = _weight(kernel, args), _largest(args)
     _note_uses(launch, function, kernel, args)
     return launch
@@ -169,7 +167,7 @@ def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping
 
 
 def _tuned(names: Names, function: Function, item: int | None) -> Tuned | None:
-    return find_tuned(names.op.layer.name, function.name, "cpu", host_sizes(names, item))
+    return find_tuned(names.op.layer.name, function.name, names.device, host_sizes(names, item))
 
 
 def _tuned_launch(
@@ -178,7 +176,6 @@ def _tuned_launch(
     item: int | None,
     tuned: Tuned,
     args: dict[str, Argument],
-    dtype: str,
     accumulate: bool,
 ) -> Launch:
     constants: dict[str, Any] = {"accumulate": accumulate}
@@ -194,10 +191,10 @@ def _tuned_launch(
     args = {name: value for name, value in args.items() if name in tuned.names}
     if "scratch" in tuned.names and tuned.scratch is not None:
         count = Extent(call_by_name(tuned.items, sizes) * call_by_name(tuned.scratch, sizes))
-        args["scratch"] = Ref(Buffer(f"{function.name}.scratch", count, dtype), (count,))
+        args["scratch"] = Ref(Buffer(f"{function.name}.scratch", count, names.auxiliary.dtype), (count,))
     specs = {name: spec_of(value) for name, value in args.items()}
-    driver = tuned_driver(f"{function.name}_tuned", tuned, specs, constants, dtype)
-    launch = Launch(function.name, names.op.name, driver, list(args.values()), None)
+    call = TunedCall(f"{function.name}_tuned", tuned, specs, constants)
+    launch = Launch(function.name, names.op.name, call, list(args.values()), None)
     launch.work = int(call_by_name(tuned.work, sizes))
     launch.items = lambda: int(call_by_name(tuned.items, host_sizes(names, item, capacity=False)))
     for name, value in args.items():

@@ -29,8 +29,11 @@ class SequenceKey(NamedTuple):
 class Names:
     """What the names mean in one operation of one plan."""
 
-    def __init__(self, op: Op, training: bool, tensors: dict[str, list[Ref]], auxiliary: Auxiliary) -> None:
+    def __init__(
+        self, op: Op, training: bool, tensors: dict[str, list[Ref]], auxiliary: Auxiliary, device: str
+    ) -> None:
         self.op, self.training, self.tensors, self.auxiliary = op, training, tensors, auxiliary
+        self.device = device
 
     def shape(self, field_: Field, item: int = 0) -> tuple[Extent, ...]:
         """How a point function sees the field: rows first, `...` merged, axes of width 1 left out."""

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define import Type
+from paddle_layers.define import State, Type
 
-from .compiler import Progress, compile_all
-from .devices import check_device
+from .compiler import Progress
+from .devices import open_device
 from .feeding import Batch, feed_domains
 from .graph import Graph, Value, build_graph
+from .launches import Launch
 from .parameters import Parameter, ParameterSet
 from .plan import Plan
 from .reshaping import changed_types, extra_ids
@@ -53,17 +54,17 @@ class Net:
         level: int = 0,
         stages: Iterable[str] = (),
     ) -> None:
-        check_device(device)
         if dtype not in ("float32", "float64"):
             raise ValueError(f'dtype is {dtype!r}, must be "float32" or "float64"')
-        self.network, self.device, self.dtype, self.seed = network, device, dtype, seed
+        self.target = open_device(device)
+        self.network, self.device, self.dtype, self.seed = network, self.target.name, dtype, seed
         self._progress, self._keep = progress, tuple(keep)
         self.arena = ParameterSet(dtype)
         self._networks = {phase: network.select(phase, level, stages) for phase in ("train", "test")}
         self._graphs = {phase: build_graph(chosen, self.arena, {}) for phase, chosen in self._networks.items()}
-        self.arena.allocate(seed)
+        self.arena.allocate(seed, self.target)
         self._plans: dict[tuple[str, Seeds], Plan] = {}
-        self._statistics = Statistics()
+        self._statistics = Statistics(self.target)
         self._running: tuple[str, Plan, Batch] | None = None
         self._rows: tuple[int, ...] = ()
         self._loss: float | None = None
@@ -75,15 +76,13 @@ class Net:
 
     @property
     def parameters(self) -> dict[str, Parameter]:
-        """Trained and frozen parameters by name (`conv1.weight`); `value` and `gradient` are views."""
-        return {p.name: p for p in self.arena.by_name.values() if p.name not in self.states}
+        """Trained and frozen parameters by name (`conv1.weight`)."""
+        return {p.name: p for p in self.arena.by_name.values() if not isinstance(p.definition, State)}
 
     @property
-    def states(self) -> dict[str, NDArray[Any]]:
+    def states(self) -> dict[str, Parameter]:
         """Running states by name (`bn1.running_mean`)."""
-        from paddle_layers.define import State
-
-        return {p.name: p.value for p in self.arena.by_name.values() if isinstance(p.definition, State)}
+        return {p.name: p for p in self.arena.by_name.values() if isinstance(p.definition, State)}
 
     @property
     def loss(self) -> float:
@@ -98,7 +97,7 @@ class Net:
 
     @staticmethod
     def _mean(plan: Plan, value: Value) -> float:
-        rows = plan.array(plan.values[value.name])
+        rows = plan.read(plan.values[value.name])
         return float(rows.sum(dtype=np.float64)) / max(value.domain.rows, 1)
 
     def memory(self, phase: str) -> int:
@@ -172,7 +171,7 @@ class Net:
                 plan = self._plan(phase, seeds)
                 self._run(phase, plan, batch)
             for name, array in given.items():
-                plan.array(plan.gradients[name])[:] = array.reshape(-1)
+                plan.write(plan.gradients[name], array)
         elif not self._graphs[phase].losses:
             raise RuntimeError("the network has no loss: give the gradients of its outputs, backward(gradients={...})")
         plan.backward()
@@ -192,7 +191,7 @@ class Net:
         if self._running is None or name not in self._running[1].gradients:
             raise KeyError(f"`{name}` has no gradient")
         value = self._graphs[self._running[0]].values[name]
-        return self._shaped(self._running[1].array(self._running[1].gradients[name]), value).copy()
+        return self._shaped(self._running[1].read(self._running[1].gradients[name]), value).copy()
 
     def value(self, name: str) -> Any:
         """An output of the last forward pass, or a value named in `keep`."""
@@ -204,7 +203,7 @@ class Net:
         return self._read(plan, self._graphs[phase].values[name])
 
     def _read(self, plan: Plan, value: Value) -> Any:
-        data = self._shaped(plan.array(plan.values[value.name]), value).copy()
+        data = self._shaped(plan.read(plan.values[value.name]), value).copy()
         if value.type.level == 0 or self._running is None:
             return data
         starts = self._running[2].starts
@@ -229,7 +228,7 @@ class Net:
             plan.run_one(at)
             for buffer in launch.writes:
                 if buffer.dtype == self.dtype and "scratch" not in buffer.name:
-                    if not np.isfinite(plan.array(buffer)).all():
+                    if not np.isfinite(plan.read(buffer)).all():
                         return launch.op.partition(".")[0]
         return None
 
@@ -271,24 +270,26 @@ class Net:
         plan = self._plans.get((phase, seeds))
         if plan is None:
             schedule = self._schedule(phase, seeds)
-            plan = self._plans[phase, seeds] = Plan(self._graphs[phase], schedule, self.dtype, self._progress)
+            plan = self._plans[phase, seeds] = Plan(
+                self._graphs[phase], schedule, self.target, self._statistics, self._progress
+            )
             self._rows = ()
         return plan
 
     def _schedule(self, phase: str, seeds: Seeds) -> Schedule:
         graph = self._graphs[phase]
         keep = [n for n in (*self._networks[phase].outputs, *self._keep, *graph.losses) if n in graph.values]
-        return Schedule(graph, self.dtype, training=phase == "train", seeds=dict(seeds), keep=keep)
+        return Schedule(graph, self.dtype, training=phase == "train", seeds=dict(seeds), keep=keep, device=self.device)
 
     def _reserve(self, batch_size: int) -> None:
         """Plan both phases; what they need is compiled in one go, so that the progress counts it together."""
-        drivers = []
+        launches: list[Launch] = []
         for phase, graph in self._graphs.items():
             for domain in feed_domains(graph):
                 domain.reserve(batch_size)
             schedule = self._schedule(phase, self._usual_seeds(phase))
-            drivers += [launch.driver for launch in (*schedule.forward, *schedule.backward)]
-        compile_all(drivers, self._progress)
+            launches += (*schedule.forward, *schedule.backward)
+        self.target.compile(launches, self.dtype, self._progress)
         for phase in self._graphs:
             self._plan(phase, self._usual_seeds(phase))
 
@@ -330,6 +331,10 @@ class Net:
         return (zlib.crc32(op.encode()) & 0x7FFFFFFF) << 32 | low
 
     # ---- life
+
+    def synchronise(self) -> None:
+        """Wait until the device has done all that was asked of it; the CPU always has."""
+        self.target.synchronise()
 
     def close(self) -> None:
         """Free everything."""

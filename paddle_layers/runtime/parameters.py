@@ -1,4 +1,4 @@
-"""Parameters and states: views into flat arenas, drawn by initializers that depend on seed and name only."""
+"""Parameters and states: parts of flat arenas, drawn by initializers that depend on seed and name only."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from paddle_layers.define import LayerDefinition, ShapeError, State, registries
 from paddle_layers.define.fields import Param
 
+from .devices import Block, Device, Flat
+
 if TYPE_CHECKING:
     from paddle_layers.config import ParamSettings
 
@@ -21,10 +23,7 @@ Array = NDArray[Any]
 
 @dataclass(eq=False)
 class Parameter:
-    """Numbers of a layer that outlive a step. `value` and `gradient` are views: write into them, don't replace them.
-
-    States (`trained` is false) and frozen parameters have no gradient.
-    """
+    """Numbers of a layer that outlive a step. States (`trained` is false) and frozen parameters have no gradient."""
 
     name: str
     shape: tuple[int, ...]
@@ -32,9 +31,32 @@ class Parameter:
     settings: ParamSettings | None
     definition: Param | State
     layer: LayerDefinition
-    value: Array = field(default_factory=lambda: np.empty(0))
-    gradient: Array | None = None
+    dtype: str
     offset: int = 0
+    """Bytes from the start of the arena."""
+    blocks: dict[str, Block] = field(default_factory=dict)
+    """The arenas of `value` and `gradient`."""
+
+    @property
+    def value(self) -> Array:
+        """The numbers: a view on the CPU, elsewhere a copy that is read-only. Assign to it to change them."""
+        return self.blocks["value"].read(self.offset, self.size, self.dtype).reshape(self.shape)
+
+    @value.setter
+    def value(self, values: Any) -> None:
+        array = np.broadcast_to(np.asarray(values), self.shape)
+        self.blocks["value"].write(self.offset, array, self.dtype)
+
+    @property
+    def gradient(self) -> Array | None:
+        """The gradient of the last backward pass, as `value`; None where there is none."""
+        if "gradient" not in self.blocks:
+            return None
+        return self.blocks["gradient"].read(self.offset, self.size, self.dtype).reshape(self.shape)
+
+    def address(self, part: str) -> int:
+        """Where `value` or `gradient` lies on the device."""
+        return self.blocks[part].address + self.offset
 
     @property
     def size(self) -> int:
@@ -87,9 +109,10 @@ class ParameterSet:
         self.aliases: dict[str, str] = {}
         """Names of shared parameters, and the name of the one that holds the values."""
         self._shared: dict[str, Parameter] = {}
-        self.values = np.zeros(0, dtype)
-        self.gradients = np.zeros(0, dtype)
-        self._fixed = np.zeros(0, dtype)
+        self.values: Flat
+        """The arena of the trained parameters, padding included."""
+        self.gradients: Flat
+        """Their gradients, in the same layout."""
 
     def add(
         self, name: str, field: Param | State, layer: LayerDefinition, shape: tuple[int, ...], settings: Any
@@ -108,7 +131,7 @@ class ParameterSet:
                 )
             return found
         trained = isinstance(field, Param) and not (settings is not None and (settings.frozen or settings.lr_mult == 0))
-        made = self.by_name[name] = Parameter(name, shape, trained, settings, field, layer)
+        made = self.by_name[name] = Parameter(name, shape, trained, settings, field, layer, self.dtype)
         if share is not None:
             self._shared[share] = made
         return made
@@ -118,25 +141,23 @@ class ParameterSet:
         """Parameters that have a gradient, in the order of the arena."""
         return [parameter for parameter in self.by_name.values() if parameter.trained]
 
-    def allocate(self, seed: int) -> None:
-        """Make the arenas and draw the first values."""
-        self.values, self.gradients = (self._arena(self.trained) for _ in range(2))
-        self._fixed = self._arena([p for p in self.by_name.values() if not p.trained])
+    def allocate(self, seed: int, device: Device) -> None:
+        """Make the arenas and draw the first values; those that are trained lie together, as do their gradients."""
+        fixed = [parameter for parameter in self.by_name.values() if not parameter.trained]
+        itemsize = np.dtype(self.dtype).itemsize
+        size = _lay_out(self.trained, itemsize) // itemsize
+        self.values, self.gradients = (Flat(device, size, self.dtype) for _ in range(2))
+        trained = {"value": self.values.block, "gradient": self.gradients.block}
+        others = {"value": device.allocate(_lay_out(fixed, itemsize))}
         for parameter in self.by_name.values():
-            arena = self.values if parameter.trained else self._fixed
-            span = slice(parameter.offset, parameter.offset + parameter.size)
-            parameter.value = arena[span].reshape(parameter.shape)
-            if parameter.trained:
-                parameter.gradient = self.gradients[span].reshape(parameter.shape)
-            parameter.value[...] = parameter.draw(seed)
+            parameter.blocks = trained if parameter.trained else others
+            parameter.value = parameter.draw(seed)
 
-    def _arena(self, parameters: list[Parameter]) -> Array:
-        """One flat array; every parameter starts at a multiple of 64 bytes."""
-        step = 64 // np.dtype(self.dtype).itemsize
-        offset = 0
-        for parameter in parameters:
-            parameter.offset = offset
-            offset += (parameter.size + step - 1) // step * step
-        raw = np.zeros(offset + step, self.dtype)
-        start = (-raw.ctypes.data % 64) // raw.itemsize
-        return raw[start : start + offset]
+
+def _lay_out(parameters: list[Parameter], itemsize: int) -> int:
+    """Offsets in one arena, each a multiple of 64 bytes. Gives its bytes."""
+    offset = 0
+    for parameter in parameters:
+        parameter.offset = offset
+        offset += -(-parameter.size * itemsize // 64) * 64
+    return offset

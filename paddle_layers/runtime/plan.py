@@ -5,48 +5,58 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import Memory, Ref
+from .arguments import Ref
 from .auxiliary import Auxiliary
-from .buffers import Buffer, allocate, place, view
-from .compiler import Progress, compile_all
+from .buffers import Buffer, place
+from .compiler import Progress
+from .devices import Device
 from .graph import Graph
 from .launches import Launch
 from .schedule import Schedule
-from .table import Table
+from .statistics import Statistics
 
 
 class Plan:
     """Launches of one phase with their tables, for the capacities that the domains have now."""
 
-    def __init__(self, graph: Graph, schedule: Schedule, dtype: str, progress: Progress | None) -> None:
-        self.graph, self.dtype = graph, dtype
+    def __init__(
+        self, graph: Graph, schedule: Schedule, device: Device, statistics: Statistics, progress: Progress | None
+    ) -> None:
+        self.graph = graph
         self.values, self.gradients = schedule.values, schedule.gradients
         self.auxiliary: Auxiliary = schedule.auxiliary
         self.launches: list[Launch] = [*schedule.forward, *schedule.backward]
         self.boundary = len(schedule.forward)
         self.stats = schedule.stats
-        addresses = compile_all([launch.driver for launch in self.launches], progress)
+        counting = statistics.launches(self.stats)
+        device.compile([*self.launches, *counting], schedule.dtype, progress)
         self.storages = schedule.lay_out()
         self.nbytes = place(self.storages)
-        self.arena = allocate(self.nbytes)
-        self.table = Table(self.launches, addresses, self.address)
+        self._block = device.allocate(self.nbytes)
+        self.table = device.table([*self.launches, *counting], schedule.dtype, self.address)
+        self._end = len(self.launches) + len(counting)
 
     # ---- memory
 
-    def array(self, buffer: Buffer, shape: tuple[int, ...] | None = None) -> NDArray[Any]:
-        """The rows of this batch of a buffer."""
-        return view(self.arena, buffer, shape if shape is not None else (buffer.extent.now,))
+    def read(self, buffer: Buffer) -> NDArray[Any]:
+        """The rows of this batch of a buffer: a view on the CPU, elsewhere a copy."""
+        assert buffer.storage is not None
+        return self._block.read(buffer.storage.offset, buffer.extent.now, buffer.dtype)
+
+    def write(self, buffer: Buffer, values: NDArray[Any]) -> None:
+        """Fill a buffer from its start."""
+        assert buffer.storage is not None
+        self._block.write(buffer.storage.offset, values, buffer.dtype)
 
     def address(self, ref: Ref) -> int:
         """Address of an array argument."""
-        if isinstance(ref.owner, Memory):
-            array = getattr(ref.owner.parameter, ref.owner.part)
-            return int(array.ctypes.data)
-        assert isinstance(ref.owner, Buffer)
+        if not isinstance(ref.owner, Buffer):
+            return ref.owner.address
         assert ref.owner.storage is not None
-        return int(self.arena.ctypes.data) + ref.owner.storage.offset
+        return self._block.address + ref.owner.storage.offset
 
     # ---- running
 
@@ -68,6 +78,10 @@ class Plan:
             self.set_rows()
         self.table.run(self.boundary, len(self.launches))
 
+    def count(self) -> None:
+        """Add the statistics of this batch to their sums."""
+        self.table.run(len(self.launches), self._end)
+
     def run_one(self, at: int) -> None:
         """Run a single launch."""
         self.table.run(at, at + 1)
@@ -78,4 +92,5 @@ class Plan:
             if storage.first < at <= storage.last or storage.first < 0:
                 continue
             for buffer in storage.buffers:
-                self.array(buffer, (buffer.extent.capacity,))[...] = 0 if buffer.dtype == "int64" else float("nan")
+                value = 0 if buffer.dtype == "int64" else float("nan")
+                self.write(buffer, np.full(buffer.extent.capacity, value, buffer.dtype))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from paddle_layers.define.fields import Field, Temp
 from paddle_layers.define.functions import Function
 
-from .arguments import Argument, Memory, Rate, Ref
+from .arguments import Argument, Held, Rate, Ref
 from .auxiliary import Auxiliary
 from .buffers import Buffer, Storage, share
 from .builtin import ADD, FILL, simple_launch
@@ -26,9 +26,16 @@ class Schedule:
     """
 
     def __init__(
-        self, graph: Graph, dtype: str, *, training: bool, seeds: Mapping[str, float | None], keep: Iterable[str]
+        self,
+        graph: Graph,
+        dtype: str,
+        *,
+        training: bool,
+        seeds: Mapping[str, float | None],
+        keep: Iterable[str],
+        device: str = "cpu",
     ) -> None:
-        self.graph, self.dtype, self.training = graph, dtype, training
+        self.graph, self.dtype, self.training, self.device = graph, dtype, training, device
         self.auxiliary = Auxiliary(dtype)
         self.forward: list[Launch] = []
         self.backward: list[Launch] = []
@@ -94,7 +101,7 @@ class Schedule:
     # ---- forward
 
     def _forward(self, op: Op) -> None:
-        names = self._names[id(op)] = Names(op, self.training, {}, self.auxiliary)
+        names = self._names[id(op)] = Names(op, self.training, {}, self.auxiliary, self.device)
         tensors = names.tensors
         for name, input_ in op.layer.inputs.items():
             tensors[name] = [self._ref(names, input_, value, item) for item, value in enumerate(op.argument(name))]
@@ -103,10 +110,10 @@ class Schedule:
         for name, parameters in op.params.items():
             field = op.layer.params[name]
             tensors[name] = [
-                Ref(Memory(parameter, "value"), names.shape(field, item)) for item, parameter in enumerate(parameters)
+                Ref(Held(parameter, "value"), names.shape(field, item)) for item, parameter in enumerate(parameters)
             ]
         for name, state in op.states.items():
-            tensors[name] = [Ref(Memory(state, "value"), names.shape(op.layer.states[name]))]
+            tensors[name] = [Ref(Held(state, "value"), names.shape(op.layer.states[name]))]
         for function in op.layer.facts.forward:
             if (function.role != "update" or self.training) and self._wanted(op, function):
                 self._prepare_temps(names, function)
@@ -145,11 +152,11 @@ class Schedule:
     ) -> list[Launch]:
         """The launches of a function: one, or one for each item of a repeatable input."""
         if function.over is None and not function.which:
-            return [make_launch(names, function, None, self.dtype, accumulate=0 in accumulate)]
+            return [make_launch(names, function, None, accumulate=0 in accumulate)]
         launches = []
         for item in self._items(names.op, function) if items is None else items:
             adds = item in accumulate or (function.role == "each" and function.over is not None and item > 0)
-            launches.append(make_launch(names, function, item, self.dtype, accumulate=adds))
+            launches.append(make_launch(names, function, item, accumulate=adds))
         return launches
 
     def _items(self, op: Op, function: Function) -> list[int]:
@@ -175,7 +182,7 @@ class Schedule:
                 self.kept.append(buffer)
             else:
                 ref = Ref(buffer, (buffer.extent,))
-                self.backward.append(simple_launch(FILL, name, [ref, Rate(weight, value.domain)], self.dtype))
+                self.backward.append(simple_launch(FILL, name, [ref, Rate(weight, value.domain)]))
         for op in reversed(self.graph.ops):
             if needs.active(op):
                 self._backward_op(op, needs, written)
@@ -195,9 +202,7 @@ class Schedule:
                 buffer = self._gradient(value)
                 if id(buffer) not in written:
                     written.add(id(buffer))
-                    self.backward.append(
-                        simple_launch(FILL, value.name, [Ref(buffer, (buffer.extent,)), 0.0], self.dtype)
-                    )
+                    self.backward.append(simple_launch(FILL, value.name, [Ref(buffer, (buffer.extent,)), 0.0]))
                 refs.append(Ref(buffer, names.shape(output, item)))
             names.tensors["d" + name] = refs
         functions = needs.functions(op)
@@ -236,13 +241,13 @@ class Schedule:
         """Add a gradient that other functions of the layer read to the gradient of the value."""
         total = self._gradient(value)
         refs: list[Ref] = [Ref(total, (total.extent,)), Ref(buffer, (buffer.extent,))]
-        self.backward.append(simple_launch(ADD, value.name, refs, self.dtype, accumulate=id(total) in written))
+        self.backward.append(simple_launch(ADD, value.name, refs, accumulate=id(total) in written))
         written.add(id(total))
 
     def _parameter_gradient(self, names: Names, function: Function, items: list[int], written: set[int]) -> None:
         for target in function.targets:
             names.tensors["d" + target.name] = [
-                Ref(Memory(parameter, "gradient"), names.shape(target, item))
+                Ref(Held(parameter, "gradient"), names.shape(target, item))
                 for item, parameter in enumerate(names.op.params.get(target.name, ()))
             ]
         for item in items:
@@ -250,8 +255,8 @@ class Schedule:
             adds = id(parameter) in written
             if function.used is not None and not adds:
                 size = Extent(parameter.size)
-                zero: list[Argument] = [Ref(Memory(parameter, "gradient"), (size,)), 0.0]
-                self.backward.append(simple_launch(FILL, parameter.name, zero, self.dtype))
+                zero: list[Argument] = [Ref(Held(parameter, "gradient"), (size,)), 0.0]
+                self.backward.append(simple_launch(FILL, parameter.name, zero))
             written.update(id(names.op.params[target.name][item]) for target in function.targets)
             self.backward += self._launches(names, function, [item], frozenset({item} if adds else ()))
 

@@ -11,6 +11,7 @@ from typing import Any
 from paddle_layers.define.analysis import parse_function
 from paddle_layers.define.functions import HELPERS, Function
 
+_CASTS = ("real", "double")
 _CONSTANTS = ("math.inf", "math.nan", "math.pi", "math.e")
 
 
@@ -34,7 +35,7 @@ class _Fold(ast.NodeTransformer):
         return self.generic_visit(node)
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if isinstance(node.func, ast.Name) and node.func.id == "real" and isinstance(node.args[0], ast.Constant):
+        if isinstance(node.func, ast.Name) and node.func.id in _CASTS and isinstance(node.args[0], ast.Constant):
             return node
         return self.generic_visit(node)
 

@@ -41,7 +41,7 @@ def always_cut(how: Literal["pieces", "backwards"]) -> Iterator[None]:
 class Table:
     """Addresses, sizes and numbers of launches; only what a batch or a step changes is written again."""
 
-    def __init__(self, launches: Sequence[Launch], addresses: Mapping[str, int], address: Callable[[Ref], int]) -> None:
+    def __init__(self, launches: Sequence[Launch], bodies: Sequence[int], address: Callable[[Ref], int]) -> None:
         self._address = address
         pointers: list[int] = []
         ints: list[Extent] = []
@@ -56,15 +56,15 @@ class Table:
         self._pointers = np.array(pointers or [0], np.int64)
         self._ints = np.array([extent.extra for extent in ints] or [0], np.int64)
         self._floats = np.array([f if isinstance(f, float) else 0.0 for f in floats] or [0.0])
-        for row, (launch, start) in enumerate(zip(launches, starts, strict=True)):
-            table[row, 0] = addresses[str(launch.driver.path)]
+        for row, (body, start) in enumerate(zip(bodies, starts, strict=True)):
+            table[row, 0] = body
             for column, (array, at) in enumerate(zip((self._pointers, self._ints, self._floats), start, strict=True)):
                 table[row, 3 + column] = array.ctypes.data + 8 * at
         self.rows = table
         self._settings = [(at, f) for at, f in enumerate(floats) if isinstance(f, Setting)]
         self._rates = [(at, f) for at, f in enumerate(floats) if isinstance(f, Rate)]
-        self._sized = _Sizes(ints)
-        self._totals = _Sizes([launch.total or Extent() for launch in launches])
+        self._sized = Sizes(ints)
+        self._totals = Sizes([launch.total or Extent() for launch in launches])
         self._tuned = [(row, launch.items) for row, launch in enumerate(launches) if launch.items is not None]
         self._weights = np.array([launch.weight for launch in launches], np.int64)
         self._work = np.array([launch.work for launch in launches], np.int64)
@@ -119,7 +119,7 @@ class Table:
             run_launches(self.rows, start, stop)
 
 
-class _Sizes:
+class Sizes:
     """Extents of a table, written in one go: `extra + rows * factor`."""
 
     def __init__(self, extents: Sequence[Extent]) -> None:

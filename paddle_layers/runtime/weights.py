@@ -38,7 +38,7 @@ def load_weights(path: str, parameters: ParameterSet) -> LoadReport:
                 f"{path}: `{name}` has the shape {tensors[name].shape}, but the network's has {known[name].shape}"
             )
     for name in loaded:
-        known[name].value[...] = tensors[name]
+        known[name].value = tensors[name]
     missing = tuple(name for name in known if name not in tensors)
     return LoadReport(tuple(loaded), missing, tuple(name for name in tensors if name not in known))
 

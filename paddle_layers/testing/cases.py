@@ -83,9 +83,9 @@ class Case:
         net = Net(self.network(), dtype=dtype)
         rng = self._rng(1)
         for parameter in net.parameters.values():
-            parameter.value[...] = spread(rng, parameter.shape, ()) * 0.5
+            parameter.value = spread(rng, parameter.shape, ()) * 0.5
         for state in net.states.values():
-            state[...] = rng.uniform(0.5, 1.5, state.shape)
+            state.value = rng.uniform(0.5, 1.5, state.shape)
         return net
 
     def arrays(self) -> list[Any]:

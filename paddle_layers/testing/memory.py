@@ -53,7 +53,7 @@ def _gradients(net: Net, case: Case, feeds: dict[str, Any], poison: bool) -> Res
     if poison:
         plan = net.plan("train")
         plan.poison(plan.boundary)
-        net.arena.gradients[...] = np.nan
+        net.arena.gradients.write(np.array(np.nan))
     net.backward(gradients=ones)
     found = {f"gradient of {p.name}": p.gradient.copy() for p in net.parameters.values() if p.gradient is not None}
     for place, type_ in enumerate(case.types):

@@ -2,32 +2,63 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
+from paddle_layers.config import Network
 from paddle_layers.define import LayerDefinition
-from paddle_layers.runtime.cuda import compile_ptx, cuda_drivers
+from paddle_layers.runtime.cuda import CudaDriver, cubin_of, cuda_driver, ptx_of
+from paddle_layers.runtime.graph import build_graph
+from paddle_layers.runtime.launches import Launch
+from paddle_layers.runtime.parameters import ParameterSet
+from paddle_layers.runtime.schedule import Schedule
 
 from .cases import cases
 
+ARCHITECTURES = ((7, 5), (8, 0), (9, 0))
+"""Compute capabilities that every kernel is compiled for: Turing, Ampere, Hopper."""
+
 
 class Ptx(NamedTuple):
-    """A kernel for one architecture: which, and whether it computes in double precision without being told to."""
+    """A kernel for one architecture."""
 
-    kernel: str
+    driver: CudaDriver
     architecture: tuple[int, int]
-    has_f64: bool
     text: str
 
+    @property
+    def has_f64(self) -> bool:
+        """Whether it computes in double precision without saying so."""
+        return ".f64" in self.text and "double(" not in self.driver.text
 
-def compile_layer(definition: LayerDefinition, architectures: tuple[tuple[int, int], ...] = ((8, 0),)) -> list[Ptx]:
-    """PTX of the float32 kernels that the layer's examples need. Needs numba-cuda; raises what the compiler raises."""
-    drivers: dict[str, Any] = {}
-    for case in cases(definition):
-        for driver in cuda_drivers(case.network(), training=case.phase == "train"):
-            drivers.setdefault(driver.text, driver)
-    compiled = []
+    def link(self) -> bytes:
+        """Its machine code. Raises what nvJitLink raises."""
+        return cubin_of(self.driver, self.architecture)
+
+
+def compile_layer(
+    definition: LayerDefinition, architectures: tuple[tuple[int, int], ...] = ARCHITECTURES
+) -> Iterator[Ptx]:
+    """The float32 kernels that the layer's examples need. Needs numba-cuda; raises what the compiler raises."""
+    drivers = {driver.text: driver for driver in cuda_drivers(definition)}
     for driver in drivers.values():
         for architecture in architectures:
-            text = compile_ptx(driver, architecture)
-            compiled.append(Ptx(driver.name, architecture, ".f64" in text, text))
-    return compiled
+            yield Ptx(driver, architecture, ptx_of(driver, architecture))
+
+
+def cuda_drivers(definition: LayerDefinition) -> Iterator[CudaDriver]:
+    """Kernels of all examples: point functions, and those that replace them on a card."""
+    for case in cases(definition):
+        for launch in launches_of(case.network(), training=case.phase == "train"):
+            yield cuda_driver(launch.code, "float32")
+
+
+def launches_of(network: Network, *, training: bool, device: str = "cuda") -> list[Launch]:
+    """The launches of a network, forward and, when training, backward from all its outputs."""
+    selected = network.select("train" if training else "test")
+    graph = build_graph(selected, ParameterSet("float32"), {})
+    seeds = [name for name in selected.outputs if graph.values[name].type.kind == "DENSE"] if training else []
+    schedule = Schedule(
+        graph, "float32", training=training, seeds=dict.fromkeys(seeds), keep=selected.outputs, device=device
+    )
+    return [*schedule.forward, *schedule.backward]

@@ -98,18 +98,16 @@ def _names(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names[:5]) + (", ..." if len(names) > 5 else "")
 
 
-def read_states(checkpoint: Path, states: Mapping[str, NDArray[Any]]) -> None:
-    """Fill the optimizer's arrays; `TrainingError` when they are those of another optimizer or network."""
+def read_states(checkpoint: Path, sizes: Mapping[str, int]) -> dict[str, NDArray[Any]]:
+    """The optimizer's arrays; `TrainingError` when they are those of another optimizer or network."""
     path = checkpoint / OPTIMIZER
     try:
         found, _ = read_tensors(path)
     except WeightsError as error:
         raise TrainingError(f"{error}; delete {checkpoint} to use the one before") from None
-    shapes = {name: array.shape for name, array in states.items()}
-    if shapes != {name: array.shape for name, array in found.items()}:
+    if {name: (size,) for name, size in sizes.items()} != {name: array.shape for name, array in found.items()}:
         raise TrainingError(f"{path} belongs to another optimizer or network; resume with the files it was made with")
-    for name, array in states.items():
-        array[...] = found[name]
+    return found
 
 
 def _sync(path: Path) -> None:

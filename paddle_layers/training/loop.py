@@ -127,13 +127,16 @@ class Trainer:
         facts = {"epoch": epoch, "batch": batch, "capacities": run.net.capacities(), **self._fixed()}
         facts |= {**self._ledger.facts(), "callbacks": states_of(self.callbacks)}
         keep = self.training.checkpoint.keep
-        save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, self.job.updater.states, facts, keep=keep)
+        states = {name: state.read() for name, state in self.job.updater.states.items()}
+        save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, states, facts, keep=keep)
         self._saved = run.step
 
     def _restore(self, checkpoint: Path) -> None:
         facts = read_facts(checkpoint, self._fixed())
         load_weights(self.job.net, checkpoint / WEIGHTS)
-        read_states(checkpoint, self.job.updater.states)
+        found = read_states(checkpoint, {name: state.size for name, state in self.job.updater.states.items()})
+        for name, state in self.job.updater.states.items():
+            state.write(found[name])
         self.job.net.reserve(facts["capacities"])
         self.run.step = self._saved = facts["step"]
         self.run.epoch = facts["epoch"]

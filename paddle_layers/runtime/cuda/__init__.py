@@ -1,0 +1,54 @@
+"""CUDA: kernels from the same point functions, and a card, real or simulated, that runs them."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import os
+
+from .compile import CudaDriver, cubin_of, cuda_driver, parameters_of, ptx_of
+from .device import Cuda
+from .simulator import SimulatedCard
+
+__all__ = [
+    "Cuda",
+    "CudaDriver",
+    "cubin_of",
+    "cuda_driver",
+    "missing",
+    "open_cuda",
+    "parameters_of",
+    "ptx_of",
+    "simulated_device",
+]
+
+
+def simulated() -> bool:
+    """Whether numba's CUDA simulator is switched on for the whole process."""
+    return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
+
+
+def missing() -> str | None:
+    """What the device "cuda" lacks here, with what to do; None where it can be used."""
+    if importlib.util.find_spec("numba_cuda") is None:
+        return "the device \"cuda\" needs numba-cuda: pip install 'paddle-layers[cuda]'"
+    if simulated():
+        return None
+    from .driver import card_problem
+
+    return card_problem()
+
+
+@functools.cache
+def open_cuda() -> Cuda:
+    """The first card; the simulator when `NUMBA_ENABLE_CUDASIM=1`."""
+    if simulated():
+        return simulated_device()
+    from .driver import DriverCard
+
+    return Cuda(DriverCard(), simulated=False)
+
+
+def simulated_device() -> Cuda:
+    """A simulated card, beside whatever else the process uses: for checks."""
+    return Cuda(SimulatedCard(), simulated=True)

@@ -1,0 +1,112 @@
+"""From a kernel's text to machine code for a card; no card is needed for it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paddle_layers.runtime.cache import driver_path, keep_file, load_driver
+from paddle_layers.runtime.drivers import Array, Kernel, Spec, TunedCall
+
+from .texts import cuda_text
+
+ENTRY = "kernel"
+Architecture = tuple[int, int]
+"""A compute capability, such as (9, 0)."""
+
+
+class CudaDriver(NamedTuple):
+    """The text of a CUDA kernel and the types of its arguments; the first argument of a point function is its total."""
+
+    name: str
+    path: Path
+    text: str
+    specs: tuple[Spec, ...]
+    dtype: str
+
+    def function(self) -> Any:
+        """The kernel as a Python function."""
+        return load_driver(self.path, self.text).kernel
+
+
+def cuda_driver(code: Kernel | TunedCall, dtype: str, *, simulated: bool = False) -> CudaDriver:
+    """The CUDA driver of a point function or of a tuned kernel."""
+    text = cuda_text(code, dtype, simulated=simulated)
+    specs: tuple[Spec, ...] = tuple(code.args.values())
+    if isinstance(code, Kernel):
+        specs = ("int", *specs)
+    return CudaDriver(code.name, driver_path("cudasim" if simulated else "cuda", code.name, text), text, specs, dtype)
+
+
+def ptx_of(driver: CudaDriver, architecture: Architecture) -> str:
+    """The kernel's PTX, its entry named `ENTRY`; kept on the disk. Raises what numba-cuda raises."""
+    path = _kept(driver, architecture, "ptx")
+    if path.exists():
+        return path.read_text(encoding="utf-8")
+    from numba import cuda
+
+    text, _ = cuda.compile_ptx(driver.function(), signature(driver), cc=architecture)
+    entry = re.search(r"\.visible \.entry (\w+)\(", text)
+    assert entry is not None
+    text = text.replace(entry[1], ENTRY)
+    keep_file(path, text.encode())
+    return str(text)
+
+
+def cubin_of(driver: CudaDriver, architecture: Architecture) -> bytes:
+    """Machine code of the kernel, made by nvJitLink; kept on the disk. Raises what the linker raises."""
+    path = _kept(driver, architecture, "cubin")
+    if path.exists():
+        return path.read_bytes()
+    from cuda.bindings import nvjitlink
+
+    ptx = ptx_of(driver, architecture).encode()
+    major, minor = architecture
+    linker = nvjitlink.create(1, [f"-arch=sm_{major}{minor}"])
+    try:
+        nvjitlink.add_data(linker, nvjitlink.InputType.PTX, ptx, len(ptx), driver.name)
+        nvjitlink.complete(linker)
+        cubin = bytearray(nvjitlink.get_linked_cubin_size(linker))
+        nvjitlink.get_linked_cubin(linker, cubin)
+    finally:
+        nvjitlink.destroy(linker)
+    keep_file(path, bytes(cubin))
+    return bytes(cubin)
+
+
+def signature(driver: CudaDriver) -> tuple[Any, ...]:
+    """Numba types of the kernel's arguments."""
+    from numba import types
+
+    real = getattr(types, driver.dtype)
+
+    def array(spec: Array) -> Any:
+        return types.Array(real if spec.dtype == "real" else getattr(types, spec.dtype), spec.ndim, "C")
+
+    def of(spec: Spec) -> Any:
+        if isinstance(spec, Array):
+            return array(spec)
+        if not isinstance(spec, str):
+            return types.UniTuple(array(spec[0]), len(spec))
+        if spec == "real":
+            return real
+        if spec == "int":
+            return types.int64
+        kind, number = spec.split()
+        return types.UniTuple(types.int64 if kind == "ints" else real, int(number))
+
+    return tuple(map(of, driver.specs))
+
+
+def parameters_of(ptx: str) -> Sequence[str]:
+    """Types of the kernel's parameters as the PTX declares them: `u64`, `f32`."""
+    declared = ptx[ptx.index(".visible .entry") :]
+    return re.findall(r"\.param \.(?:align \d+ )?\.?(\w+) ", declared[: declared.index(")")])
+
+
+def _kept(driver: CudaDriver, architecture: Architecture, kind: str) -> Path:
+    major, minor = architecture
+    return driver.path.with_suffix(f".{version('numba-cuda')}.sm_{major}{minor}.{kind}")

@@ -1,0 +1,129 @@
+"""Launches for a card: parameters packed once as the driver takes them; a batch or a step changes a few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle_layers.runtime.arguments import Key, Rate, Ref, Setting
+from paddle_layers.runtime.domains import Extent
+from paddle_layers.runtime.drivers import Kernel
+from paddle_layers.runtime.table import Sizes
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.launches import Launch
+
+    from .card import Card
+
+COLUMNS = ("function", "blocks", "threads", "parameters")
+"""Columns of a table (int64): the kernel's handle, blocks, threads of a block, address of the parameters' addresses."""
+
+
+Slot = Extent | float | Rate | Setting | Key
+"""What a parameter of 8 bytes is filled with."""
+
+
+class CudaTable:
+    """Kernels and their packed parameters."""
+
+    def __init__(
+        self,
+        card: Card,
+        launches: Sequence[Launch],
+        kernels: Sequence[int],
+        dtype: str,
+        address: Callable[[Ref], int],
+    ) -> None:
+        self._card, self._dtype, self._address = card, dtype, address
+        self._slots: list[Slot] = []
+        self._launches = launches
+        first = [self._pack(launch) for launch in launches]
+        self.slots = np.array([slot.extra if isinstance(slot, Extent) else 0 for slot in self._slots] or [0], np.int64)
+        self._addresses = self.slots.ctypes.data + 8 * np.arange(len(self.slots), dtype=np.int64)
+        self.rows = np.zeros((len(launches), len(COLUMNS)), np.int64)
+        self.rows[:, 0] = kernels
+        self.rows[:, 2] = [
+            card.threads if isinstance(launch.code, Kernel) else launch.code.tuned.threads for launch in launches
+        ]
+        self.rows[:, 3] = [int(self._addresses.ctypes.data) + 8 * slot for slot in first]
+        self._sized = Sizes([slot if isinstance(slot, Extent) else Extent() for slot in self._slots])
+        self._totals = Sizes([_elements(launch) for launch in launches])
+        self._tuned = [(row, launch.items) for row, launch in enumerate(launches) if launch.items is not None]
+        self._spread = np.array([isinstance(one.code, Kernel) and one.code.scan is None for one in launches], bool)
+        self._keys = [(at, slot.op) for at, slot in enumerate(self._slots) if isinstance(slot, Key)]
+        self._rates = [(at, slot) for at, slot in enumerate(self._slots) if isinstance(slot, Rate)]
+        self._settings = [(at, slot) for at, slot in enumerate(self._slots) if isinstance(slot, Setting)]
+        for at, slot in enumerate(self._slots):
+            if isinstance(slot, float):
+                self._put_real(at, slot)
+
+    def _pack(self, launch: Launch) -> int:
+        """Append the parameters of a launch; gives the first one's place."""
+        start = len(self._slots)
+        if isinstance(launch.code, Kernel):
+            self._slots.append(_elements(launch))
+        for argument in launch.args:
+            self._append(argument)
+        return start
+
+    def _append(self, argument: Any) -> None:
+        if isinstance(argument, Ref):
+            self._append_array(argument)
+        elif isinstance(argument, (Extent, float, Rate, Setting, Key)):
+            self._slots.append(argument)
+        else:
+            assert isinstance(argument, tuple)  # what is folded into the text is no argument
+            for part in argument:
+                self._append(part)
+
+    def _append_array(self, ref: Ref) -> None:
+        """As numba passes arrays: two null pointers, elements, bytes of one, address, sizes, strides in bytes."""
+        itemsize = np.dtype(self._dtype if ref.dtype == "real" else ref.dtype).itemsize
+        strides = [itemsize]
+        for size in ref.shape[:0:-1]:
+            strides.insert(0, strides[0] * size.extra)
+        whole = ref.shape[0] * (strides[0] // itemsize)
+        self._slots += [Extent(), Extent(), whole, Extent(itemsize), Extent(self._address(ref)), *ref.shape]
+        self._slots += map(Extent, strides)
+
+    def _put_real(self, at: int, value: float) -> None:
+        """A real number in the precision of the tensors takes the front of its slot."""
+        self.slots[at : at + 1].view(self._dtype)[0] = value
+
+    def set_rows(self) -> None:
+        """Bring sizes and totals to the rows that the domains have now."""
+        self._sized.write(self.slots)
+        for at, rate in self._rates:
+            self._put_real(at, rate.weight / (rate.domain.rows if rate.domain else 1))
+        blocks = self.rows[:, 1]
+        self._totals.write(blocks)
+        for row, items in self._tuned:
+            blocks[row] = items()
+        threads = self._card.threads
+        blocks[self._spread] = np.minimum((blocks[self._spread] + threads - 1) // threads, self._card.blocks)
+
+    def set_keys(self, key: Callable[[str], int]) -> None:
+        """Draw the keys of random operations for a step."""
+        for at, op in self._keys:
+            self.slots[at] = key(op)
+
+    def set_numbers(self, values: Mapping[str, float]) -> None:
+        """Write the real numbers that are new in every step."""
+        for at, setting in self._settings:
+            self._put_real(at, values[setting.name] * setting.factor)
+
+    def run(self, start: int, stop: int) -> None:
+        """Queue launches `start` to `stop`."""
+        self._card.launch(self.rows[start:stop])
+
+
+def _elements(launch: Launch) -> Extent:
+    """What the threads of a point function share: elements; sequences of a scan, calls of a procedure."""
+    total, code = launch.total or Extent(), launch.code
+    if not isinstance(code, Kernel) or code.scan or code.procedure or len(code.indices) < 2:
+        return total
+    target = launch.args[0]
+    assert isinstance(target, Ref)
+    return total * target.shape[-1].extra
