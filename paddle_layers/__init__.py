@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .define import Temp as Temp
     from .define import Type as Type
     from .define import callback as callback
+    from .define import double as double
     from .define import each as each
     from .define import fill as fill
     from .define import gradient as gradient
@@ -60,6 +61,7 @@ if TYPE_CHECKING:
     from .define import transform as transform
     from .define import update as update
     from .kernels.tuned import tuned as tuned
+    from .runtime import DeviceError as DeviceError
     from .runtime import FeedError as FeedError
     from .runtime import Net as Net
     from .runtime import Sequences as Sequences
@@ -72,12 +74,12 @@ _HOMES = {
     "config": ("ConfigError", "Network", "dumps", "load", "load_training", "loads"),
     "define": (
         *("Bias", "Bool", "Choice", "DefinitionError", "Example", "Float", "Floats", "Input", "Int", "Ints", "Output"),
-        *("Param", "ShapeError", "Stat", "State", "String", "Strings", "Temp", "Type", "callback", "each", "fill"),
-        *("gradient", "helper", "infer", "initializer", "layer", "load_plugin", "optimizer", "penalty", "real"),
+        *("Param", "ShapeError", "Stat", "State", "String", "Strings", "Temp", "Type", "callback", "double", "each"),
+        *("fill", "gradient", "helper", "infer", "initializer", "layer", "load_plugin", "optimizer", "penalty", "real"),
         *("registries", "regularizer", "require", "result", "schedule", "source", "step", "transform", "update"),
     ),
     "kernels.tuned": ("tuned",),
-    "runtime": ("FeedError", "Net", "Sequences"),
+    "runtime": ("DeviceError", "FeedError", "Net", "Sequences"),
     "training": ("train",),
 }
 _ROOM_OF = {name: room for room, names in _HOMES.items() for name in names}

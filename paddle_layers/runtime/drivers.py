@@ -90,11 +90,12 @@ class TunedCall:
     """Arguments that are folded into the text: None, truth values and words."""
 
 
-def unravel(indices: tuple[str, ...], shape: str, rest: str) -> list[str]:
-    """Lines that split a flat number into indices; the first index takes what is left."""
+def unravel(indices: tuple[str, ...], shape: str, rest: str, cast: str = "{}") -> list[str]:
+    """Lines that split a flat number into indices; the first index takes what is left. `cast` goes round sizes."""
     lines = []
     for axis in range(len(indices) - 1, 0, -1):
-        lines += [f"{indices[axis]} = {rest} % {shape}.shape[{axis}]", f"rest_ = {rest} // {shape}.shape[{axis}]"]
+        size = cast.format(f"{shape}.shape[{axis}]")
+        lines += [f"{indices[axis]} = {rest} % {size}", f"rest_ = {rest} // {size}"]
         rest = "rest_"
     return [*lines, f"{indices[0]} = {rest}"] if indices else []
 

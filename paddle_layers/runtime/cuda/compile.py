@@ -19,13 +19,23 @@ Architecture = tuple[int, int]
 
 
 class CudaDriver(NamedTuple):
-    """The text of a CUDA kernel and the types of its arguments; the first argument of a point function is its total."""
+    """The text of a CUDA kernel, what it was made from, and where it lies."""
 
-    name: str
-    path: Path
-    text: str
-    specs: tuple[Spec, ...]
+    code: Kernel | TunedCall
     dtype: str
+    text: str
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The name of the point function or of the tuned kernel."""
+        return self.code.name
+
+    @property
+    def specs(self) -> tuple[Spec, ...]:
+        """The arguments; the first one of a point function is its total."""
+        total = ("int",) if isinstance(self.code, Kernel) else ()
+        return (*total, *self.code.args.values())
 
     def function(self) -> Any:
         """The kernel as a Python function."""
@@ -35,10 +45,7 @@ class CudaDriver(NamedTuple):
 def cuda_driver(code: Kernel | TunedCall, dtype: str, *, simulated: bool = False) -> CudaDriver:
     """The CUDA driver of a point function or of a tuned kernel."""
     text = cuda_text(code, dtype, simulated=simulated)
-    specs: tuple[Spec, ...] = tuple(code.args.values())
-    if isinstance(code, Kernel):
-        specs = ("int", *specs)
-    return CudaDriver(code.name, driver_path("cudasim" if simulated else "cuda", code.name, text), text, specs, dtype)
+    return CudaDriver(code, dtype, text, driver_path("cudasim" if simulated else "cuda", code.name, text))
 
 
 def ptx_of(driver: CudaDriver, architecture: Architecture) -> str:

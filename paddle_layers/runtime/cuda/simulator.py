@@ -93,7 +93,7 @@ class _Unpacked:
         return self._number(np.dtype("int64" if kind == "int" else self._dtype))
 
     def _number(self, dtype: np.dtype[Any]) -> Any:
-        address = array_at(self._parameters + 8 * self._at, (1,), np.int64)[0]
+        address = int(array_at(self._parameters + 8 * self._at, (1,), np.int64)[0])
         self._at += 1
         value = array_at(address, (1,), dtype)[0]
         return int(value) if dtype.kind == "i" else value

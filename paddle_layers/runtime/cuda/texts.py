@@ -6,7 +6,7 @@ import ast
 import inspect
 import textwrap
 
-from paddle_layers.define.analysis import parse_function
+from paddle_layers.define.analysis import bare_subscripts, parse_function
 from paddle_layers.runtime.drivers import (
     Kernel,
     TunedCall,
@@ -24,28 +24,35 @@ def cuda_text(code: Kernel | TunedCall, dtype: str, *, simulated: bool) -> str:
     """A module with the function `kernel`; its arguments are those of the code, for point functions after `total_`."""
     if isinstance(code, TunedCall):
         return _tuned_text(code, dtype, simulated)
-    body, start, stride = _point_lines(code)
-    loop = [f"t_ = {start}", "while t_ < total_:", *indent([*body, f"t_ += {stride}"], 1)]
     return "\n".join(
         [
             *header(code, dtype, "cuda"),
-            *_prelude(dtype, simulated),
+            *_prelude(code, dtype, simulated),
             *functions(code.trees, _decorator(simulated)),
-            *_kernel_lines(["total_", *code.args], loop, simulated),
+            *_kernel_lines(["total_", *code.args], _point_lines(code), simulated),
         ]
     )
 
 
-def _point_lines(kernel: Kernel) -> tuple[list[str], str, str]:
-    """Lines for work item `t_`, its first value and its stride; a block has a sequence when scanning."""
+def _point_lines(kernel: Kernel) -> list[str]:
+    """A loop over the work items of a thread, or of a block, which has a sequence when scanning."""
     if kernel.scan:
         columns = "range(cuda.threadIdx.x, columns_, cuda.blockDim.x)"
-        return scan_lines(kernel, columns, "cuda.syncthreads()"), "cuda.blockIdx.x", "cuda.gridDim.x"
+        return _loop("cuda.blockIdx.x", "cuda.gridDim.x", scan_lines(kernel, columns, "cuda.syncthreads()"))
     if kernel.procedure:
-        body = [f"{kernel.indices[0]} = t_", kernel.call()]
-    else:
-        body = [*unravel(kernel.indices, kernel.targets[0], "t_"), *sequence_line(kernel), *kernel.store()]
-    return body, "cuda.grid(1)", "cuda.gridsize(1)"
+        return _loop("cuda.grid(1)", "cuda.gridsize(1)", [f"{kernel.indices[0]} = t_", kernel.call()])
+    element = [*sequence_line(kernel), *kernel.store()]
+    if not bare_subscripts(kernel.tree, kernel.indices):
+        body = [*unravel(kernel.indices, kernel.targets[0], "t_"), *element]
+        return _loop("cuda.grid(1)", "cuda.gridsize(1)", body)
+    # unsigned indices cost no check for negative ones
+    body = [*unravel(kernel.indices, kernel.targets[0], "t_", "unsigned({})"), *element]
+    loop = _loop("unsigned(cuda.grid(1))", "unsigned(cuda.gridsize(1))", body)
+    return ["total_ = unsigned(total_)", *loop]
+
+
+def _loop(start: str, stride: str, body: list[str]) -> list[str]:
+    return [f"t_ = {start}", "while t_ < total_:", *indent([*body, f"t_ += {stride}"], 1)]
 
 
 def _tuned_text(code: TunedCall, dtype: str, simulated: bool) -> str:
@@ -57,17 +64,26 @@ def _tuned_text(code: TunedCall, dtype: str, simulated: bool) -> str:
     return "\n".join(
         [
             *(title, "import math", ""),
-            *_prelude(dtype, simulated),
+            *_prelude(code, dtype, simulated),
             *functions(helper_trees(call).values(), _decorator(simulated)),
             *_kernel_lines(list(code.args), body, simulated),
         ]
     )
 
 
-def _prelude(dtype: str, simulated: bool) -> list[str]:
+def _prelude(code: Kernel | TunedCall, dtype: str, simulated: bool) -> list[str]:
+    """Imports, types, and the arguments, since machine code of the same text depends on them."""
     module = "numpy" if simulated else "numba"
-    lines = ["import numba", "import numpy", "from numba import cuda", ""]
-    return [*lines, f"real = {module}.{dtype}", f"double = {module}.float64"]
+    return [
+        "import numba",
+        "import numpy",
+        "from numba import cuda",
+        "",
+        f"real = {module}.{dtype}",
+        f"double = {module}.float64",
+        f"unsigned = {'int' if simulated else 'numba.uint64'}",
+        *(f"# {name}: {spec}" for name, spec in code.args.items()),
+    ]
 
 
 def _decorator(simulated: bool) -> str | None:

@@ -1,0 +1,262 @@
+"""The path to a real card, on a stand-in for NVIDIA's driver: what is loaded, copied and launched, and in which form."""
+
+from __future__ import annotations
+
+import ctypes
+from enum import IntEnum
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.define import registries
+from paddle_layers.runtime import net as net_module
+from paddle_layers.runtime.cuda import Cuda, SimulatedCard, cuda_driver, parameters_of, ptx_of
+from paddle_layers.runtime.cuda import driver as driver_module
+from paddle_layers.runtime.cuda.compile import CudaDriver, signature
+from paddle_layers.runtime.cuda.driver import DriverCard, card_problem
+from paddle_layers.runtime.elementwise import Updater
+from paddle_layers.testing.ptx import cuda_drivers
+
+LAUNCH = ctypes.CFUNCTYPE(
+    ctypes.c_int, ctypes.c_int64, *[ctypes.c_uint] * 7, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64
+)
+STREAM = 77
+NETWORK = """
+layer { name: "x" type: "data" data { shape: [6] } }
+layer { name: "label" type: "data" data { data_type: INT size: 3 } }
+layer { name: "hidden" type: "fc" input: "x" fc { size: 5 act: "relu" } }
+layer { name: "last" type: "fc" input: "hidden" fc { size: 3 } }
+layer { name: "cost" type: "softmax_with_loss" input: "last" input: "label" }
+layer { name: "right" type: "accuracy" input: "last" input: "label" }
+"""
+
+
+class Status(IntEnum):
+    CUDA_SUCCESS = 0
+    CUDA_ERROR_INVALID_VALUE = 1
+    CUDA_ERROR_OUT_OF_MEMORY = 2
+    CUDA_ERROR_ILLEGAL_ADDRESS = 700
+
+
+class FakeDriver:
+    """Host memory stands for the card's; `cuLaunchKernel` is a C function that hands the parameters to the simulator.
+
+    Copies to the card happen when somebody waits, so that pinned memory which is reused too early is noticed.
+    """
+
+    CUresult = Status
+    CUdevice_attribute = SimpleNamespace(
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR=9,
+        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR=0,
+        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT=4,
+    )
+
+    def __init__(self, room: int = 1 << 30) -> None:
+        self.simulator, self.room, self.status = SimulatedCard(), room, 0
+        self.calls: list[str] = []
+        self.waiting: list[tuple[int, int, int]] = []
+        self.launched: list[tuple[int, int, int]] = []
+        self.launch = LAUNCH(self._launch)
+
+    def _launch(self, function: int, *rest: int) -> int:
+        *grid, shared, stream, parameters, extra = rest
+        assert (grid[1:3], grid[4:6], shared, stream, extra) == ([1, 1], [1, 1], 0, STREAM, 0)
+        self._arrive()
+        self.launched.append((function, grid[0], grid[3]))
+        self.simulator.launch(np.array([[function, min(grid[0], 2), min(grid[3], 4), parameters]], np.int64))
+        return self.status
+
+    def _arrive(self) -> None:
+        for address, place, size in self.waiting:
+            ctypes.memmove(address, place, size)
+        self.waiting.clear()
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(type(self), f"do_{name}", None)
+        if found is None:
+            raise AttributeError(name)
+        self.calls.append(name)
+        return lambda *arguments: (Status.CUDA_SUCCESS, *(found(self, *arguments) or ()))
+
+    def do_cuInit(self, flags: int) -> None: ...
+
+    def do_cuCtxSetCurrent(self, context: int) -> None: ...
+
+    def do_cuGetErrorName(self, status: int) -> tuple[bytes]:
+        return (Status(status).name.encode(),)
+
+    def do_cuDeviceGetCount(self) -> tuple[int]:
+        return (1,)
+
+    def do_cuDeviceGet(self, number: int) -> tuple[int]:
+        return (5,)
+
+    def do_cuDevicePrimaryCtxRetain(self, device: int) -> tuple[int]:
+        return (6,)
+
+    def do_cuStreamCreate(self, flags: int) -> tuple[int]:
+        return (STREAM,)
+
+    def do_cuDeviceGetAttribute(self, attribute: int, device: int) -> tuple[int]:
+        return (attribute,)
+
+    def do_cuGetProcAddress(self, name: bytes, version: int, flags: int) -> tuple[int | None, int]:
+        assert name == b"cuLaunchKernel"
+        return ctypes.cast(self.launch, ctypes.c_void_p).value, 0
+
+    def do_cuModuleLoadData(self, image: bytes) -> tuple[bytes]:
+        assert image[:4] == b"\x7fELF"
+        return (image,)
+
+    def do_cuModuleGetFunction(self, module: bytes, name: bytes) -> tuple[int]:
+        assert name in module
+        return (len(self.simulator._kernels) + 1,)
+
+    def do_cuMemHostAlloc(self, size: int, flags: int) -> tuple[int]:
+        return (self.simulator.allocate(size),)
+
+    def do_cuMemAlloc(self, size: int) -> tuple[int]:
+        return (self.simulator.allocate(size),)
+
+    def do_cuMemFree(self, address: int) -> None:
+        self._arrive()
+        self.simulator.free(address)
+
+    do_cuMemFreeHost = do_cuMemFree
+
+    def do_cuMemsetD8Async(self, address: int, value: int, size: int, stream: int) -> None:
+        ctypes.memset(address, value, size)
+
+    def do_cuMemcpyHtoDAsync(self, address: int, place: int, size: int, stream: int) -> None:
+        self.waiting.append((address, place, size))
+
+    def do_cuMemcpyDtoHAsync(self, into: int, address: int, size: int, stream: int) -> None:
+        self._arrive()
+        ctypes.memmove(into, address, size)
+
+    def do_cuEventCreate(self, flags: int) -> tuple[int]:
+        return (1,)
+
+    def do_cuEventRecord(self, event: int, stream: int) -> None: ...
+
+    def do_cuEventSynchronize(self, event: int) -> None:
+        self._arrive()
+
+    def do_cuEventDestroy(self, event: int) -> None: ...
+
+    def do_cuStreamSynchronize(self, stream: int) -> None:
+        self._arrive()
+
+    def do_cuMemGetInfo(self) -> tuple[int, int]:
+        return self.room, 1 << 40
+
+
+class CardUnderTest(DriverCard):
+    """Loads each kernel as machine code, and its twin into the simulator behind the stand-in."""
+
+    def load(self, driver: CudaDriver) -> int:
+        handle = super().load(driver)
+        assert self._driver.simulator.load(cuda_driver(driver.code, driver.dtype, simulated=True)) == handle
+        return handle
+
+
+def on(monkeypatch: pytest.MonkeyPatch, driver: FakeDriver) -> Cuda:
+    device = Cuda(CardUnderTest(driver), simulated=False)
+    monkeypatch.setattr(net_module, "open_device", lambda name: device)
+    return device
+
+
+def train(steps: int = 4) -> dict[str, Any]:
+    """Losses, weights and statistics of some steps of a small network; batches of two sizes."""
+    rng = np.random.default_rng(0)
+    with pl.Net(pl.loads(NETWORK), seed=1, batch_size=8) as net:
+        adam = registries["optimizer"]["adam"]
+        updater = Updater(adam, adam.bind({}), net, clip=SimpleNamespace(norm=0.5, value=0.2))
+        losses = []
+        for number in range(1, steps + 1):
+            rows = 8 if number % 2 else 5
+            net.forward({"x": rng.normal(size=(rows, 6)), "label": rng.integers(0, 3, rows)})
+            losses.append(net.loss)
+            net.backward()
+            updater.step(0.05, number)
+        found = {name: parameter.value.copy() for name, parameter in net.parameters.items()}
+        return {"losses": np.array(losses), **found, "right": np.array(net.statistics()["right.accuracy"])}
+
+
+def test_a_training_on_the_stand_in_equals_the_cpu(monkeypatch):
+    expected = train()
+    driver = FakeDriver()
+    on(monkeypatch, driver)
+    found = train()
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=2e-5, atol=1e-6, err_msg=name)
+    assert "cuModuleLoadData" in driver.calls
+    assert {threads for _, _, threads in driver.launched} == {256}
+
+
+def test_a_step_waits_for_the_card_only_where_a_value_is_asked_for(monkeypatch):
+    driver = FakeDriver()
+    on(monkeypatch, driver)
+    network = pl.loads(NETWORK)
+    rng = np.random.default_rng(0)
+    feeds = {"x": rng.normal(size=(8, 6)), "label": rng.integers(0, 3, 8)}
+    with pl.Net(network) as net:
+        net.forward(feeds)
+        net.backward()
+        plan, batch = net.plan("train"), net._running[2]
+        driver.calls.clear()
+        batch.write(plan)
+        plan.forward()
+        plan.backward()
+        plan.count()
+        assert set(driver.calls) == {"cuMemcpyHtoDAsync"}
+        net.loss  # noqa: B018  (asking is what waits)
+        assert "cuStreamSynchronize" in driver.calls
+
+
+def test_pinned_memory_is_not_reused_before_it_has_arrived(monkeypatch):
+    driver = FakeDriver()
+    device = on(monkeypatch, driver)
+    block = device.allocate(1 << 22)
+    blocks = [np.full(100_000, number, np.float32) for number in range(10)]
+    for number, values in enumerate(blocks):  # 4 MB through 1 MB of pinned memory
+        block.write(number * 400_000, values, "float32")
+    found = block.read(0, 1_000_000, "float32")
+    np.testing.assert_array_equal(found, np.concatenate(blocks))
+    assert not found.flags.writeable
+
+
+def test_what_the_driver_refuses_is_told(monkeypatch):
+    driver = FakeDriver()
+    device = on(monkeypatch, driver)
+    monkeypatch.setattr(FakeDriver, "do_cuMemFree", lambda self, address: None)
+    monkeypatch.setattr(driver_module, "_bindings", lambda: driver)
+    assert card_problem() is None
+    monkeypatch.setattr(FakeDriver, "do_cuDeviceGetCount", lambda self: (0,))
+    assert "needs an NVIDIA card" in str(card_problem())
+    with pl.Net(pl.loads(NETWORK)) as net:
+        driver.status = Status.CUDA_ERROR_ILLEGAL_ADDRESS
+        with pytest.raises(pl.DeviceError, match="launch.*CUDA_ERROR_ILLEGAL_ADDRESS"):
+            net.forward({"x": np.zeros((2, 6)), "label": np.zeros(2, int)})
+    assert device.free_bytes() == driver.room
+
+
+@pytest.mark.parametrize("name", ["fc", "pool", "seq_avg_pool", "dropout", "concat", "batch_norm"])
+def test_packed_parameters_are_those_that_the_kernel_declares(name):
+    """Arrays are seven numbers or more, tuples come one by one, real numbers have the tensors' precision."""
+    for driver in cuda_drivers(pl.registry[name]):
+        declared = parameters_of(ptx_of(driver, (8, 0)))
+        assert len(declared) == sum(map(width, signature(driver))), driver.name
+        assert all(kind in ("u64", "b64", "f32", "s64") for kind in declared), declared
+
+
+def width(type_: Any) -> int:
+    """Parameters of an argument of this numba type."""
+    from numba import types
+
+    if isinstance(type_, types.UniTuple):
+        return type_.count * width(type_.dtype)
+    return 5 + 2 * type_.ndim if isinstance(type_, types.Array) else 1
