@@ -1,0 +1,133 @@
+"""The README's training on the CPU and on the device, step by step."""
+
+from __future__ import annotations
+
+import statistics
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import paddle_layers as pl
+from paddle_layers.data import Dataset
+from paddle_layers.training.progress import Lines
+
+from .children import ROOT
+from .page import paragraph, table
+from .parts import Facts, Part, Setup
+
+TOLERANCE = {"float32": 5e-3, "float64": 1e-9}
+"""Largest difference of two losses: on the CPU, tuned and plain kernels differ by 1.3e-4 and 2.7e-13 at most."""
+ACCURACY = 0.01
+FIRST = 100
+EXAMPLE = ROOT / "docs" / "examples" / "digits"
+ABOUT = f"""
+The training of the README, `docs/examples/digits`, with the same first values, batches and random numbers. A step's
+loss may differ by {TOLERANCE["float32"]:.0e} in float32 and {TOLERANCE["float64"]:.0e} in float64, whatever step it
+is; rounding that differs in the first step is carried on by all that follow. The accuracies may differ by
+{ACCURACY:.0%}. A step is 16 images, with everything that `paddle-layers train` does; the time is the median.
+"""
+SMALLER = {"num_filters: 24": "num_filters: 2", "num_filters: 64": "num_filters: 2", "size: 128": "size: 3"}
+SHORTER = {"batch_size: 16": "batch_size: 2", "epochs: 15": "steps: 3"}
+
+
+class Steps:
+    """A callback that notes losses and times."""
+
+    def __init__(self) -> None:
+        self.losses: list[float] = []
+        self.times: list[float] = []
+
+    def on_step(self, run: Any) -> None:
+        """After each step."""
+        self.losses.append(run.loss)
+        self.times.append(time.perf_counter())
+
+    @property
+    def seconds(self) -> float:
+        """Of a step; the median leaves out compiling and tests."""
+        return statistics.median(np.diff(self.times))
+
+
+def items(_: Setup) -> list[str]:
+    """Precisions."""
+    return list(TOLERANCE)
+
+
+def run(item: str, setup: Setup) -> Facts:
+    """Train on both devices in one precision."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        here, there = (train(folder, item, device, setup.tiny) for device in ("cpu", setup.device))
+    differences = np.abs(np.subtract(here[0].losses, there[0].losses))
+    worst = float(np.max(differences))
+    accuracies = [here[1], there[1]]
+    findings = [] if worst <= TOLERANCE[item] else [f"a loss differs by {worst:.1e}"]
+    if not abs(accuracies[0] - accuracies[1]) <= ACCURACY:
+        findings.append(f"the accuracy is {accuracies[1]:.2%}, on the CPU {accuracies[0]:.2%}")
+    return {
+        "steps": len(differences),
+        "first": float(np.max(differences[:FIRST])),
+        "worst": worst,
+        "accuracies": accuracies,
+        "seconds": [here[0].seconds, there[0].seconds],
+        "findings": findings,
+    }
+
+
+def train(folder: Path, dtype: str, device: str, tiny: bool) -> tuple[Steps, float]:
+    """Steps and accuracy of one training."""
+    place = folder / device
+    place.mkdir()
+    texts = {path.name: path.read_text(encoding="utf-8") for path in EXAMPLE.glob("*.textproto")}
+    texts["train.textproto"] += f'\ndtype: "{dtype}"\n'
+    for name, text in texts.items():
+        (place / name).write_text(shrunk(text) if tiny else text, encoding="utf-8")
+    steps = Steps()
+    with (place / "log").open("w", encoding="utf-8") as log:
+        report = pl.train(
+            place / "train.textproto",
+            output=place / "output",
+            device=device,
+            callbacks=[steps],
+            datasets=few() if tiny else None,
+            progress=Lines(log),
+        )
+    return steps, report.results["accuracy"]
+
+
+def shrunk(text: str) -> str:
+    """A network and a training that take the simulator a moment."""
+    for old, new in {**SMALLER, **SHORTER}.items():
+        text = text.replace(old, new)
+    return text
+
+
+def few() -> dict[str, Dataset]:
+    """Instead of the digits: images that take the simulator a moment."""
+    rng = np.random.default_rng(0)
+    rows = {"pixels": rng.random((4, 1, 8, 8), np.float32), "label": rng.integers(0, 10, 4)}
+    return {phase: Dataset(rows) for phase in ("train", "test")}
+
+
+def page(facts: dict[str, Facts]) -> list[str]:
+    """A row for each precision."""
+    head = ["Precision", "Steps", f"Losses differ by, first {FIRST} steps", "All steps"]
+    head += ["Accuracy, CPU", "Accuracy, device", "ms a step, CPU", "ms a step, device"]
+    rows = [
+        [
+            dtype,
+            str(found["steps"]),
+            f"{found['first']:.1e}",
+            f"{found['worst']:.1e}",
+            *(f"{share:.2%}" for share in found["accuracies"]),
+            *(f"{seconds * 1e3:.2f}" for seconds in found["seconds"]),
+        ]
+        for dtype, found in facts.items()
+    ]
+    return [paragraph(ABOUT), table(head, rows)]
+
+
+PART = Part("A training on the device and on the CPU", items, run, page)

@@ -1,0 +1,108 @@
+"""Memory: what is foretold, what is taken, and what a user is told when there is too little."""
+
+from __future__ import annotations
+
+import gc
+
+import numpy as np
+
+import paddle_layers as pl
+from paddle_layers.runtime.footprint import footprint
+from tests.benchmarks import networks
+from tests.benchmarks.workloads import Workload
+
+from .page import code, paragraph, table
+from .parts import Facts, Part, Setup, message
+
+SLACK = 64 << 20
+"""Bytes that the driver may take for kernels and for the pages that it hands out, beside those that were asked for."""
+ABOUT = """
+The footprint, which `paddle-layers show` prints without a card, against what the plans and parameters of a net take,
+and what the driver has less after a step of training (in MiB; the driver also counts kernels, and gives memory by
+pages).
+"""
+TOO_BIG = "A batch for which the card has too little memory is refused with this message:"
+
+
+def works(tiny: bool) -> dict[str, Workload]:
+    """Networks of several sizes by name."""
+    few = [networks.mlp(2, 4, 4), networks.residual(1, 2, 4)]
+    many = [networks.mlp(4096), networks.lenet(1024), networks.alexnet(128), networks.residual(256)]
+    return {work.name: work for work in (few if tiny else many)}
+
+
+def items(setup: Setup) -> list[str]:
+    """Networks, and a batch that is too big; the simulator takes all that the host has."""
+    return [*works(setup.tiny), *([] if setup.tiny else [TOO_BIG])]
+
+
+def run(item: str, setup: Setup) -> Facts:
+    """In a child process."""
+    return too_big(setup) if item == TOO_BIG else taken(works(setup.tiny)[item], setup)
+
+
+def taken(work: Workload, setup: Setup) -> Facts:
+    """Bytes of a step of training: foretold, held by the net, and gone from the card."""
+    network = pl.loads(work.text(loss=True))
+    foretold = footprint(network, work.rows).training
+    warm(setup.device)
+    before = free_bytes()
+    with pl.Net(network, device=setup.device) as net:
+        net.forward(work.feeds() | work.labels())
+        net.backward()
+        net.synchronise()
+        trained = sum(p.value.nbytes * (1 + (p.gradient is not None)) for p in net.parameters.values())
+        held = net.memory("train") + trained + sum(state.value.nbytes for state in net.states.values())
+        gone = before - free_bytes()
+    gc.collect()
+    kept = before - free_bytes()
+    findings = [] if abs(foretold - held) <= 0.01 * held + 4096 else [f"foretold were {foretold}, held are {held}"]
+    if gone > held + SLACK:
+        findings.append(f"{gone} bytes are gone from the card, held are {held}")
+    if kept > SLACK:
+        findings.append(f"{kept} bytes are not given back by `close`")
+    return {"bytes": [foretold, held, gone], "findings": findings}
+
+
+def warm(device: str) -> None:
+    """Let the driver take what it takes at first."""
+    with pl.Net(pl.loads(networks.mlp(2, 4, 4).text()), device=device) as net:
+        net.forward({"x": np.zeros((2, 4), np.float32)})
+        net.synchronise()
+
+
+def free_bytes() -> int:
+    """Bytes that the card has left."""
+    from paddle_layers.runtime.cuda import open_cuda
+
+    return open_cuda().free_bytes()
+
+
+def too_big(setup: Setup) -> Facts:
+    """Ask for twice the memory of the card; a small net must run before and after."""
+    warm(setup.device)
+    work = networks.mlp(2)
+    a_row = footprint(pl.loads(work.text()), 1 << 20).inference >> 20
+    try:
+        pl.Net(pl.loads(work.text()), device=setup.device, batch_size=2 * free_bytes() // a_row)
+    except pl.DeviceError as error:
+        told = message(error)
+    else:
+        return {"findings": ["twice the memory of the card was taken without a word"]}
+    warm(setup.device)
+    return {"told": told}
+
+
+def page(facts: dict[str, Facts]) -> list[str]:
+    """Bytes of the networks, and the message."""
+    rows = [
+        [name, *(f"{count / 2**20:,.1f}" for count in found["bytes"])]
+        for name, found in facts.items()
+        if "bytes" in found
+    ]
+    blocks = [paragraph(ABOUT), table(["Network", "Foretold", "Held by the net", "Gone from the card"], rows)]
+    told = facts.get(TOO_BIG, {}).get("told")
+    return [*blocks, TOO_BIG, code(told)] if told else blocks
+
+
+PART = Part("Memory", items, run, page, share=1.0)

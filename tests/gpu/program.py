@@ -1,0 +1,52 @@
+"""The parts in order of their value, the time that each may take, and the page."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Collection
+from pathlib import Path
+from typing import TextIO
+
+from .children import run_part
+from .page import write_page
+from .parts import Outcome, Setup, load, message
+
+FIRST = "environment"
+"""The part that is always run; the others only when it finds a device."""
+PARTS = {name: f"{__package__}.{name}" for name in (FIRST, "conformance", "digits", "compiling", "benchmark", "memory")}
+"""Modules with a `PART`."""
+LEAST = 2.0
+"""Seconds below which a part is not begun."""
+
+
+def run(setup: Setup, names: Collection[str], seconds: float, output: Path, command: str) -> bool:
+    """Run parts, write the page after each, and say whether nothing failed."""
+    end = time.monotonic() + seconds
+    outcomes: dict[str, Outcome] = {}
+    output.parent.mkdir(parents=True, exist_ok=True)
+    with output.with_suffix(".log").open("w", encoding="utf-8") as log:
+        for name in PARTS:
+            reason = _why_not(name, names, outcomes, end)
+            outcomes[name] = Outcome(absent=reason) if reason else _run(name, setup, end, log)
+            print(f"{name}: {outcomes[name]} ({outcomes[name].seconds:.0f} s)", flush=True)
+            write_page(output, outcomes, command)
+    return not any(outcome.failed for outcome in outcomes.values())
+
+
+def _run(name: str, setup: Setup, end: float, log: TextIO) -> Outcome:
+    try:
+        return run_part(PARTS[name], load(PARTS[name]), setup, end, log)
+    except Exception as error:  # one part that is broken takes no other with it
+        traceback.print_exc(file=log)
+        return Outcome(failures={name: message(error)})
+
+
+def _why_not(name: str, names: Collection[str], outcomes: dict[str, Outcome], end: float) -> str:
+    if name == FIRST:
+        return ""
+    if names and name not in names:
+        return "not asked for"
+    if outcomes[FIRST].failed:
+        return "there is no device to run it on"
+    return "no time left" if end - time.monotonic() < LEAST else ""
