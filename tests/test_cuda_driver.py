@@ -1,9 +1,7 @@
-"""The path to a real card, on a stand-in for NVIDIA's driver: what is loaded, copied and launched, and in which form."""
+"""The path to a real card, on a stand-in for NVIDIA's driver: what is loaded, copied, launched, and in which form."""
 
 from __future__ import annotations
 
-import ctypes
-from enum import IntEnum
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,17 +11,14 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define import registries
 from paddle_layers.runtime import net as net_module
-from paddle_layers.runtime.cuda import Cuda, SimulatedCard, cuda_driver, parameters_of, ptx_of
+from paddle_layers.runtime.cuda import Cuda, cuda_driver, parameters_of, ptx_of
 from paddle_layers.runtime.cuda import driver as driver_module
 from paddle_layers.runtime.cuda.compile import CudaDriver, signature
 from paddle_layers.runtime.cuda.driver import DriverCard, card_problem
 from paddle_layers.runtime.elementwise import Updater
 from paddle_layers.testing.ptx import cuda_drivers
+from tests.fake_driver import FakeDriver, Status
 
-LAUNCH = ctypes.CFUNCTYPE(
-    ctypes.c_int, ctypes.c_int64, *[ctypes.c_uint] * 7, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64
-)
-STREAM = 77
 NETWORK = """
 layer { name: "x" type: "data" data { shape: [6] } }
 layer { name: "label" type: "data" data { data_type: INT size: 3 } }
@@ -32,126 +27,6 @@ layer { name: "last" type: "fc" input: "hidden" fc { size: 3 } }
 layer { name: "cost" type: "softmax_with_loss" input: "last" input: "label" }
 layer { name: "right" type: "accuracy" input: "last" input: "label" }
 """
-
-
-class Status(IntEnum):
-    CUDA_SUCCESS = 0
-    CUDA_ERROR_INVALID_VALUE = 1
-    CUDA_ERROR_OUT_OF_MEMORY = 2
-    CUDA_ERROR_ILLEGAL_ADDRESS = 700
-
-
-class FakeDriver:
-    """Host memory stands for the card's; `cuLaunchKernel` is a C function that hands the parameters to the simulator.
-
-    Copies to the card happen when somebody waits, so that pinned memory which is reused too early is noticed.
-    """
-
-    CUresult = Status
-    CUdevice_attribute = SimpleNamespace(
-        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR=9,
-        CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR=0,
-        CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT=4,
-    )
-
-    def __init__(self, room: int = 1 << 30) -> None:
-        self.simulator, self.room, self.status = SimulatedCard(), room, 0
-        self.calls: list[str] = []
-        self.waiting: list[tuple[int, int, int]] = []
-        self.launched: list[tuple[int, int, int]] = []
-        self.launch = LAUNCH(self._launch)
-
-    def _launch(self, function: int, *rest: int) -> int:
-        *grid, shared, stream, parameters, extra = rest
-        assert (grid[1:3], grid[4:6], shared, stream, extra) == ([1, 1], [1, 1], 0, STREAM, 0)
-        self._arrive()
-        self.launched.append((function, grid[0], grid[3]))
-        self.simulator.launch(np.array([[function, min(grid[0], 2), min(grid[3], 4), parameters]], np.int64))
-        return self.status
-
-    def _arrive(self) -> None:
-        for address, place, size in self.waiting:
-            ctypes.memmove(address, place, size)
-        self.waiting.clear()
-
-    def __getattr__(self, name: str) -> Any:
-        found = getattr(type(self), f"do_{name}", None)
-        if found is None:
-            raise AttributeError(name)
-        self.calls.append(name)
-        return lambda *arguments: (Status.CUDA_SUCCESS, *(found(self, *arguments) or ()))
-
-    def do_cuInit(self, flags: int) -> None: ...
-
-    def do_cuCtxSetCurrent(self, context: int) -> None: ...
-
-    def do_cuGetErrorName(self, status: int) -> tuple[bytes]:
-        return (Status(status).name.encode(),)
-
-    def do_cuDeviceGetCount(self) -> tuple[int]:
-        return (1,)
-
-    def do_cuDeviceGet(self, number: int) -> tuple[int]:
-        return (5,)
-
-    def do_cuDevicePrimaryCtxRetain(self, device: int) -> tuple[int]:
-        return (6,)
-
-    def do_cuStreamCreate(self, flags: int) -> tuple[int]:
-        return (STREAM,)
-
-    def do_cuDeviceGetAttribute(self, attribute: int, device: int) -> tuple[int]:
-        return (attribute,)
-
-    def do_cuGetProcAddress(self, name: bytes, version: int, flags: int) -> tuple[int | None, int]:
-        assert name == b"cuLaunchKernel"
-        return ctypes.cast(self.launch, ctypes.c_void_p).value, 0
-
-    def do_cuModuleLoadData(self, image: bytes) -> tuple[bytes]:
-        assert image[:4] == b"\x7fELF"
-        return (image,)
-
-    def do_cuModuleGetFunction(self, module: bytes, name: bytes) -> tuple[int]:
-        assert name in module
-        return (len(self.simulator._kernels) + 1,)
-
-    def do_cuMemHostAlloc(self, size: int, flags: int) -> tuple[int]:
-        return (self.simulator.allocate(size),)
-
-    def do_cuMemAlloc(self, size: int) -> tuple[int]:
-        return (self.simulator.allocate(size),)
-
-    def do_cuMemFree(self, address: int) -> None:
-        self._arrive()
-        self.simulator.free(address)
-
-    do_cuMemFreeHost = do_cuMemFree
-
-    def do_cuMemsetD8Async(self, address: int, value: int, size: int, stream: int) -> None:
-        ctypes.memset(address, value, size)
-
-    def do_cuMemcpyHtoDAsync(self, address: int, place: int, size: int, stream: int) -> None:
-        self.waiting.append((address, place, size))
-
-    def do_cuMemcpyDtoHAsync(self, into: int, address: int, size: int, stream: int) -> None:
-        self._arrive()
-        ctypes.memmove(into, address, size)
-
-    def do_cuEventCreate(self, flags: int) -> tuple[int]:
-        return (1,)
-
-    def do_cuEventRecord(self, event: int, stream: int) -> None: ...
-
-    def do_cuEventSynchronize(self, event: int) -> None:
-        self._arrive()
-
-    def do_cuEventDestroy(self, event: int) -> None: ...
-
-    def do_cuStreamSynchronize(self, stream: int) -> None:
-        self._arrive()
-
-    def do_cuMemGetInfo(self) -> tuple[int, int]:
-        return self.room, 1 << 40
 
 
 class CardUnderTest(DriverCard):
@@ -165,7 +40,7 @@ class CardUnderTest(DriverCard):
 
 def on(monkeypatch: pytest.MonkeyPatch, driver: FakeDriver) -> Cuda:
     device = Cuda(CardUnderTest(driver), simulated=False)
-    monkeypatch.setattr(net_module, "open_device", lambda name: device)
+    monkeypatch.setattr(net_module, "open_device", lambda _: device)
     return device
 
 
@@ -232,14 +107,14 @@ def test_pinned_memory_is_not_reused_before_it_has_arrived(monkeypatch):
 def test_what_the_driver_refuses_is_told(monkeypatch):
     driver = FakeDriver()
     device = on(monkeypatch, driver)
-    monkeypatch.setattr(FakeDriver, "do_cuMemFree", lambda self, address: None)
+    monkeypatch.setattr(FakeDriver, "do_cuMemFree", lambda *_: None)
     monkeypatch.setattr(driver_module, "_bindings", lambda: driver)
     assert card_problem() is None
-    monkeypatch.setattr(FakeDriver, "do_cuDeviceGetCount", lambda self: (0,))
+    monkeypatch.setattr(FakeDriver, "do_cuDeviceGetCount", lambda _: (0,))
     assert "needs an NVIDIA card" in str(card_problem())
     with pl.Net(pl.loads(NETWORK)) as net:
         driver.status = Status.CUDA_ERROR_ILLEGAL_ADDRESS
-        with pytest.raises(pl.DeviceError, match="launch.*CUDA_ERROR_ILLEGAL_ADDRESS"):
+        with pytest.raises(pl.DeviceError, match=r"launch.*CUDA_ERROR_ILLEGAL_ADDRESS"):
             net.forward({"x": np.zeros((2, 6)), "label": np.zeros(2, int)})
     assert device.free_bytes() == driver.room
 
