@@ -1,4 +1,4 @@
-"""`python -m tests.gpu`, the program for machines with a card, in numba's simulator; and what it does when things fail."""
+"""`python -m tests.gpu`, the program for machines with a card, in the simulator; and what it does when things fail."""
 
 import importlib.util
 import io

@@ -14,25 +14,26 @@ from collections.abc import Callable
 
 import torch
 
-from . import networks, sides
+from . import networks, ours, theirs
+from .ours import Side
 from .timing import Timed, compare
 from .workloads import Workload, conv, layer, pool
 
 BLOCK = 0.004
 """Seconds of a block."""
-Pair = tuple[sides.Side, sides.Side]
+Pair = tuple[Side, Side]
 
 
 def training(work: Workload) -> Pair:
-    return sides.our_step(work, "cpu"), sides.their_step(work, "cpu")
+    return ours.step(work, "cpu"), theirs.step(work, "cpu")
 
 
 def outputs(work: Workload) -> Pair:
-    return sides.our_outputs(work, "cpu"), sides.their_outputs(work, "cpu")
+    return ours.outputs(work, "cpu"), theirs.outputs(work, "cpu")
 
 
 def single(work: Workload) -> Pair:
-    return sides.our_layer(work, "cpu", True), sides.their_layer(work, "cpu", True)
+    return ours.layer(work, "cpu", True), theirs.layer(work, "cpu", True)
 
 
 NETWORKS = [networks.lenet(64), networks.lenet(1), networks.mlp(128), networks.mlp(1)]
@@ -68,8 +69,8 @@ def main() -> None:
     for name, make, work in CASES:
         if not options.names or any(part in name for part in options.names):
             pair = {side: Timed(it.called, it.wait) for side, it in zip(("ours", "torch"), make(work), strict=True)}
-            ours, theirs = compare(pair, rounds=options.rounds, seconds=BLOCK).values()
-            print(f"{name:44}{ours * 1e6:10.0f}{theirs * 1e6:10.0f}{theirs / ours:8.2f}", flush=True)
+            mine, its = compare(pair, rounds=options.rounds, seconds=BLOCK).values()
+            print(f"{name:44}{mine * 1e6:10.0f}{its * 1e6:10.0f}{its / mine:8.2f}", flush=True)
 
 
 def set_threads(count: int) -> None:

@@ -10,7 +10,7 @@ from .parts import Facts, Part, Setup
 from .sizes import LAYERS, NETWORKS, find
 
 if TYPE_CHECKING:
-    from tests.benchmarks.sides import Side
+    from tests.benchmarks.ours import Side
     from tests.benchmarks.workloads import Workload
 
 RATES = "rates of the card"
@@ -34,10 +34,10 @@ def run(item: str, setup: Setup) -> Facts:
     """In a child process."""
     import torch
 
-    from tests.benchmarks.sides import set_precision
+    from tests.benchmarks import theirs
 
     torch.backends.cudnn.benchmark = True  # torch may choose its fastest convolution
-    set_precision("ieee")
+    theirs.set_precision("ieee")
     if item == RATES:
         return rates(setup)
     work = find(item, setup.tiny)
@@ -48,18 +48,18 @@ def rates(setup: Setup) -> Facts:
     """Bytes a second of a copy, operations a second of a product of matrices, by torch."""
     import torch
 
-    from tests.benchmarks.sides import in_precision, their_device, waiting
+    from tests.benchmarks import theirs
     from tests.benchmarks.timing import Timed, compare
 
-    device, size, side = their_device(), 1 << (12 if setup.tiny else 28), 64 if setup.tiny else 8192
+    device, size, side = theirs.torch_device(), 1 << (12 if setup.tiny else 28), 64 if setup.tiny else 8192
     source, target = torch.randn(2, size, device=device)
     left, right = torch.randn(2, side, side, device=device)
-    wait = waiting(device)
     runs = {
         "copy": lambda: target.copy_(source),
-        "float32": in_precision("ieee", lambda: left @ right),
-        "tf32": in_precision("tf32", lambda: left @ right),
+        "float32": theirs.in_precision("ieee", lambda: left @ right),
+        "tf32": theirs.in_precision("tf32", lambda: left @ right),
     }
+    wait = theirs.waiting(device)
     seconds = compare({name: Timed(run, wait) for name, run in runs.items()}, **_effort(setup))
     return {
         "copy": 2 * source.nbytes / seconds["copy"],
@@ -69,63 +69,61 @@ def rates(setup: Setup) -> Facts:
 
 def network(work: Workload, setup: Setup) -> Facts:
     """Outputs of a batch and a step of training: by what is on the device, and with NumPy arrays in and out."""
-    from tests.benchmarks import sides
+    from tests.benchmarks import ours, theirs
 
     found: Facts = {"kind": "network", "rows": {}}
-    for what, ours_of, theirs_of in (
-        ("outputs", sides.our_outputs, sides.their_outputs),
-        ("training", sides.our_step, sides.their_step),
-    ):
-        ours, theirs = ours_of(work, setup.device), theirs_of(work, sides.their_device())
+    for what in ("outputs", "step"):
+        mine = getattr(ours, what)(work, setup.device)
+        its = getattr(theirs, what)(work, theirs.torch_device())
         if what == "outputs":
-            found |= _agreement(sides.distance(ours, theirs))
+            found |= _agreement(theirs.distance(mine, its))
         found["rows"][what] = {
-            "operations": operations(theirs),
-            "alone": turns(ours, theirs, "alone", setup),
-            "called": turns(ours, theirs, "called", setup),
+            "operations": operations(its),
+            "alone": turns(mine, its, "alone", setup),
+            "called": turns(mine, its, "called", setup),
         }
-        ours.owner.close()
+        mine.owner.close()
     return found
 
 
 def layer(work: Workload, setup: Setup) -> Facts:
     """Forward alone, and forward and backward, by what is on the device."""
-    from tests.benchmarks import sides
+    from tests.benchmarks import ours, theirs
 
     found: Facts = {"kind": "layer", "rows": {}}
     for what, backward in (("forward", False), ("forward and backward", True)):
-        ours = sides.our_layer(work, setup.device, backward)
-        theirs = sides.their_layer(work, sides.their_device(), backward)
-        if not backward and not ours.owner.network["last"].definition.facts.is_random:
-            found |= _agreement(sides.distance(ours, theirs))
+        mine = ours.layer(work, setup.device, backward)
+        its = theirs.layer(work, theirs.torch_device(), backward)
+        if not backward and not mine.owner.network["last"].definition.facts.is_random:
+            found |= _agreement(theirs.distance(mine, its))
         found["rows"][what] = {
-            "bytes": sides.least_bytes(work, backward),
-            "alone": turns(ours, theirs, "alone", setup),
+            "bytes": ours.least_bytes(work, backward),
+            "alone": turns(mine, its, "alone", setup),
         }
-        ours.owner.close()
+        mine.owner.close()
     return found
 
 
-def turns(ours: Side, theirs: Side, how: str, setup: Setup) -> dict[str, float]:
+def turns(mine: Side, its: Side, how: str, setup: Setup) -> dict[str, float]:
     """Seconds of each side; with products in TF32, which ours never are, for information."""
-    from tests.benchmarks.sides import in_precision
+    from tests.benchmarks.theirs import in_precision
     from tests.benchmarks.timing import Timed, compare
 
-    run = getattr(theirs, how)
+    run = getattr(its, how)
     pairs = {
-        "ours": Timed(getattr(ours, how), ours.wait),
-        "torch": Timed(in_precision("ieee", run), theirs.wait),
-        "tf32": Timed(in_precision("tf32", run), theirs.wait),
+        "ours": Timed(getattr(mine, how), mine.wait),
+        "torch": Timed(in_precision("ieee", run), its.wait),
+        "tf32": Timed(in_precision("tf32", run), its.wait),
     }
     return compare(pairs, **_effort(setup))
 
 
-def operations(theirs: Side) -> int:
+def operations(side: Side) -> int:
     """Floating-point operations of products and convolutions, as torch counts them."""
     from torch.utils.flop_counter import FlopCounterMode
 
     with FlopCounterMode(display=False) as counter:
-        theirs.alone()
+        side.alone()
     return int(counter.get_total_flops())
 
 

@@ -23,7 +23,7 @@ is forward, backward and SGD with momentum. TFLOP/s count the operations of prod
 counts them.
 """
 CALLED = """
-The same as a user calls it: NumPy arrays in and out (of a step of training, the loss), the copies included.
+The same as a user calls it: NumPy arrays in and out (of a step, the loss), the copies included.
 """
 LAYERS = """
 Layers on the device. GB/s count the bytes that have to be moved at least, each read or written once: inputs and

@@ -1,34 +1,44 @@
-"""Kernels of the benchmark compiled beforehand, in processes side by side: what is timed finds them on the disk."""
+"""Kernels of the next parts compiled beforehand, in processes side by side: what is timed finds them on the disk."""
 
 from __future__ import annotations
 
 import os
+import tempfile
 import time
+from pathlib import Path
 
-from .benchmark import absent
+from tests.benchmarks import ours
+
+from . import benchmark, digits
 from .page import paragraph, table
 from .parts import Facts, Part, Setup
 from .sizes import LAYERS, NETWORKS, find
 
+TRAINING = "digits, "
 ABOUT = f"""
-Every network and layer of the benchmark is run once, {os.cpu_count()} processes side by side, so that their kernels
-lie compiled in the cache. The time is that of a process from the text to the end of the first step, with the card's
-context; kernels that another process has made in the meantime are not made again.
+The training below and every network and layer of the benchmark are run for one step, {os.cpu_count()} processes side by
+side, so that their kernels lie compiled in the cache. The time is that from the text to the end of the first step, with
+the card's context if the process had none; what another process compiled in the meantime is not compiled again.
 """
 
 
 def items(setup: Setup) -> list[str]:
-    """Networks first, since they have more kernels."""
-    return [work.name for work in (*NETWORKS[setup.tiny], *LAYERS[setup.tiny])]
+    """What has most kernels first."""
+    works = [] if benchmark.absent() else [*NETWORKS[setup.tiny], *LAYERS[setup.tiny]]
+    return [*(TRAINING + dtype for dtype in digits.TOLERANCE), *(work.name for work in works)]
 
 
 def run(item: str, setup: Setup) -> Facts:
-    """One step of training and one of the phase test, as the benchmark makes them."""
-    from tests.benchmarks.sides import our_layer, our_outputs, our_step
-
-    begin, work = time.monotonic(), find(item, setup.tiny)
-    sides = [our_outputs(work, setup.device), our_step(work, setup.device)] if work.classes else []
-    for side in sides or [our_layer(work, setup.device, backward=True)]:
+    """A first step."""
+    begin = time.monotonic()
+    if item.startswith(TRAINING):
+        with tempfile.TemporaryDirectory() as folder:
+            for device in ("cpu", setup.device):
+                digits.train(Path(folder), item.removeprefix(TRAINING), device, setup.tiny, last=1)
+        return {"seconds": time.monotonic() - begin}
+    work = find(item, setup.tiny)
+    sides = [ours.outputs(work, setup.device), ours.step(work, setup.device)] if work.classes else []
+    for side in sides or [ours.layer(work, setup.device, backward=True)]:
         side.called()
         side.owner.close()
     return {"seconds": time.monotonic() - begin}
@@ -42,4 +52,4 @@ def page(facts: dict[str, Facts]) -> list[str]:
     ]
 
 
-PART = Part("First runs", items, run, page, absent, children=os.cpu_count() or 1)
+PART = Part("First steps", items, run, page, children=os.cpu_count() or 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 import paddle_layers as pl
+from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size, tuned_functions
 from paddle_layers.testing.cases import Case, cases
 from paddle_layers.testing.results import run as results
 from paddle_layers.testing.tuned import TOLERANCE
@@ -16,11 +18,13 @@ from paddle_layers.testing.tuned import TOLERANCE
 from .page import paragraph, table
 from .parts import Facts, Part, Setup
 
+PRECISIONS = ("float32", "float64")
 ABOUT = f"""
-Every example of every registered layer is run on the device and on the CPU, in both phases where the phase matters,
-with the same parameters and data. Outputs, and gradients of inputs and parameters, may differ by
-{TOLERANCE["float32"]:.0e} of the largest number of the tensor in float32, by {TOLERANCE["float64"]:.0e} in float64;
-ids must be equal. The table has the largest difference of each layer.
+Every example of every registered layer is run on the device and, by the point functions that define it, on the CPU, in
+both phases where the phase matters, with the same parameters and data. Outputs, and gradients of inputs and parameters,
+may differ by {TOLERANCE["float32"]:.0e} of the largest number of the tensor in float32, by {TOLERANCE["float64"]:.0e}
+in float64; ids must be equal. The table has the largest difference of each layer, by the kernels made of its point
+functions and, where there are any, by tuned kernels, which run here at every size that they take.
 """
 
 
@@ -47,24 +51,28 @@ def items(setup: Setup) -> list[str]:
 
 def run(item: str, setup: Setup) -> Facts:
     """All cases of a layer."""
-    worst = dict.fromkeys(TOLERANCE, 0.0)
-    findings: list[str] = []
     checked = list(cases(pl.registry[item]))[: 1 if setup.tiny else None]
-    for case in checked:
-        for dtype, tolerance in TOLERANCE.items():
-            for name, difference in compare(case, dtype, setup.device).items():
-                worst[dtype] = max(worst[dtype], difference)
-                if not difference <= tolerance:
-                    findings.append(f"`{name}` differs by {difference:.1e} in {dtype}: {case}")
+    ways: dict[str, Any] = {"plain": point_functions_only}
+    if tuned_functions(item, setup.device):
+        ways["tuned"] = tuned_at_every_size
+    worst, findings = {}, []
+    for way, dtype in itertools.product(ways, PRECISIONS):
+        differences = {(str(case), name): d for case in checked for name, d in compare(case, dtype, setup, ways[way])}
+        worst[f"{way} {dtype}"] = max(differences.values())
+        for (case, name), difference in differences.items():
+            if not difference <= TOLERANCE[dtype]:
+                findings.append(f"`{name}` differs by {difference:.1e} in {dtype}, {way}: {case}")
     return {"cases": len(checked), "worst": worst, "findings": findings}
 
 
-def compare(case: Case, dtype: str, device: str) -> dict[str, float]:
+def compare(case: Case, dtype: str, setup: Setup, way: Any) -> list[tuple[str, float]]:
     """Differences of all tensors by name."""
-    expected, _ = results(case, dtype)
+    with point_functions_only():
+        expected, _ = results(case, dtype)
     fields = (case.definition, case.example, case.types, case.attributes, case.phase)
-    found, _ = results(DeviceCase(*fields, device=device), dtype)
-    return {name: distance(found[name], values) for name, values in expected.items()}
+    with way():
+        found, _ = results(DeviceCase(*fields, device=setup.device), dtype)
+    return [(name, distance(found[name], values)) for name, values in expected.items()]
 
 
 def distance(found: Any, expected: Any) -> float:
@@ -78,16 +86,12 @@ def distance(found: Any, expected: Any) -> float:
 
 def page(facts: dict[str, Facts]) -> list[str]:
     """A row for each layer."""
-    rows = [
-        [
-            name,
-            str(found["cases"]),
-            *(f"{found['worst'][dtype]:.1e}" for dtype in TOLERANCE),
-            str(len(found["findings"])),
-        ]
-        for name, found in facts.items()
-    ]
-    return [paragraph(ABOUT), table(["Layer", "Cases", *TOLERANCE, "Findings"], rows)]
+    ways = [f"{way} {dtype}" for way in ("plain", "tuned") for dtype in PRECISIONS]
+    rows = []
+    for name, found in facts.items():
+        shown = [f"{found['worst'][way]:.1e}" if way in found["worst"] else "" for way in ways]
+        rows.append([name, str(found["cases"]), *shown, str(len(found["findings"]))])
+    return [paragraph(ABOUT), table(["Layer", "Cases", *(way.capitalize() for way in ways), "Findings"], rows)]
 
 
 PART = Part("Layers on the device and on the CPU", items, run, page, children=os.cpu_count() or 1)

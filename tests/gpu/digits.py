@@ -34,9 +34,10 @@ SHORTER = {"batch_size: 16": "batch_size: 2", "epochs: 15": "steps: 3"}
 
 
 class Steps:
-    """A callback that notes losses and times."""
+    """A callback that notes losses and times, and may end the training."""
 
-    def __init__(self) -> None:
+    def __init__(self, last: int | None = None) -> None:
+        self.last = last
         self.losses: list[float] = []
         self.times: list[float] = []
 
@@ -44,6 +45,8 @@ class Steps:
         """After each step."""
         self.losses.append(run.loss)
         self.times.append(time.perf_counter())
+        if run.step == self.last:
+            run.stop("nobody wants more")
 
     @property
     def seconds(self) -> float:
@@ -77,15 +80,15 @@ def run(item: str, setup: Setup) -> Facts:
     }
 
 
-def train(folder: Path, dtype: str, device: str, tiny: bool) -> tuple[Steps, float]:
-    """Steps and accuracy of one training."""
+def train(folder: Path, dtype: str, device: str, tiny: bool, last: int | None = None) -> tuple[Steps, float]:
+    """Steps, up to the `last` one, and accuracy of a training."""
     place = folder / device
     place.mkdir()
     texts = {path.name: path.read_text(encoding="utf-8") for path in EXAMPLE.glob("*.textproto")}
     texts["train.textproto"] += f'\ndtype: "{dtype}"\n'
     for name, text in texts.items():
         (place / name).write_text(shrunk(text) if tiny else text, encoding="utf-8")
-    steps = Steps()
+    steps = Steps(last)
     with (place / "log").open("w", encoding="utf-8") as log:
         report = pl.train(
             place / "train.textproto",

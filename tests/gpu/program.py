@@ -14,7 +14,8 @@ from .parts import Outcome, Setup, load, message
 
 FIRST = "environment"
 """The part that is always run; the others only when it finds a device."""
-PARTS = {name: f"{__package__}.{name}" for name in (FIRST, "conformance", "digits", "compiling", "benchmark", "memory")}
+OTHERS = ("conformance", "larger", "compiling", "digits", "benchmark", "memory")
+PARTS = {name: f"{__package__}.{name}" for name in (FIRST, *OTHERS)}
 """Modules with a `PART`."""
 LEAST = 2.0
 """Seconds below which a part is not begun."""

@@ -1,89 +1,19 @@
-"""Both sides of a comparison: for a workload, what a user calls and what the device does alone."""
+"""PyTorch's side of the same work."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import torch
 
 import paddle_layers as pl
-from paddle_layers.define import registries
-from paddle_layers.runtime.elementwise import Updater
 
+from .ours import MOMENTUM, RATE, Run, Side
 from .workloads import Workload
 
-Run = Callable[[], Any]
-RATE = 1e-4
-"""Learning rate: small, so that a thousand steps on one batch stay finite."""
-MOMENTUM = 0.9
 
-
-@dataclass
-class Side:
-    """`called` takes and gives NumPy arrays, `alone` works on what is on the device, `wait` is for its end."""
-
-    owner: Any
-    """The net or the module."""
-    called: Run
-    alone: Run
-    wait: Run
-
-
-def our_outputs(work: Workload, device: str) -> Side:
-    """Outputs of a batch in the phase test."""
-    feeds, net = work.feeds(), pl.Net(pl.loads(work.text()), device=device, batch_size=work.rows)
-    net.forward(feeds, phase="test")
-    return Side(net, lambda: net.forward(feeds, phase="test"), net.plan("test").forward, net.synchronise)
-
-
-def our_step(work: Workload, device: str) -> Side:
-    """A step of training: forward, backward, SGD with momentum."""
-    feeds, net = work.feeds() | work.labels(), pl.Net(pl.loads(work.text(loss=True)), device=device)
-    sgd = registries["optimizer"]["sgd"]
-    updater = Updater(sgd, sgd.bind({"momentum": MOMENTUM}), net)  # type: ignore[arg-type]
-
-    def called() -> float:
-        net.forward(feeds, step=0)
-        net.backward()
-        updater.step(RATE, 1)
-        return net.loss
-
-    def alone() -> None:
-        plan.forward()
-        plan.backward()
-        updater.step(RATE, 1)
-
-    called()
-    plan = net.plan("train")
-    return Side(net, called, alone, net.synchronise)
-
-
-def our_layer(work: Workload, device: str, backward: bool) -> Side:
-    """A layer in the phase train, with or without the gradients of its inputs and parameters."""
-    feeds, net = work.feeds(), pl.Net(pl.loads(work.text()), device=device)
-    slope = {"last": np.ones_like(net.forward(feeds, step=0)["last"])}
-
-    def called() -> Any:
-        outputs = net.forward(feeds, step=0)
-        if backward:
-            net.backward(gradients=slope)
-        return outputs
-
-    def alone() -> None:
-        plan.forward()
-        if backward:
-            plan.backward()
-
-    called()
-    plan = net.plan("train")
-    return Side(net, called, alone, net.synchronise)
-
-
-def their_outputs(work: Workload, device: str) -> Side:
+def outputs(work: Workload, device: str) -> Side:
     """Outputs of a batch of the module in evaluation."""
     module, feeds = work.module().to(device).eval(), work.feeds()
     given = tensors(feeds, device)
@@ -99,23 +29,23 @@ def their_outputs(work: Workload, device: str) -> Side:
     return Side(module, called, alone, waiting(device))
 
 
-def their_step(work: Workload, device: str) -> Side:
+def step(work: Workload, device: str) -> Side:
     """A step of training: forward, backward, SGD with momentum in one kernel."""
     module, feeds = work.module().to(device), work.feeds() | work.labels()
     optimizer = torch.optim.SGD(module.parameters(), RATE, momentum=MOMENTUM, fused=True)
     given = tensors(feeds, device)
 
-    def step(inputs: list[torch.Tensor]) -> Any:
+    def run(inputs: list[torch.Tensor]) -> Any:
         optimizer.zero_grad(set_to_none=True)
         loss = torch.nn.functional.cross_entropy(module(*inputs[:-1]), inputs[-1])
         loss.backward()
         optimizer.step()
         return loss
 
-    return Side(module, lambda: step(tensors(feeds, device)).item(), lambda: step(given), waiting(device))
+    return Side(module, lambda: run(tensors(feeds, device)).item(), lambda: run(given), waiting(device))
 
 
-def their_layer(work: Workload, device: str, backward: bool) -> Side:
+def layer(work: Workload, device: str, backward: bool) -> Side:
     """A module in training, with or without the gradients of its inputs and parameters."""
     module, feeds = work.module().to(device), work.feeds()
     given = tensors(feeds, device, gradients=backward)
@@ -125,10 +55,10 @@ def their_layer(work: Workload, device: str, backward: bool) -> Side:
         for tensor in (*inputs, *module.parameters()):
             tensor.grad = None
         with torch.set_grad_enabled(backward):
-            outputs = module(*inputs)
+            result = module(*inputs)
         if backward:
-            outputs.backward(slope)
-        return outputs.detach()
+            result.backward(slope)
+        return result.detach()
 
     return Side(
         module,
@@ -148,7 +78,7 @@ def waiting(device: str) -> Run:
     return torch.cuda.synchronize if device == "cuda" else lambda: None
 
 
-def their_device() -> str:
+def torch_device() -> str:
     """The card if torch sees one."""
     return "cuda" if torch.cuda.is_available() else "cpu"
 
@@ -167,15 +97,6 @@ def in_precision(name: str, run: Run) -> Run:
         run()
 
     return precisely
-
-
-def least_bytes(work: Workload, backward: bool) -> int:
-    """Bytes that a layer has to move: inputs, outputs, gradients, what the backward pass reads again."""
-    node = pl.loads(work.text())["last"]
-    shapes = {"x": work.shapes, "y": [type_.dims for type_ in node.output_types]}
-    size = {name: 4 * work.rows * sum(map(math.prod, dims)) for name, dims in shapes.items()}
-    forward = size["x"] + size["y"]
-    return 2 * forward + sum(size.get(name, 0) for name in node.definition.facts.back_reads) if backward else forward
 
 
 def copy_parameters(net: pl.Net, module: torch.nn.Module) -> None:
