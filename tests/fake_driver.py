@@ -49,7 +49,8 @@ class FakeDriver:
         assert (grid[1:3], grid[4:6], shared, stream, extra) == ([1, 1], [1, 1], 0, STREAM, 0)
         self._arrive()
         self.launched.append((function, grid[0], grid[3]))
-        self.simulator.launch(np.array([[function, min(grid[0], 2), min(grid[3], 4), parameters]], np.int64))
+        threads = self.simulator._kernels[function - 1][1].threads or 4
+        self.simulator.launch(np.array([[function, min(grid[0], 2), threads, parameters]], np.int64))
         return self.status
 
     def _arrive(self) -> None:

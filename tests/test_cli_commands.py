@@ -20,7 +20,7 @@ from paddle_layers.cli import commands
 from paddle_layers.cli.app import NAMES
 from paddle_layers.cli.output import replace_file
 from paddle_layers.cli.problems import USER_ERRORS
-from paddle_layers.cli.show import memory
+from paddle_layers.runtime.room import as_bytes
 
 NET = """\
 name: "small"
@@ -190,7 +190,7 @@ def test_show_selects_a_phase(run: Run, tmp_path: Path) -> None:
     ("size", "text"), [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (150 << 20, "150 MiB"), (3 << 40, "3.0 TiB")]
 )
 def test_memory_in_words(size: int, text: str) -> None:
-    assert memory(size) == text
+    assert as_bytes(size) == text
 
 
 def test_layers(run: Run) -> None:

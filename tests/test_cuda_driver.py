@@ -34,7 +34,8 @@ class CardUnderTest(DriverCard):
 
     def load(self, driver: CudaDriver) -> int:
         handle = super().load(driver)
-        assert self._driver.simulator.load(cuda_driver(driver.code, driver.dtype, simulated=True)) == handle
+        twin = cuda_driver(driver.code, driver.dtype, team=driver.team, simulated=True)
+        assert self._driver.simulator.load(twin) == handle
         return handle
 
 
@@ -69,7 +70,7 @@ def test_a_training_on_the_stand_in_equals_the_cpu(monkeypatch):
     for name, values in expected.items():
         np.testing.assert_allclose(found[name], values, rtol=2e-5, atol=1e-6, err_msg=name)
     assert "cuModuleLoadData" in driver.calls
-    assert {threads for _, _, threads in driver.launched} == {256}
+    assert {threads for _, _, threads in driver.launched} == {128, 256}
 
 
 def test_a_step_waits_for_the_card_only_where_a_value_is_asked_for(monkeypatch):

@@ -44,14 +44,16 @@ def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    from paddle_layers.runtime.room import as_bytes
+
     table = Table(title=network.name or None, title_justify="left", box=None, pad_edge=False, show_footer=True)
     totals = f"total, {batch_size} rows"
     table.add_column("layer", totals, overflow="fold")
     for heading in ("type", "inputs", "output"):
         table.add_column(heading, overflow="fold")
     table.add_column("parameters", number(costs.parameters), justify="right")
-    table.add_column("training", memory(costs.training), justify="right")
-    table.add_column("inference", memory(costs.inference), justify="right")
+    table.add_column("training", as_bytes(costs.training), justify="right")
+    table.add_column("inference", as_bytes(costs.inference), justify="right")
     for node in network.nodes:
         cost = costs.layers[node.name]
         table.add_row(
@@ -60,8 +62,8 @@ def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
             ", ".join(node.inputs),
             ", ".join(map(str, node.output_types)),
             number(cost.parameters) if cost.parameters else "",
-            memory(cost.training),
-            memory(cost.inference),
+            as_bytes(cost.training),
+            as_bytes(cost.inference),
         )
     console = Console(highlight=False)
     if not sys.stdout.isatty():
@@ -72,13 +74,3 @@ def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
 def number(value: int) -> str:
     """With commas between thousands."""
     return f"{value:,}"
-
-
-def memory(size: int) -> str:
-    """Bytes in a unit that leaves at most four digits."""
-    amount, units = float(size), ["TiB", "GiB", "MiB", "KiB", "B"]
-    while amount >= 1024 and len(units) > 1:
-        amount /= 1024
-        units.pop()
-    unit = units[-1]
-    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"

@@ -44,7 +44,7 @@ class Tuned(NamedTuple):
         """Whether it takes these sizes and attributes."""
         if self.when is not None and not call_by_name(self.when, sizes):
             return False
-        return _EVERY_SIZE or int(call_by_name(self.work, sizes)) >= self.least
+        return tuned_is_wanted(int(call_by_name(self.work, sizes)), self.least)
 
 
 _TUNED: dict[tuple[str, str, str], list[Tuned]] = {}
@@ -174,6 +174,11 @@ def tuned_functions(layer: str, device: str = "cpu") -> list[str]:
 
 _SWITCHED_OFF = False
 _EVERY_SIZE = False
+
+
+def tuned_is_wanted(work: int, least: int) -> bool:
+    """Whether another form than the point function is to be chosen for this much work."""
+    return not _SWITCHED_OFF and (_EVERY_SIZE or work >= least)
 
 
 @contextlib.contextmanager

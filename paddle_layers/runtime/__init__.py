@@ -1,6 +1,6 @@
 """Running a network: values, plan, kernels, forward and backward."""
 
-from .devices import DeviceError
+from .devices import DeviceError, DeviceWarning
 from .net import Net
 from .parameters import Parameter
 from .tensorfiles import SaveError, WeightsError
@@ -10,6 +10,7 @@ from .weights import LoadReport
 __all__ = [
     "Csr",
     "DeviceError",
+    "DeviceWarning",
     "FeedError",
     "LoadReport",
     "Net",

@@ -21,6 +21,10 @@ class DeviceError(ValueError):
     """A device is not there, or has too little memory."""
 
 
+class DeviceWarning(UserWarning):
+    """Something runs on another device than the one that was asked for."""
+
+
 class Block(Protocol):
     """Memory of a device, all zeros at first; it is freed with the object."""
 

@@ -66,17 +66,17 @@ class Kernel:
         names = [argument.arg for argument in self.tree.args.args]
         return f"element_({', '.join(names)})"
 
-    def store(self) -> list[str]:
-        """Lines that compute one element and store it."""
+    def store(self, result: str | None = None) -> list[str]:
+        """Lines that store one element; they compute it, unless its name is given."""
         at = list(self.indices) or ["0"]
         if self.used_rows:
             at[0] = f"{self.used_rows}[{at[0]}]"
         place, sign = ", ".join(at), "+=" if self.accumulate else "="
         if len(self.targets) == 1:
             times = f"{self.factor} * " if self.factor else ""
-            return [f"{self.targets[0]}[{place}] {sign} {times}{self.call()}"]
+            return [f"{self.targets[0]}[{place}] {sign} {times}{result or self.call()}"]
         stores = [f"{target}[{place}] {sign} value_[{i}]" for i, target in enumerate(self.targets)]
-        return [f"value_ = {self.call()}", *stores]
+        return [f"value_ = {result or self.call()}", *stores]
 
 
 @dataclass(frozen=True)

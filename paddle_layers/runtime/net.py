@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from paddle_layers.define import State, Type
 
 from .compiler import Progress
-from .devices import open_device
+from .devices import Device, open_device
 from .feeding import Batch, feed_domains
 from .graph import Graph, Value, build_graph
 from .launches import Launch
@@ -36,16 +36,18 @@ log = logging.getLogger("paddle_layers")
 class Net:
     """Parameters and buffers of a network on a device.
 
-    `dtype` is `"float32"` or `"float64"`; `seed` decides first values and random layers; `batch_size` reserves
-    memory and compiles the kernels of both phases at once (else at the first batch of a phase), reporting to
-    `progress(done, total, name)`; `keep` names values that stay readable beside the network's outputs.
+    `device` is `"cpu"`, `"cuda"` or `"auto"`: a card where there is one. `dtype` is `"float32"` or `"float64"`;
+    `seed` decides first values and random layers; `batch_size` reserves memory and compiles the kernels of both
+    phases at once (else at the first batch of a phase), reporting to `progress(done, total, name)`; `keep` names
+    values that stay readable beside the network's outputs. Raises `DeviceError` when the device is not there or has
+    too little memory.
     """
 
     def __init__(
         self,
         network: Network,
         *,
-        device: str = "cpu",
+        device: str | Device = "cpu",
         dtype: str = "float32",
         seed: int = 0,
         batch_size: int | None = None,
@@ -56,7 +58,7 @@ class Net:
     ) -> None:
         if dtype not in ("float32", "float64"):
             raise ValueError(f'dtype is {dtype!r}, must be "float32" or "float64"')
-        self.target = open_device(device)
+        self.target = open_device(device) if isinstance(device, str) else device
         self.network, self.device, self.dtype, self.seed = network, self.target.name, dtype, seed
         self._progress, self._keep = progress, tuple(keep)
         self.arena = ParameterSet(dtype)

@@ -15,6 +15,7 @@ from .compiler import Progress
 from .devices import Device
 from .graph import Graph
 from .launches import Launch
+from .room import check_room
 from .schedule import Schedule
 from .statistics import Statistics
 
@@ -35,6 +36,7 @@ class Plan:
         device.compile([*self.launches, *counting], schedule.dtype, progress)
         self.storages = schedule.lay_out()
         self.nbytes = place(self.storages)
+        check_room(device, graph, schedule, self.storages, self.nbytes)
         self._block = device.allocate(self.nbytes)
         self.table = device.table([*self.launches, *counting], schedule.dtype, self.address)
         self._end = len(self.launches) + len(counting)

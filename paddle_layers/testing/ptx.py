@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from paddle_layers.config import Network
 from paddle_layers.define import LayerDefinition
-from paddle_layers.runtime.cuda import CudaDriver, cubin_of, cuda_driver, ptx_of
+from paddle_layers.runtime.cuda import CudaDriver, cubin_of, launch_driver, ptx_of
 from paddle_layers.runtime.graph import build_graph
 from paddle_layers.runtime.launches import Launch
 from paddle_layers.runtime.parameters import ParameterSet
@@ -50,7 +50,7 @@ def cuda_drivers(definition: LayerDefinition) -> Iterator[CudaDriver]:
     """Kernels of all examples: point functions, and those that replace them on a card."""
     for case in cases(definition):
         for launch in launches_of(case.network(), training=case.phase == "train"):
-            yield cuda_driver(launch.code, "float32")
+            yield launch_driver(launch, "float32")
 
 
 def launches_of(network: Network, *, training: bool, device: str = "cuda") -> list[Launch]:

@@ -6,7 +6,7 @@ import functools
 import importlib.util
 import os
 
-from .compile import CudaDriver, cubin_of, cuda_driver, parameters_of, ptx_of
+from .compile import CudaDriver, cubin_of, cuda_driver, launch_driver, parameters_of, ptx_of
 from .device import Cuda
 from .simulator import SimulatedCard
 
@@ -15,6 +15,7 @@ __all__ = [
     "CudaDriver",
     "cubin_of",
     "cuda_driver",
+    "launch_driver",
     "missing",
     "open_cuda",
     "parameters_of",

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
+import math
 import re
+import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddle_layers.kernels.tuned import tuned_is_wanted
+from paddle_layers.runtime.arguments import refs_of
 from paddle_layers.runtime.cache import driver_path, keep_file, load_driver
 from paddle_layers.runtime.drivers import Array, Kernel, Spec, TunedCall
 
+from .table import elements_of
+from .teams import teamed
 from .texts import cuda_text
 
+if TYPE_CHECKING:
+    from paddle_layers.runtime.launches import Launch
+
 ENTRY = "kernel"
+FEW = 1 << 16
+"""Elements from which on a card is busy with a thread for each."""
+TURNS = 32
+"""Turns of a loop that are worth a team."""
+TEAM, LARGE_TEAM, SIMULATED_TEAM = 128, 512, 4
+"""Threads of a team, powers of two: usually, where each would have 16 turns and more, and in the simulator."""
 Architecture = tuple[int, int]
 """A compute capability, such as (9, 0)."""
 
@@ -23,6 +38,8 @@ class CudaDriver(NamedTuple):
 
     code: Kernel | TunedCall
     dtype: str
+    team: int
+    """Threads that compute an element together; 0: every thread has its own."""
     text: str
     path: Path
 
@@ -30,6 +47,16 @@ class CudaDriver(NamedTuple):
     def name(self) -> str:
         """The name of the point function or of the tuned kernel."""
         return self.code.name
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block; 0 where any number will do."""
+        return self.team if isinstance(self.code, Kernel) else self.code.tuned.threads
+
+    @property
+    def spread(self) -> bool:
+        """Whether every thread has elements of its own."""
+        return self.threads == 0 and isinstance(self.code, Kernel) and self.code.scan is None
 
     @property
     def specs(self) -> tuple[Spec, ...]:
@@ -42,10 +69,28 @@ class CudaDriver(NamedTuple):
         return load_driver(self.path, self.text).kernel
 
 
-def cuda_driver(code: Kernel | TunedCall, dtype: str, *, simulated: bool = False) -> CudaDriver:
-    """The CUDA driver of a point function or of a tuned kernel."""
-    text = cuda_text(code, dtype, simulated=simulated)
-    return CudaDriver(code, dtype, text, driver_path("cudasim" if simulated else "cuda", code.name, text))
+def cuda_driver(code: Kernel | TunedCall, dtype: str, *, team: int = 0, simulated: bool = False) -> CudaDriver:
+    """The CUDA driver of a point function, whose loops `team` threads share, or of a tuned kernel."""
+    text = cuda_text(code, dtype, team=team, simulated=simulated)
+    return CudaDriver(code, dtype, team, text, driver_path("cudasim" if simulated else "cuda", code.name, text))
+
+
+def launch_driver(launch: Launch, dtype: str, *, simulated: bool = False) -> CudaDriver:
+    """The CUDA driver that suits a launch: a team computes an element where there are few of them with long loops."""
+    code = launch.code
+    if isinstance(code, Kernel):
+        elements = elements_of(launch).capacity
+        turns = _largest(launch) // max(elements, 1)
+        if tuned_is_wanted(turns, least=TURNS if elements <= FEW else sys.maxsize) and (shared := teamed(code)):
+            team = SIMULATED_TEAM if simulated else LARGE_TEAM if turns >= LARGE_TEAM * 16 else TEAM
+            return cuda_driver(shared, dtype, team=team, simulated=simulated)
+    return cuda_driver(code, dtype, simulated=simulated)
+
+
+def _largest(launch: Launch) -> int:
+    """Numbers in the largest array of a launch, at the capacity of its rows."""
+    refs = [ref for argument in launch.args for ref in refs_of(argument)]
+    return max((math.prod(size.capacity for size in ref.shape) for ref in refs), default=0)
 
 
 def ptx_of(driver: CudaDriver, architecture: Architecture) -> str:

@@ -10,14 +10,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.compiler import Progress
+from paddle_layers.runtime.devices import DeviceError
+from paddle_layers.runtime.drivers import TunedCall
 
 from .card import Card
-from .compile import CudaDriver, cuda_driver
+from .compile import CudaDriver, launch_driver
+from .fallback import HostLaunch, MixedTable, warn_of
 from .table import CudaTable
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.arguments import Ref
     from paddle_layers.runtime.launches import Launch
+
+
+NONE = -1
+"""Handle of a kernel that there is not."""
 
 
 class CudaBlock:
@@ -48,6 +55,8 @@ class Cuda:
     def __init__(self, card: Card, *, simulated: bool) -> None:
         self._card, self._simulated = card, simulated
         self._kernels: dict[str, int] = {}
+        self._reasons: dict[str, str] = {}
+        """Why kernels could not be compiled, by their text."""
 
     def allocate(self, nbytes: int) -> CudaBlock:
         """Memory of the card."""
@@ -55,11 +64,19 @@ class Cuda:
 
     def compile(self, launches: Sequence[Launch], dtype: str, progress: Progress | None) -> None:
         """Compile and load kernels that are not loaded yet."""
-        self._handles(launches, dtype, progress)
+        self._load([self.driver(launch, dtype) for launch in launches], progress)
 
-    def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> CudaTable:
+    def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> CudaTable | MixedTable:
         """Launches with the handles of their kernels."""
-        return CudaTable(self._card, launches, self._handles(launches, dtype, None), dtype, address)
+        drivers = [self.driver(launch, dtype) for launch in launches]
+        kernels = self._load(drivers, None)
+        table = CudaTable(self._card, launches, drivers, kernels, address)
+        failed = [row for row, kernel in enumerate(kernels) if kernel == NONE]
+        if not failed:
+            return table
+        hosts = {row: HostLaunch(self._card, launches[row], dtype, address) for row in failed}
+        warn_of([(launches[row], host, self._reasons[drivers[row].text]) for row, host in hosts.items()])
+        return MixedTable(table, hosts)
 
     def free_bytes(self) -> int:
         """Bytes that can be allocated."""
@@ -69,13 +86,29 @@ class Cuda:
         """Wait for the card."""
         self._card.synchronise()
 
-    def _handles(self, launches: Sequence[Launch], dtype: str, progress: Progress | None) -> list[int]:
-        drivers = [cuda_driver(launch.code, dtype, simulated=self._simulated) for launch in launches]
+    def driver(self, launch: Launch, dtype: str) -> CudaDriver:
+        """What a launch runs: a tuned kernel, a point function, or one whose loops the threads of a block share."""
+        return launch_driver(launch, dtype, simulated=self._simulated)
+
+    def _load(self, drivers: Sequence[CudaDriver], progress: Progress | None) -> list[int]:
         missing: dict[str, CudaDriver] = {d.text: d for d in drivers if d.text not in self._kernels}
         for done, driver in enumerate(missing.values()):
             if progress is not None:
                 progress(done, len(missing), driver.name)
-            self._kernels[driver.text] = self._card.load(driver)
+            self._kernels[driver.text] = self._load_one(driver)
         if progress is not None and missing:
             progress(len(missing), len(missing), "")
         return [self._kernels[driver.text] for driver in drivers]
+
+    def _load_one(self, driver: CudaDriver) -> int:
+        """The handle of a kernel; `NONE` for a point function that does not compile for CUDA."""
+        try:
+            return self._card.load(driver)
+        except DeviceError:
+            raise
+        except Exception as error:  # compilers fail in many ways; the CPU has the same function
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            if isinstance(driver.code, TunedCall):
+                raise DeviceError(f"the tuned kernel {driver.name} does not compile for CUDA: {reason}") from error
+            self._reasons[driver.text] = reason
+            return NONE

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import sys
+import threading
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,8 @@ class SimulatedCard:
 
     threads, blocks = 4, 2
 
-    def __init__(self) -> None:
+    def __init__(self, room: int = 1 << 32) -> None:
+        self.room = room
         self._kernels: list[tuple[Any, CudaDriver]] = []
         self._memory: dict[int, NDArray[np.uint8]] = {}
 
@@ -30,6 +33,7 @@ class SimulatedCard:
         """The place of the kernel in a list, from 1."""
         from numba.cuda.simulator.kernel import FakeCUDAKernel
 
+        _lock_shared_arrays()
         self._kernels.append((FakeCUDAKernel(driver.function(), device=False), driver))
         return len(self._kernels)
 
@@ -65,11 +69,32 @@ class SimulatedCard:
         into[...] = array_at(address, into.shape, into.dtype)
 
     def free_bytes(self) -> int:
-        """As much as a small card has."""
-        return 1 << 32
+        """As much as was said."""
+        return self.room
 
     def synchronise(self) -> None:
         """Nothing to wait for."""
+
+
+@functools.cache
+def _lock_shared_arrays() -> None:
+    """Let one thread of a block make a shared array; in numba's own simulator two may, and each has its own then."""
+    from numba.cuda.simulator import kernelapi
+
+    class Shared(kernelapi.FakeCUDAShared):
+        def __init__(self, dynshared_size: int) -> None:
+            super().__init__(dynshared_size)
+            self._lock = threading.Lock()
+
+        def array(self, shape: Any, dtype: Any) -> NDArray[Any]:
+            caller = sys._getframe(1)
+            place = (caller.f_code, caller.f_lineno)
+            with self._lock:
+                if place not in self._allocations:
+                    self._allocations[place] = np.empty(shape, dtype)
+                return np.asarray(self._allocations[place])
+
+    kernelapi.FakeCUDAShared = Shared
 
 
 class _Unpacked:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from paddle_layers.runtime.launches import Launch
 
     from .card import Card
+    from .compile import CudaDriver
 
 COLUMNS = ("function", "blocks", "threads", "parameters")
 """Columns of a table (int64): the kernel's handle, blocks, threads of a block, address of the parameters' addresses."""
@@ -32,11 +33,12 @@ class CudaTable:
         self,
         card: Card,
         launches: Sequence[Launch],
+        drivers: Sequence[CudaDriver],
         kernels: Sequence[int],
-        dtype: str,
         address: Callable[[Ref], int],
     ) -> None:
-        self._card, self._dtype, self._address = card, dtype, address
+        self._card, self._address = card, address
+        self._dtype = drivers[0].dtype if drivers else "float32"
         self._slots: list[Slot] = []
         self._launches = launches
         first = [self._pack(launch) for launch in launches]
@@ -44,14 +46,12 @@ class CudaTable:
         self._addresses = self.slots.ctypes.data + 8 * np.arange(len(self.slots), dtype=np.int64)
         self.rows = np.zeros((len(launches), len(COLUMNS)), np.int64)
         self.rows[:, 0] = kernels
-        self.rows[:, 2] = [
-            card.threads if isinstance(launch.code, Kernel) else launch.code.tuned.threads for launch in launches
-        ]
+        self.rows[:, 2] = [driver.threads or card.threads for driver in drivers]
         self.rows[:, 3] = [int(self._addresses.ctypes.data) + 8 * slot for slot in first]
         self._sized = Sizes([slot if isinstance(slot, Extent) else Extent() for slot in self._slots])
-        self._totals = Sizes([_elements(launch) for launch in launches])
+        self._totals = Sizes([elements_of(launch) for launch in launches])
         self._tuned = [(row, launch.items) for row, launch in enumerate(launches) if launch.items is not None]
-        self._spread = np.array([isinstance(one.code, Kernel) and one.code.scan is None for one in launches], bool)
+        self._spread = np.array([driver.spread for driver in drivers], bool)
         self._keys = [(at, slot.op) for at, slot in enumerate(self._slots) if isinstance(slot, Key)]
         self._rates = [(at, slot) for at, slot in enumerate(self._slots) if isinstance(slot, Rate)]
         self._settings = [(at, slot) for at, slot in enumerate(self._slots) if isinstance(slot, Setting)]
@@ -63,7 +63,7 @@ class CudaTable:
         """Append the parameters of a launch; gives the first one's place."""
         start = len(self._slots)
         if isinstance(launch.code, Kernel):
-            self._slots.append(_elements(launch))
+            self._slots.append(elements_of(launch))
         for argument in launch.args:
             self._append(argument)
         return start
@@ -119,7 +119,7 @@ class CudaTable:
         self._card.launch(self.rows[start:stop])
 
 
-def _elements(launch: Launch) -> Extent:
+def elements_of(launch: Launch) -> Extent:
     """What the threads of a point function share: elements; sequences of a scan, calls of a procedure."""
     total, code = launch.total or Extent(), launch.code
     if not isinstance(code, Kernel) or code.scan or code.procedure or len(code.indices) < 2:

@@ -20,8 +20,11 @@ from paddle_layers.runtime.drivers import (
 from paddle_layers.runtime.specialise import helper_trees, specialise
 
 
-def cuda_text(code: Kernel | TunedCall, dtype: str, *, simulated: bool) -> str:
-    """A module with the function `kernel`; its arguments are those of the code, for point functions after `total_`."""
+def cuda_text(code: Kernel | TunedCall, dtype: str, *, team: int, simulated: bool) -> str:
+    """A module with the function `kernel`; its arguments are those of the code, for point functions after `total_`.
+
+    `team`: threads that compute an element of a teamed kernel together.
+    """
     if isinstance(code, TunedCall):
         return _tuned_text(code, dtype, simulated)
     return "\n".join(
@@ -29,7 +32,8 @@ def cuda_text(code: Kernel | TunedCall, dtype: str, *, simulated: bool) -> str:
             *header(code, dtype, "cuda"),
             *_prelude(code, dtype, simulated),
             *functions(code.trees, _decorator(simulated)),
-            *_kernel_lines(["total_", *code.args], _point_lines(code), simulated),
+            *([f"THREADS = {team}"] if team else []),
+            *_kernel_lines(["total_", *code.args], _team_lines(code) if team else _point_lines(code), simulated),
         ]
     )
 
@@ -49,6 +53,14 @@ def _point_lines(kernel: Kernel) -> list[str]:
     body = [*unravel(kernel.indices, kernel.targets[0], "t_", "unsigned({})"), *element]
     loop = _loop("unsigned(cuda.grid(1))", "unsigned(cuda.gridsize(1))", body)
     return ["total_ = unsigned(total_)", *loop]
+
+
+def _team_lines(kernel: Kernel) -> list[str]:
+    """A loop over the elements of a block; all its threads compute one, the first of them stores it."""
+    store = ["if cuda.threadIdx.x == 0:", *indent(kernel.store("result_"), 1)]
+    element = [*sequence_line(kernel), f"result_ = {kernel.call()}", *store]
+    body = [*unravel(kernel.indices, kernel.targets[0], "t_"), *element]
+    return _loop("cuda.blockIdx.x", "cuda.gridDim.x", body)
 
 
 def _loop(start: str, stride: str, body: list[str]) -> list[str]:
@@ -81,6 +93,7 @@ def _prelude(code: Kernel | TunedCall, dtype: str, simulated: bool) -> list[str]
         "",
         f"real = {module}.{dtype}",
         f"double = {module}.float64",
+        f"whole = {module}.int64",
         f"unsigned = {'int' if simulated else 'numba.uint64'}",
         *(f"# {name}: {spec}" for name, spec in code.args.items()),
     ]
