@@ -43,7 +43,7 @@ def step(work: Workload, device: str) -> Side:
     """A step of training: forward, backward, SGD with momentum."""
     feeds, net = work.feeds() | work.labels(), pl.Net(pl.loads(work.text(loss=True)), device=device)
     sgd = registries["optimizer"]["sgd"]
-    updater = Updater(sgd, sgd.bind({"momentum": MOMENTUM}), net)  # type: ignore[arg-type]
+    updater = Updater(sgd, sgd.bind({"momentum": MOMENTUM}), net)
 
     def called() -> float:
         net.forward(feeds, step=0)

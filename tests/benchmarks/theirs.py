@@ -86,7 +86,7 @@ def torch_device() -> str:
 def set_precision(name: str) -> None:
     """How torch multiplies matrices on the card: "ieee", or "tf32" with fewer digits."""
     torch.backends.cuda.matmul.fp32_precision = name
-    torch.backends.cudnn.conv.fp32_precision = name  # type: ignore[attr-defined]
+    torch.backends.cudnn.conv.fp32_precision = name
 
 
 def in_precision(name: str, run: Run) -> Run:

@@ -79,5 +79,5 @@ class _Worker:
             if "error" in line:
                 self.outcome.failures[line["item"]] = line["error"]
             else:
-                self.outcome.facts[line["item"]] = line["facts"]  # type: ignore[assignment]
+                self.outcome.facts[line["item"]] = line["facts"]
         return len(lines)
