@@ -79,7 +79,12 @@ class Expand:
     x = Input("S C", "one row a sequence", seq=(0, 1))
     like = Input("T:S E", "rows of sequences", seq=(1, 2))
     y = Output("T:S C", "row of the sequence")
-    level = Choice("rows of x", options=("SEQUENCE", "SUBSEQUENCE"), default="SEQUENCE", groups="S")
+    level = Choice(
+        "rows of x",
+        options={"SEQUENCE": "whole sequences", "SUBSEQUENCE": "sub-sequences"},
+        default="SEQUENCE",
+        groups="S",
+    )
     examples = (
         Example(x="3", like="sequence of 2"),
         Example(x="3", like="nested sequence of 2"),

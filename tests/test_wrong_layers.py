@@ -32,9 +32,9 @@ CAUGHT_BY = {
     "wrong_window": "gradients",
     "wrong_infinite": "types",
     "wrong_ids": "types",
-    "wrong_impure": "types",
+    "wrong_impure": "inference",
     "wrong_border": "memory",
-    "wrong_race": "threads",
+    "wrong_race": "determinism",
 }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from .analysis import reads, reads_own_element
 from .fields import Output, Stat
 from .functions import Function
+from .independence import rows_independent
 
 if TYPE_CHECKING:
     from .layers import LayerDefinition
@@ -37,6 +38,8 @@ class Facts:
     has_phase: bool
     is_random: bool
     has_state: bool
+    rows_independent: bool
+    """Whether a sample's result does not depend on the other samples of its batch."""
 
 
 def derive_facts(layer: LayerDefinition) -> Facts:
@@ -67,6 +70,7 @@ def derive_facts(layer: LayerDefinition) -> Facts:
         has_phase="training" in asked,
         is_random="key" in asked,
         has_state=bool(layer.states),
+        rows_independent=rows_independent(layer, forward),
     )
 
 

@@ -1,8 +1,23 @@
 """Conformance tests made from a definition: what an author gets for writing examples."""
 
 from .findings import Finding, Report
-from .kit import PROPERTIES, check_layer
+from .kit import CONFIGS, FAST, NEEDS_HYPOTHESIS, check_layer, has_hypothesis
 from .plugin import check_plugin
+from .properties import LAYER_PROPERTIES, PROPERTIES, Property
 from .ptx import Ptx, compile_layer
 
-__all__ = ["PROPERTIES", "Finding", "Ptx", "Report", "check_layer", "check_plugin", "compile_layer"]
+__all__ = [
+    "CONFIGS",
+    "FAST",
+    "LAYER_PROPERTIES",
+    "NEEDS_HYPOTHESIS",
+    "PROPERTIES",
+    "Finding",
+    "Property",
+    "Ptx",
+    "Report",
+    "check_layer",
+    "check_plugin",
+    "compile_layer",
+    "has_hypothesis",
+]

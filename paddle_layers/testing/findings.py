@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import textwrap
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One property that does not hold: layer, property, the case that shows it, what was expected and found."""
+    """A property that does not hold: the smallest case that shows it, what was expected and what was found."""
 
     layer: str
     property: str
@@ -16,41 +16,41 @@ class Finding:
     message: str
 
     def __str__(self) -> str:
+        name = f'"{self.property}"' if " " in self.property else self.property
         return (
-            f"{self.layer}: {self.property}: {self.message}\n  case: {self.case}\n"
-            f"  repeat: paddle-layers check {self.layer}"
+            f"{self.layer}: {self.property}: {self.message}\n  case: {_indented(self.case)}\n"
+            f"  repeat: paddle-layers check {self.layer} --property {name}"
         )
 
 
 @dataclass
 class Report:
-    """Result of checking a layer: how many cases each property was checked on, and the findings."""
+    """Result of checking a layer: on how many cases each property was checked, and the findings."""
 
     layer: str
     checked: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
+    seconds: float = 0.0
 
-    def add(self, property_: str, case: str, results: Iterable[tuple[str, str | None]]) -> None:
-        """Take results of a property on a case: places, each with what is wrong there or None.
+    @property
+    def checks(self) -> int:
+        """Checks in all: properties times the cases on which they were checked."""
+        return sum(self.checked.values())
 
-        A layer may make the check itself fail, as by a function that does not compile: that is a finding, too.
-        """
-        try:
-            for place, problem in results:
-                self.checked[property_] = self.checked.get(property_, 0) + 1
-                if problem is not None:
-                    self.findings.append(Finding(self.layer, property_, case, f"`{place}` {problem}"))
-        except Warning:  # warnings that were made errors are not about this property
-            raise
-        except Exception as error:  # whatever the layer's functions do, it is that layer's fault
-            message = f"the check fails: {type(error).__name__}: {error}"
-            self.findings.append(Finding(self.layer, property_, case, message))
+    def count(self, property_: str) -> None:
+        """Note that a property was checked on a case."""
+        self.checked[property_] = self.checked.get(property_, 0) + 1
 
     def __str__(self) -> str:
         counts = ", ".join(f"{number} {name}" for name, number in self.checked.items())
-        return counts or "nothing to compute"
+        return f"{counts}; {self.seconds:.1f} s"
 
     def raise_findings(self) -> None:
         """Raise `AssertionError` with all findings, if there are any."""
         if self.findings:
             raise AssertionError("\n".join(map(str, self.findings)))
+
+
+def _indented(text: str) -> str:
+    first, *rest = text.splitlines() or [""]
+    return "\n".join([first, *(textwrap.indent(line, "    ") for line in rest)])

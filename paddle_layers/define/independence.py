@@ -1,0 +1,117 @@
+"""Whether the samples of a batch are independent of each other: read off the text of the forward functions."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from .fields import Field, Param, State
+from .functions import Function
+
+if TYPE_CHECKING:
+    from .layers import LayerDefinition
+
+
+def rows_independent(layer: LayerDefinition, forward: Iterable[Function]) -> bool:
+    """Whether every row is computed from rows of its own sample only, as far as the text shows it.
+
+    A sample is a row, or the outermost sequence. A function may read its own row, the rows of its own sequence and
+    those at `before` and `after`; one that reads other rows, their number, or rows for a tensor without any, may not.
+    """
+    functions = [function for function in forward if function.role != "update"]
+    return all(_Reader(layer, function).stays_in_its_sample() for function in functions)
+
+
+class _Reader:
+    """Looks at every place where a function uses a tensor that has rows."""
+
+    def __init__(self, layer: LayerDefinition, function: Function) -> None:
+        self.layer, self.function, self.tree = layer, function, function.tree
+        self.parents = {id(child): node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
+        row_axes = {field.axes[0].name for field in layer.inputs.values() if field.axes}
+        self.row_axes = row_axes | set(layer.groups.values())
+        given = {group.lower() for group in layer.groups.values()} | {"before", "after"}
+        if self._has_rows(function.targets[0]):
+            given.add(next(index for index in function.indices if index != "which"))
+        self.own = given & set(function.args)
+        self.within = set(self._loops_over_own_rows())
+
+    def stays_in_its_sample(self) -> bool:
+        """Whether no use of a tensor leaves the sample."""
+        names = [node for node in ast.walk(self.tree) if isinstance(node, ast.Name)]
+        stored = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+        return not stored & self.own and all(self._is_fine(node) for node in names)
+
+    def _is_fine(self, node: ast.Name) -> bool:
+        if node.id not in self.function.args:
+            return True
+        if node.id in self.row_axes:
+            return False  # how many rows there are
+        starts, entries = self._starts(), self._entries()
+        field = self.layer.fields.get(node.id)
+        has_rows = field is not None and self._has_rows(field)
+        if not has_rows and node.id not in starts | entries:
+            return True
+        use = self._subscript(node, field)
+        if use is None:
+            return self._is_shape(node, field) or self._is_test_for_none(node)
+        index = use.slice.elts[0] if isinstance(use.slice, ast.Tuple) else use.slice
+        used = {part.id for part in ast.walk(index) if isinstance(part, ast.Name)}
+        if node.id in starts:
+            return used <= self.own
+        if node.id in entries:
+            return used <= self.within
+        return isinstance(index, ast.Name) and index.id in self.own | self.within
+
+    def _subscript(self, node: ast.expr, field: Field | None) -> ast.Subscript | None:
+        """Where its elements are taken: of an item, for a repeatable tensor that is given whole."""
+        parent = self.parents[id(node)]
+        if not isinstance(parent, ast.Subscript) or parent.value is not node:
+            return None
+        if field is not None and field.repeatable and self.function.over is not field and field.name in self._whole():
+            return self._subscript(parent, None)
+        return parent
+
+    def _is_shape(self, node: ast.expr, field: Field | None) -> bool:
+        """Whether only `len(x)` of items or the size of an axis behind the rows is asked for."""
+        parent = self.parents[id(node)]
+        if isinstance(parent, ast.Call) and ast.unparse(parent) == f"len({ast.unparse(node)})":
+            return field is not None and field.repeatable
+        if isinstance(parent, ast.Subscript) and parent.value is node:
+            return self._is_shape(parent, None)
+        if not (isinstance(parent, ast.Attribute) and parent.attr == "shape"):
+            return False
+        size = self.parents[id(parent)]
+        return isinstance(size, ast.Subscript) and isinstance(size.slice, ast.Constant) and size.slice.value != 0
+
+    def _is_test_for_none(self, node: ast.expr) -> bool:
+        parent = self.parents[id(node)]
+        return isinstance(parent, ast.Compare) and isinstance(parent.ops[0], (ast.Is, ast.IsNot))
+
+    def _whole(self) -> set[str]:
+        """Repeatable tensors that are given as a list of all items."""
+        return {name for name in self.function.args if name not in self.function.target_names}
+
+    def _has_rows(self, field: Field) -> bool:
+        if isinstance(field, (Param, State)) or not field.axes:
+            return False
+        return field.axes[0].name in self.row_axes
+
+    def _starts(self) -> set[str]:
+        return {f"{name}_start" for name in (*self.layer.inputs, *self.layer.groups.values())}
+
+    def _entries(self) -> set[str]:
+        return {f"{name}_{part}" for name in self.layer.inputs for part in ("id", "value")}
+
+    def _loops_over_own_rows(self) -> Iterator[str]:
+        """Loop variables that run from one start to another: over entries or rows of the sample."""
+        starts = self._starts()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and isinstance(node.iter, ast.Call):
+                ends = node.iter.args
+                if len(ends) == 2 and all(
+                    isinstance(end, ast.Subscript) and isinstance(end.value, ast.Name) and end.value.id in starts
+                    for end in ends
+                ):
+                    yield node.target.id

@@ -1,0 +1,72 @@
+"""Batches: how many rows there are, and the sequences that group them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of the deepest level, and the starts of the sequences that group them, outermost first.
+
+    A sample is a row, or the outermost sequence where there are sequences.
+    """
+
+    rows: int
+    starts: tuple[tuple[int, ...], ...] = ()
+
+    def __str__(self) -> str:
+        kinds = ("sequence starts", "sub-sequence starts")
+        starts = [f", {kind} {list(part)}" for kind, part in zip(kinds, self.starts, strict=False)]
+        return f"{self.rows} row{'s' * (self.rows != 1)}" + "".join(starts)
+
+    @property
+    def samples(self) -> int:
+        """How many samples there are."""
+        return self.rows_at(0)
+
+    def rows_at(self, level: int) -> int:
+        """Rows of a value of a sequence level; a value above the deepest level has a row for each sequence."""
+        return self.rows if level == len(self.starts) else len(self.starts[level]) - 1
+
+    def rows_of(self, sample: int, level: int) -> slice:
+        """The rows of one sample in a value of a sequence level."""
+        first, last = sample, sample + 1
+        for starts in self.starts[:level]:
+            first, last = starts[first], starts[last]
+        return slice(first, last)
+
+    def only(self, sample: int) -> Batch:
+        """A batch of this sample alone."""
+        first, last = sample, sample + 1
+        kept = []
+        for starts in self.starts:
+            kept.append(tuple(start - starts[first] for start in starts[first : last + 1]))
+            first, last = starts[first], starts[last]
+        return Batch(last - first, tuple(kept))
+
+
+STARTS: dict[int, tuple[tuple[int, ...], ...]] = {0: (), 1: ((0, 2, 2, 6, 7),), 2: ((0, 2, 3, 5), (0, 1, 1, 3, 6, 7))}
+"""Starts by sequence level, outermost first: one empty sequence, one empty sub-sequence."""
+
+USUAL = {level: Batch(7, starts) for level, starts in STARTS.items()}
+"""The batch of the examples, by sequence level."""
+
+BATCHES: dict[int, tuple[Batch, ...]] = {
+    0: (Batch(1), Batch(2), USUAL[0]),
+    1: (
+        Batch(1, ((0, 1),)),
+        Batch(3, ((0, 3),)),
+        Batch(2, ((0, 0, 2),)),
+        USUAL[1],
+        Batch(7, ((0, 1, 1, 4, 4, 5, 7, 7),)),
+    ),
+    2: (
+        Batch(1, ((0, 1), (0, 1))),
+        Batch(3, ((0, 2), (0, 0, 3))),
+        Batch(2, ((0, 0, 1), (0, 2))),
+        USUAL[2],
+        Batch(7, ((0, 1, 1, 2, 4, 4, 6, 7), (0, 1, 1, 2, 4, 4, 5, 7))),
+    ),
+}
+"""Batches of generated configs by sequence level: 1, 2 and 7 samples, empty ones among them; the smallest first."""

@@ -1,0 +1,57 @@
+"""How results differ, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Verdicts = Iterator[tuple[str, str | None]]
+"""Places that were checked, each with what is wrong there or None."""
+
+TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
+"""Largest difference of two ways to compute the same, by precision, as a share of the largest number."""
+
+
+def same_bits(expected: Mapping[str, Array], found: Mapping[str, Array], why: str) -> Verdicts:
+    """Every result with the first element that is not the same; NaN equals NaN."""
+    for name, values in expected.items():
+        yield name, different_bits(values, found[name], why)
+
+
+def different_bits(expected: Array, found: Array, why: str) -> str | None:
+    """The first element that is not the same, or None."""
+    if expected.shape != found.shape:
+        return f"has the shape {found.shape} {why}, expected {expected.shape}"
+    if np.array_equal(expected, found, equal_nan=expected.dtype.kind == "f"):
+        return None
+    differs = expected != found
+    if expected.dtype.kind == "f":
+        differs &= ~(np.isnan(expected) & np.isnan(found))
+    place = tuple(int(i) for i in np.argwhere(differs)[0])
+    return f"{at(place)}expected {expected[place]:.10g}, found {found[place]:.10g} {why}"
+
+
+def close(expected: Array, found: Array, tolerance: float, why: str) -> str | None:
+    """The element that differs most if that is more than a share of the largest number, or None."""
+    if expected.shape != found.shape:
+        return f"has the shape {found.shape} {why}, expected {expected.shape}"
+    finite = np.abs(expected[np.isfinite(expected)])
+    scale = max(float(finite.max(initial=0.0)), 1e-30)
+    error = np.where((expected == found) | (np.isnan(expected) & np.isnan(found)), 0.0, np.abs(expected - found))
+    error = np.where(np.isnan(error), np.inf, error)
+    if float(error.max(initial=0.0)) <= tolerance * scale:
+        return None
+    place = tuple(int(i) for i in np.unravel_index(int(error.argmax()), error.shape))
+    return (
+        f"differs by {error[place] / scale:.1e} of its largest number {why}, allowed is {tolerance:.0e}: "
+        f"{at(place)}expected {expected[place]:.10g}, found {found[place]:.10g}"
+    )
+
+
+def at(place: tuple[int, ...]) -> str:
+    """Where, for an array that has more than one element."""
+    return f"at {list(place)} " if place else ""

@@ -1,0 +1,76 @@
+"""Generated configs: drawn by Hypothesis, the same in every run; chosen so that each shows something new."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from paddle_layers.define import InvalidAttributes, LayerDefinition, ShapeError
+
+from .cases import Case
+from .configs import Config
+from .inference import check_text
+from .strategies import draw_configs, find_smallest
+
+DRAWS = 250
+FAR_DRAWS = 100
+TRIES = 60
+"""Configs that are tried to find a smaller one that fails."""
+LARGEST = 600
+"""Most numbers that are fed, since functions run as Python."""
+
+Failing = Callable[[Config], Iterator[tuple[Case, str]]]
+
+
+def answers(definition: LayerDefinition) -> Iterator[tuple[str, str | None]]:
+    """Drawn configs, legal or not, near and far, each with what is wrong with the answer to it, or None."""
+    for far, count in ((False, DRAWS), (True, FAR_DRAWS)):
+        for config in draw_configs(definition, count, far=far):
+            problem = _answer(config)
+            if problem is not None:
+                known, problem = _smallest_answer(definition, config, problem, far, count)
+                yield known.text, problem
+                return
+            yield config.text, None
+
+
+def _answer(config: Config) -> str | None:
+    return check_text(config.definition, config.places, config.attributes, config.text)
+
+
+def _smallest_answer(
+    definition: LayerDefinition, config: Config, problem: str, far: bool, count: int
+) -> tuple[Config, str]:
+    small = find_smallest(definition, count, config, lambda c: _answer(c) is not None, far=far, tries=TRIES)
+    return small or config, (_answer(small) if small is not None else None) or problem
+
+
+def chosen(definition: LayerDefinition, most: int) -> Iterator[Config]:
+    """At most so many legal configs, each with a value, type, level or batch that none before it has."""
+    seen: set[Any] = set()
+    count = 0
+    for config in draw_configs(definition, DRAWS):
+        if count < most and not config.features <= seen and config.elements <= LARGEST and _is_legal(config):
+            seen |= config.features
+            count += 1
+            yield config
+
+
+def _is_legal(config: Config) -> bool:
+    try:
+        config.definition.infer(config.places, config.definition.bind(config.attributes))
+    except (ShapeError, InvalidAttributes):
+        return False
+    except Exception:  # a crash of the layer's function is reported where its answers are checked
+        return False
+    return True
+
+
+def smallest(definition: LayerDefinition, known: Config | None, failing: Failing) -> tuple[Case, str] | None:
+    """The smallest failing case that is found, starting at `known`."""
+
+    def fails(config: Config) -> bool:
+        return config.elements <= LARGEST and _is_legal(config) and any(True for _ in failing(config))
+
+    small = find_smallest(definition, DRAWS, known, fails, far=False, tries=TRIES)
+    return next(failing(small), None) if small is not None else None

@@ -1,0 +1,55 @@
+"""The properties that a layer's definition promises, each with its check."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from paddle_layers.define import LayerDefinition
+
+from .cases import Case
+from .comparing import Verdicts
+from .definition import check_definition
+from .derived import check_facts
+from .determinism import check_determinism
+from .documentation import check_documentation
+from .gradients import check_gradients
+from .inference import check_inference
+from .memory import check_memory
+from .rows import check_rows
+from .tuned import check_tuned
+from .types import check_types
+
+ALL = 1 << 30
+
+
+class Property(NamedTuple):
+    """A property and how it is checked on a case."""
+
+    about: str
+    check: Callable[[Case], Verdicts]
+    basic: bool = False
+    """On a case where it does not hold, the properties after it are not checked: they would say the same again."""
+    compiled: bool = False
+    """Generated cases have to be compiled, which takes a second for every new specialisation."""
+    most: int = ALL
+    """Generated configs on which it is checked."""
+
+
+LAYER_PROPERTIES: dict[str, Callable[[LayerDefinition], Verdicts]] = {
+    "definition": check_definition,
+    "documentation": check_documentation,
+}
+"""Checks of the definition alone."""
+
+PROPERTIES: dict[str, Property] = {
+    "inference": Property("every config gives types or a diagnostic, the same ones every time", check_inference, True),
+    "types": Property("what is computed has the inferred types, and is finite", check_types, True),
+    "memory": Property("every element is written, nothing else is; inputs stay as they are", check_memory, True),
+    "determinism": Property("the same bits at any number of threads and in a second run", check_determinism, True),
+    "facts": Property("in place is safe, and the backward pass reads no more than derived", check_facts),
+    "rows": Property("a sample's result does not depend on its neighbours", check_rows),
+    "tuned kernels": Property("tuned kernels equal the point functions", check_tuned, compiled=True, most=8),
+    "gradients": Property("gradients equal central differences", check_gradients),
+}
+"""Checks of cases, in the order in which they run."""

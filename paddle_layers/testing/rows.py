@@ -1,0 +1,69 @@
+"""A sample's result does not depend on the other samples of its batch, where the functions' text promises that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .cases import Case
+from .comparing import TOLERANCE, Verdicts, close
+from .trial import Results, Trial
+from .values import join_rows, take_rows
+
+MOST = 3
+"""Samples that are looked at, from the last one on."""
+
+
+def check_rows(case: Case) -> Verdicts:
+    """Run the batch, then with other values in all samples but one, then that one alone: its rows are the same."""
+    batch = case.batch
+    if not case.definition.facts.rows_independent or batch.samples < 2 or not case.types:
+        return
+    first, second = case.arrays(), case.arrays(1)
+    with Trial(case) as trial:
+        results = trial.forward()
+        for sample in range(batch.samples - 1, -1, -1)[:MOST]:
+            expected = _rows_of(case, sample, results)
+            trial.arrays = _mixed(case, sample, first, second)
+            found = _rows_of(case, sample, trial.forward())
+            yield from _compare(expected, found, f"in sample {sample} when the other samples change")
+            if _can_be_alone(case, sample):
+                alone = _alone(case, sample, first)
+                yield from _compare(expected, alone, f"in sample {sample} when it is alone")
+
+
+def _can_be_alone(case: Case, sample: int) -> bool:
+    """Whether the sample has rows, and they are not random, which depends on their place in the batch."""
+    rows = case.batch.rows_of(sample, len(case.batch.starts))
+    return rows.stop > rows.start and not case.definition.facts.is_random and not case.attributes.get("drop_rate")
+
+
+def _rows_of(case: Case, sample: int, results: Results) -> Results:
+    """Outputs of one sample."""
+    pairs = zip(case.outputs, case.output_types, strict=True)
+    return {name: results[name][case.batch.rows_of(sample, type_.level)] for name, type_ in pairs}
+
+
+def _mixed(case: Case, sample: int, own: list[Any], other: list[Any]) -> list[Any]:
+    """The values of one sample among others."""
+    mixed = []
+    for type_, one, two in zip(case.types, own, other, strict=True):
+        rows, count = case.batch.rows_of(sample, type_.level), case.batch.rows_at(type_.level)
+        parts = (two, range(rows.start)), (one, range(rows.start, rows.stop)), (two, range(rows.stop, count))
+        mixed.append(join_rows([take_rows(values, np.array(chosen, np.int64)) for values, chosen in parts]))
+    return mixed
+
+
+def _alone(case: Case, sample: int, arrays: list[Any]) -> Results:
+    """Outputs of a batch of this sample only."""
+    with Trial(replace(case, given_batch=case.batch.only(sample))) as trial:
+        chosen = [np.arange(case.batch.rows_at(t.level))[case.batch.rows_of(sample, t.level)] for t in case.types]
+        trial.arrays = [take_rows(values, rows) for values, rows in zip(arrays, chosen, strict=True)]
+        return {name: values for name, values in trial.forward().items() if name in case.outputs}
+
+
+def _compare(expected: Results, found: Results, why: str) -> Verdicts:
+    for name, values in expected.items():
+        yield name, close(values, found[name], TOLERANCE["float64"], why)

@@ -1,0 +1,161 @@
+"""Hypothesis strategies made from a definition: configs that differ from an example in a few respects."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from random import Random
+from typing import Any
+
+from hypothesis import HealthCheck, Phase, find, settings
+from hypothesis import strategies as st
+from hypothesis.errors import NoSuchExample
+
+from paddle_layers.define import LayerDefinition
+
+from .configs import Config, Draft, batches_of
+from .ranges import far_values, usual_values
+
+CHANGES = 4
+"""Most respects in which a config differs from an example."""
+SIZES = (1, 2, 3, 5, 7)
+FAR_SIZES = (1, 2, 2**20, 2**31, 2**40)
+SHAPES = ((), (1,), (3,), (2, 3), (1, 2, 2))
+
+
+@st.composite
+def configs(draw: st.DrawFn, definition: LayerDefinition, far: bool = False) -> Config:
+    """An example with up to four changes; `far` ones have values that no computer has memory for."""
+    example = draw(st.sampled_from(definition.examples))
+    draft = Draft(definition, example)
+    knobs = list(draft.knobs())
+    if knobs:
+        for kind, about in draw(st.lists(st.sampled_from(knobs), max_size=CHANGES, unique=True)):
+            value = _CHANGES[kind](draw, draft, about, far)
+            draft.features.add((kind, about, value if kind != "size" else _class_of(value)))
+    return draft.config(draw(st.sampled_from(batches_of(draft.deepest))))
+
+
+def _change_attribute(draw: st.DrawFn, draft: Draft, name: str, far: bool) -> Any:
+    attribute = draft.definition.attributes[name]
+    given = [example.settings[name] for example in draft.definition.examples if name in example.settings]
+    values = far_values(attribute) if far else usual_values(attribute, given)
+    if not values:
+        return None
+    value = draft.attributes[name] = draw(st.sampled_from(values))
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _change_kind(draw: st.DrawFn, draft: Draft, name: str, _: bool) -> Any:
+    kinds = draft.definition.inputs[name].kinds
+    draft.kinds[name] = [draw(st.sampled_from(kinds)) for _ in draft.kinds[name]]
+    return tuple(draft.kinds[name])
+
+
+def _change_count(draw: st.DrawFn, draft: Draft, name: str, _: bool) -> Any:
+    least = max(draft.definition.inputs[name].minimum, 1)
+    count = draw(st.sampled_from(sorted({least, least + 1, 3})))
+    kinds = draft.kinds[name] or [draft.definition.inputs[name].kinds[0]]
+    draft.kinds[name] = [kinds[item % len(kinds)] for item in range(count)]
+    return count
+
+
+def _change_given(draw: st.DrawFn, draft: Draft, name: str, _: bool) -> Any:
+    given = draw(st.booleans())
+    draft.kinds[name] = [draft.definition.inputs[name].kinds[0]] if given else []
+    return given
+
+
+def _change_ids(draw: st.DrawFn, draft: Draft, name: str, far: bool) -> Any:
+    draft.ids[name] = draw(st.sampled_from(FAR_SIZES if far else SIZES))
+    return draft.ids[name] == 1
+
+
+def _change_size(draw: st.DrawFn, draft: Draft, axis: str, far: bool) -> Any:
+    sizes = FAR_SIZES if far else SIZES
+    for key in [key for key in draft.dims if key[0] == axis]:
+        if draft.is_rest(axis):
+            draft.dims[key] = draw(st.sampled_from(SHAPES if not far else (*SHAPES, (2**40, 2**40))))
+        else:
+            draft.dims[key] = (draw(st.sampled_from(sizes)),)
+    return tuple(size for key, dims in draft.dims.items() if key[0] == axis for size in dims)
+
+
+def _change_level(draw: st.DrawFn, draft: Draft, axis: str, _: bool) -> Any:
+    draft.levels[axis] = draw(st.sampled_from(draft.levels_of(axis)))
+    return draft.levels[axis]
+
+
+_CHANGES: dict[str, Callable[[st.DrawFn, Draft, str, bool], Any]] = {
+    "attribute": _change_attribute,
+    "kind": _change_kind,
+    "count": _change_count,
+    "given": _change_given,
+    "ids": _change_ids,
+    "size": _change_size,
+    "level": _change_level,
+}
+
+
+def _class_of(sizes: tuple[int, ...]) -> tuple[int, bool]:
+    """What matters of sizes: how many axes there are, and whether one has a single element."""
+    return len(sizes), 1 in sizes
+
+
+def draw_configs(definition: LayerDefinition, count: int, *, far: bool = False) -> list[Config]:
+    """The first `count` configs, the same in every run."""
+    found: list[Config] = []
+
+    def take(config: Config) -> bool:
+        found.append(config)
+        return False
+
+    _find(definition, far, count, take)
+    return found
+
+
+def find_smallest(
+    definition: LayerDefinition,
+    count: int,
+    known: Config | None,
+    fails: Callable[[Config], bool],
+    *,
+    far: bool,
+    tries: int,
+) -> Config | None:
+    """The smallest of so many tried configs for which `fails` holds; `known`, one of the first `count`, saves tries."""
+    verdicts: dict[str, bool] = {}
+    start = None if known is None else _key(known)
+    smallest = None
+
+    def judge(config: Config) -> bool:
+        nonlocal smallest
+        key = _key(config)
+        if start is not None and not verdicts and key != start:
+            return False
+        if key not in verdicts:
+            verdicts[key] = len(verdicts) < tries and fails(config)
+        if verdicts[key]:
+            smallest = config
+        return verdicts[key]
+
+    _find(definition, far, count, judge, shrink=True)
+    return smallest
+
+
+def _key(config: Config) -> str:
+    return f"{config.batch} {config.text}"
+
+
+def _find(
+    definition: LayerDefinition, far: bool, count: int, condition: Callable[[Config], bool], *, shrink: bool = False
+) -> None:
+    quiet = settings(
+        max_examples=count,
+        database=None,
+        deadline=None,
+        phases=(Phase.generate, Phase.shrink) if shrink else (Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    with contextlib.suppress(NoSuchExample):
+        find(configs(definition, far), condition, settings=quiet, random=Random(0))

@@ -1,0 +1,190 @@
+"""Trials: a case bound to a net, run pass by pass with memory disturbed in between. All that touches plans is here."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Sequence
+from types import TracebackType
+from typing import Any, Self
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime import Sequences
+from paddle_layers.runtime.addresses import array_at
+from paddle_layers.runtime.arguments import Ref
+from paddle_layers.runtime.buffers import Storage
+from paddle_layers.runtime.plan import Plan
+
+from .cases import Case
+
+Array = NDArray[Any]
+Results = dict[str, Array]
+GUARD = 256
+"""Bytes before and behind every buffer that nobody may touch."""
+PATTERN = 0xA5
+
+
+def nothing() -> None:
+    """Disturb nothing."""
+
+
+class Trial:
+    """A case bound to a net. Every pass starts from the same parameters and states."""
+
+    def __init__(self, case: Case, dtype: str = "float64") -> None:
+        self.case, self.dtype = case, dtype
+        self.net = case.net(dtype)
+        self.arrays = case.arrays()
+        self.raw: dict[str, Any] = {}
+        self._states = {name: state.value.copy() for name, state in self.net.states.items()}
+        self._given = {name: parameter.value.copy() for name, parameter in self.net.parameters.items()}
+        self._directions: Results = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.net.close()
+
+    # ---- passes
+
+    def step(self, before: Callable[[], None] = nothing, between: Callable[[], None] = nothing) -> Results:
+        """Outputs, statistics, states and gradients of one pass. `before` and `between` may disturb memory.
+
+        With disturbances there is a pass before it, so that there are plans whose memory can be disturbed.
+        """
+        if (before, between) != (nothing, nothing):
+            self.step()
+        self._reset()
+        before()
+        found = self.forward()
+        if self.case.trains:
+            between()
+            self.net.backward(gradients=self.directions())
+            found |= self._gradients()
+        return found
+
+    def forward(self) -> Results:
+        """Outputs, statistics and states of one forward pass."""
+        case, net = self.case, self.net
+        net.reset_statistics()
+        self.raw = net.forward(case.feeds(self.arrays), phase=case.phase, step=0)
+        found = {name: _array(self.raw[name]) for name in case.outputs if name in self.raw}
+        found |= {f"statistic {name}": np.array(value) for name, value in net.statistics().items()}
+        return found | {f"state {name}": state.value.copy() for name, state in net.states.items()}
+
+    def directions(self) -> Results:
+        """Gradients of the dense outputs at which the backward pass starts."""
+        if not self._directions:
+            rng = np.random.default_rng(3)
+            types = zip(self.case.outputs, self.case.output_types, strict=True)
+            dense = [name for name, type_ in types if type_.kind == "DENSE"]
+            self._directions = {name: rng.uniform(0.5, 1.5, _array(self.raw[name]).shape) for name in dense}
+        return self._directions
+
+    def _gradients(self) -> Results:
+        parameters = self.net.parameters.values()
+        found = {f"gradient of {p.name}": p.gradient.copy() for p in parameters if p.gradient is not None}
+        for place, wanted in enumerate(self.case.wanted):
+            if wanted:
+                found[f"gradient of in{place}"] = self.net.gradient(f"in{place}")
+        return found
+
+    def _reset(self) -> None:
+        for name, value in self._states.items():
+            self.net.states[name].value = value
+
+    # ---- values
+
+    def parameters(self) -> Results:
+        """Trained parameters by name."""
+        return {name: p.value.copy() for name, p in self.net.parameters.items() if p.gradient is not None}
+
+    def set_parameter(self, name: str, values: Array) -> None:
+        """Give a parameter other numbers."""
+        self.net.parameters[name].value = values
+
+    def changed_parameters(self) -> list[str]:
+        """Parameters that the passes have modified, which nobody but an optimizer may."""
+        return [name for name, p in self.net.parameters.items() if not np.array_equal(self._given[name], p.value)]
+
+    @property
+    def tuned(self) -> set[str]:
+        """Names of the functions that run as tuned kernels."""
+        return {launch.name for launch in self._plan.launches if launch.items is not None}
+
+    @property
+    def in_place(self) -> bool:
+        """Whether the first output has the memory of the layer's first input."""
+        values = self._plan.values
+        first, out = values.get("copy0"), values.get("out0")
+        return first is not None and out is not None and first.storage is out.storage
+
+    # ---- memory
+
+    @property
+    def _plan(self) -> Plan:
+        return self.net.plan(self.case.phase)
+
+    def poison(self) -> None:
+        """Fill the memory that nobody may need before the pass, gradients of parameters too, with NaN."""
+        self._plan.poison(0)
+        self.net.arena.gradients.write(np.array(np.nan))
+
+    def poison_dead(self, unread: Sequence[str]) -> None:
+        """Fill the memory that the backward pass does not need, and these values, with NaN."""
+        self._plan.poison(self._plan.boundary)
+        self.net.arena.gradients.write(np.array(np.nan))
+        for name in unread:
+            buffer = self._plan.values[name]
+            self._plan.write(buffer, np.full(buffer.extent.now, np.nan))
+
+    def mark_guards(self) -> None:
+        """Fill the memory outside of all buffers with a pattern."""
+        arena, outside, _ = self._guards()
+        arena[outside] = PATTERN
+
+    def touched(self) -> str | None:
+        """The buffer next to which the guard zone was written, if any was."""
+        arena, outside, storages = self._guards()
+        wrong = np.flatnonzero(outside & (arena != PATTERN))
+        if not len(wrong):
+            return None
+        nearest = min(storages, key=lambda s: min(abs(wrong[0] - s.offset), abs(wrong[0] - s.offset - _size(s))))
+        return nearest.buffers[-1].name
+
+    def _guards(self) -> tuple[Array, NDArray[np.bool_], list[Storage]]:
+        plan = self._plan
+        if not plan.storages:
+            return np.zeros(0, np.uint8), np.zeros(0, bool), []
+        outside = np.ones(plan.nbytes, bool)
+        for storage in plan.storages:
+            outside[storage.offset : storage.offset + _size(storage)] = False
+        buffer = plan.storages[0].buffers[0]
+        start = plan.address(Ref(buffer, (buffer.extent,))) - plan.storages[0].offset
+        return array_at(start, (plan.nbytes,), np.uint8), outside, plan.storages
+
+
+def guarded() -> contextlib.AbstractContextManager[object]:
+    """Within it, plans give every buffer memory of its own, with a guard zone on either side."""
+    return mock.patch("paddle_layers.runtime.plan.place", _place_apart)
+
+
+def _place_apart(storages: Sequence[Storage]) -> int:
+    offset = GUARD
+    for storage in storages:
+        storage.offset = offset
+        offset += storage.nbytes + GUARD
+    return offset
+
+
+def _size(storage: Storage) -> int:
+    return max(buffer.extent.now * buffer.itemsize for buffer in storage.buffers)
+
+
+def _array(value: Any) -> Array:
+    return np.asarray(value.data if isinstance(value, Sequences) else value)
