@@ -26,7 +26,16 @@ from .sphinx_extension import THEME
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = next((folder for folder in (ROOT / "guides", ROOT / "docs") if folder.is_dir()), None)
 """The guides: `docs` of a checkout, `guides` of the installed package."""
-ORDER = ("tutorial", "write-a-network", "use-your-own-data", "write-a-layer", "plugins", "editors", "compatibility")
+ORDER = (
+    "tutorial",
+    "write-a-network",
+    "use-your-own-data",
+    "write-a-layer",
+    "plugins",
+    "cuda",
+    "editors",
+    "compatibility",
+)
 """Guides in the order of reading; the others follow."""
 SIDEBAR = [
     *("sidebar/brand.html", "sidebar/search.html", "sidebar/scroll-start.html", "sidebar/navigation.html"),

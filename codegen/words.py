@@ -97,8 +97,7 @@ def facts_text(facts: pb.FactsDef) -> list[str]:
     if facts.can_do_bp:
         names = ", ".join(f"`{name}`" for name in reads)
         sentences.append(f"The backward pass reads {names or 'no inputs or outputs'}.")
-    cuda = "" if "cuda" in facts.devices else "; the same functions compile for CUDA, where nothing runs them yet"
-    sentences.append(f"Devices: {', '.join(facts.devices)}{cuda}.")
+    sentences.append(f"Devices: {', '.join(facts.devices)}.")
     return sentences
 
 

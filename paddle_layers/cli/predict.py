@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
+from .device import device_option
+
 if TYPE_CHECKING:
     from paddle_layers.training.prediction import Prediction
 
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 @click.argument("data", required=False)
 @click.option("--weights", metavar="FILE", help="Weights; those in the training's output folder when absent.")
 @click.option("--output", metavar="FILE", help="Write the table here instead of to stdout. Nothing is overwritten.")
-def command(file: str, data: str | None, weights: str | None, output: str | None) -> None:
+@device_option
+def command(file: str, data: str | None, weights: str | None, output: str | None, device: str) -> None:
     """Write what the network of the training FILE makes of DATA (csv or npz), as a table with a line for each row.
 
     Without DATA the file's source for the test phase is used. Classes come with their probabilities.
@@ -27,7 +30,7 @@ def command(file: str, data: str | None, weights: str | None, output: str | None
 
     if output is not None and Path(output).exists():
         raise FileExistsError(17, "exists already, and nothing is overwritten", output)
-    found = predict(file, data, weights=weights)
+    found = predict(file, data, weights=weights, device=device)
     if output is None:
         write_table(found, sys.stdout)
         return

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .device import device_option
+
 
 @click.command()
 @click.argument("file")
@@ -12,7 +14,7 @@ import click
 @click.option("--overwrite", is_flag=True, help="Replace what is in the output folder.")
 @click.option("--weights", metavar="FILE", help="Start from these weights.")
 @click.option("--seed", type=int, help="Overrides the file's seed.")
-@click.option("--device", default="cpu", show_default=True, help="Where the network runs.")
+@device_option
 def command(
     file: str, output: str | None, resume: bool, overwrite: bool, weights: str | None, seed: int | None, device: str
 ) -> None:

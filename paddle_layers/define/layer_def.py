@@ -265,7 +265,7 @@ def _facts(definition: LayerDefinition) -> pb.FactsDef:
             setattr(message, name, value)
     message.back_reads_x.extend(name for name in facts.back_reads if name in definition.inputs)
     message.back_reads_y.extend(name for name in facts.back_reads if name in definition.outputs)
-    message.devices.append("cpu")
+    message.devices.extend(["cpu", "cuda"])
     message.min_inputs = sum(f.minimum if f.repeatable else not f.optional for f in inputs)
     message.min_outputs = len(outputs)
     if not any(field.repeatable for field in inputs):

@@ -74,7 +74,7 @@ class Slice:
     x = Input("N C ...", "what is cut", seq=(0, 1, 2))
     y = Output("N K_i ...", "consecutive channels of `x`", repeatable=True)
     sizes = Ints("channels of each output", min=1, min_items=1, optional=True)
-    parts = Int("number of equal outputs", min=1, optional=True)
+    parts = Int("number of equal outputs", min=1, max=1024, optional=True)
     examples = (
         Example(x="7", sizes=[2, 4, 1]),
         Example(x="6x2x3", parts=3),
@@ -121,7 +121,7 @@ class Split:
 
     x = Input("...", "what is copied", seq=(0, 1, 2))
     y = Output("...", "copies of `x`", repeatable=True)
-    copies = Int("number of outputs", default=2, min=1)
+    copies = Int("number of outputs", default=2, min=1, max=1024)
     examples = (Example(x="5"), Example(x="sequence of 2x3", copies=3), Example(x="3", copies=1))
 
 

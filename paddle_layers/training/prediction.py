@@ -38,6 +38,7 @@ def predict(
     data: str | Path | None = None,
     *,
     weights: str | Path | None = None,
+    device: str = "cpu",
     seed: int = 0,
 ) -> Prediction:
     """Run the network of a training file over `data` (csv or npz; absent: the file's source of the test phase).
@@ -54,7 +55,7 @@ def predict(
     network, scores = scoring_part(training)
     batches = _batches(training, network, data)
     results: dict[str, list[NDArray[Any]]] = {name: [] for name in scores}
-    with Net(network, dtype=training.dtype, seed=seed, keep=scores) as net:
+    with Net(network, device=device, dtype=training.dtype, seed=seed, keep=scores) as net:
         net.load(str(file))
         for batch in batches:
             net.forward(batch, phase="test")

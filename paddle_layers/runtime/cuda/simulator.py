@@ -94,7 +94,7 @@ def _lock_shared_arrays() -> None:
                     self._allocations[place] = np.empty(shape, dtype)
                 return np.asarray(self._allocations[place])
 
-    kernelapi.FakeCUDAShared = Shared
+    vars(kernelapi)["FakeCUDAShared"] = Shared
 
 
 class _Unpacked:

@@ -50,7 +50,7 @@ def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> l
         return None
     renamed = _Rename({name: f"{name}_part" for name in found}).visit(copy.deepcopy(loop))
     begin = [f"{name}_part = {name if how in EXTREMES else f'{types.known[name]}(0)'}" for name, how in found.items()]
-    combine = [line for name, how in found.items() for line in _combine(name, how, types.known[name], number)]
+    combine = [line for name, how in found.items() for line in _combine(name, how, str(types.known[name]), number)]
     return [*_parse(begin), *_every_nth(renamed), *_parse(combine)]
 
 

@@ -1,0 +1,15 @@
+"""The option `--device` of all commands that run a network."""
+
+from __future__ import annotations
+
+import click
+
+from paddle_layers.runtime.devices import DEVICES
+
+device_option = click.option(
+    "--device",
+    type=click.Choice(DEVICES),
+    default="cpu",
+    show_default=True,
+    help="Where the network runs; auto: on a CUDA card where there is one.",
+)
