@@ -6,8 +6,9 @@ import json
 import os
 import sys
 import traceback
+import warnings
 
-from .parts import Setup, load, message
+from .parts import Facts, Setup, load, message
 
 
 def main(module: str, setup: str, *items: str) -> int:
@@ -16,7 +17,7 @@ def main(module: str, setup: str, *items: str) -> int:
     os.dup2(2, 1)  # what others print belongs to the log
     for item in items:
         try:
-            line = {"item": item, "facts": load(module).run(item, Setup(**json.loads(setup)))}
+            line = {"item": item, "facts": facts_of(module, item, Setup(**json.loads(setup)))}
         except Exception as error:
             print(f"---- {item}", file=sys.stderr)
             traceback.print_exc()
@@ -25,6 +26,17 @@ def main(module: str, setup: str, *items: str) -> int:
         if "error" in line:
             return 1
     return 0
+
+
+def facts_of(module: str, item: str, setup: Setup) -> Facts:
+    """What an item gives; that something did not run on the device is a finding."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        facts = load(module).run(item, setup)
+    texts = list(dict.fromkeys(f"{warning.category.__name__}: {warning.message}" for warning in caught))
+    print(*texts, sep="\n", file=sys.stderr)
+    found = [*facts.get("findings", []), *(text for text in texts if text.startswith("DeviceWarning"))]
+    return {**facts, "findings": found}
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ import numpy as np
 import paddle_layers as pl
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size, tuned_functions
 from paddle_layers.testing.cases import Case, cases
+from paddle_layers.testing.comparing import TOLERANCE
 from paddle_layers.testing.results import run as results
-from paddle_layers.testing.tuned import TOLERANCE
 
 from .page import paragraph, table
 from .parts import Facts, Part, Setup
@@ -69,9 +69,9 @@ def compare(case: Case, dtype: str, setup: Setup, way: Any) -> list[tuple[str, f
     """Differences of all tensors by name."""
     with point_functions_only():
         expected, _ = results(case, dtype)
-    fields = (case.definition, case.example, case.types, case.attributes, case.phase)
+    same = {field.name: getattr(case, field.name) for field in fields(case)}
     with way():
-        found, _ = results(DeviceCase(*fields, device=setup.device), dtype)
+        found, _ = results(DeviceCase(**same, device=setup.device), dtype)
     return [(name, distance(found[name], values)) for name, values in expected.items()]
 
 
