@@ -13,7 +13,7 @@ from paddle_layers.runtime import DeviceWarning
 from tests.gpu import program
 from tests.gpu.children import run_part
 from tests.gpu.page import table
-from tests.gpu.parts import Part, Setup
+from tests.gpu.parts import Part, Setup, load
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -55,8 +55,14 @@ def test_all_parts_at_tiny_sizes_in_the_simulator(tmp_path):
         name, _, outcome = line.partition(": ")
         assert outcome.startswith("not run: PyTorch is not installed" if name in absent else "passed"), line
     assert len(done.stdout.splitlines()) == len(program.PARTS)
-    for shown in ("simulator", "| relu  |", "| float64   |", "| MLP 4-4-4-10, batch 2"):
+    for shown in ("simulator", "| relu  |", "| float32   |", "| MLP 4-4-4-10, batch 2"):
         assert shown in text
+
+
+def test_the_committed_page_has_every_part():
+    text = (ROOT / "docs" / "gpu-results.md").read_text()
+    for module in program.PARTS.values():
+        assert f"| {load(module).title} " in text
 
 
 def test_without_a_card_it_says_so_and_fails(tmp_path):

@@ -30,6 +30,7 @@ def main(module: str, setup: str, *items: str) -> int:
 
 def facts_of(module: str, item: str, setup: Setup) -> Facts:
     """What an item gives; that something did not run on the device is a finding."""
+    mend_numpy()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         facts = load(module).run(item, setup)
@@ -37,6 +38,14 @@ def facts_of(module: str, item: str, setup: Setup) -> Facts:
     print(*texts, sep="\n", file=sys.stderr)
     found = [*facts.get("findings", []), *(text for text in texts if text.startswith("DeviceWarning"))]
     return {**facts, "findings": found}
+
+
+def mend_numpy() -> None:
+    """Give NumPy 2.5 back the name that numba-cuda 0.30 asks for; the machine with the card may have both."""
+    import numpy as np
+
+    if not hasattr(np, "row_stack"):
+        np.row_stack = np.vstack
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ the card's context if the process had none; what another process compiled in the
 def items(setup: Setup) -> list[str]:
     """What has most kernels first."""
     works = [] if benchmark.absent() else [*NETWORKS[setup.tiny], *LAYERS[setup.tiny]]
-    return [*(TRAINING + dtype for dtype in digits.TOLERANCE), *(work.name for work in works)]
+    return [*(TRAINING + dtype for dtype in digits.items(setup)), *(work.name for work in works)]
 
 
 def run(item: str, setup: Setup) -> Facts:

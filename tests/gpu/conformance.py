@@ -56,7 +56,7 @@ def run(item: str, setup: Setup) -> Facts:
     if tuned_functions(item, setup.device):
         ways["tuned"] = tuned_at_every_size
     worst, findings = {}, []
-    for way, dtype in itertools.product(ways, PRECISIONS):
+    for way, dtype in itertools.product(ways, PRECISIONS[: 1 if setup.tiny else None]):
         differences = {(str(case), name): d for case in checked for name, d in compare(case, dtype, setup, ways[way])}
         worst[f"{way} {dtype}"] = max(differences.values())
         for (case, name), difference in differences.items():
