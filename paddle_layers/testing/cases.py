@@ -13,6 +13,7 @@ import numpy as np
 from paddle_layers.config import Network, loads
 from paddle_layers.define import Attributes, Example, Input, LayerDefinition, Type
 from paddle_layers.runtime import Net, Sequences
+from paddle_layers.runtime.devices import Device
 
 from .batches import STARTS, USUAL, Batch
 from .networks import LAYER, network_text
@@ -97,9 +98,9 @@ class Case:
         """The checked network."""
         return loads(self.text(), name=f"<example of {self.definition.name}>")
 
-    def net(self, dtype: str = "float64") -> Net:
-        """The network bound to the CPU, with parameters and states drawn anew: none is zero, none is equal."""
-        net = Net(self.network(), dtype=dtype)
+    def net(self, dtype: str = "float64", device: str | Device = "cpu") -> Net:
+        """The network bound to a device, with parameters and states drawn anew: none is zero, none is equal."""
+        net = Net(self.network(), device=device, dtype=dtype)
         rng = self._rng(1)
         for parameter in net.parameters.values():
             parameter.value = spread(rng, parameter.shape, ()) * 0.5

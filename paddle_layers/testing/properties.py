@@ -9,6 +9,7 @@ from paddle_layers.define import LayerDefinition
 
 from .cases import Case
 from .comparing import Verdicts
+from .cuda import check_cuda
 from .definition import check_definition
 from .derived import check_facts
 from .determinism import check_determinism
@@ -50,6 +51,9 @@ PROPERTIES: dict[str, Property] = {
     "facts": Property("in place is safe, and the backward pass reads no more than derived", check_facts),
     "rows": Property("a sample's result does not depend on its neighbours", check_rows),
     "tuned kernels": Property("tuned kernels equal the point functions", check_tuned, compiled=True, most=8),
+    "cuda": Property(
+        "CUDA kernels equal the CPU's, and are machine code for every card", check_cuda, compiled=True, most=3
+    ),
     "gradients": Property("gradients equal central differences", check_gradients),
 }
 """Checks of cases, in the order in which they run."""

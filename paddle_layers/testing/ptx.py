@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from paddle_layers.config import Network
 from paddle_layers.define import LayerDefinition
@@ -13,18 +13,33 @@ from paddle_layers.runtime.launches import Launch
 from paddle_layers.runtime.parameters import ParameterSet
 from paddle_layers.runtime.schedule import Schedule
 
-from .cases import cases
+from .cases import Case, cases
 
 ARCHITECTURES = ((7, 5), (8, 0), (9, 0))
 """Compute capabilities that every kernel is compiled for: Turing, Ampere, Hopper."""
 
 
-class Ptx(NamedTuple):
+@dataclass(frozen=True)
+class Ptx:
     """A kernel for one architecture."""
 
     driver: CudaDriver
     architecture: tuple[int, int]
-    text: str
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Ptx) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[object, ...]:
+        return self.driver.path, self.architecture
+
+    @property
+    def text(self) -> str:
+        """The PTX. Raises what the compiler raises."""
+        return ptx_of(self.driver, self.architecture)
 
     @property
     def has_f64(self) -> bool:
@@ -43,14 +58,19 @@ def compile_layer(
     drivers = {driver.text: driver for driver in cuda_drivers(definition)}
     for driver in drivers.values():
         for architecture in architectures:
-            yield Ptx(driver, architecture, ptx_of(driver, architecture))
+            yield Ptx(driver, architecture)
 
 
 def cuda_drivers(definition: LayerDefinition) -> Iterator[CudaDriver]:
     """Kernels of all examples: point functions, and those that replace them on a card."""
     for case in cases(definition):
-        for launch in launches_of(case.network(), training=case.phase == "train"):
-            yield launch_driver(launch, "float32")
+        yield from drivers_of(case)
+
+
+def drivers_of(case: Case) -> Iterator[CudaDriver]:
+    """The float32 kernels of a case."""
+    for launch in launches_of(case.network(), training=case.phase == "train"):
+        yield launch_driver(launch, "float32")
 
 
 def launches_of(network: Network, *, training: bool, device: str = "cuda") -> list[Launch]:

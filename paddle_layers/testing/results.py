@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from paddle_layers.runtime.devices import Device
+
 from .cases import Case
 from .trial import Results, Trial
 
 
-def run(case: Case, dtype: str) -> tuple[Results, set[str]]:
+def run(case: Case, dtype: str, device: str | Device = "cpu") -> tuple[Results, set[str]]:
     """Outputs, statistics, states and gradients of one pass, and the names of the tuned functions that ran."""
-    with Trial(case, dtype) as trial:
+    with Trial(case, dtype, device) as trial:
         return trial.step(), trial.tuned

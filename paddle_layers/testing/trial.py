@@ -15,6 +15,7 @@ from paddle_layers.runtime import Sequences
 from paddle_layers.runtime.addresses import array_at
 from paddle_layers.runtime.arguments import Ref
 from paddle_layers.runtime.buffers import Storage
+from paddle_layers.runtime.devices import Device
 from paddle_layers.runtime.plan import Plan
 
 from .cases import Case
@@ -33,9 +34,9 @@ def nothing() -> None:
 class Trial:
     """A case bound to a net. Every pass starts from the same parameters and states."""
 
-    def __init__(self, case: Case, dtype: str = "float64") -> None:
+    def __init__(self, case: Case, dtype: str = "float64", device: str | Device = "cpu") -> None:
         self.case, self.dtype = case, dtype
-        self.net = case.net(dtype)
+        self.net = case.net(dtype, device)
         self.arrays = case.arrays()
         self.raw: dict[str, Any] = {}
         self._states = {name: state.value.copy() for name, state in self.net.states.items()}

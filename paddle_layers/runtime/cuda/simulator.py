@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import sys
-import threading
 from typing import Any
 
 import numpy as np
@@ -14,9 +11,7 @@ from paddle_layers.runtime.addresses import array_at
 from paddle_layers.runtime.drivers import Array, Spec
 
 from .compile import CudaDriver
-
-SWITCH = 1e-5
-"""Seconds a simulated thread runs before another one may; Python's usual 5 ms make every barrier slow."""
+from .turns import take_turns
 
 
 class SimulatedCard:
@@ -33,21 +28,16 @@ class SimulatedCard:
         """The place of the kernel in a list, from 1."""
         from numba.cuda.simulator.kernel import FakeCUDAKernel
 
-        _lock_shared_arrays()
+        take_turns()
         self._kernels.append((FakeCUDAKernel(driver.function(), device=False), driver))
         return len(self._kernels)
 
     def launch(self, rows: NDArray[np.int64]) -> None:
         """Run kernels, thread by thread."""
-        before = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH)
-        try:
-            for function, blocks, threads, parameters in rows.tolist():
-                if blocks > 0:
-                    kernel, driver = self._kernels[function - 1]
-                    kernel[blocks, threads](*_Unpacked(parameters, driver.dtype).arguments(driver.specs))
-        finally:
-            sys.setswitchinterval(before)
+        for function, blocks, threads, parameters in rows.tolist():
+            if blocks > 0:
+                kernel, driver = self._kernels[function - 1]
+                kernel[blocks, threads](*_Unpacked(parameters, driver.dtype).arguments(driver.specs))
 
     def allocate(self, nbytes: int) -> int:
         """Host memory."""
@@ -74,27 +64,6 @@ class SimulatedCard:
 
     def synchronise(self) -> None:
         """Nothing to wait for."""
-
-
-@functools.cache
-def _lock_shared_arrays() -> None:
-    """Let one thread of a block make a shared array; in numba's own simulator two may, and each has its own then."""
-    from numba.cuda.simulator import kernelapi
-
-    class Shared(kernelapi.FakeCUDAShared):
-        def __init__(self, dynshared_size: int) -> None:
-            super().__init__(dynshared_size)
-            self._lock = threading.Lock()
-
-        def array(self, shape: Any, dtype: Any) -> NDArray[Any]:
-            caller = sys._getframe(1)
-            place = (caller.f_code, caller.f_lineno)
-            with self._lock:
-                if place not in self._allocations:
-                    self._allocations[place] = np.empty(shape, dtype)
-                return np.asarray(self._allocations[place])
-
-    vars(kernelapi)["FakeCUDAShared"] = Shared
 
 
 class _Unpacked:

@@ -1,0 +1,60 @@
+"""CUDA kernels: the simulator gives the CPU's numbers, and every kernel becomes machine code without hidden float64."""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+from collections.abc import Iterator
+from functools import partial
+
+from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
+
+from .cases import Case
+from .comparing import TOLERANCE, Verdicts, close
+from .engines import as_python
+from .ptx import ARCHITECTURES, Ptx, drivers_of
+from .results import run
+
+
+def has_cuda() -> bool:
+    """Whether kernels can be compiled for cards and simulated."""
+    return importlib.util.find_spec("numba_cuda") is not None
+
+
+def check_cuda(case: Case) -> Verdicts:
+    """Compile the case's kernels for every architecture, and compare what the simulator makes of them with the CPU."""
+    if not has_cuda():
+        return
+    from paddle_layers.runtime.cuda import simulated_device
+
+    for form in (point_functions_only, tuned_at_every_size):
+        with form():
+            problems = list(_problems(case))
+        yield from problems
+        if any(problem is not None for _, problem in problems):
+            return
+    expected, _ = as_python(partial(run, case, "float32"))
+    for form, kernels in ((point_functions_only, "point functions"), (tuned_at_every_size, "teams and tuned kernels")):
+        with form():
+            found, _ = run(case, "float32", simulated_device())
+        for name, values in expected.items():
+            yield name, close(values, found[name], TOLERANCE["float32"], f"in the CUDA simulator by {kernels}")
+
+
+def _problems(case: Case) -> Iterator[tuple[str, str | None]]:
+    for driver in drivers_of(case):
+        for architecture in ARCHITECTURES:
+            yield driver.name, _problem(Ptx(driver, architecture))
+
+
+@functools.cache
+def _problem(kernel: Ptx) -> str | None:
+    """Why a kernel is no good for an architecture, or None."""
+    version = "sm_{}{}".format(*kernel.architecture)
+    try:
+        kernel.link()
+    except Exception as error:  # numba, NVVM and nvJitLink fail in many ways
+        return f"does not compile for {version}: {type(error).__name__}: {str(error).strip().splitlines()[0]}"
+    if kernel.has_f64:
+        return f"computes in float64 for {version}; write `real(...)` around whole numbers, or `double(...)` to mean it"
+    return None
