@@ -99,12 +99,15 @@ def pool(rows: int, channels: int, side: int, size: int, kind: str) -> Workload:
 
 
 def memory_bound(rows: int, channels: int, side: int) -> list[Workload]:
-    """Layers that move more than they compute, on images of one size."""
-    shape = (channels, side, side)
+    """Layers that move more than they compute, on images of one size, or on rows with as many numbers."""
+    wide = channels * side
 
     def of(kind: str, module: Module, settings: str = "", inputs: int = 1) -> Workload:
         name = f"{kind}, {rows}x{channels}x{side}x{side}"
-        return layer(name, kind, settings, shape, rows, module, inputs=inputs)
+        return layer(name, kind, settings, (channels, side, side), rows, module, inputs=inputs)
+
+    def of_rows(kind: str, module: Module) -> Workload:
+        return layer(f"{kind}, {rows * side}x{wide}", kind, "", (wide,), rows * side, module)
 
     return [
         of("relu", lambda: nn().ReLU()),
@@ -112,13 +115,14 @@ def memory_bound(rows: int, channels: int, side: int) -> list[Workload]:
         of("batch_norm", lambda: nn().BatchNorm2d(channels)),
         of("addto", lambda: function("add"), inputs=2),
         of("dropout", lambda: nn().Dropout()),
+        of_rows("softmax", lambda: nn().Softmax(1)),
         of("softmax", lambda: nn().Softmax(1)),
         of("lrn", lambda: nn().LocalResponseNorm(5, 0.0128), "size: 5 scale: 0.0128"),
         pool(rows, channels, side, 3, "MAX"),
         pool(rows, channels, side, 2, "AVERAGE"),
         pool(rows, channels, side, 3, "AVERAGE"),
         of("concat", lambda: function("cat"), inputs=2),
-        of("layer_norm", lambda: nn().LayerNorm(shape)),
+        of_rows("layer_norm", lambda: nn().LayerNorm(wide)),
         of("sigmoid", lambda: nn().Sigmoid()),
         of("tanh", lambda: nn().Tanh()),
         of("eltwise", lambda: function("mul"), "operation: PROD", inputs=2),

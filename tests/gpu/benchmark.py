@@ -105,7 +105,7 @@ def layer(work: Workload, setup: Setup) -> Facts:
 
 
 def turns(mine: Side, its: Side, how: str, setup: Setup) -> dict[str, float]:
-    """Seconds of each side; with products in TF32, which ours never are, for information."""
+    """Seconds of each side; what torch's device does alone with products in TF32, too, which ours never are."""
     from tests.benchmarks.theirs import in_precision
     from tests.benchmarks.timing import Timed, compare
 
@@ -113,8 +113,9 @@ def turns(mine: Side, its: Side, how: str, setup: Setup) -> dict[str, float]:
     pairs = {
         "ours": Timed(getattr(mine, how), mine.wait),
         "torch": Timed(in_precision("ieee", run), its.wait),
-        "tf32": Timed(in_precision("tf32", run), its.wait),
     }
+    if how == "alone":
+        pairs["tf32"] = Timed(in_precision("tf32", run), its.wait)
     return compare(pairs, **_effort(setup))
 
 

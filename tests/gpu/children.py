@@ -51,6 +51,7 @@ class _Worker:
                 if errors.strip():
                     self.log.write(f"==== {self.module}\n{errors.rstrip()}\n")
                 if status is None:
+                    self.log.write(f"==== {self.module}: the time was over with {', '.join(items)}\n")
                     self.outcome.left += items
                     return
                 if items and not any("error" in line for line in lines):

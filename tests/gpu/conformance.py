@@ -57,11 +57,12 @@ def run(item: str, setup: Setup) -> Facts:
         ways["tuned"] = tuned_at_every_size
     worst, findings = {}, []
     for way, dtype in itertools.product(ways, PRECISIONS[: 1 if setup.tiny else None]):
-        differences = {(str(case), name): d for case in checked for name, d in compare(case, dtype, setup, ways[way])}
+        differences = {(case, name): d for case in checked for name, d in compare(case, dtype, setup, ways[way])}
         worst[f"{way} {dtype}"] = max(differences.values())
         for (case, name), difference in differences.items():
             if not difference <= TOLERANCE[dtype]:
-                findings.append(f"`{name}` differs by {difference:.1e} in {dtype}, {way}: {case}")
+                where = f"{dtype}, {way}, phase {case.phase}, {case.example!r}"
+                findings.append(f"`{name}` differs by {difference:.1e} in {where}")
     return {"cases": len(checked), "worst": worst, "findings": findings}
 
 

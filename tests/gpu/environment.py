@@ -7,6 +7,7 @@ import os
 import platform
 import subprocess
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from .page import table
@@ -52,7 +53,7 @@ def facts() -> list[tuple[str, str]]:
         "Commit": lambda: output("git", "describe", "--always", "--dirty"),
         "paddle_layers": library_version,
     }
-    readings |= {name: lambda name=name: importlib.metadata.version(name) for name in LIBRARIES}
+    readings |= {name: partial(importlib.metadata.version, name) for name in LIBRARIES}
     return [(name, _reading(read)) for name, read in readings.items()]
 
 

@@ -10,6 +10,8 @@ from pathlib import Path
 
 from .parts import Outcome
 
+SHOWN = 3
+"""Findings of an item that are written out."""
 SIMULATED = """
 **This is a dry run in numba's CUDA simulator: it shows that the program works. Its times mean nothing, and its
 numbers are those of Python and NumPy, not of a card.**
@@ -35,9 +37,15 @@ def section(outcome: Outcome) -> list[str]:
     if outcome.absent:
         return [f"Not run: {outcome.absent}."]
     wrong = [f"* **{item}** failed: {code(text)}" for item, text in outcome.failures.items()]
-    wrong += [f"* **{item}**: {finding}" for item, found in outcome.findings.items() for finding in found]
+    wrong += [line for item, found in outcome.findings.items() for line in findings(item, found)]
     left = f"Not run, since no time was left: {', '.join(outcome.left)}."
     return [*(["\n".join(wrong)] if wrong else []), *([left] if outcome.left else []), *outcome.page]
+
+
+def findings(item: str, found: Sequence[str]) -> list[str]:
+    """What is wrong with an item; the first few, since one cause may have many of them."""
+    more = [f"* **{item}**: and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    return [f"* **{item}**: {finding}" for finding in found[:SHOWN]] + more
 
 
 def paragraph(text: str) -> str:
