@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 import os
-from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 import paddle_layers as pl
-from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size, tuned_functions
+from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.testing.cases import Case, cases
 from paddle_layers.testing.comparing import TOLERANCE
 from paddle_layers.testing.results import run as results
@@ -19,29 +18,14 @@ from .page import paragraph, table
 from .parts import Facts, Part, Setup
 
 PRECISIONS = ("float32", "float64")
+WAYS: dict[str, Any] = {"plain": point_functions_only, "tuned": tuned_at_every_size}
 ABOUT = f"""
 Every example of every registered layer is run on the device and, by the point functions that define it, on the CPU, in
 both phases where the phase matters, with the same parameters and data. Outputs, and gradients of inputs and parameters,
 may differ by {TOLERANCE["float32"]:.0e} of the largest number of the tensor in float32, by {TOLERANCE["float64"]:.0e}
-in float64; ids must be equal. The table has the largest difference of each layer, by the kernels made of its point
-functions and, where there are any, by tuned kernels, which run here at every size that they take.
+in float64; ids must be equal. The table has the largest difference of each layer: plain, where every thread computes
+an element by itself, and tuned, where teams of threads share loops and tuned kernels run at every size that they take.
 """
-
-
-@dataclass(frozen=True, eq=False)
-class DeviceCase(Case):
-    """A case on another device, with the parameters and states that it has on the CPU."""
-
-    device: str = "cuda"
-
-    def net(self, dtype: str = "float64") -> pl.Net:
-        """The network bound to the device."""
-        net = pl.Net(self.network(), device=self.device, dtype=dtype)
-        with super().net(dtype) as here:
-            for there, own in ((net.parameters, here.parameters), (net.states, here.states)):
-                for name, parameter in own.items():
-                    there[name].value = parameter.value
-        return net
 
 
 def items(setup: Setup) -> list[str]:
@@ -52,12 +36,9 @@ def items(setup: Setup) -> list[str]:
 def run(item: str, setup: Setup) -> Facts:
     """All cases of a layer."""
     checked = list(cases(pl.registry[item]))[: 1 if setup.tiny else None]
-    ways: dict[str, Any] = {"plain": point_functions_only}
-    if tuned_functions(item, setup.device):
-        ways["tuned"] = tuned_at_every_size
     worst, findings = {}, []
-    for way, dtype in itertools.product(ways, PRECISIONS[: 1 if setup.tiny else None]):
-        differences = {(case, name): d for case in checked for name, d in compare(case, dtype, setup, ways[way])}
+    for way, dtype in itertools.product(WAYS, PRECISIONS[: 1 if setup.tiny else None]):
+        differences = {(case, name): d for case in checked for name, d in compare(case, dtype, setup, WAYS[way])}
         worst[f"{way} {dtype}"] = max(differences.values())
         for (case, name), difference in differences.items():
             if not difference <= TOLERANCE[dtype]:
@@ -70,9 +51,8 @@ def compare(case: Case, dtype: str, setup: Setup, way: Any) -> list[tuple[str, f
     """Differences of all tensors by name."""
     with point_functions_only():
         expected, _ = results(case, dtype)
-    same = {field.name: getattr(case, field.name) for field in fields(case)}
     with way():
-        found, _ = results(DeviceCase(**same, device=setup.device), dtype)
+        found, _ = results(case, dtype, setup.device)
     return [(name, distance(found[name], values)) for name, values in expected.items()]
 
 
@@ -87,7 +67,7 @@ def distance(found: Any, expected: Any) -> float:
 
 def page(facts: dict[str, Facts]) -> list[str]:
     """A row for each layer."""
-    ways = [f"{way} {dtype}" for way in ("plain", "tuned") for dtype in PRECISIONS]
+    ways = [f"{way} {dtype}" for way in WAYS for dtype in PRECISIONS]
     rows = []
     for name, found in facts.items():
         shown = [f"{found['worst'][way]:.1e}" if way in found["worst"] else "" for way in ways]
