@@ -32,6 +32,7 @@ ORDER = (
     "use-your-own-data",
     "write-a-layer",
     "plugins",
+    "conformance",
     "cuda",
     "editors",
     "compatibility",

@@ -2,71 +2,143 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
 import pytest
+from click.testing import CliRunner
 
 import paddle_layers as pl
-from paddle_layers.define import Example, Input, Output, each, fill, layer, plugins
-from paddle_layers.testing import check_layer
+from paddle_layers.cli import commands
+from paddle_layers.define import plugins
+from paddle_layers.kernels import tuned
+from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, Report, check_layer
 
-WRONG = Path(__file__).with_name("wrong_layers.py")
+HERE = Path(__file__).parent
+FILES = sorted(HERE.glob("wrong_layers*.py"))
+OWN = {*LAYER_PROPERTIES, *PROPERTIES} - {"cuda"}
+"""Properties that take no CUDA compiler."""
+
+BY_EXAMPLES = {
+    "wrong_factor": "gradients",
+    "wrong_missed_row": "gradients",
+    "wrong_bias": "gradients",
+    "wrong_window": "gradients",
+    "wrong_exchanged": "gradients",
+    "wrong_infinite": "types",
+    "wrong_id": "types",
+    "wrong_level": "types",
+    "wrong_shape": "types",
+    "wrong_empty": "types",
+    "wrong_first_row": "rows",
+    "wrong_border": "memory",
+    "wrong_outside": "memory",
+    "wrong_last_column": "memory",
+    "wrong_total": "memory",
+    "wrong_race": "determinism",
+    "wrong_order": "determinism",
+    "wrong_tuned": "tuned kernels",
+    "wrong_in_place": "tuned kernels",
+    "wrong_tuned_border": "tuned kernels",
+    "wrong_impure": "inference",
+    "wrong_undocumented": "documentation",
+    "wrong_silent": "documentation",
+}
+"""Layers whose examples show what is wrong, and the property that says so."""
+
+BY_GENERATED = {
+    "wrong_crash": "inference",
+    "wrong_negative": "inference",
+    "wrong_greedy": "inference",
+    "wrong_at_the_end": "gradients",
+    "wrong_choice": "gradients",
+    "wrong_three": "gradients",
+    "wrong_weight": "gradients",
+    "wrong_sparse": "gradients",
+    "wrong_image": "gradients",
+    "wrong_single_row": "types",
+    "wrong_nested": "types",
+}
+"""Layers that are right on all their examples."""
+
+BY_CUDA = {"wrong_precision": "cuda"}
+"""Layers that are right on the CPU."""
+
+CAUGHT = {**BY_EXAMPLES, **BY_GENERATED}
 
 
 @pytest.fixture(scope="module", autouse=True)
 def wrong_layers() -> Iterator[None]:
-    """The wrong layers are registered for this module only."""
-    pl.load_plugin(WRONG)
+    """The wrong layers and their tuned kernels are registered for this module only."""
+    for file in FILES:
+        pl.load_plugin(file)
+    importlib.import_module("wrong_kernels.kernels")
     yield
     for name in [name for name in pl.registry if name.startswith("wrong_")]:
         pl.registry.remove(name)
-    plugins._FILES.discard(str(WRONG))  # the tests of a module may be taken up again
+    plugins._FILES.difference_update(map(str, FILES))  # the tests of a module may be taken up again
+    tuned.forget("wrong_kernels")
+    del sys.modules["wrong_kernels.kernels"]
 
 
-CAUGHT_BY = {
-    "wrong_factor": "gradients",
-    "wrong_rows": "gradients",
-    "wrong_bias": "gradients",
-    "wrong_window": "gradients",
-    "wrong_infinite": "types",
-    "wrong_ids": "types",
-    "wrong_impure": "inference",
-    "wrong_border": "memory",
-    "wrong_race": "determinism",
-}
+def check(name: str, **options: int) -> Report:
+    return check_layer(name, raise_findings=False, properties=OWN, **options)
 
 
-@pytest.mark.parametrize("name", CAUGHT_BY)
-def test_is_caught(name: str) -> None:
-    with np.errstate(all="ignore"):
-        report = check_layer(name, raise_findings=False)
-    assert CAUGHT_BY[name] in {finding.property for finding in report.findings}, report.findings
-    with np.errstate(all="ignore"), pytest.raises(AssertionError, match=f"repeat: paddle-layers check {name}"):
-        check_layer(name)
+@pytest.mark.parametrize("name", CAUGHT)
+def test_is_caught_by_the_property_that_it_breaks_and_by_no_other(name: str) -> None:
+    report = check(name)
+    assert [finding.property for finding in report.findings] == [CAUGHT[name]], report.findings
 
 
-def test_a_function_that_writes_what_is_not_its_own_is_refused() -> None:
-    @layer("wrong_guest")
-    class Guest:
-        """Writes into its input."""
+@pytest.mark.parametrize("name", BY_GENERATED)
+def test_its_examples_alone_do_not_show_it(name: str) -> None:
+    assert check(name, configs=0).findings == []
 
-        x = Input("N C", "rows")
-        y = Output("N C", "the same rows")
-        examples = (Example(x="4"),)
 
-    with pytest.raises(pl.DefinitionError, match="writes into `x`, which is not its own; it may write y"):
+@pytest.mark.parametrize("name", BY_EXAMPLES)
+def test_its_examples_alone_show_it(name: str) -> None:
+    assert [finding.property for finding in check(name, configs=0).findings] == [CAUGHT[name]]
 
-        @fill(Guest.y, per="N")
-        def guest_y(n, x, y, C):
-            for c in range(C):
-                y[n, c] = x[n, c]
-                x[n, c] = 0.0
 
-    with pytest.raises(pl.DefinitionError, match="writes into `y`, which is not its own; it returns what its element"):
+@pytest.mark.parametrize("name", BY_CUDA)
+def test_only_the_kernels_for_cards_show_it(name: str) -> None:
+    assert check(name).findings == []
+    report = check_layer(name, raise_findings=False, configs=0)
+    assert [finding.property for finding in report.findings] == [BY_CUDA[name]]
 
-        @each(Guest.y)
-        def guest_element(n, c, x, y):
-            y[n, c] = x[n, c]
-            return 0.0
+
+def test_in_place_is_derived_so_that_point_functions_cannot_lie_about_it() -> None:
+    assert pl.registry["wrong_factor"].facts.overwrites
+    assert not pl.registry["wrong_in_place"].facts.overwrites
+
+
+def test_every_wrong_layer_is_checked() -> None:
+    assert {name for name in pl.registry if name.startswith("wrong_")} == {*CAUGHT, *BY_CUDA}
+
+
+def test_the_guide_has_a_row_for_each() -> None:
+    guide = (HERE.parent / "docs" / "conformance.md").read_text(encoding="utf-8")
+    rows = [line.split("|")[1:-1] for line in guide.splitlines() if line.startswith("| `wrong_")]
+    shown = {name.strip(" `"): (about.strip(), property_.strip(" `")) for name, about, property_ in rows}
+    assert shown == {name: (pl.registry[name].summary, property_) for name, property_ in {**CAUGHT, **BY_CUDA}.items()}
+
+
+def test_a_finding_is_a_small_case_with_the_command_that_repeats_it() -> None:
+    file = HERE / "wrong_layers_generated.py"
+    with pytest.raises(AssertionError) as raised:
+        check_layer("wrong_at_the_end", properties={"gradients"})
+    assert str(raised.value) == (
+        "wrong_at_the_end: gradients: `in0` at [0, 2] expected 2.60254893 by central differences, found 1.301274465\n"
+        "  case: phase train, 1 row\n"
+        '    layer { name: "in0" type: "data" data { shape: [3] } }\n'
+        '    layer { name: "it" type: "wrong_at_the_end" input: "in0" output: "out0" propagate_down: true '
+        "wrong_at_the_end { slope: 2 } }\n"
+        f"  repeat: paddle-layers check wrong_at_the_end --property gradients --plugins {file}"
+    )
+    command = str(raised.value).rpartition("repeat: paddle-layers ")[2]
+    repeated = CliRunner().invoke(commands, command.split())
+    assert repeated.exit_code == 1
+    assert str(raised.value) in repeated.stderr

@@ -1,8 +1,6 @@
-"""Layers that are wrong on purpose, each in one way; see test_wrong_layers.py."""
+"""Layers that are wrong on purpose, each in one way: what they compute. See test_wrong_layers.py."""
 
-import random
-
-from paddle_layers.define import Example, Input, Output, Param, each, fill, gradient, infer, layer
+from paddle_layers.define import Example, Input, Output, Param, Type, each, gradient, layer, output_types, real
 
 
 @layer("wrong_factor")
@@ -24,8 +22,8 @@ def factor_dx(i, dy):
     return 2.0 * dy[i]
 
 
-@layer("wrong_rows")
-class Rows:
+@layer("wrong_missed_row")
+class MissedRow:
     """Scales columns; the gradient of the scale forgets the first row."""
 
     x = Input("N C", "rows")
@@ -34,18 +32,18 @@ class Rows:
     examples = (Example(x="4"),)
 
 
-@each(Rows.y)
-def rows_y(n, c, x, gain):
+@each(MissedRow.y)
+def missed_row_y(n, c, x, gain):
     return gain[c] * x[n, c]
 
 
-@gradient(Rows.x)
-def rows_dx(n, c, dy, gain):
+@gradient(MissedRow.x)
+def missed_row_dx(n, c, dy, gain):
     return gain[c] * dy[n, c]
 
 
-@gradient(Rows.gain)
-def rows_dgain(c, dy, x, N):
+@gradient(MissedRow.gain)
+def missed_row_dgain(c, dy, x, N):
     total = 0.0
     for n in range(1, N):
         total += dy[n, c] * x[n, c]
@@ -53,27 +51,27 @@ def rows_dgain(c, dy, x, N):
 
 
 @layer("wrong_bias")
-class NoBias:
+class ForgottenBias:
     """Adds an offset that does not learn."""
 
     x = Input("N C", "rows")
-    offset = Param("C", "added", init="zero")
+    offset = Param("C", "number added to a column", init="zero")
     y = Output("N C", "moved rows")
     examples = (Example(x="4"),)
 
 
-@each(NoBias.y)
-def no_bias_y(n, c, x, offset):
+@each(ForgottenBias.y)
+def forgotten_bias_y(n, c, x, offset):
     return x[n, c] + offset[c]
 
 
-@gradient(NoBias.x)
-def no_bias_dx(n, c, dy):
+@gradient(ForgottenBias.x)
+def forgotten_bias_dx(n, c, dy):
     return dy[n, c]
 
 
-@gradient(NoBias.offset)
-def no_bias_doffset(c, dy):
+@gradient(ForgottenBias.offset)
+def forgotten_bias_doffset(c, dy):
     return 0.0
 
 
@@ -96,6 +94,31 @@ def window_dx(n, c, dy, C):
     return dy[n, c] + (dy[n, c + 1] if c + 1 < C else 0.0)
 
 
+@layer("wrong_exchanged")
+class Exchanged:
+    """Product of two inputs; each gets the gradient of the other one."""
+
+    x = Input("...", "values")
+    z = Input("...", "factors")
+    y = Output("...", "products")
+    examples = (Example(x="3", z="3"),)
+
+
+@each(Exchanged.y)
+def exchanged_y(i, x, z):
+    return x[i] * z[i]
+
+
+@gradient(Exchanged.x)
+def exchanged_dx(i, dy, x):
+    return dy[i] * x[i]
+
+
+@gradient(Exchanged.z)
+def exchanged_dz(i, dy, z):
+    return dy[i] * z[i]
+
+
 @layer("wrong_infinite")
 class Infinite:
     """One over the distance to itself."""
@@ -115,8 +138,8 @@ def infinite_dx(n, c, dy):
     return 0.0 * dy[n, c]
 
 
-@layer("wrong_ids")
-class Ids:
+@layer("wrong_id")
+class TooLargeId:
     """Gives an id that is one too large."""
 
     x = Input("N C", "scores")
@@ -124,64 +147,95 @@ class Ids:
     examples = (Example(x="3"),)
 
 
-@each(Ids.y)
-def ids_y(n, x, C):
+@each(TooLargeId.y)
+def too_large_id_y(n, x, C):
     return C if x[n, 0] > 0.0 else 0
 
 
-@layer("wrong_impure")
-class Impure:
-    """Infers a size by the dice."""
+@layer("wrong_level")
+class WrongLevel:
+    """Rows of sequences, as which it takes the whole batch: it infers that they are no sequences any more."""
+
+    x = Input("N C", "rows of sequences", seq=(1,))
+    y = Output("N C", "the same rows")
+    examples = (Example(x="sequence of 3"),)
+
+
+@output_types(WrongLevel)
+def wrong_level_types(x):
+    return [Type.dense(*x.dims)]
+
+
+@each(WrongLevel.y)
+def wrong_level_y(n, c, x):
+    return x[n, c]
+
+
+@gradient(WrongLevel.x)
+def wrong_level_dx(n, c, dy):
+    return dy[n, c]
+
+
+@layer("wrong_shape")
+class WrongShape:
+    """Copies rows; it infers one column more than it computes."""
 
     x = Input("N C", "rows")
-    y = Output("N K", "some columns")
-    examples = (Example(x="9"),)
-
-
-@infer(Impure)
-def impure_sizes(C):
-    return {"K": 1 + DICE.randrange(1000)}
-
-
-DICE = random.Random(0)
-
-
-@each(Impure.y)
-def impure_y(n, k, x):
-    return x[n, 0]
-
-
-@gradient(Impure.x)
-def impure_dx(n, c, dy):
-    return 0.0 * dy[n, 0]
-
-
-@layer("wrong_border")
-class Border:
-    """Leaves the last column as it was found."""
-
-    x = Input("N C", "rows")
-    y = Output("N C", "the same rows, but for the last column")
-    examples = (Example(x="4"),)
-
-
-@fill(Border.y, per="N")
-def border_y(n, x, y, C):
-    for c in range(C - 1):
-        y[n, c] = x[n, c]
-
-
-@layer("wrong_race")
-class Race:
-    """Every row writes the places of all rows; the last one wins."""
-
-    x = Input("N C", "rows")
-    y = Output("N C", "the same")
+    y = Output("N C", "the same rows")
     examples = (Example(x="3"),)
 
 
-@fill(Race.y, per="N")
-def race_y(n, x, y, C, N):
-    for m in range(N):
-        for c in range(C):
-            y[m, c] = x[n, c]
+@output_types(WrongShape)
+def wrong_shape_types(C):
+    return [Type.dense(C + 1)]
+
+
+@each(WrongShape.y)
+def wrong_shape_y(n, c, x):
+    return x[n, c]
+
+
+@gradient(WrongShape.x)
+def wrong_shape_dx(n, c, dy):
+    return dy[n, c]
+
+
+@layer("wrong_first_row")
+class FirstRow:
+    """Doubles the first row of the batch, whichever sample it is."""
+
+    x = Input("N C", "rows")
+    y = Output("N C", "rows")
+    examples = (Example(x="3"),)
+
+
+@each(FirstRow.y)
+def first_row_y(n, c, x):
+    return x[n, c] * 2.0 if n == 0 else x[n, c]
+
+
+@gradient(FirstRow.x)
+def first_row_dx(n, c, dy):
+    return dy[n, c] * 2.0 if n == 0 else dy[n, c]
+
+
+@layer("wrong_empty")
+class EmptySequence:
+    """Mean of a sequence's rows, which is NaN for one without a row."""
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    y = Output("S C", "their mean")
+    examples = (Example(x="sequence of 3"),)
+
+
+@each(EmptySequence.y)
+def empty_sequence_y(s, c, x, S_start):
+    total = 0.0
+    for t in range(S_start[s], S_start[s + 1]):
+        total += x[t, c]
+    return total / real(S_start[s + 1] - S_start[s])
+
+
+@gradient(EmptySequence.x)
+def empty_sequence_dx(t, c, s, dy, S_start):
+    return dy[s, c] / real(S_start[s + 1] - S_start[s])

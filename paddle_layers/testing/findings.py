@@ -14,12 +14,15 @@ class Finding:
     property: str
     case: str
     message: str
+    file: str = ""
+    """File that has to be loaded as a plugin to repeat it."""
 
     def __str__(self) -> str:
         name = f'"{self.property}"' if " " in self.property else self.property
+        plugin = f" --plugins {self.file}" if self.file else ""
         return (
             f"{self.layer}: {self.property}: {self.message}\n  case: {_indented(self.case)}\n"
-            f"  repeat: paddle-layers check {self.layer} --property {name}"
+            f"  repeat: paddle-layers check {self.layer} --property {name}{plugin}"
         )
 
 

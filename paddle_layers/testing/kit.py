@@ -8,12 +8,13 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from paddle_layers.define import LayerDefinition, registries
+from paddle_layers.kernels.tuned import point_functions_only
 
 from .cases import Case, in_phases
 from .engines import as_python
 from .findings import Finding, Report
 from .inference import illegal_networks, problem_of
-from .properties import LAYER_PROPERTIES, PROPERTIES, Property
+from .properties import LAYER_PROPERTIES, PROPERTIES
 
 if TYPE_CHECKING:
     from .configs import Config
@@ -22,6 +23,9 @@ CONFIGS = 40
 """Generated configs of a layer that are computed."""
 FAST = 6
 """The same in the loop of editing and checking."""
+BASIC = {name for name, property_ in PROPERTIES.items() if property_.basic}
+FROM_A_FILE = "paddle_layers_plugin_"
+"""How the names of modules begin that `--plugins FILE` loads."""
 NEEDS_HYPOTHESIS = "only the examples were checked; for generated configs `pip install 'paddle-layers[test]'`"
 
 
@@ -59,70 +63,70 @@ class _Check:
     """One run of the kit over a layer. A property is reported once, on the smallest case that is found."""
 
     def __init__(self, definition: LayerDefinition, wanted: set[str], configs: int) -> None:
-        self.definition, self.configs = definition, configs
-        self.wanted = {name: p for name, p in PROPERTIES.items() if name in wanted or p.basic}
-        self.asked = wanted
+        self.definition, self.wanted, self.configs = definition, wanted, configs
         self.report = Report(definition.name)
         self.failed: set[str] = set()
 
     def run(self) -> None:
-        """Check the definition, its answers to configs, the examples, the generated configs."""
+        """Check the definition, its answers to configs, then cases: what is basic first."""
         for name, check in LAYER_PROPERTIES.items():
-            if name in self.asked:
-                self._verdicts(name, "the definition", check(self.definition))
-        if "inference" in self.asked:
+            if name in self.wanted:
+                self._take(name, "the definition", check(self.definition))
+        if "inference" in self.wanted:
             for what, text in illegal_networks(self.definition):
-                self._answer(f"{what}\n{text}", problem_of(text, legal=False))
+                self._take("inference", f"{what}\n{text}", [("config", problem_of(text, legal=False))])
+            for text, problem in self._answers():
+                self._take("inference", text, [("config", problem)])
+        asked = [name for name in PROPERTIES if name in self.wanted]
+        rest = [name for name in asked if name not in BASIC]
+        for group in (*([name] for name in asked if name in BASIC), rest):
+            if group and not self.failed & BASIC:
+                self._cases(group)
+
+    def _answers(self) -> Iterable[tuple[str, str | None]]:
+        if not self.configs:
+            return ()
+        from .generated import answers
+
+        return answers(self.definition)
+
+    def _cases(self, wanted: list[str]) -> None:
         for example in self.definition.examples:
             for case in in_phases(self.definition, example):
-                self._case(case, None)
+                self._case(case, wanted, None)
         if self.configs:
-            self._generated()
+            from .generated import chosen
 
-    def _generated(self) -> None:
-        from .generated import answers, chosen
+            for number, config in enumerate(chosen(self.definition, self.configs)):
+                fitting = [name for name in wanted if number < PROPERTIES[name].most]
+                for case in in_phases(self.definition, config.example, config.batch):
+                    self._case(case, fitting, config)
 
-        if "inference" in self.asked:
-            for what, problem in answers(self.definition):
-                self._answer(what, problem)
-        for number, config in enumerate(chosen(self.definition, self.configs)):
-            for case in in_phases(self.definition, config.example, config.batch):
-                self._case(case, config, number)
+    def _case(self, case: Case, wanted: Iterable[str], config: Config | None) -> None:
+        for name in wanted:
+            if name in self.failed:
+                continue
+            checked, blamed, message = _outcome(name, case, generated=config is not None)
+            if checked:
+                self.report.count(name)
+            if message is not None and blamed not in self.failed:
+                self._add(blamed, *self._smallest(name, blamed, case, config, message))
 
-    def _answer(self, what: str, problem: str | None) -> None:
-        self._verdicts("inference", what, [("config", problem)])
-
-    def _verdicts(self, name: str, case: str, verdicts: Iterable[tuple[str, str | None]]) -> None:
-        found = [(place, problem) for place, problem in verdicts]
+    def _take(self, name: str, case: str, verdicts: Iterable[tuple[str, str | None]]) -> None:
+        found = list(verdicts)
         if found:
             self.report.count(name)
         message = _message(found)
         if message is not None and name not in self.failed:
             self._add(name, case, message)
 
-    def _add(self, name: str, case: str, message: str) -> None:
+    def _add(self, name: str, case: object, message: str) -> None:
         self.failed.add(name)
-        if name in self.asked:
-            self.report.findings.append(Finding(self.definition.name, name, case, message))
+        definition = self.definition
+        file = definition.file if definition.package.startswith(FROM_A_FILE) else ""
+        self.report.findings.append(Finding(definition.name, name, str(case), message, file))
 
-    def _case(self, case: Case, config: Config | None, number: int = 0) -> None:
-        for name, property_ in self.wanted.items():
-            if (name in self.failed and not property_.basic) or number >= property_.most:
-                continue
-            checked, blamed, message = _outcome(name, property_, case, generated=config is not None)
-            if checked:
-                self.report.count(name)
-            if message is None:
-                continue
-            if blamed not in self.failed:
-                smallest, message = self._smallest(name, property_, case, config, message)
-                self._add(blamed, str(smallest), message)
-            if property_.basic:
-                return
-
-    def _smallest(
-        self, name: str, property_: Property, case: Case, config: Config | None, message: str
-    ) -> tuple[Case, str]:
+    def _smallest(self, name: str, blamed: str, case: Case, config: Config | None, message: str) -> tuple[Case, str]:
         """The smallest case that fails in the same property, and what is wrong there."""
         if not self.configs:
             return case, message
@@ -130,22 +134,28 @@ class _Check:
 
         def failing(config: Config) -> Iterator[tuple[Case, str]]:
             for other in in_phases(self.definition, config.example, config.batch):
-                _, _, message = _outcome(name, property_, other, generated=True)
-                if message is not None:
+                _, found, message = _outcome(name, other, generated=True)
+                if message is not None and found == blamed:
                     yield other, message
 
-        found = smallest(self.definition, config, failing)
-        return found or (case, message)
+        return smallest(self.definition, config, failing) or (case, message)
 
 
-def _outcome(name: str, property_: Property, case: Case, *, generated: bool) -> tuple[bool, str, str | None]:
+def _outcome(name: str, case: Case, *, generated: bool) -> tuple[bool, str, str | None]:
     """Whether there was something to check, the property that is to blame, and what is wrong, or None."""
+    property_ = PROPERTIES[name]
 
     def verdicts() -> list[tuple[str, str | None]]:
         return list(property_.check(case))
 
     try:
-        found = as_python(verdicts) if generated and not property_.compiled else verdicts()
+        if property_.compiled:
+            found = verdicts()
+        elif generated:
+            found = as_python(verdicts)
+        else:
+            with point_functions_only():
+                found = verdicts()
     except Warning:  # warnings that were made errors are not about this property
         raise
     except IndexError as error:
@@ -158,5 +168,5 @@ def _outcome(name: str, property_: Property, case: Case, *, generated: bool) -> 
 def _message(verdicts: list[tuple[str, str | None]]) -> str | None:
     """The first problem, and how many there are besides."""
     problems = [f"`{place}` {problem}" for place, problem in verdicts if problem is not None]
-    more = f" (and in {len(problems) - 1} more places)" if len(problems) > 1 else ""
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
     return problems[0] + more if problems else None

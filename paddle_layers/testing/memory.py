@@ -7,6 +7,8 @@ from .comparing import Verdicts, same_bits
 from .trial import Trial, guarded
 from .values import same_rows
 
+UNWRITTEN = "when memory is full of NaN before: an element is not written, or one outside of an array is read"
+
 
 def check_memory(case: Case) -> Verdicts:
     """Run a second time with all memory full of NaN that the pass has to write, and with guard zones around it."""
@@ -15,7 +17,7 @@ def check_memory(case: Case) -> Verdicts:
         trial.poison()
         trial.mark_guards()
         again = trial.step(before=trial.poison)
-        yield from same_bits(clean, again, "when memory is full of NaN before: an element is not written")
+        yield from same_bits(clean, again, UNWRITTEN)
         buffer = trial.touched()
         yield "guard zones", None if buffer is None else f"were written next to `{buffer}`: an index is out of range"
         for place, (before, after) in enumerate(zip(case.arrays(), trial.arrays, strict=True)):

@@ -30,7 +30,7 @@ class Property(NamedTuple):
     about: str
     check: Callable[[Case], Verdicts]
     basic: bool = False
-    """On a case where it does not hold, the properties after it are not checked: they would say the same again."""
+    """It is checked first; where it does not hold, the others are not checked, which would say the same again."""
     compiled: bool = False
     """Generated cases have to be compiled, which takes a second for every new specialisation."""
     most: int = ALL

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable
 from random import Random
 from typing import Any
@@ -102,7 +103,8 @@ def _class_of(sizes: tuple[int, ...]) -> tuple[int, bool]:
     return len(sizes), 1 in sizes
 
 
-def draw_configs(definition: LayerDefinition, count: int, *, far: bool = False) -> list[Config]:
+@functools.lru_cache(maxsize=4)
+def draw_configs(definition: LayerDefinition, count: int, *, far: bool = False) -> tuple[Config, ...]:
     """The first `count` configs, the same in every run."""
     found: list[Config] = []
 
@@ -111,7 +113,7 @@ def draw_configs(definition: LayerDefinition, count: int, *, far: bool = False) 
         return False
 
     _find(definition, far, count, take)
-    return found
+    return tuple(found)
 
 
 def find_smallest(

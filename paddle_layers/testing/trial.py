@@ -24,7 +24,8 @@ Array = NDArray[Any]
 Results = dict[str, Array]
 GUARD = 256
 """Bytes before and behind every buffer that nobody may touch."""
-PATTERN = 0xA5
+PATTERN = 0xFF
+"""What they are filled with: NaN, so that reading there shows, too."""
 
 
 def nothing() -> None:

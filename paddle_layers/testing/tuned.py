@@ -8,12 +8,18 @@ from paddle_layers.kernels.tuned import tuned_at_every_size, tuned_functions
 
 from .cases import Case
 from .comparing import TOLERANCE, Verdicts, close
+from .derived import check_facts
+from .determinism import check_determinism
 from .engines import as_python
+from .memory import check_memory
 from .results import run
 
 
 def check_tuned(case: Case) -> Verdicts:
-    """Run the case with tuned kernels, however small it is, and without: outputs and gradients must agree."""
+    """Run the case with tuned kernels, however small it is, and without: outputs and gradients must agree.
+
+    What memory, threads and facts ask of point functions is asked of tuned kernels, too.
+    """
     if not tuned_functions(case.definition.name):
         return
     for dtype, tolerance in TOLERANCE.items():
@@ -24,3 +30,7 @@ def check_tuned(case: Case) -> Verdicts:
             why = f"in {dtype} when {', '.join(sorted(used))} run tuned"
             for name, values in expected.items():
                 yield name, close(values, found[name], tolerance, why)
+    if used:
+        with tuned_at_every_size():
+            for check in (check_memory, check_determinism, check_facts):
+                yield from check(case)

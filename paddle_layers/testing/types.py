@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import math
 
 import numpy as np
 
@@ -16,11 +17,25 @@ from .trial import Trial
 
 def check_types(case: Case) -> Verdicts:
     """Computed outputs have the inferred shape and level, ids are in range, numbers are finite."""
+    yield from _computed_sizes(case)
     with Trial(case, "float32") as trial:
         trial.step()
         for name, type_ in zip(case.outputs, case.output_types, strict=True):
             if name in trial.raw:
-                yield name, _check(type_, trial.raw[name], deliberate=_names_nan(case.definition))
+                yield name, _check(case, type_, trial.raw[name])
+
+
+def _computed_sizes(case: Case) -> Verdicts:
+    """An output type that a function gives has as many numbers as the axes, over which the elements are computed."""
+    definition = case.definition
+    if "output_types" not in definition.hooks or not definition.inputs:
+        return
+    binding = definition.bind_axes(case.types, case.attributes)
+    for field, type_ in zip(definition.outputs.values(), case.output_types, strict=False):
+        if field.kind == "DENSE" and not field.repeatable:
+            computed = math.prod(binding.dims(field))
+            same = computed == type_.size
+            yield field.name, None if same else f"has {computed} numbers a row by its axes, inferred was {type_}"
 
 
 def _names_nan(definition: LayerDefinition) -> bool:
@@ -29,12 +44,19 @@ def _names_nan(definition: LayerDefinition) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr in ("nan", "inf") for node in nodes)
 
 
-def _check(type_: Type, value: object, *, deliberate: bool) -> str | None:
+def _check(case: Case, type_: Type, value: object) -> str | None:
     level = value.level if isinstance(value, Sequences) else 0
     array = np.asarray(value.data if isinstance(value, Sequences) else value)
+    rows = case.batch.rows_at(type_.level)
+    if len(array) != rows:
+        return f"has {len(array)} rows, inferred was {type_}, of which this batch has {rows}"
+    if isinstance(value, Sequences) and list(value.starts) != list(case.batch.starts[0]):
+        return f"has sequences from {list(value.starts)}, those of the batch start at {list(case.batch.starts[0])}"
     if level != type_.level or array.shape[1:] != type_.dims:
         return f"is {array.shape[1:]} of level {level}, inferred was {type_}"
     if type_.kind == "INT":
         legal = array.dtype.kind == "i" and (array.size == 0 or (array.min() >= 0 and array.max() < type_.size))
         return None if legal else f"has ids from {array.min()} to {array.max()}, inferred was {type_}"
-    return None if deliberate or np.isfinite(array).all() else "holds NaN or infinity for finite inputs"
+    return (
+        None if _names_nan(case.definition) or np.isfinite(array).all() else "holds NaN or infinity for finite inputs"
+    )

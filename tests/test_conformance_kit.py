@@ -1,0 +1,110 @@
+"""The conformance kit itself, and what it need not check because the framework derives or refuses it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from click.testing import CliRunner
+
+import paddle_layers as pl
+from paddle_layers.cli import commands
+from paddle_layers.define import Example, Input, Output, Param, each, fill, gradient, layer
+from paddle_layers.testing import NEEDS_HYPOTHESIS, check_layer, kit
+
+
+def test_without_hypothesis_the_examples_are_checked_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = check_layer("relu", properties={"memory"}).checks
+    monkeypatch.setattr(kit.importlib.util, "find_spec", lambda _: None)
+    assert 0 < check_layer("relu", properties={"memory"}).checks < whole
+    result = CliRunner().invoke(commands, ["check", "linear", "--property", "types"])
+    assert result.exit_code == 0
+    assert result.stderr == f"{NEEDS_HYPOTHESIS}\n"
+
+
+def test_an_unknown_property_is_refused_with_those_that_there_are() -> None:
+    result = CliRunner().invoke(commands, ["check", "relu", "--property", "gradient"])
+    assert result.exit_code == 2
+    assert "there is no property 'gradient'; there are definition, documentation, inference, types" in result.stderr
+
+
+def test_the_command_tells_counts_and_totals() -> None:
+    result = CliRunner().invoke(commands, ["check", "relu", "linear", "--fast", "--property", "types"])
+    first, second, last = result.stdout.splitlines()
+    assert first.startswith("relu: passed (9 types; ")
+    assert second.startswith("linear: passed (8 types; ")
+    assert last.startswith("all 2 layers passed (17 checks; ")
+
+
+# ---- what point functions cannot get wrong: the framework derives or refuses it
+
+
+def test_false_facts_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    relu, norm = pl.registry["relu"], pl.registry["batch_norm"]
+    monkeypatch.setitem(vars(relu), "facts", replace(relu.facts, back_reads=()))
+    monkeypatch.setitem(vars(norm), "facts", replace(norm.facts, rows_independent=True))
+    (finding,) = check_layer("relu", raise_findings=False, properties={"facts"}, configs=0).findings
+    assert "when `in0`, `out0` is full of NaN before the backward pass" in finding.message
+    (finding,) = check_layer("batch_norm", raise_findings=False, properties={"rows"}, configs=0).findings
+    assert "when the other samples change" in finding.message
+
+
+def test_a_function_that_writes_what_is_not_its_own_is_refused() -> None:
+    @layer("wrong_guest")
+    class Guest:
+        """Writes into its input."""
+
+        x = Input("N C", "rows")
+        y = Output("N C", "the same rows")
+        examples = (Example(x="4"),)
+
+    try:
+        with pytest.raises(pl.DefinitionError, match="writes into `x`, which is not its own; it may write y"):
+
+            @fill(Guest.y, per="N")
+            def guest_y(n, x, y, C):
+                for c in range(C):
+                    y[n, c] = x[n, c]
+                    x[n, c] = 0.0
+
+        with pytest.raises(pl.DefinitionError, match="writes into `y`, which is not its own; it returns what its"):
+
+            @each(Guest.y)
+            def guest_element(n, c, x, y):
+                y[n, c] = x[n, c]
+                return 0.0
+    finally:
+        pl.registry.remove("wrong_guest")
+
+
+def test_a_layer_without_a_description_or_an_example_is_refused() -> None:
+    with pytest.raises(pl.DefinitionError, match="the class needs a docstring"):
+
+        @layer("wrong_nameless")
+        class Nameless:
+            x = Input("N C", "rows")
+
+    @layer("wrong_bare")
+    class Bare:
+        """It has no example."""
+
+        x = Input("N C", "rows")
+        gain = Param("C", "scale of a column")
+        y = Output("N C", "rows")
+
+    @each(Bare.y)
+    def bare_y(n, c, x, gain):
+        return gain[c] * x[n, c]
+
+    @gradient(Bare.x)
+    def bare_dx(n, c, dy, gain):
+        return gain[c] * dy[n, c]
+
+    try:
+        with pytest.raises(pl.DefinitionError, match="has no example"):
+            check_layer("wrong_bare")
+        pl.registry["wrong_bare"].examples.append(Example(x="3"))
+        with pytest.raises(pl.DefinitionError, match="parameter `gain` has no gradient"):
+            check_layer("wrong_bare")
+    finally:
+        pl.registry.remove("wrong_bare")
