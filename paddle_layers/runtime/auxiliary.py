@@ -53,6 +53,8 @@ class Auxiliary:
         self.uses: dict[str, Used] = {}
         self.ids: dict[str, Buffer] = {}
         """Buffers of values of ids that are transposed."""
+        self._fed: dict[tuple[str, str], NDArray[Any]] = {}
+        """What the batch brought for values that are transposed, on the host."""
 
     def sequence(self, key: SequenceKey) -> Ref:
         """Starts of sequences (`starts`), sequence of each row (`map`) or the row before (`before`)."""
@@ -107,20 +109,26 @@ class Auxiliary:
         for part, array in parts.items():
             if (name, part) in self.csr:
                 plan.write(self.csr[name, part], array)
+                self._fed[name, part] = array
+
+    def note_ids(self, name: str, ids: Ints) -> None:
+        """Remember ids that are fed: asking the device for them would wait for it."""
+        if name in self.uses:
+            self._fed[name, "id"] = ids
 
     def transpose(self, plan: Plan) -> bool:
         """Make the transposes of this batch. True when sizes changed."""
         for name, use in self.uses.items():
-            if use.value.entries is None:
+            ids = self._fed.get((name, "id"))
+            if ids is None:  # an operation computed them
                 ids = plan.read(self.ids[name])
-                parts = transpose(np.arange(len(ids) + 1), ids)
-            else:
-                parts = transpose(plan.read(self.csr[name, "start"]), plan.read(self.csr[name, "id"]))
+            starts = self._fed.get((name, "start"))
+            parts = transpose(np.arange(len(ids) + 1) if starts is None else starts, ids)
             use.ids.rows = len(parts[0])
             for part, array in zip(("id", "start", "row"), parts, strict=False):
                 plan.write(use.buffers[part], array)
             if "value" in use.buffers:
-                plan.write(use.buffers["value"], plan.read(self.csr[name, "value"])[parts[3]])
+                plan.write(use.buffers["value"], self._fed[name, "value"][parts[3]])
         return bool(self.uses)
 
 

@@ -56,6 +56,7 @@ class Batch:
                 plan.auxiliary.fill_sparse(plan, name, {"start": array.start, "id": array.id, "value": array.value})
             elif name in plan.values:
                 plan.write(plan.values[name], array)
+                plan.auxiliary.note_ids(name, array)
         plan.auxiliary.fill_sequences(plan, self.starts)
 
     def _take(self, value: Value, given: Any, extra: frozenset[int]) -> None:
