@@ -52,6 +52,10 @@ class Outcome:
         """Whether anything is wrong; too little time is not."""
         return bool(self.failures or self.findings)
 
+    def passed(self, item: str) -> bool:
+        """Whether an item was run and nothing is wrong with it."""
+        return item in self.facts and item not in self.findings
+
     def __str__(self) -> str:
         if self.absent:
             return f"not run: {self.absent}"

@@ -14,6 +14,8 @@ from .parts import Outcome, Setup, load, message
 
 FIRST = "environment"
 """The part that is always run; the others only when it finds a device."""
+DEVICE = "device"
+"""Its item that runs a first net."""
 OTHERS = ("conformance", "larger", "compiling", "digits", "benchmark", "memory")
 PARTS = {name: f"{__package__}.{name}" for name in (FIRST, *OTHERS)}
 """Modules with a `PART`."""
@@ -22,13 +24,13 @@ LEAST = 2.0
 
 
 def run(setup: Setup, names: Collection[str], seconds: float, output: Path, command: str) -> bool:
-    """Run parts, write the page after each, and say whether nothing failed."""
+    """Run parts, all if none is named, write the page after each, and say whether nothing failed."""
     end = time.monotonic() + seconds
     outcomes: dict[str, Outcome] = {}
     output.parent.mkdir(parents=True, exist_ok=True)
     with output.with_suffix(".log").open("w", encoding="utf-8") as log:
-        for name in PARTS:
-            reason = _why_not(name, names, outcomes, end)
+        for name in [name for name in PARTS if name == FIRST or not names or name in names]:
+            reason = _why_not(name, outcomes, end)
             outcomes[name] = Outcome(absent=reason) if reason else _run(name, setup, end, log)
             print(f"{name}: {outcomes[name]} ({outcomes[name].seconds:.0f} s)", flush=True)
             write_page(output, outcomes, command)
@@ -43,11 +45,9 @@ def _run(name: str, setup: Setup, end: float, log: TextIO) -> Outcome:
         return Outcome(failures={name: message(error)})
 
 
-def _why_not(name: str, names: Collection[str], outcomes: dict[str, Outcome], end: float) -> str:
+def _why_not(name: str, outcomes: dict[str, Outcome], end: float) -> str:
     if name == FIRST:
         return ""
-    if names and name not in names:
-        return "not asked for"
-    if outcomes[FIRST].failed:
+    if not outcomes[FIRST].passed(DEVICE):
         return "there is no device to run it on"
     return "no time left" if end - time.monotonic() < LEAST else ""
