@@ -22,6 +22,7 @@ FACTS = {
     "has_phase": "It behaves differently in training and in test.",
     "is_random": "It draws random numbers while training; they depend on the seed and the step only.",
     "has_state": "It keeps states that training moves; they are saved with the weights.",
+    "rows_independent": "A sample's result does not depend on the other samples of its batch.",
     "is_composite": "It is made of other layers.",
 }
 """What each fact of a layer means to a reader."""

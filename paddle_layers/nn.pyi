@@ -822,7 +822,7 @@ def slice(
 
     x: what is cut
     sizes: channels of each output (at least 1 values, each >= 1, none)
-    parts: number of equal outputs (>= 1, none)
+    parts: number of equal outputs (>= 1 and <= 1024, none)
     """
 
 def softmax(
@@ -901,7 +901,7 @@ def split(
     `slice` (which ONNX calls Split).
 
     x: what is copied
-    copies: number of outputs (>= 1, 2)
+    copies: number of outputs (>= 1 and <= 1024, 2)
     """
 
 def square_error(

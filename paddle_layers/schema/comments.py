@@ -121,6 +121,7 @@ COMMENTS: dict[str, str] = {
     "FactsDef.min_inputs": "Fewest inputs.",
     "FactsDef.min_outputs": "Fewest outputs.",
     "FactsDef.overwrites": "The forward pass may write its output over its input.",
+    "FactsDef.rows_independent": "A sample's result does not depend on the other samples of its batch, as far as the functions' text shows.",
     "Feed": "Which field of the source a data layer gets.",
     "Feed.field": "Name of the field in the source.",
     "Feed.input": "Name of the data layer.",

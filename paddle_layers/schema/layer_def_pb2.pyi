@@ -195,7 +195,7 @@ class ElsewhereDef(_message.Message):
     def __init__(self, system: _Optional[str] = ..., name: _Optional[str] = ...) -> None: ...
 
 class FactsDef(_message.Message):
-    __slots__ = ("is_source", "is_sink", "has_param", "has_neuron", "can_do_bp", "is_inplace", "has_loss", "has_stats", "has_phase", "is_random", "has_state", "is_composite", "back_reads_x", "back_reads_y", "overwrites", "devices", "min_inputs", "max_inputs", "min_outputs", "max_outputs")
+    __slots__ = ("is_source", "is_sink", "has_param", "has_neuron", "can_do_bp", "is_inplace", "has_loss", "has_stats", "has_phase", "is_random", "has_state", "is_composite", "back_reads_x", "back_reads_y", "overwrites", "devices", "min_inputs", "max_inputs", "min_outputs", "max_outputs", "rows_independent")
     IS_SOURCE_FIELD_NUMBER: _ClassVar[int]
     IS_SINK_FIELD_NUMBER: _ClassVar[int]
     HAS_PARAM_FIELD_NUMBER: _ClassVar[int]
@@ -216,6 +216,7 @@ class FactsDef(_message.Message):
     MAX_INPUTS_FIELD_NUMBER: _ClassVar[int]
     MIN_OUTPUTS_FIELD_NUMBER: _ClassVar[int]
     MAX_OUTPUTS_FIELD_NUMBER: _ClassVar[int]
+    ROWS_INDEPENDENT_FIELD_NUMBER: _ClassVar[int]
     is_source: bool
     is_sink: bool
     has_param: bool
@@ -236,7 +237,8 @@ class FactsDef(_message.Message):
     max_inputs: int
     min_outputs: int
     max_outputs: int
-    def __init__(self, is_source: bool = ..., is_sink: bool = ..., has_param: bool = ..., has_neuron: bool = ..., can_do_bp: bool = ..., is_inplace: bool = ..., has_loss: bool = ..., has_stats: bool = ..., has_phase: bool = ..., is_random: bool = ..., has_state: bool = ..., is_composite: bool = ..., back_reads_x: _Optional[_Iterable[str]] = ..., back_reads_y: _Optional[_Iterable[str]] = ..., overwrites: bool = ..., devices: _Optional[_Iterable[str]] = ..., min_inputs: _Optional[int] = ..., max_inputs: _Optional[int] = ..., min_outputs: _Optional[int] = ..., max_outputs: _Optional[int] = ...) -> None: ...
+    rows_independent: bool
+    def __init__(self, is_source: bool = ..., is_sink: bool = ..., has_param: bool = ..., has_neuron: bool = ..., can_do_bp: bool = ..., is_inplace: bool = ..., has_loss: bool = ..., has_stats: bool = ..., has_phase: bool = ..., is_random: bool = ..., has_state: bool = ..., is_composite: bool = ..., back_reads_x: _Optional[_Iterable[str]] = ..., back_reads_y: _Optional[_Iterable[str]] = ..., overwrites: bool = ..., devices: _Optional[_Iterable[str]] = ..., min_inputs: _Optional[int] = ..., max_inputs: _Optional[int] = ..., min_outputs: _Optional[int] = ..., max_outputs: _Optional[int] = ..., rows_independent: bool = ...) -> None: ...
 
 class LayerDef(_message.Message):
     __slots__ = ("type", "description", "inputs", "parameter_attr", "bias_attr", "layer_attr", "outputs", "extra_parameters", "statistics", "facts", "rules", "examples", "family", "elsewhere", "since_version", "package", "registered_at", "common", "number", "aliases", "version")
