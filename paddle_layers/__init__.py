@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from .define import result as result
     from .define import schedule as schedule
     from .define import source as source
+    from .define import starts as starts
     from .define import step as step
     from .define import transform as transform
     from .define import update as update
@@ -76,7 +77,7 @@ _HOMES = {
         *("Bias", "Bool", "Choice", "DefinitionError", "Example", "Float", "Floats", "Input", "Int", "Ints", "Output"),
         *("Param", "ShapeError", "Stat", "State", "String", "Strings", "Temp", "Type", "callback", "double", "each"),
         *("fill", "gradient", "helper", "infer", "initializer", "layer", "load_plugin", "optimizer", "penalty", "real"),
-        *("registries", "regularizer", "require", "result", "schedule", "source", "step", "transform", "update"),
+        *("registries", "regularizer", "require", "result", "schedule", "source", "starts", "step", "transform", "update"),
     ),
     "kernels.tuned": ("tuned",),
     "runtime": ("DeviceError", "FeedError", "Net", "Sequences"),

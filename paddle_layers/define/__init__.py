@@ -16,7 +16,7 @@ from .errors import (
 )
 from .examples import Example
 from .fields import Bias, Input, Output, Param, Stat, State, Temp
-from .functions import double, each, fill, gradient, helper, infer, output_types, real, result, update
+from .functions import double, each, fill, gradient, helper, infer, output_types, real, result, starts, update
 from .installed import ENTRY_POINTS, Plugin, PluginWarning, installed_plugins
 from .layers import LayerDefinition, layer
 from .plugins import broken_plugin, load_entry_points, load_plugin, plugin_of
@@ -79,6 +79,7 @@ __all__ = [
     "regularizer",
     "require",
     "result",
+    "starts",
     "schedule",
     "source",
     "step",

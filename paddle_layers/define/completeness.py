@@ -26,6 +26,9 @@ def check_complete(layer: LayerDefinition) -> None:
         for name in layer.params:
             if f"d{name}" not in computed:
                 raise layer.error(f"parameter `{name}` has no gradient")
+    if layer.own_rows and "starts" not in layer.hooks:
+        row = next(iter(layer.own_rows))
+        raise layer.error(f"no input has the rows `{row}`; write a function below @starts({layer.owner.__name__})")
     if layer.stats and "result" not in layer.hooks:
         raise layer.error("has statistics but no @result function that reports them")
     for example in layer.examples:

@@ -221,6 +221,15 @@ def output_types(owner: type) -> Callable[[F], F]:
     return _attach("output_types", owner)
 
 
+def starts(owner: type) -> Callable[[F], F]:
+    """Starts of the sequences of an output that has rows of its own (`"Y:S C"` where no input has `Y`).
+
+    A function on the host, called for every batch, of starts (`A_start` for rows `A:S` of an input), ids that are fed
+    (by the input's name), sizes and attributes; it gives the starts as an array, one more than there are sequences.
+    """
+    return _attach("starts", owner)
+
+
 def result(owner: type) -> Callable[[F], F]:
     """The number reported for the layer's statistics: a function of their sums by name."""
     return _attach("result", owner)

@@ -53,6 +53,8 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
     for name, places in positions.items():
         for place in places:
             binder.take(layer.inputs[name], place)
+    for row, group in layer.own_rows.items():
+        binder.levels[row] = binder.levels[group] + 1
     for axis, name in layer.axis_attributes:
         binder.sizes[axis] = attributes[name]
     arguments = {name: tuple([types[i] for i in places]) for name, places in positions.items()}

@@ -95,11 +95,19 @@ class LayerDefinition(Definition):
         return {axis.name: axis.group for field in self.fields.values() for axis in field.axes if axis.group}
 
     @cached_property
+    def own_rows(self) -> dict[str, str]:
+        """Row axes that no input has, and what groups them: their starts are computed for every batch."""
+        fed = {field.axes[0].name for field in self.inputs.values()}
+        rows = [field.axes[0] for field in self.outputs.values() if field.axes]
+        return {row.name: row.group for row in rows if row.group and row.name not in fed}
+
+    @cached_property
     def offered_names(self) -> set[str]:
         """Everything that a point function may ask for."""
         names = set(self.fields) | {"d" + name for name in self.fields} | set(self.attributes) | self.axis_names
         for group in self.groups.values():
             names |= {group, group.lower(), f"{group}_start", "before", "after", "before_of"}
+        names |= {f"{row}_start" for row in self.groups}
         for name, field in self.inputs.items():
             if {"SPARSE", "SPARSE_INT"} & set(field.kinds):
                 names |= {f"{name}_start", f"{name}_id", f"{name}_value"}

@@ -12,7 +12,7 @@ from paddle_layers.define import Type
 from paddle_layers.define.errors import suggestion
 
 from .domains import Domain
-from .graph import Graph, Value
+from .graph import Graph, OwnRows, Value
 from .values import Csr, FeedError, Sequences, as_csr, as_sequences
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ class Batch:
                 self._take(value, feeds[name], extra_ids.get(name, frozenset()))
             except FeedError as error:
                 raise FeedError(f"feed `{name}` {error}") from None
+        for made in graph.own_rows:
+            self._make_rows(made)
         for layer, first, second in graph.equal_rows:
             self._agree(layer, first, second)
 
@@ -97,6 +99,29 @@ class Batch:
                 raise FeedError(f"has {rows} samples, but {self._first} has {known}")
             self._first = self._first or f"`{name}`"
 
+    def _make_rows(self, made: OwnRows) -> None:
+        """Starts of the rows that an operation makes, in those that group them and in what groups these."""
+        op, domain = made.op, made.domain
+        given: dict[str, Any] = {**op.attributes, **op.binding.sizes}
+        given |= {f"{row}_start": self.starts[id(leaf), id(group)] for row, (leaf, group) in made.groups.items()}
+        for name, field in op.layer.inputs.items():
+            if "INT" in field.kinds:
+                given[name] = next((self.arrays.get(value.name) for value in op.argument(name)), None)
+        call = op.layer.hooks["starts"]
+        asked = {name: given[name] for name in op.layer.hook_names["starts"]}
+        absent = [name for name, value in asked.items() if value is None and op.argument(name)]
+        if absent:
+            raise FeedError(f"layer `{op.name}`: `{absent[0]}` decides how many rows there are, so it has to be fed")
+        try:
+            starts = np.asarray(call(**asked), np.int64)
+        except ValueError as error:
+            raise FeedError(f"layer `{op.name}`: {error}") from None
+        groups = domain.ancestors()
+        self.starts[id(domain), id(groups[0])] = starts
+        for outer in groups[1:]:
+            self.starts[id(domain), id(outer)] = starts[self.starts[id(groups[0]), id(outer)]]
+        self.rows[id(domain)] = int(starts[-1])
+
     def _agree(self, layer: str, first: Domain, second: Domain) -> None:
         if self.rows[id(first)] != self.rows[id(second)]:
             raise FeedError(
@@ -120,6 +145,7 @@ def feed_domains(graph: Graph) -> list[Domain]:
         for domain in (*reversed(value.domain.ancestors()), value.domain, value.entries):
             if domain is not None:
                 found.setdefault(id(domain), domain)
+    found |= {id(made.domain): made.domain for made in graph.own_rows}
     return list(found.values())
 
 

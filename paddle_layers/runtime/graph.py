@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
 from paddle_layers.define.inference import Binding
@@ -55,6 +55,15 @@ class Op:
         return (self.outputs[names.index(name)],)
 
 
+class OwnRows(NamedTuple):
+    """Rows that an operation makes for its output: how their starts are computed."""
+
+    op: Op
+    domain: Domain
+    groups: dict[str, tuple[Domain, Domain]]
+    """Rows of the inputs and what groups them, by axis."""
+
+
 @dataclass(eq=False)
 class Graph:
     """Operations in order, values by name, the feeds, the losses."""
@@ -67,6 +76,8 @@ class Graph:
     """Weight by value name."""
     equal_rows: list[tuple[str, Domain, Domain]]
     """Domains that a layer needs to agree: the layer's name and both."""
+    own_rows: list[OwnRows] = field(default_factory=list)
+    """Rows that operations make, in order."""
 
 
 def build_graph(network: Network, parameters: ParameterSet, feed_types: Mapping[str, Type]) -> Graph:
@@ -168,6 +179,10 @@ def _row_domains(graph: Graph, op: Op) -> dict[str, Domain]:
                 outer = value.domain.ancestors()
                 place = -1 if op.binding.levels[group] == 0 else 0
                 _bind_rows(graph, op, rows, group, outer[place])
+    fed = {row: (rows[row], rows[group]) for row, group in op.layer.groups.items() if row in rows}
+    for row, group in op.layer.own_rows.items():
+        rows[row] = Domain(f"rows of {op.name}", rows[group])
+        graph.own_rows.append(OwnRows(op, rows[row], fed))
     return rows
 
 

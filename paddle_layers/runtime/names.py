@@ -92,7 +92,7 @@ class Names:
     def _sequence_or_sparse(self, name: str, item: int | None) -> Argument:
         for row, group in self.op.layer.groups.items():
             leaf, outer = self.op.rows[row], self.op.rows[group]
-            if name == f"{group}_start":
+            if name in (f"{group}_start", f"{row}_start"):
                 return self.auxiliary.sequence(SequenceKey("starts", leaf, outer))
             if name == "before_of":
                 reverse = bool(self.op.attributes.get("reverse"))
