@@ -292,3 +292,13 @@ def test_sequences_come_back_as_sequences():
         assert (found.data[1] == 0).all()
     with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="list of sub-sequences"):
         net.forward({"w": [[1, 2]]})
+
+
+def test_a_net_without_parameters_is_saved_and_loaded(tmp_path):
+    network = pl.loads("""
+layer { name: "x" type: "data" data { shape: [4] } }
+layer { name: "y" type: "relu" input: "x" relu { } }
+""")
+    with pl.Net(network) as net:
+        net.save(str(tmp_path / "empty.safetensors"))
+        assert net.load(str(tmp_path / "empty.safetensors")).loaded == ()

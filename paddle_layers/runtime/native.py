@@ -47,7 +47,7 @@ def call_body(typingctx: Any, address: Any, first: Any, last: Any, pointers: Any
     return signature, codegen
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@njit(parallel=True, nogil=True)  # kept as a part of `run_launches`; with a cache of its own numba mixes up the two
 def run_pieces(address, total, chunks, pointers, ints, floats):
     """Run one launch, its pieces side by side; pieces are cut by shape, so threads never change a bit."""
     for chunk in prange(chunks):

@@ -17,10 +17,10 @@ from .compiler import Progress
 from .devices import Device, open_device
 from .feeding import Batch, feed_domains
 from .graph import Graph, Value, build_graph
-from .launches import Launch
 from .parameters import Parameter, ParameterSet
 from .plan import Plan
 from .reshaping import changed_types, extra_ids
+from .room import check_room
 from .schedule import Schedule
 from .statistics import Statistics
 from .values import FeedError, Sequences
@@ -285,12 +285,13 @@ class Net:
 
     def _reserve(self, batch_size: int) -> None:
         """Plan both phases; what they need is compiled in one go, so that the progress counts it together."""
-        launches: list[Launch] = []
+        schedules = []
         for phase, graph in self._graphs.items():
             for domain in feed_domains(graph):
                 domain.reserve(batch_size)
-            schedule = self._schedule(phase, self._usual_seeds(phase))
-            launches += (*schedule.forward, *schedule.backward)
+            schedules.append(self._schedule(phase, self._usual_seeds(phase)))
+        check_room(self.target, schedules)
+        launches = [launch for schedule in schedules for launch in (*schedule.forward, *schedule.backward)]
         self.target.compile(launches, self.dtype, self._progress)
         for phase in self._graphs:
             self._plan(phase, self._usual_seeds(phase))

@@ -34,9 +34,9 @@ class Plan:
         self.stats = schedule.stats
         counting = statistics.launches(self.stats)
         device.compile([*self.launches, *counting], schedule.dtype, progress)
+        check_room(device, [schedule])
         self.storages = schedule.lay_out()
         self.nbytes = place(self.storages)
-        check_room(device, graph, schedule, self.storages, self.nbytes)
         self._block = device.allocate(self.nbytes)
         self.table = device.table([*self.launches, *counting], schedule.dtype, self.address)
         self._end = len(self.launches) + len(counting)

@@ -5,27 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .buffers import Storage, place
+from .buffers import place
 from .devices import Device, DeviceError
 from .feeding import feed_domains
 
 if TYPE_CHECKING:
-    from .graph import Graph
     from .schedule import Schedule
 
 LARGEST = 3
 """Tensors that are named when there is too little room."""
 
 
-def check_room(device: Device, graph: Graph, schedule: Schedule, storages: Sequence[Storage], nbytes: int) -> None:
-    """Raise `DeviceError` when there is too little: with the estimate, the largest tensors and a batch that fits."""
+def check_room(device: Device, schedules: Sequence[Schedule]) -> None:
+    """Raise `DeviceError` when there is too little for the plans of all schedules.
+
+    The message has the estimate, the largest tensors and a batch that fits.
+    """
     free = device.free_bytes()
-    if free is None or nbytes <= free:
+    if free is None:
         return
-    rows = graph.samples.capacity
-    buffers = sorted((buffer for storage in storages for buffer in storage.buffers), key=lambda b: -b.nbytes)
+    storages = [schedule.lay_out() for schedule in schedules]
+    nbytes = sum(map(place, storages))
+    if nbytes <= free:
+        return
+    rows = schedules[0].graph.samples.capacity
+    found = {buffer.name: buffer for one in storages for storage in one for buffer in storage.buffers}
+    buffers = sorted(found.values(), key=lambda buffer: -buffer.nbytes)
     named = ", ".join(f"{buffer.name} ({as_bytes(buffer.nbytes)})" for buffer in buffers[:LARGEST])
-    fitting = _fitting_rows(graph, schedule, free)
+    fitting = _fitting_rows(schedules, free)
     remedy = f"a batch of {fitting} would fit" if fitting else "not even one row would fit"
     raise DeviceError(
         f"a batch of {rows} needs {as_bytes(nbytes)} of the memory of {device.name!r}, and {as_bytes(free)} are free; "
@@ -33,16 +40,16 @@ def check_room(device: Device, graph: Graph, schedule: Schedule, storages: Seque
     )
 
 
-def _fitting_rows(graph: Graph, schedule: Schedule, free: int) -> int:
+def _fitting_rows(schedules: Sequence[Schedule], free: int) -> int:
     """Most samples whose buffers fit; what hangs on sequences and entries grows with them."""
-    domains = feed_domains(graph)
+    domains = [domain for schedule in schedules for domain in feed_domains(schedule.graph)]
     full = [domain.capacity for domain in domains]
-    most = graph.samples.capacity
+    most = schedules[0].graph.samples.capacity
 
     def needed(rows: int) -> int:
         for domain, capacity in zip(domains, full, strict=True):
             domain.capacity = -(-capacity * rows // most)
-        return place(schedule.lay_out())
+        return sum(place(schedule.lay_out()) for schedule in schedules)
 
     low, high = 0, most
     while high - low > 1:

@@ -34,7 +34,7 @@ def write_tensors(
     from safetensors.numpy import save
 
     whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    write_file(Path(path), save(whole, metadata=dict(facts or {})))
+    write_file(Path(path), save(whole, metadata=dict(facts) if facts else None))
 
 
 def read_tensors(path: str | Path) -> tuple[Tensors, dict[str, str]]:

@@ -6,6 +6,8 @@ import functools
 import importlib.util
 import os
 
+import numpy as np
+
 from .compile import CudaDriver, cubin_of, cuda_driver, launch_driver, parameters_of, ptx_of
 from .device import Cuda
 from .simulator import SimulatedCard
@@ -33,6 +35,8 @@ def missing() -> str | None:
     """What the device "cuda" lacks here, with what to do; None where it can be used."""
     if importlib.util.find_spec("numba_cuda") is None:
         return "the device \"cuda\" needs numba-cuda: pip install 'paddle-layers[cuda]'"
+    if not hasattr(np, "row_stack"):  # numba-cuda 0.30 asks for it
+        return "the device \"cuda\" does not work with NumPy 2.5 yet: pip install 'paddle-layers[cuda]'"
     if simulated():
         return None
     from .driver import card_problem
