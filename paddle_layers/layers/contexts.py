@@ -1,0 +1,145 @@
+"""Layers in which a row sees its neighbours in the sequence."""
+
+import math
+
+from paddle_layers.define import Example, Input, Int, Output, Param, Temp, each, gradient, infer, layer
+
+
+@layer("context", common=("drop_rate", "error_clip"), elsewhere={"Paddle": "context_projection"}, since=1)
+class Context:
+    """Puts the rows around a row side by side: a window that moves over the sequence.
+
+    `y[t] = x[t + start], ..., x[t + start + length - 1]`, zeros beyond the ends of the sequence. In Paddle it is a
+    projection of `mixed`, and the rows beyond the ends may be learned (`trainable_padding`), which is not offered.
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    y = Output("T:S K", "`length` rows side by side")
+    length = Int("rows of the window", min=1, max=1024, aliases=("context_length",))
+    start = Int(
+        "the first row of the window, counted from the row itself; when absent the window is around it",
+        min=-1024,
+        max=1024,
+        optional=True,
+        aliases=("context_start",),
+    )
+    examples = (
+        Example(x="sequence of 2", length=3),
+        Example(x="nested sequence of 3", length=2, start=0),
+        Example(x="sequence of 1", length=2, start=-4),
+    )
+
+
+@infer(Context)
+def context_sizes(C, length):
+    return {"K": C * length}
+
+
+@each(Context.y)
+def context_y(t, k, s, x, C, S_start, start, length):
+    first = t - (length - 1) // 2 if start is None else t + start
+    u = first + k // C
+    return x[u, k % C] if S_start[s] <= u < S_start[s + 1] else 0.0
+
+
+@gradient(Context.x)
+def context_dx(t, c, s, dy, C, S_start, start, length):
+    total = 0.0
+    for j in range(length):
+        u = (t + (length - 1) // 2 if start is None else t - start) - j
+        if S_start[s] <= u < S_start[s + 1]:
+            total += dy[u, j * C + c]
+    return total
+
+
+@layer("row_conv", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "row_conv"}, since=1)
+class RowConv:
+    """Adds to every row the rows that follow it, each column with weights of its own: a look ahead.
+
+    `y[t, c] = sum over j of x[t + j, c] * weight[j, c]` as far as the sequence goes (Deep Speech 2, Amodei et al.).
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    weight = Param("J C", "weights of a row and of those that follow it", init="xavier")
+    y = Output("T:S C", "same shape as `x`")
+    length = Int("rows that count, the row itself included", min=1, axis="J", aliases=("context_length", "context_len"))
+    examples = (
+        Example(x="sequence of 3", length=2),
+        Example(x="nested sequence of 2", length=3, act="relu"),
+        Example(x="sequence of 1", length=9),
+    )
+
+
+@each(RowConv.y)
+def row_conv_y(t, c, s, x, weight, S_start, J):
+    total = 0.0
+    for u in range(t, min(t + J, S_start[s + 1])):
+        total += x[u, c] * weight[u - t, c]
+    return total
+
+
+@gradient(RowConv.x)
+def row_conv_dx(t, c, s, dy, weight, S_start, J):
+    total = 0.0
+    for u in range(max(t - J + 1, S_start[s]), t + 1):
+        total += dy[u, c] * weight[t - u, c]
+    return total
+
+
+@gradient(RowConv.weight)
+def row_conv_dweight(j, c, dy, x, S_start, S):
+    total = 0.0
+    for s in range(S):
+        for t in range(S_start[s], S_start[s + 1] - j):
+            total += dy[t, c] * x[t + j, c]
+    return total
+
+
+@layer("sequence_softmax", common=("drop_rate", "error_clip"), elsewhere={"Paddle": "sequence_softmax"}, since=1)
+class SequenceSoftmax:
+    """Exponentials of the rows of a sequence, divided by their sum: weights of the rows that add up to one.
+
+    `y[t, c] = exp(x[t, c]) / sum over the rows u of the sequence of exp(x[u, c])`, column by column. Of nested
+    sequences the rows of a sub-sequence add up to one. In Paddle it is an activation, of rows of width one.
+    """
+
+    x = Input("T:S C", "scores of the rows", seq=(1, 2))
+    y = Output("T:S C", "weights: every column of a sequence sums to one")
+    peak = Temp("S C", "largest score of the sequence")
+    total = Temp("S C", "sum of the sequence's exponentials")
+    dot = Temp("S C", "gradient of the sequence times its output")
+    examples = (Example(x="sequence of 1"), Example(x="nested sequence of 2"))
+
+
+@each(SequenceSoftmax.peak)
+def sequence_softmax_peak(s, c, x, S_start):
+    best = -math.inf
+    for t in range(S_start[s], S_start[s + 1]):
+        best = max(best, x[t, c])
+    return best
+
+
+@each(SequenceSoftmax.total)
+def sequence_softmax_total(s, c, x, peak, S_start):
+    total = 0.0
+    for t in range(S_start[s], S_start[s + 1]):
+        total += math.exp(x[t, c] - peak[s, c])
+    return total
+
+
+@each(SequenceSoftmax.y)
+def sequence_softmax_y(t, c, s, x, peak, total):
+    return math.exp(x[t, c] - peak[s, c]) / total[s, c]
+
+
+@each(SequenceSoftmax.dot)
+def sequence_softmax_dot(s, c, y, dy, S_start):
+    total = 0.0
+    for t in range(S_start[s], S_start[s + 1]):
+        total += y[t, c] * dy[t, c]
+    return total
+
+
+@gradient(SequenceSoftmax.x)
+def sequence_softmax_dx(t, c, s, y, dy, dot):
+    return y[t, c] * (dy[t, c] - dot[s, c])
