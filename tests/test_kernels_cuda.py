@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from paddle_layers.config import loads
+from paddle_layers.kernels.cuda import tiles
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.runtime import Net
 from paddle_layers.runtime.cuda import simulated_device
@@ -49,15 +50,18 @@ def compare(kind, rows, shape, settings, names=("first",), dtype="float64"):
     return used
 
 
-@pytest.mark.parametrize(("rows", "columns", "size"), [(3, 5, 7), (1, 70, 2), (2, 3, 65), (67, 33, 1)], ids=str)
-def test_fc(rows, columns, size):
-    used = compare("fc", rows, (columns,), f"size: {size}")
-    assert used == {"fc_y", "fc_dx", "fc_dweight"}
+@pytest.mark.parametrize("fewest", [1, tiles.ENOUGH], ids=["large tiles", "small tiles"])
+@pytest.mark.parametrize(
+    ("rows", "columns", "size"), [(3, 5, 7), (1, 140, 18), (35, 66, 34)], ids=["small", "one row", "odd"]
+)
+def test_fc(rows, columns, size, fewest, monkeypatch):
+    monkeypatch.setattr(tiles, "ENOUGH", fewest)
+    assert compare("fc", rows, (columns,), f"size: {size}") == {"fc_y", "fc_dx", "fc_dweight"}
 
 
 CONVOLUTIONS = {
     "odd": ((3, 6, 7), "num_filters: 4 filter_size: 3"),
-    "strides, padding": ((2, 7, 5), "num_filters: 3 filter_size: 2 filter_size_y: 3 stride: 2 stride_y: 3 padding: 1"),
+    "stride, padding": ((2, 7, 5), "num_filters: 3 filter_size: 2 filter_size_y: 3 stride: 2 stride_y: 3 padding: 1"),
     "dilation, groups": ((4, 6, 6), "num_filters: 6 filter_size: 3 padding: 2 dilation: 2 stride_y: 2 groups: 2"),
     "many filters": ((1, 3, 3), "num_filters: 66 filter_size: 2"),
     "many channels": ((67, 2, 2), "num_filters: 1 filter_size: 1"),
@@ -67,6 +71,11 @@ CONVOLUTIONS = {
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_conv(name):
     assert compare("conv", 2, *CONVOLUTIONS[name]) == {"conv_y", "conv_dx", "conv_dweight"}
+
+
+def test_conv_by_large_tiles(monkeypatch):
+    monkeypatch.setattr(tiles, "ENOUGH", 1)
+    compare("conv", 3, (34, 3, 4), "num_filters: 35 filter_size: 2 padding: 1")
 
 
 @pytest.mark.parametrize(

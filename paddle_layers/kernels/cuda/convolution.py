@@ -1,4 +1,4 @@
-"""conv by tiles: products of filters and windows."""
+"""conv by tiles: products of filters and windows, a group at a time."""
 
 from __future__ import annotations
 
@@ -8,181 +8,200 @@ from numba import cuda
 from paddle_layers.define.functions import real
 from paddle_layers.kernels.tuned import tuned
 
-from .tiles import DEPTH, LOADS, PITCH, SIDE, SLICES, SUMS, THREADS, clear, collect, multiply, put, tiles
+from .tiles import (
+    LOADS,
+    ROOM,
+    SLAB,
+    SUMS,
+    THREADS,
+    TURNS,
+    WORTH_IT,
+    bits_of,
+    blocks,
+    clear,
+    collect,
+    corner,
+    multiply,
+    put,
+    work_a_turn,
+)
 from .windows import (
-    OTHER,
-    PARTS,
-    fetch_filters,
+    TABLE,
+    fetch_rows,
     fetch_windows,
     place_pixel,
     place_tap,
     place_tap_back,
     place_window,
-    store_windows,
+    store_rows,
 )
 
-WORTH_IT = 1 << 22
+
+def fits(N: int, C: int, H: int, W: int, K: int, D: int, A: int, B: int, P: int, Q: int) -> bool:
+    """Whether tables of 32-bit numbers can tell all elements."""
+    return max(N * C * H * W, N * K * P * Q, K * D * A * B) < 1 << 30
 
 
-def multiplications(N: int, K: int, D: int, A: int, B: int, P: int, Q: int) -> int:
-    """Operations on the whole batch."""
-    return N * K * D * A * B * P * Q
+def blocks_of_y(N: int, K: int, P: int, Q: int, groups: int) -> int:
+    """Tiles of the output."""
+    return blocks(K // groups, N * P * Q, groups)
 
 
-def tiles_of_y(N: int, K: int, P: int, Q: int, groups: int) -> int:
-    """Tiles of the output, a group at a time."""
-    return groups * tiles(K // groups, N * P * Q)
+def blocks_of_dx(N: int, D: int, H: int, W: int, groups: int) -> int:
+    """Tiles of the input's gradient."""
+    return blocks(D, N * H * W, groups)
 
 
-def tiles_of_dx(N: int, D: int, H: int, W: int, groups: int) -> int:
-    """Tiles of the input's gradient, a group at a time."""
-    return groups * tiles(D, N * H * W)
+def blocks_of_dweight(K: int, D: int, A: int, B: int, groups: int) -> int:
+    """Tiles of the filters' gradient."""
+    return blocks(K // groups, D * A * B, groups)
 
 
-def tiles_of_dweight(K: int, D: int, A: int, B: int, groups: int) -> int:
-    """Tiles of the filters' gradient, a group at a time."""
-    return groups * tiles(K // groups, D * A * B)
+def work_of_y(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
+    """Multiplications for the output, in the time of a turn."""
+    return work_a_turn(K // groups, N * P * Q, D * A * B, groups)
 
 
-@tuned("conv", "conv_y", device="cuda", items=tiles_of_y, work=multiplications, least=WORTH_IT, threads=THREADS)
+def work_of_dx(N: int, K: int, D: int, A: int, B: int, H: int, W: int, groups: int) -> int:
+    """Multiplications for the input's gradient, in the time of a turn."""
+    return work_a_turn(D, N * H * W, K // groups * A * B, groups)
+
+
+def work_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
+    """Multiplications for the filters' gradient, in the time of a turn."""
+    return work_a_turn(K // groups, D * A * B, N * P * Q, groups)
+
+
+@tuned("conv", "conv_y", device="cuda", items=blocks_of_y, work=work_of_y, least=WORTH_IT, when=fits, threads=THREADS)
 def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
-    tile = cuda.shared.array((2, DEPTH, PITCH), real)
-    inner = cuda.shared.array((PARTS, DEPTH), numpy.int64)
-    outer = cuda.shared.array((PARTS, SIDE), numpy.int64)
+    tile = cuda.shared.array(ROOM, real)
+    outer = cuda.shared.array(TABLE, numpy.int32)
+    inner = cuda.shared.array(TABLE, numpy.int32)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
     N, K, P, Q = y.shape
-    _, C, H, W = x.shape
     _, D, A, B = weight.shape
     filters, depth, windows = K // groups, D * A * B, N * P * Q
-    thread = cuda.threadIdx.x & 255
-    across, down = (windows + SIDE - 1) // SIDE, (filters + SIDE - 1) // SIDE
-    left, group = cuda.blockIdx.x % across * SIDE, cuda.blockIdx.x // across // down
-    top, last = group * filters + cuda.blockIdx.x // across % down * SIDE, (group + 1) * filters
-    if thread < SIDE:
+    strides, paddings, dilations = (stride_y, stride), (padding_y, padding), (dilation_y, dilation)
+    thread = cuda.threadIdx.x
+    bits = bits_of(filters, windows)
+    slab = SLAB >> bits
+    group, top, left = corner(cuda.blockIdx.x, filters, windows, bits)
+    clear(sums)
+    if thread < 1 << bits:
         window = min(left + thread, windows - 1)
-        place_window(outer, thread, window, C, H, W, K, P, Q, stride, stride_y, padding, padding_y)
-    if thread < DEPTH:
-        inner[OTHER, thread] = -1
-        if thread < depth:
-            place_tap(inner, thread, thread, group * D, H, W, A, B, dilation, dilation_y)
-    cuda.syncthreads()
-    clear(sums)
-    fetch_filters(ahead, weight, top, last, depth, inner, thread)
-    fetch_windows(ahead, x, H, W, outer, inner, thread, False)
-    cuda.syncthreads()
-    for start in range(DEPTH, depth + DEPTH, DEPTH):
-        put(tile, 0, ahead, thread, True)
-        put(tile, 1, ahead, thread, False)
-        if thread < DEPTH:
-            inner[OTHER, thread] = -1
-            if start + thread < depth:
-                place_tap(inner, thread, start + thread, group * D, H, W, A, B, dilation, dilation_y)
+        place_window(outer, thread, window, windows, x.shape, y.shape, strides, paddings)
+    for start in range(0, depth + slab, slab):
+        if start > 0:
+            put(tile, 0, ahead, thread, bits, True)
+            put(tile, 1, ahead, thread, bits, False)
+        if thread < slab:
+            place_tap(inner, thread, start + thread, depth, group * D, x.shape, weight.shape, dilations)
         cuda.syncthreads()
-        fetch_filters(ahead, weight, top, last, depth, inner, thread)
-        fetch_windows(ahead, x, H, W, outer, inner, thread, False)
-        multiply(tile, sums, thread)
+        fetch_rows(ahead, weight, group * filters + top, (group + 1) * filters, depth, inner, thread, bits)
+        fetch_windows(ahead, x, outer, inner, thread, bits, False, False)
+        if start == 0:  # nothing to multiply yet
+            cuda.syncthreads()
+            continue
+        multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for turn in range(SLICES):
+    for turn in range(TURNS):
         if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread)
+            collect(tile, sums, turn == 0, thread, bits)
         cuda.syncthreads()
-    store_windows(y, tile, top, last, P * Q, outer, windows - left, False, thread)
-
-
-@tuned("conv", "conv_dx", device="cuda", items=tiles_of_dx, work=multiplications, least=WORTH_IT, threads=THREADS)
-def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
-    tile = cuda.shared.array((2, DEPTH, PITCH), real)
-    inner = cuda.shared.array((PARTS, DEPTH), numpy.int64)
-    outer = cuda.shared.array((PARTS, SIDE), numpy.int64)
-    ahead = cuda.local.array((2, LOADS), real)
-    sums = cuda.local.array((SUMS, SUMS), real)
-    N, C, H, W = dx.shape
-    _, K, P, Q = dy.shape
-    _, D, A, B = weight.shape
-    filters, depth, pixels = K // groups, K // groups * A * B, N * H * W
-    thread = cuda.threadIdx.x & 255
-    across, down = (pixels + SIDE - 1) // SIDE, (D + SIDE - 1) // SIDE
-    left, group = cuda.blockIdx.x % across * SIDE, cuda.blockIdx.x // across // down
-    top, last = cuda.blockIdx.x // across % down * SIDE, D
-    if thread < SIDE:
-        pixel = min(left + thread, pixels - 1)
-        place_pixel(outer, thread, pixel, C, H, W, K, P, Q, stride, stride_y, padding, padding_y)
-    if thread < DEPTH:
-        inner[OTHER, thread] = -1
-        if thread < depth:
-            place_tap_back(
-                inner, thread, thread, group * filters, D, A, B, P, Q, stride, stride_y, dilation, dilation_y
-            )
-    cuda.syncthreads()
-    clear(sums)
-    fetch_filters(ahead, weight, top, last, A * B, inner, thread)
-    fetch_windows(ahead, dy, P, Q, outer, inner, thread, False)
-    cuda.syncthreads()
-    for start in range(DEPTH, depth + DEPTH, DEPTH):
-        put(tile, 0, ahead, thread, True)
-        put(tile, 1, ahead, thread, False)
-        if thread < DEPTH:
-            inner[OTHER, thread] = -1
-            if start + thread < depth:
-                place_tap_back(
-                    inner, thread, start + thread, group * filters, D, A, B, P, Q,
-                    stride, stride_y, dilation, dilation_y,
-                )  # fmt: skip
-        cuda.syncthreads()
-        fetch_filters(ahead, weight, top, last, A * B, inner, thread)
-        fetch_windows(ahead, dy, P, Q, outer, inner, thread, False)
-        multiply(tile, sums, thread)
-        cuda.syncthreads()
-    for turn in range(SLICES):
-        if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread)
-        cuda.syncthreads()
-    store_windows(dx, tile, group * D + top, (group + 1) * D, H * W, outer, pixels - left, accumulate, thread)
+    store_rows(y, tile, group * filters + top, (group + 1) * filters, P * Q, outer, windows - left, False, thread, bits)
 
 
 @tuned(
-    "conv", "conv_dweight", device="cuda", items=tiles_of_dweight, work=multiplications, least=WORTH_IT, threads=THREADS
+    "conv", "conv_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=WORTH_IT, when=fits, threads=THREADS
+)
+def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
+    tile = cuda.shared.array(ROOM, real)
+    outer = cuda.shared.array(TABLE, numpy.int32)
+    inner = cuda.shared.array(TABLE, numpy.int32)
+    ahead = cuda.local.array((2, LOADS), real)
+    sums = cuda.local.array((SUMS, SUMS), real)
+    N, _, H, W = dx.shape
+    K, D, A, B = weight.shape
+    filters, depth, pixels = K // groups, K // groups * A * B, N * H * W
+    strides, paddings, dilations = (stride_y, stride), (padding_y, padding), (dilation_y, dilation)
+    thread = cuda.threadIdx.x
+    bits = bits_of(D, pixels)
+    slab = SLAB >> bits
+    group, top, left = corner(cuda.blockIdx.x, D, pixels, bits)
+    clear(sums)
+    if thread < 1 << bits:
+        pixel = min(left + thread, pixels - 1)
+        place_pixel(outer, thread, pixel, pixels, dx.shape, dy.shape, strides, paddings)
+    for start in range(0, depth + slab, slab):
+        if start > 0:
+            put(tile, 0, ahead, thread, bits, True)
+            put(tile, 1, ahead, thread, bits, False)
+        if thread < slab:
+            place_tap_back(
+                inner, thread, start + thread, depth, group * filters, weight.shape, dy.shape, strides, dilations
+            )
+        cuda.syncthreads()
+        fetch_rows(ahead, weight, top, D, A * B, inner, thread, bits)
+        fetch_windows(ahead, dy, outer, inner, thread, bits, False, True)
+        if start == 0:  # nothing to multiply yet
+            cuda.syncthreads()
+            continue
+        multiply(tile, sums, thread, bits)
+        cuda.syncthreads()
+    for turn in range(TURNS):
+        if turn == thread >> 6:
+            collect(tile, sums, turn == 0, thread, bits)
+        cuda.syncthreads()
+    store_rows(dx, tile, group * D + top, (group + 1) * D, H * W, outer, pixels - left, accumulate, thread, bits)
+
+
+@tuned(
+    "conv",
+    "conv_dweight",
+    device="cuda",
+    items=blocks_of_dweight,
+    work=work_of_dweight,
+    least=WORTH_IT,
+    when=fits,
+    threads=THREADS,
 )
 def conv_dweight(dweight, dy, x, accumulate, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
-    tile = cuda.shared.array((2, DEPTH, PITCH), real)
-    inner = cuda.shared.array((PARTS, DEPTH), numpy.int64)
-    outer = cuda.shared.array((PARTS, SIDE), numpy.int64)
+    tile = cuda.shared.array(ROOM, real)
+    outer = cuda.shared.array(TABLE, numpy.int32)
+    inner = cuda.shared.array(TABLE, numpy.int32)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
     N, K, P, Q = dy.shape
-    _, C, H, W = x.shape
     _, D, A, B = dweight.shape
-    filters, taps, depth = K // groups, D * A * B, N * P * Q
-    thread = cuda.threadIdx.x & 255
-    across, down = (taps + SIDE - 1) // SIDE, (filters + SIDE - 1) // SIDE
-    left, group = cuda.blockIdx.x % across * SIDE, cuda.blockIdx.x // across // down
-    top, last = group * filters + cuda.blockIdx.x // across % down * SIDE, (group + 1) * filters
-    if thread < SIDE:
-        place_tap(outer, thread, min(left + thread, taps - 1), group * D, H, W, A, B, dilation, dilation_y)
-    if thread < DEPTH:
-        inner[OTHER, thread] = -1
-        if thread < depth:
-            place_window(inner, thread, thread, C, H, W, K, P, Q, stride, stride_y, padding, padding_y)
-    cuda.syncthreads()
+    filters, depth, taps = K // groups, N * P * Q, D * A * B
+    strides, paddings, dilations = (stride_y, stride), (padding_y, padding), (dilation_y, dilation)
+    thread = cuda.threadIdx.x
+    bits = bits_of(filters, taps)
+    slab = SLAB >> bits
+    group, top, left = corner(cuda.blockIdx.x, filters, taps, bits)
     clear(sums)
-    fetch_filters(ahead, dy, top, last, P * Q, inner, thread)
-    fetch_windows(ahead, x, H, W, outer, inner, thread, True)
-    cuda.syncthreads()
-    for start in range(DEPTH, depth + DEPTH, DEPTH):
-        put(tile, 0, ahead, thread, True)
-        put(tile, 1, ahead, thread, True)
-        if thread < DEPTH:
-            inner[OTHER, thread] = -1
-            if start + thread < depth:
-                place_window(inner, thread, start + thread, C, H, W, K, P, Q, stride, stride_y, padding, padding_y)
+    if thread < 1 << bits:
+        tap = min(left + thread, taps - 1)
+        place_tap(outer, thread, tap, taps, group * D, x.shape, dweight.shape, dilations)
+    for start in range(0, depth + slab, slab):
+        if start > 0:
+            put(tile, 0, ahead, thread, bits, True)
+            put(tile, 1, ahead, thread, bits, True)
+        if thread < slab:
+            place_window(inner, thread, start + thread, depth, x.shape, dy.shape, strides, paddings)
         cuda.syncthreads()
-        fetch_filters(ahead, dy, top, last, P * Q, inner, thread)
-        fetch_windows(ahead, x, H, W, outer, inner, thread, True)
-        multiply(tile, sums, thread)
+        fetch_rows(ahead, dy, group * filters + top, (group + 1) * filters, P * Q, inner, thread, bits)
+        fetch_windows(ahead, x, outer, inner, thread, bits, True, False)
+        if start == 0:  # nothing to multiply yet
+            cuda.syncthreads()
+            continue
+        multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for turn in range(SLICES):
+    for turn in range(TURNS):
         if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread)
+            collect(tile, sums, turn == 0, thread, bits)
         cuda.syncthreads()
-    store_windows(dweight, tile, top, last, taps, outer, taps - left, accumulate, thread)
+    store_rows(
+        dweight, tile, group * filters + top, (group + 1) * filters, taps, outer, taps - left, accumulate, thread, bits
+    )

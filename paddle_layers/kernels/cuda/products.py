@@ -7,104 +7,144 @@ from numba import cuda
 from paddle_layers.define.functions import real
 from paddle_layers.kernels.tuned import tuned
 
-from .tiles import DEPTH, LOADS, PITCH, SIDE, SLICES, SUMS, THREADS, clear, collect, fetch, multiply, put, store, tiles
+from .tiles import (
+    LOADS,
+    ROOM,
+    SLAB,
+    SUMS,
+    THREADS,
+    TURNS,
+    WORTH_IT,
+    bits_of,
+    blocks,
+    clear,
+    collect,
+    corner,
+    fetch,
+    multiply,
+    put,
+    store,
+    work_a_turn,
+)
 
-WORTH_IT = 1 << 22
 
-
-def multiplications(N: int, C_i: int, K: int) -> int:
-    """Operations of a product."""
-    return N * C_i * K
-
-
-def tiles_of_y(N: int, K: int) -> int:
+def blocks_of_y(N: int, K: int) -> int:
     """Tiles of the output."""
-    return tiles(N, K)
+    return blocks(N, K)
 
 
-def tiles_of_dx(N: int, C_i: int) -> int:
+def blocks_of_dx(N: int, C_i: int) -> int:
     """Tiles of the input's gradient."""
-    return tiles(N, C_i)
+    return blocks(N, C_i)
 
 
-def tiles_of_dweight(C_i: int, K: int) -> int:
+def blocks_of_dweight(C_i: int, K: int) -> int:
     """Tiles of the weight's gradient."""
-    return tiles(C_i, K)
+    return blocks(C_i, K)
 
 
-@tuned("fc", "fc_y", device="cuda", items=tiles_of_y, work=multiplications, least=WORTH_IT, threads=THREADS)
+def work_of_y(N: int, C_i: int, K: int) -> int:
+    """Multiplications for the output, in the time of a turn."""
+    return work_a_turn(N, K, C_i)
+
+
+def work_of_dx(N: int, C_i: int, K: int) -> int:
+    """Multiplications for the input's gradient, in the time of a turn."""
+    return work_a_turn(N, C_i, K)
+
+
+def work_of_dweight(N: int, C_i: int, K: int) -> int:
+    """Multiplications for the weight's gradient, in the time of a turn."""
+    return work_a_turn(C_i, K, N)
+
+
+@tuned("fc", "fc_y", device="cuda", items=blocks_of_y, work=work_of_y, least=WORTH_IT, threads=THREADS)
 def fc_y(y, x, weight, accumulate):
-    tile = cuda.shared.array((2, DEPTH, PITCH), real)
+    tile = cuda.shared.array(ROOM, real)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
-    thread = cuda.threadIdx.x & 255  # so that the compiler knows: no index is negative
-    across = (y.shape[1] + SIDE - 1) // SIDE
-    top, left = cuda.blockIdx.x // across * SIDE, cuda.blockIdx.x % across * SIDE
+    thread = cuda.threadIdx.x
+    depth = x.shape[1]
+    bits = bits_of(y.shape[0], y.shape[1])
+    slab = SLAB >> bits
+    _, top, left = corner(cuda.blockIdx.x, y.shape[0], y.shape[1], bits)
     clear(sums)
-    fetch(ahead, 0, x, top, 0, thread, True)
-    fetch(ahead, 1, weight, left, 0, thread, False)
-    for start in range(0, x.shape[1], DEPTH):
-        put(tile, 0, ahead, thread, True)
-        put(tile, 1, ahead, thread, False)
+    for start in range(0, depth + slab, slab):
+        if start > 0:
+            put(tile, 0, ahead, thread, bits, True)
+            put(tile, 1, ahead, thread, bits, False)
         cuda.syncthreads()
-        fetch(ahead, 0, x, top, start + DEPTH, thread, True)
-        fetch(ahead, 1, weight, left, start + DEPTH, thread, False)
-        multiply(tile, sums, thread)
+        fetch(ahead, 0, x, top, start, thread, bits, True)
+        fetch(ahead, 1, weight, left, start, thread, bits, False)
+        if start == 0:  # nothing to multiply yet
+            cuda.syncthreads()
+            continue
+        multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for turn in range(SLICES):
+    for turn in range(TURNS):
         if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread)
+            collect(tile, sums, turn == 0, thread, bits)
         cuda.syncthreads()
-    store(y, tile, top, left, accumulate, thread)
+    store(y, tile, top, left, accumulate, thread, bits)
 
 
-@tuned("fc", "fc_dx", device="cuda", items=tiles_of_dx, work=multiplications, least=WORTH_IT, threads=THREADS)
+@tuned("fc", "fc_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=WORTH_IT, threads=THREADS)
 def fc_dx(dx, dy, weight, accumulate):
-    tile = cuda.shared.array((2, DEPTH, PITCH), real)
+    tile = cuda.shared.array(ROOM, real)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
-    thread = cuda.threadIdx.x & 255
-    across = (dx.shape[1] + SIDE - 1) // SIDE
-    top, left = cuda.blockIdx.x // across * SIDE, cuda.blockIdx.x % across * SIDE
+    thread = cuda.threadIdx.x
+    depth = dy.shape[1]
+    bits = bits_of(dx.shape[0], dx.shape[1])
+    slab = SLAB >> bits
+    _, top, left = corner(cuda.blockIdx.x, dx.shape[0], dx.shape[1], bits)
     clear(sums)
-    fetch(ahead, 0, dy, top, 0, thread, True)
-    fetch(ahead, 1, weight, left, 0, thread, True)
-    for start in range(0, dy.shape[1], DEPTH):
-        put(tile, 0, ahead, thread, True)
-        put(tile, 1, ahead, thread, True)
+    for start in range(0, depth + slab, slab):
+        if start > 0:
+            put(tile, 0, ahead, thread, bits, True)
+            put(tile, 1, ahead, thread, bits, True)
         cuda.syncthreads()
-        fetch(ahead, 0, dy, top, start + DEPTH, thread, True)
-        fetch(ahead, 1, weight, left, start + DEPTH, thread, True)
-        multiply(tile, sums, thread)
+        fetch(ahead, 0, dy, top, start, thread, bits, True)
+        fetch(ahead, 1, weight, left, start, thread, bits, True)
+        if start == 0:  # nothing to multiply yet
+            cuda.syncthreads()
+            continue
+        multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for turn in range(SLICES):
+    for turn in range(TURNS):
         if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread)
+            collect(tile, sums, turn == 0, thread, bits)
         cuda.syncthreads()
-    store(dx, tile, top, left, accumulate, thread)
+    store(dx, tile, top, left, accumulate, thread, bits)
 
 
-@tuned("fc", "fc_dweight", device="cuda", items=tiles_of_dweight, work=multiplications, least=WORTH_IT, threads=THREADS)
+@tuned(
+    "fc", "fc_dweight", device="cuda", items=blocks_of_dweight, work=work_of_dweight, least=WORTH_IT, threads=THREADS
+)
 def fc_dweight(dweight, x, dy, accumulate):
-    tile = cuda.shared.array((2, DEPTH, PITCH), real)
+    tile = cuda.shared.array(ROOM, real)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
-    thread = cuda.threadIdx.x & 255
-    across = (dweight.shape[1] + SIDE - 1) // SIDE
-    top, left = cuda.blockIdx.x // across * SIDE, cuda.blockIdx.x % across * SIDE
+    thread = cuda.threadIdx.x
+    depth = x.shape[0]
+    bits = bits_of(dweight.shape[0], dweight.shape[1])
+    slab = SLAB >> bits
+    _, top, left = corner(cuda.blockIdx.x, dweight.shape[0], dweight.shape[1], bits)
     clear(sums)
-    fetch(ahead, 0, x, top, 0, thread, False)
-    fetch(ahead, 1, dy, left, 0, thread, False)
-    for start in range(0, x.shape[0], DEPTH):
-        put(tile, 0, ahead, thread, False)
-        put(tile, 1, ahead, thread, False)
+    for start in range(0, depth + slab, slab):
+        if start > 0:
+            put(tile, 0, ahead, thread, bits, False)
+            put(tile, 1, ahead, thread, bits, False)
         cuda.syncthreads()
-        fetch(ahead, 0, x, top, start + DEPTH, thread, False)
-        fetch(ahead, 1, dy, left, start + DEPTH, thread, False)
-        multiply(tile, sums, thread)
+        fetch(ahead, 0, x, top, start, thread, bits, False)
+        fetch(ahead, 1, dy, left, start, thread, bits, False)
+        if start == 0:  # nothing to multiply yet
+            cuda.syncthreads()
+            continue
+        multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for turn in range(SLICES):
+    for turn in range(TURNS):
         if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread)
+            collect(tile, sums, turn == 0, thread, bits)
         cuda.syncthreads()
-    store(dweight, tile, top, left, accumulate, thread)
+    store(dweight, tile, top, left, accumulate, thread, bits)

@@ -1,73 +1,122 @@
 """Matrix products by tiles: what the kernels of products and convolutions have in common.
 
-A block computes a square tile of the result, 64 by 64, from slabs of both operands in shared memory. A slab is 32 deep
-and lies the same way for both: `tile[operand, depth, side]`. 64 threads share out the results, 8 by 8 sums in the
-registers of each; four such teams, the slices, take a quarter of every slab each, so that a block keeps a
-multiprocessor busy where there are few tiles. At the end the slices add up their sums in the tile, one after another.
-While a slab is multiplied, the elements of the next one are on their way into registers.
+A block computes a square tile of the result from slabs of both operands in shared memory, which lie the same way for
+both, `pitch` numbers for each step along the depth. Each thread has 8 by 8 sums in its registers; as many threads as
+cover the tile are a team, and the teams of a block share out the depth of every slab. While a slab is multiplied, the
+elements of the next one are on their way into registers. At the end the sums of the teams are added up in shared
+memory, in an order that is always the same.
 
-For each step along the depth a thread reads 16 numbers of shared memory as four vectors for its 64 products. Its rows
-and columns are two runs of 4, 32 apart: a warp's vectors then lie side by side. Rows of the tile are padded by 4, so
-that elements fetched along the depth are put down without bank conflicts, too.
+Tiles are 64 wide, by four teams, where there are enough of them for the multiprocessors of a large card. Otherwise
+they are 32 or 16 wide, by 16 or 64 teams, and slabs are deeper in return: a block then moves and multiplies as many
+numbers in a turn.
+
+For each step along the depth a thread reads 16 numbers of shared memory, as four vectors, for 64 products. Its rows
+and columns are two runs of 4, half a tile apart, so that the vectors of a warp lie side by side; the pitch is padded by
+4. A thread needs at most 128 registers, so that two blocks share a multiprocessor: one fetches while one multiplies.
+In a turn of 64 wide tiles 512 of some 1000 instructions multiply; of an H200's 67 TFLOP/s we expect 25 to 30.
+
+Arrays are indexed by `flat`, which saves numba's check for negative indices: with it the vectors fall apart.
 """
 
 from __future__ import annotations
 
 from paddle_layers.define.functions import helper, real
 
-SIDE = 64
-"""Rows and columns of a tile."""
-DEPTH = 32
-PITCH = SIDE + 4
 THREADS = 256
-SLICES = 4
-STEPS = DEPTH // SLICES
-"""Steps of a slab along the depth that a slice takes."""
+WIDEST = 6
+"""The width of a tile is two to the power of its bits: this many at most."""
+NARROWEST = 4
+SLAB = 2048
+"""Elements of a slab."""
+LOADS = SLAB // THREADS
+"""Elements of a slab that a thread moves."""
 SUMS = 8
 """Rows and columns of results in a thread."""
-LOADS = SIDE * DEPTH // THREADS
-"""Elements of a slab that a thread moves."""
-STORES = SIDE * SIDE // THREADS
+TURNS = 4
+"""Turns in which sums are added up: a block has four times as many as shared memory has room for."""
+SECOND = 128 * 20
+"""Where the second slab begins in shared memory: room for a slab of the narrowest tiles, which are padded most."""
+ROOM = 2 * SECOND
+
+MULTIPROCESSORS = 128
+ENOUGH = MULTIPROCESSORS // 2
+"""Tiles below which narrower ones, four times as many, are done sooner."""
+WORTH_IT = 1 << 20
+"""Multiplications that point functions do while every multiprocessor takes a turn: 500 in each of 2100 cycles."""
 
 
-def tiles(rows: int, columns: int) -> int:
-    """Tiles that cover a matrix."""
-    return -(-rows // SIDE) * -(-columns // SIDE)
+def blocks(rows: int, columns: int, matrices: int = 1) -> int:
+    """Tiles that cover all matrices of the result."""
+    return matrices * int(tiles(rows, columns, bits_of(rows, columns)))
+
+
+def work_a_turn(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
+    """Multiplications in the time of a turn: one slab on every multiprocessor; the ends of a tile cost two turns."""
+    slabs = -(-depth * 2 ** bits_of(rows, columns) // SLAB)
+    turns = -(-blocks(rows, columns, matrices) // MULTIPROCESSORS) * (slabs + 2)
+    return matrices * rows * columns * depth // max(turns, 1)
 
 
 @helper
-def spot(thread, i, along):
-    """Depth and side of the element that a thread moves in its turn `i`.
+def tiles(rows, columns, bits):
+    """Tiles that cover a matrix."""
+    return ((rows + (1 << bits) - 1) >> bits) * ((columns + (1 << bits) - 1) >> bits)
 
-    Neighbours in memory go to neighbouring threads: runs of 8 along the depth, or a whole side.
+
+@helper
+def bits_of(rows, columns):
+    """Bits of a matrix's tiles: narrower where there are few, or where half of each would be empty."""
+    bits = WIDEST
+    while bits > NARROWEST and (2 * min(rows, columns) <= 1 << bits or tiles(rows, columns, bits) < ENOUGH):
+        bits -= 1
+    return bits
+
+
+@helper
+def corner(block, rows, columns, bits):
+    """Which of several matrices a block works on, and the first row and column of its tile."""
+    down, across = (rows + (1 << bits) - 1) >> bits, (columns + (1 << bits) - 1) >> bits
+    return block // across // down, block // across % down << bits, block % across << bits
+
+
+@helper
+def spot(thread, bits, along):
+    """Depth and side of the first element that a thread moves; the others follow along the depth, 256 / width apart.
+
+    Neighbours in memory go to neighbouring threads: runs of 4 along the depth, or a whole side.
     """
     if along:
-        return (thread & 7) + i % 4 * 8, (thread >> 3) + i // 4 * 32
-    return (thread >> 6) + i * 4, thread & 63
+        return (thread & 3) + (thread >> (bits + 2)) * 4, (thread >> 2) & ((1 << bits) - 1)
+    return thread >> bits, thread & ((1 << bits) - 1)
 
 
 @helper
-def fetch(ahead, operand, matrix, first, start, thread, along):
+def fetch(ahead, operand, matrix, first, start, thread, bits, along):
     """Read a thread's part of a slab; rows of the matrix lie along the depth or across it. Zero beyond the depth.
 
-    Beyond the side the last elements are read again, for results that are not stored.
+    Beyond the side the last element is read again, for results that are not stored.
     """
+    k, m = spot(thread, bits, along)
+    k += start
+    if along:
+        at, step, depth = min(first + m, matrix.shape[0] - 1) * matrix.shape[1] + k, 1, matrix.shape[1]
+    else:
+        at, step, depth = k * matrix.shape[1] + min(first + m, matrix.shape[1] - 1), matrix.shape[1], matrix.shape[0]
     for i in range(LOADS):
-        k, m = spot(thread, i, along)
-        if along:
-            row, column = min(first + m, matrix.shape[0] - 1), start + k
-            ahead[operand, i] = matrix[row, column] if 0 <= column < matrix.shape[1] else real(0)
-        else:
-            row, column = start + k, min(first + m, matrix.shape[1] - 1)
-            ahead[operand, i] = matrix[row, column] if 0 <= row < matrix.shape[0] else real(0)
+        ahead[operand, i] = matrix.flat[at] if k < depth else real(0)
+        k += 1 << (8 - bits)
+        at += step << (8 - bits)
 
 
 @helper
-def put(tile, operand, ahead, thread, along):
-    """Put what was fetched into the tile."""
+def put(tile, operand, ahead, thread, bits, along):
+    """Put what was fetched into shared memory."""
+    k, m = spot(thread, bits, along)
+    pitch = (1 << bits) + 4
+    at = operand * SECOND + k * pitch + m
     for i in range(LOADS):
-        k, m = spot(thread, i, along)
-        tile[operand, k, m] = ahead[operand, i]
+        tile.flat[at] = ahead[operand, i]
+        at += pitch << (8 - bits)
 
 
 @helper
@@ -79,38 +128,57 @@ def clear(sums):
 
 
 @helper
-def multiply(tile, sums, thread):
-    """Add the products of a slice's part of the slab to a thread's sums."""
-    first, row, column = (thread >> 6) * STEPS, (thread >> 3 & 7) * 4, (thread & 7) * 4
-    for step in range(STEPS):
+def multiply(tile, sums, thread, bits):
+    """Add the products of a team's part of the slabs to a thread's sums."""
+    steps = 1 << (bits - 3)
+    half, pitch = steps * 4, (2 * steps + 1) * 4
+    team, lane = thread >> (2 * bits - 6), thread & (steps * steps - 1)
+    row = team * steps * pitch + (lane >> (bits - 3)) * 4
+    column = SECOND + team * steps * pitch + (lane & (steps - 1)) * 4
+    for _ in range(steps):
         for i in range(SUMS):
-            left = tile[0, first + step, row + i // 4 * 32 + i % 4]
+            left = tile.flat[row + i // 4 * half + i % 4]
             for j in range(SUMS):
-                sums[i, j] += left * tile[1, first + step, column + j // 4 * 32 + j % 4]
+                sums[i, j] += left * tile.flat[column + j // 4 * half + j % 4]
+        row += pitch
+        column += pitch
 
 
 @helper
-def collect(tile, sums, first, thread):
-    """Bring a thread's sums into the tile, whose two slabs now are the upper and the lower half of the result."""
-    row, column = (thread >> 3 & 7) * 4, (thread & 7) * 4
+def collect(tile, sums, first, thread, bits):
+    """Add a thread's sums to those of other turns; shared memory now has results of a quarter of the teams."""
+    steps = 1 << (bits - 3)
+    half, pitch = steps * 4, (2 * steps + 1) * 4
+    team, lane = (thread & 63) >> (2 * bits - 6), thread & (steps * steps - 1)
+    corner = ((team << bits) + (lane >> (bits - 3)) * 4) * pitch + (lane & (steps - 1)) * 4
     for i in range(SUMS):
         for j in range(SUMS):
-            at = column + j // 4 * 32 + j % 4
+            at = corner + (i // 4 * half + i % 4) * pitch + j // 4 * half + j % 4
             if first:
-                tile[i // 4, row + i % 4, at] = sums[i, j]
+                tile.flat[at] = sums[i, j]
             else:
-                tile[i // 4, row + i % 4, at] += sums[i, j]
+                tile.flat[at] += sums[i, j]
 
 
 @helper
-def store(matrix, tile, top, left, accumulate, thread):
+def result(tile, row, column, bits):
+    """An element of the result, once all turns are over."""
+    pitch = (1 << bits) + 4
+    total = real(0)
+    for team in range(1 << (12 - 2 * bits)):
+        total += tile.flat[((team << bits) + row) * pitch + column]
+    return total
+
+
+@helper
+def store(matrix, tile, top, left, accumulate, thread, bits):
     """Write the tile's part of the result, a run of columns by neighbouring threads."""
-    column = left + (thread & 63)
-    for i in range(STORES):
-        low = (thread >> 6) + i % 8 * 4
-        row = top + i // 8 * 32 + low
-        if row < matrix.shape[0] and column < matrix.shape[1]:
+    for i in range(1 << (2 * bits - 8)):
+        e = thread + i * THREADS
+        row, column = e >> bits, e & ((1 << bits) - 1)
+        if top + row < matrix.shape[0] and left + column < matrix.shape[1]:
+            at = (top + row) * matrix.shape[1] + left + column
             if accumulate:
-                matrix[row, column] += tile[i // 8, low, thread & 63]
+                matrix.flat[at] += result(tile, row, column, bits)
             else:
-                matrix[row, column] = tile[i // 8, low, thread & 63]
+                matrix.flat[at] = result(tile, row, column, bits)
