@@ -1,0 +1,55 @@
+"""References of paddle_layers/layers/attentions.py."""
+
+import numpy as np
+
+
+def pieces(rows, starts):
+    return np.split(rows, starts[1:-1])
+
+
+def places(starts):
+    return np.concatenate([np.arange(length) for length in np.diff(starts)])
+
+
+def attend(query, keys, values, causal, scale):
+    """One head of one sequence, with the probabilities written out."""
+    scores = query @ keys.T * (query.shape[1] ** -0.5 if scale is None else scale)
+    if causal:
+        scores[~np.tri(*scores.shape, dtype=bool)] = -np.inf
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True, initial=-1e300))
+    return (
+        weights / weights.sum(axis=1, keepdims=True) @ values if keys.size else np.zeros((len(query), values.shape[1]))
+    )
+
+
+def multi_head_attention(inputs, params, attributes):
+    names, heads = ("query", "keys", "values"), attributes["num_heads"]
+    done = []
+    for rows in zip(*(pieces(inputs[name], inputs[f"{name}.starts"][0]) for name in names), strict=True):
+        parts = zip(*(np.split(array, heads, axis=1) for array in rows), strict=True)
+        done.append(np.hstack([attend(*part, attributes["causal"], attributes["scale"]) for part in parts]))
+    return {"y": np.concatenate(done)}
+
+
+def position_embedding(inputs, params, attributes):
+    at = places(inputs["x.starts"][-1])
+    if attributes["drop_rate"] and attributes["training"]:
+        return {"y": None}
+    return {"y": inputs["x"] + params["table"][at]}
+
+
+def sinusoidal_position(inputs, params, attributes):
+    x = inputs["x"]
+    y = x.copy()
+    for row, place in enumerate(places(inputs["x.starts"][-1])):
+        for column in range(x.shape[1]):
+            angle = place / 10000 ** (column // 2 * 2 / x.shape[1])
+            y[row, column] += np.cos(angle) if column % 2 else np.sin(angle)
+    return {"y": y}
+
+
+REFERENCES = {
+    "multi_head_attention": multi_head_attention,
+    "position_embedding": position_embedding,
+    "sinusoidal_position": sinusoidal_position,
+}
