@@ -1,0 +1,40 @@
+"""Costs of whole sequences, by looking at every labelling and at every alignment."""
+
+import itertools
+
+import numpy as np
+
+
+def chains(inputs):
+    """The rows of every innermost sequence, as slices."""
+    starts = inputs["x.starts"][-1]
+    return [slice(first, last) for first, last in itertools.pairwise(starts)]
+
+
+def labellings(x, transitions):
+    """All labellings of the rows with their scores."""
+    start, end, steps = transitions[0], transitions[1], transitions[2:]
+    for path in itertools.product(range(x.shape[1]), repeat=len(x)):
+        score = sum(row[k] for row, k in zip(x, path, strict=True)) + sum(steps[k] for k in itertools.pairwise(path))
+        yield path, score + (start[path[0]] + end[path[-1]] if path else 0.0)
+
+
+def crf(inputs, params, attributes):
+    cost = []
+    for rows in chains(inputs):
+        scores = dict(labellings(inputs["x"][rows], params["transitions"]))
+        cost.append(np.logaddexp.reduce(list(scores.values())) - scores[tuple(inputs["label"][rows])])
+    weight = inputs.get("weight")
+    return {"cost": np.array(cost) if weight is None else cost * weight}
+
+
+def crf_decoding(inputs, params, attributes):
+    best = [()]
+    for rows in chains(inputs):
+        best.append(max(labellings(inputs["x"][rows], params["transitions"]), key=lambda found: found[1])[0])
+    path = np.concatenate(best).astype(np.int64)
+    label = inputs.get("label")
+    return {"path": path, "error": np.full(len(path), np.nan) if label is None else 1.0 * (path != label)}
+
+
+REFERENCES = {"crf": crf, "crf_decoding": crf_decoding}
