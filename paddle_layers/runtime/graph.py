@@ -47,6 +47,11 @@ class Op:
         """Values given for an input."""
         return tuple(self.inputs[place] for place in self.binding.positions[name])
 
+    def group_of(self, row: str) -> Domain:
+        """What groups a row axis into its sequences."""
+        outer = self.rows[row].ancestors()
+        return outer[-1 if self.binding.levels[self.layer.groups[row]] == 0 else 0]
+
     def output(self, name: str) -> tuple[Value, ...]:
         """Values of an output; several for a repeatable one."""
         names = list(self.layer.outputs)
@@ -179,7 +184,8 @@ def _row_domains(graph: Graph, op: Op) -> dict[str, Domain]:
                 outer = value.domain.ancestors()
                 place = -1 if op.binding.levels[group] == 0 else 0
                 _bind_rows(graph, op, rows, group, outer[place])
-    fed = {row: (rows[row], rows[group]) for row, group in op.layer.groups.items() if row in rows}
+    op.rows = rows
+    fed = {row: (rows[row], op.group_of(row)) for row in op.layer.groups if row in rows}
     for row, group in op.layer.own_rows.items():
         rows[row] = Domain(f"rows of {op.name}", rows[group])
         graph.own_rows.append(OwnRows(op, rows[row], fed))

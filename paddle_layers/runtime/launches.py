@@ -92,7 +92,7 @@ def _kernel(
         group = layer.groups[row]
         array = f"{group}_start" if function.scan else f"{row}_map"
         kind = "starts" if function.scan else "map"
-        found = names.auxiliary.sequence(SequenceKey(kind, names.op.rows[row], names.op.rows[group]))
+        found = names.auxiliary.sequence(SequenceKey(kind, names.op.rows[row], names.op.group_of(row)))
         if array not in args:
             extra[array] = found
         sequence = (group.lower(), array)

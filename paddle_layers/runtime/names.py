@@ -72,7 +72,7 @@ class Names:
             return Key(self.op.name)
         if name == "which":
             return Extent(item or 0)
-        if name in layer.axis_names:
+        if name in layer.axis_names or name in self.op.rows:
             return self.size(name, item if function.over is not None else None)
         if name in layer.attributes:
             return plain_argument(self.op.attributes[name])
@@ -91,7 +91,7 @@ class Names:
 
     def _sequence_or_sparse(self, name: str, item: int | None) -> Argument:
         for row, group in self.op.layer.groups.items():
-            leaf, outer = self.op.rows[row], self.op.rows[group]
+            leaf, outer = self.op.rows[row], self.op.group_of(row)
             if name in (f"{group}_start", f"{row}_start"):
                 return self.auxiliary.sequence(SequenceKey("starts", leaf, outer))
             if name == "before_of":

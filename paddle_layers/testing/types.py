@@ -44,14 +44,20 @@ def _names_nan(definition: LayerDefinition) -> bool:
     return any(isinstance(node, ast.Attribute) and node.attr in ("nan", "inf") for node in nodes)
 
 
+def _check_rows(case: Case, type_: Type, value: object, found: int) -> str | None:
+    rows = case.batch.rows_at(type_.level)
+    if found != rows:
+        return f"has {found} rows, inferred was {type_}, of which this batch has {rows}"
+    if isinstance(value, Sequences) and list(value.starts) != list(case.batch.starts[0]):
+        return f"has sequences from {list(value.starts)}, those of the batch start at {list(case.batch.starts[0])}"
+    return None
+
+
 def _check(case: Case, type_: Type, value: object) -> str | None:
     level = value.level if isinstance(value, Sequences) else 0
     array = np.asarray(value.data if isinstance(value, Sequences) else value)
-    rows = case.batch.rows_at(type_.level)
-    if len(array) != rows:
-        return f"has {len(array)} rows, inferred was {type_}, of which this batch has {rows}"
-    if isinstance(value, Sequences) and list(value.starts) != list(case.batch.starts[0]):
-        return f"has sequences from {list(value.starts)}, those of the batch start at {list(case.batch.starts[0])}"
+    if not case.definition.own_rows and (problem := _check_rows(case, type_, value, len(array))):
+        return problem
     if level != type_.level or array.shape[1:] != type_.dims:
         return f"is {array.shape[1:]} of level {level}, inferred was {type_}"
     if type_.kind == "INT":
