@@ -127,6 +127,34 @@ def concat(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def context(
+    x: Value,
+    *,
+    length: int,
+    start: int | None = None,
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Puts the rows around a row side by side: a window that moves over the sequence.
+
+    `y[t] = x[t + start], ..., x[t + start + length - 1]`, zeros beyond the ends of the sequence. In Paddle it is a
+    projection of `mixed`, and the rows beyond the ends may be learned (`trainable_padding`), which is not offered.
+
+    x: rows of sequences
+    length: rows of the window (>= 1 and <= 1024, required)
+    start: the first row of the window, counted from the row itself; when absent the window is around it (>= -1024 and <= 1024, none)
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def conv(
     x: Value,
     *,
@@ -183,6 +211,82 @@ def conv(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def cos_sim(
+    a: Value,
+    b: Value,
+    *,
+    scale: float = 1.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cosine of the angle between a row and each of the vectors that lie side by side in another row.
+
+    `y[n, k] = scale * (a . b_k) / (|a| * |b_k|)` with `b_k` the columns `k * C` and on of `b`. As many columns as in
+    `a` are one vector; Paddle calls it `cos_vm` where there are more. A vector of zeros has no direction: its
+    similarity is 0, and so is its gradient. Paddle stops there.
+
+    a: rows
+    b: K vectors side by side, as long as the rows of `a`
+    scale: factor of the cosine (1)
+    """
+
+def crf(
+    x: Value,
+    label: Value,
+    weight: Value | None = None,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Minus the log-likelihood of the labels of a sequence under a linear-chain conditional random field.
+
+    A labelling `l` of the rows `1..n` has the score `start[l_1] + end[l_n] + sum over t of x[t, l_t] + sum over t > 1
+    of step[l_(t-1), l_t]`; then `cost = log(sum over all labellings of exp(score)) - score(label)`, times `weight`
+    where the sequence has one (Lafferty et al., "Conditional random fields", 2001). `transitions` has Paddle's layout:
+    row 0 is `start`, row 1 is `end`, row `2 + i` has the scores of the steps from class `i`. An empty sequence costs
+    nothing. A chain is a sub-sequence where sequences are nested; Paddle refuses these. Paddle's `coeff` scales the
+    gradient and not the cost: `loss_weight` scales both.
+
+    x: score of every class in every row
+    label: right class of every row
+    weight: importance of every sequence
+    """
+
+def crf_decoding(
+    x: Value,
+    label: Value | None = None,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """The labelling of a sequence that has the best score under a linear-chain conditional random field.
+
+    Scores are those of `crf`; share its `transitions`. The path is found by Viterbi's algorithm; of equal steps the
+    one from the smaller class is taken. With labels, `error` says where the path differs from them; without, it holds
+    NaN. Paddle has one output: the path without labels, the errors with them.
+
+    x: score of every class in every row
+    label: right class of every row
+    """
+
 def cross_entropy(
     x: Value,
     label: Value,
@@ -237,6 +341,25 @@ def data(
     data_type: what a row is (DENSE)
     size: number of ids, or width of a sparse row (>= 1, none)
     seq_nested_level: 0: single rows, 1: sequences, 2: sequences of sub-sequences (>= 0 and <= 2, 0)
+    """
+
+def dot_prod(
+    a: Value,
+    b: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Inner product of two rows: `y[n] = sum_c a[n, c] * b[n, c]`.
+
+    a: rows
+    b: as many columns
     """
 
 def dropout(
@@ -348,6 +471,55 @@ def embedding(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def eos_id(
+    x: Value,
+    *,
+    eos_id: int,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Says of every id whether it is the one that ends a sequence: 1 if so, else 0.
+
+    x: ids
+    eos_id: the id that ends a sequence (>= 0, required)
+    """
+
+def expand(
+    x: Value,
+    like: Value,
+    *,
+    level: Literal["SEQUENCE", "SUBSEQUENCE"] = "SEQUENCE",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Repeats the row of a sequence for each of the rows that the sequence has elsewhere.
+
+    `y[t] = x[s]` for every row t of sequence s of `like`, whose values do not matter. In Paddle `trans_type` says
+    whether `x` has a row for every sequence or for every sub-sequence; here `level` does.
+
+    x: one row per sequence, or per sub-sequence
+    like: sequences with the rows that are wanted
+    level: what a row of `x` stands for (SEQUENCE)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def fc(
     *x: Value | Sequence[Value],
     size: int,
@@ -445,6 +617,49 @@ def gradient_clip(
     threshold: limit of the gradient's elements (> 0, required)
     """
 
+def interpolation(
+    weight: Value,
+    a: Value,
+    b: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Goes from one row to another by a share: `y[n] = weight[n] * a[n] + (1 - weight[n]) * b[n]`.
+
+    weight: share of `a`, usually between 0 and 1
+    a: rows where the weight is 1
+    b: rows where the weight is 0
+    """
+
+def kmax_seq_score(
+    x: Value,
+    *,
+    beam_size: int = 1,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Gives the places of the largest scores of every sequence, the largest first, -1 where it has fewer rows.
+
+    Places count from 0 in each sequence; of equal scores the first comes first. As in Paddle they are real numbers, and
+    there is no gradient.
+
+    x: scores
+    beam_size: how many places (>= 1 and <= 1024, 1)
+    """
+
 def layer_norm(
     x: Value,
     *,
@@ -490,6 +705,28 @@ def linear(
     """Identity: the activation that changes nothing, used where a layer names none.
 
     x: values of any shape
+    """
+
+def linear_comb(
+    weights: Value,
+    vectors: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Adds up the vectors that lie side by side in a row, each with a weight of that row.
+
+    `y[n, c] = sum_k weights[n, k] * vectors[n, k * C + c]`. There are as many vectors as weights, so Paddle's `size`
+    follows; nothing makes the combination convex but a `softmax` before the weights.
+
+    weights: factor of each vector
+    vectors: K vectors side by side
     """
 
 def lrn(
@@ -546,6 +783,61 @@ def maxid(
     numbers; here it is one id, which an embedding takes as it is.
 
     x: score of every class
+    """
+
+def multi_head_attention(
+    query: Value,
+    keys: Value,
+    values: Value,
+    *,
+    num_heads: int = 1,
+    causal: bool = False,
+    scale: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Every row of `query` gets the mean of the rows of `values` in its sequence, weighted by how well the keys fit.
+
+    For each head, `y[t] = sum_k p[t, k] * values[k]` with `p[t] = softmax_k(scale * query[t] . keys[k])`, over the
+    keys of the same sample (Vaswani et al. 2017). The columns of all inputs are cut into `num_heads` equal parts, one
+    after the other. Give one layer three times for attention of a sequence to itself; the keys may as well be those of
+    sequences with other lengths. Sequences lie end to end, so there is no padding and no mask.
+
+    Nothing is projected: put an `fc` before every input and behind the output, as Paddle's `multi_head_attention`
+    network does. Where there is no key at all the output is zero; torch gives NaN. The probabilities are never stored:
+    the logarithm of their denominators is kept and they are computed again (Dao 2023).
+
+    query: what each row looks for
+    keys: what each row is found by
+    values: what each row tells
+    num_heads: parts into which the columns are cut (>= 1, 1)
+    causal: the row at a place sees keys up to the same place in their sequence only (false)
+    scale: factor of the products; when absent: one over the root of a head's columns (none)
+    """
+
+def out_prod(
+    a: Value,
+    b: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Outer product of two rows, row by row of the matrix: `y[n, c * D + d] = a[n, c] * b[n, d]`.
+
+    a: rows of the matrix
+    b: columns of the matrix
     """
 
 def pool(
@@ -611,6 +903,30 @@ def pool(
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def position_embedding(
+    x: Value,
+    *,
+    max_length: int,
+    drop_rate: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Adds to every row the row of a learned table that belongs to its place in the sequence.
+
+    `y[t] = x[t] + table[p]` where `p` counts from 0 within the sequence, or within the sub-sequence of a nested one
+    (Gehring et al. 2017). Rows at place `max_length` and beyond have nothing to be learned for them and become NaN.
+
+    x: rows of sequences
+    max_length: rows of the longest sequence (>= 1, required)
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     """
 
 def prelu(
@@ -681,6 +997,33 @@ def reshape(
     dims: axes of a row; 0: as in `x`, -1: what is left (>= -1, required)
     """
 
+def row_conv(
+    x: Value,
+    *,
+    length: int,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Adds to every row the rows that follow it, each column with weights of its own: a look ahead.
+
+    `y[t, c] = sum over j of x[t + j, c] * weight[j, c]` as far as the sequence goes (Deep Speech 2, Amodei et al.).
+
+    x: rows of sequences
+    length: rows that count, the row itself included (>= 1, required)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def scale(
     x: Value,
     *,
@@ -701,6 +1044,25 @@ def scale(
 
     x: rows or images
     bias: add a bias to every output (true)
+    """
+
+def scaling(
+    weight: Value,
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Multiplies every row by its own weight, as attention does: `y[n] = weight[n] * x[n]`.
+
+    weight: factor of every row
+    x: rows or images
     """
 
 def seq_avg_pool(
@@ -730,6 +1092,201 @@ def seq_avg_pool(
     strategy: what the sum of the rows is divided by (AVERAGE)
     level: what one row of the output covers (SEQUENCE)
     act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def seq_concat(
+    x: Value,
+    z: Value,
+    *,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Puts the rows of the second sequence behind those of the first, sample by sample.
+
+    `y[s] = x[s] followed by z[s]`; both have the same number of sequences. Of nested sequences the sub-sequences are
+    put together.
+
+    x: the rows that come first
+    z: the rows behind them
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def seq_first(
+    x: Value,
+    *,
+    level: Literal["SEQUENCE", "SUBSEQUENCE"] = "SEQUENCE",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Takes the first row of every sequence.
+
+    `y[s] = x[first row of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`.
+
+    x: rows of sequences
+    level: what one row of the output covers (SEQUENCE)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def seq_last(
+    x: Value,
+    *,
+    level: Literal["SEQUENCE", "SUBSEQUENCE"] = "SEQUENCE",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Takes the last row of every sequence: the state in which a recurrent layer ends.
+
+    `y[s] = x[last row of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`; a `reverse` recurrent
+    layer ends in the first row, which `seq_first` takes.
+
+    x: rows of sequences
+    level: what one row of the output covers (SEQUENCE)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def seq_max_pool(
+    x: Value,
+    *,
+    level: Literal["SEQUENCE", "SUBSEQUENCE"] = "SEQUENCE",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Takes the largest value of every column over the rows of a sequence.
+
+    `y[s, c] = max over the rows t of s of x[t, c]`; the gradient goes to the first row that has it. An empty sequence
+    gives zeros, as in Paddle, whose `trans_type` is `level`. For windows of rows (`seq_pool_stride`) there is
+    `seq_window_pool`.
+
+    x: rows of sequences
+    level: what one row of the output covers (SEQUENCE)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def seq_reshape(
+    x: Value,
+    *,
+    size: int,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cuts the rows of every sequence into narrower ones, whose width divides theirs.
+
+    The values of a sequence keep their order; `n` rows of width `C` become `n * C / size` rows. Paddle also makes wider
+    rows, where every sequence of a batch has to have a number of values that is divisible by `size`.
+
+    x: rows of sequences
+    size: width of a row (>= 1, required)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def seq_window_pool(
+    x: Value,
+    *,
+    stride: int,
+    strategy: Literal["AVERAGE", "SUM", "SQUARE_ROOT", "FIRST", "LAST"] = "AVERAGE",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cuts every sequence into windows of `stride` rows and gives one row for each: a shorter sequence.
+
+    The last window has what is left. `AVERAGE`, `SUM` and `SQUARE_ROOT` add up the rows of a window and divide by their
+    number, by nothing or by its root; `FIRST` and `LAST` take one of them. In Paddle every sequence pooling has the
+    attribute `seq_pool_stride` for it.
+
+    x: rows of sequences
+    stride: rows of a window (>= 1, required)
+    strategy: what a window gives (AVERAGE)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def sequence_softmax(
+    x: Value,
+    *,
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Exponentials of the rows of a sequence, divided by their sum: weights of the rows that add up to one.
+
+    `y[t, c] = exp(x[t, c]) / sum over the rows u of the sequence of exp(x[u, c])`, column by column. Of nested
+    sequences the rows of a sub-sequence add up to one. In Paddle it is an activation, of rows of width one.
+
+    x: scores of the rows
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
@@ -798,6 +1355,29 @@ def sigmoid_cross_entropy(
     x: one score per question
     target: wanted answers
     ignore_label: terms with this target cost nothing (none)
+    """
+
+def sinusoidal_position(
+    x: Value,
+    *,
+    drop_rate: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Adds to every row waves of its place in the sequence, from short ones in front to long ones at the end.
+
+    `y[t, 2i] = x[t, 2i] + sin(a)` and `y[t, 2i + 1] = x[t, 2i + 1] + cos(a)` with `a = p / 10000 ** (2i / C)`, where
+    `p` counts from 0 within the sequence, or within the sub-sequence of a nested one (Vaswani et al. 2017). Nothing is
+    learned, so there is no longest sequence.
+
+    x: rows of sequences
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     """
 
 def slice(
@@ -929,6 +1509,36 @@ def square_error(
     target: wanted rows
     weight: importance of every row
     coeff: factor of the squared distance (1)
+    """
+
+def sub_seq(
+    x: Value,
+    offset: Value,
+    length: Value,
+    *,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Takes from every sequence a run of rows, given by its first row and its length.
+
+    `y[s] = x[s][offset[s] : offset[s] + length[s]]`: as in Python's slices, what is beyond the end is left out. Paddle
+    does not check the ranges. `offset` and `length` have to be fed: they decide how many rows there are.
+
+    x: rows of sequences
+    offset: first row of the run, from 0
+    length: rows of the run
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
 def tanh(
