@@ -1,13 +1,16 @@
 """Tuned CUDA kernels: equal to the point functions in numba's simulator, and lean in PTX and machine code."""
 
+import re
+
 import numpy as np
 import pytest
 
 from paddle_layers.config import loads
-from paddle_layers.kernels.cuda import tiles
+from paddle_layers.kernels.cuda import convolution, products, tiles
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.runtime import Net
-from paddle_layers.runtime.cuda import simulated_device
+from paddle_layers.runtime.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
+from paddle_layers.testing.ptx import ARCHITECTURES, launches_of
 
 DATA = 'layer {{ name: "x" type: "data" data {{ shape: [{}] }} }}\n'
 LAYER = 'layer {{ name: "{}" type: "{}" input: "x" propagate_down: true {} {} {{ {} bias: false }} }}\n'
@@ -50,12 +53,19 @@ def compare(kind, rows, shape, settings, names=("first",), dtype="float64"):
     return used
 
 
-@pytest.mark.parametrize("fewest", [1, tiles.ENOUGH], ids=["large tiles", "small tiles"])
 @pytest.mark.parametrize(
-    ("rows", "columns", "size"), [(3, 5, 7), (1, 140, 18), (35, 66, 34)], ids=["small", "one row", "odd"]
+    ("rows", "columns", "size", "enough"),
+    [
+        pytest.param(3, 5, 7, tiles.ENOUGH, id="tiles of 16"),
+        pytest.param(1, 140, 18, tiles.ENOUGH, id="one row"),
+        pytest.param(18, 70, 20, 1, id="tiles of 32"),
+        pytest.param(35, 66, 34, 1, id="tiles of 64"),
+        pytest.param(35, 66, 34, tiles.ENOUGH, id="many tiles of 16", marks=pytest.mark.slow),
+        pytest.param(130, 66, 70, 1, id="many tiles of 64", marks=pytest.mark.slow),
+    ],
 )
-def test_fc(rows, columns, size, fewest, monkeypatch):
-    monkeypatch.setattr(tiles, "ENOUGH", fewest)
+def test_fc(rows, columns, size, enough, monkeypatch):
+    monkeypatch.setattr(tiles, "ENOUGH", enough)
     assert compare("fc", rows, (columns,), f"size: {size}") == {"fc_y", "fc_dx", "fc_dweight"}
 
 
@@ -84,3 +94,50 @@ def test_conv_by_large_tiles(monkeypatch):
 )
 def test_adds_to_gradients_that_are_there(kind, shape, settings):
     compare(kind, 4, shape, settings, ("first", "second"), "float32")
+
+
+@pytest.mark.parametrize(
+    ("work", "faster"),
+    [
+        (products.work_of_y(N=64, C_i=4096, K=1000), True),
+        (products.work_of_dweight(N=64, C_i=800, K=500), True),
+        (products.work_of_y(N=64, C_i=500, K=10), False),
+        (convolution.work_of_y(N=64, K=50, D=20, A=5, B=5, P=8, Q=8, groups=1), True),
+        (convolution.work_of_dweight(N=64, K=64, D=64, A=3, B=3, P=56, Q=56, groups=1), True),
+        (convolution.work_of_dx(N=64, K=128, D=1, A=3, B=3, H=56, W=56, groups=128), False),
+    ],
+)
+def test_point_functions_stay_where_they_are_faster(work, faster):
+    assert (work >= tiles.WORTH_IT) is faster
+
+
+def test_images_too_large_for_the_tables_stay_with_the_point_functions():
+    sizes = {"C": 3, "H": 512, "W": 512, "K": 4, "D": 3, "A": 1, "B": 1, "P": 512, "Q": 512}
+    assert convolution.fits(N=1000, **sizes)
+    assert not convolution.fits(N=1100, **sizes)
+
+
+KERNELS = {
+    "fc": (network("fc", (5,), "size: 3", ("first",)), ("fc_y", "fc_dx", "fc_dweight")),
+    "conv": (network("conv", *CONVOLUTIONS["odd"], ("first",)), ("conv_y", "conv_dx", "conv_dweight")),
+}
+
+
+@pytest.mark.parametrize(
+    "architecture", [pytest.param(cc, marks=() if cc == (9, 0) else pytest.mark.slow) for cc in ARCHITECTURES], ids=str
+)
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, (_, names) in KERNELS.items() for name in names])
+def test_registers_hold_the_sums(kind, name, architecture):
+    with tuned_at_every_size():
+        found = {launch.name: launch for launch in launches_of(KERNELS[kind][0], training=True)}
+    driver = cuda_driver(found[name].code, "float32")
+    text = ptx_of(driver, architecture)
+    assert ".local" not in text
+    assert ".f64" not in text
+    assert text.count("fma.rn.f32") == tiles.SUMS**2
+    assert registers(cubin_of(driver, architecture)) <= 136  # 128 are aimed at; compilers differ by some
+
+
+def registers(cubin):
+    """Registers of the functions of a cubin, by its attributes of that kind: 0x2f in the format 0x04, of 8 bytes."""
+    return max(int.from_bytes(count, "little") for count in re.findall(rb"\x04\x2f\x08\0.{4}(.{4})", cubin, re.DOTALL))
