@@ -1,0 +1,253 @@
+"""Combinations of rows: weighted, interpolated, multiplied, compared."""
+
+import math
+
+from paddle_layers.define import Example, Float, Input, Output, Temp, each, gradient, infer, layer, require
+
+
+@layer("scaling", elsewhere={"Paddle": "scaling"}, since=1)
+class Scaling:
+    """Multiplies every row by its own weight, as attention does: `y[n] = weight[n] * x[n]`."""
+
+    weight = Input("N 1", "factor of every row", seq=(0, 1, 2))
+    x = Input("N ...", "rows or images", seq=(0, 1, 2))
+    y = Output("N ...", "same shape as `x`")
+    examples = (
+        Example(weight="1", x="4"),
+        Example(weight="scalar", x="2x3x2"),
+        Example(weight="sequence of 1", x="sequence of 3"),
+    )
+
+
+@each(Scaling.y)
+def scaling_y(n, i, weight, x):
+    return weight[n] * x[n, i]
+
+
+@gradient(Scaling.weight)
+def scaling_dweight(n, dy, x):
+    total = 0.0
+    for i in range(x.shape[1]):
+        total += dy[n, i] * x[n, i]
+    return total
+
+
+@gradient(Scaling.x)
+def scaling_dx(n, i, dy, weight):
+    return dy[n, i] * weight[n]
+
+
+@layer("interpolation", elsewhere={"Paddle": "interpolation"}, since=1)
+class Interpolation:
+    """Goes from one row to another by a share: `y[n] = weight[n] * a[n] + (1 - weight[n]) * b[n]`."""
+
+    weight = Input("N 1", "share of `a`, usually between 0 and 1", seq=(0, 1, 2))
+    a = Input("N C", "rows where the weight is 1", seq=(0, 1, 2))
+    b = Input("N C", "rows where the weight is 0", seq=(0, 1, 2))
+    y = Output("N C", "rows in between")
+    examples = (
+        Example(weight="1", a="4", b="4"),
+        Example(weight="nested sequence of scalar", a="nested sequence of 2", b="nested sequence of 2"),
+    )
+
+
+@each(Interpolation.y)
+def interpolation_y(n, c, weight, a, b):
+    return weight[n] * a[n, c] + (1.0 - weight[n]) * b[n, c]
+
+
+@gradient(Interpolation.weight)
+def interpolation_dweight(n, dy, a, b, C):
+    total = 0.0
+    for c in range(C):
+        total += dy[n, c] * (a[n, c] - b[n, c])
+    return total
+
+
+@gradient(Interpolation.a)
+def interpolation_da(n, c, dy, weight):
+    return weight[n] * dy[n, c]
+
+
+@gradient(Interpolation.b)
+def interpolation_db(n, c, dy, weight):
+    return (1.0 - weight[n]) * dy[n, c]
+
+
+@layer("linear_comb", elsewhere={"Paddle": "convex_comb"}, since=1)
+class LinearComb:
+    """Adds up the vectors that lie side by side in a row, each with a weight of that row.
+
+    `y[n, c] = sum_k weights[n, k] * vectors[n, k * C + c]`. There are as many vectors as weights, so Paddle's `size`
+    follows; nothing makes the combination convex but a `softmax` before the weights.
+    """
+
+    weights = Input("N K", "factor of each vector", seq=(0, 1, 2))
+    vectors = Input("N D", "K vectors side by side", seq=(0, 1, 2))
+    y = Output("N C", "their weighted sum")
+    examples = (
+        Example(weights="3", vectors="6"),
+        Example(weights="1", vectors="4"),
+        Example(weights="sequence of 2", vectors="sequence of 2"),
+    )
+
+
+@infer(LinearComb)
+def linear_comb_sizes(K, D):
+    require(D % K == 0, "vectors", f"{D} columns cannot be cut into {K} vectors, one for each weight")
+    return {"C": D // K}
+
+
+@each(LinearComb.y)
+def linear_comb_y(n, c, weights, vectors, K, C):
+    total = 0.0
+    for k in range(K):
+        total += weights[n, k] * vectors[n, k * C + c]
+    return total
+
+
+@gradient(LinearComb.weights)
+def linear_comb_dweights(n, k, dy, vectors, C):
+    total = 0.0
+    for c in range(C):
+        total += dy[n, c] * vectors[n, k * C + c]
+    return total
+
+
+@gradient(LinearComb.vectors)
+def linear_comb_dvectors(n, d, dy, weights, C):
+    return dy[n, d % C] * weights[n, d // C]
+
+
+@layer("dot_prod", elsewhere={"Paddle": "dot_prod"}, since=1)
+class DotProd:
+    """Inner product of two rows: `y[n] = sum_c a[n, c] * b[n, c]`."""
+
+    a = Input("N C", "rows", seq=(0, 1, 2))
+    b = Input("N C", "as many columns", seq=(0, 1, 2))
+    y = Output("N 1", "one number per row")
+    examples = (Example(a="4", b="4"), Example(a="sequence of 3", b="sequence of 3"))
+
+
+@each(DotProd.y)
+def dot_prod_y(n, a, b, C):
+    total = 0.0
+    for c in range(C):
+        total += a[n, c] * b[n, c]
+    return total
+
+
+@gradient(DotProd.a)
+def dot_prod_da(n, c, dy, b):
+    return dy[n] * b[n, c]
+
+
+@gradient(DotProd.b)
+def dot_prod_db(n, c, dy, a):
+    return dy[n] * a[n, c]
+
+
+@layer("out_prod", elsewhere={"Paddle": "out_prod"}, since=1)
+class OutProd:
+    """Outer product of two rows, row by row of the matrix: `y[n, c * D + d] = a[n, c] * b[n, d]`."""
+
+    a = Input("N C", "rows of the matrix", seq=(0, 1, 2))
+    b = Input("N D", "columns of the matrix", seq=(0, 1, 2))
+    y = Output("N E", "C * D products")
+    examples = (
+        Example(a="2", b="3"),
+        Example(a="1", b="2"),
+        Example(a="nested sequence of 2", b="nested sequence of 2"),
+    )
+
+
+@infer(OutProd)
+def out_prod_sizes(C, D):
+    return {"E": C * D}
+
+
+@each(OutProd.y)
+def out_prod_y(n, e, a, b, D):
+    return a[n, e // D] * b[n, e % D]
+
+
+@gradient(OutProd.a)
+def out_prod_da(n, c, dy, b, D):
+    total = 0.0
+    for d in range(D):
+        total += dy[n, c * D + d] * b[n, d]
+    return total
+
+
+@gradient(OutProd.b)
+def out_prod_db(n, d, dy, a, C, D):
+    total = 0.0
+    for c in range(C):
+        total += dy[n, c * D + d] * a[n, c]
+    return total
+
+
+@layer("cos_sim", elsewhere={"Paddle": "cos"}, since=1)
+class CosSim:
+    """Cosine of the angle between a row and each of the vectors that lie side by side in another row.
+
+    `y[n, k] = scale * (a . b_k) / (|a| * |b_k|)` with `b_k` the columns `k * C` and on of `b`. As many columns as in
+    `a` are one vector; Paddle calls it `cos_vm` where there are more. A vector of zeros has no direction: its
+    similarity is 0, and so is its gradient. Paddle stops there.
+    """
+
+    a = Input("N C", "rows", seq=(0, 1, 2))
+    b = Input("N D", "K vectors side by side, as long as the rows of `a`", seq=(0, 1, 2))
+    y = Output("N K", "similarity to each of them")
+    scale = Float("factor of the cosine", default=1.0, aliases=("cos_scale",))
+    shrink_a = Temp("N", "one over the length of the row, 0 for zeros")
+    shrink_b = Temp("N K", "one over the length of the vector, 0 for zeros")
+    examples = (
+        Example(a="4", b="4"),
+        Example(a="2", b="6", scale=5.0),
+        Example(a="sequence of 3", b="sequence of 3"),
+    )
+
+
+@infer(CosSim)
+def cos_sim_sizes(C, D):
+    require(D % C == 0, "b", f"{D} columns cannot be cut into vectors of {C} columns, as long as those of `a`")
+    return {"K": D // C}
+
+
+@each(CosSim.shrink_a)
+def cos_sim_shrink_a(n, a, C):
+    total = 0.0
+    for c in range(C):
+        total += a[n, c] * a[n, c]
+    return 1.0 / math.sqrt(total) if total > 0.0 else 0.0
+
+
+@each(CosSim.shrink_b)
+def cos_sim_shrink_b(n, k, b, C):
+    total = 0.0
+    for d in range(k * C, (k + 1) * C):
+        total += b[n, d] * b[n, d]
+    return 1.0 / math.sqrt(total) if total > 0.0 else 0.0
+
+
+@each(CosSim.y)
+def cos_sim_y(n, k, a, b, shrink_a, shrink_b, C, scale):
+    total = 0.0
+    for c in range(C):
+        total += a[n, c] * b[n, k * C + c]
+    return scale * total * shrink_a[n] * shrink_b[n, k]
+
+
+@gradient(CosSim.a)
+def cos_sim_da(n, c, dy, y, a, b, shrink_a, shrink_b, C, K, scale):
+    total = 0.0
+    for k in range(K):
+        total += dy[n, k] * (scale * b[n, k * C + c] * shrink_b[n, k] - y[n, k] * a[n, c] * shrink_a[n])
+    return total * shrink_a[n]
+
+
+@gradient(CosSim.b)
+def cos_sim_db(n, d, dy, y, a, b, shrink_a, shrink_b, C, scale):
+    k = d // C
+    return dy[n, k] * (scale * a[n, d % C] * shrink_a[n] - y[n, k] * b[n, d] * shrink_b[n, k]) * shrink_b[n, k]
