@@ -1,0 +1,69 @@
+"""What crf and crf_decoding promise beyond their formula: digits of long sequences, one set of transitions for both."""
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+
+ROWS, CLASSES = 3000, 5
+CHAIN = """
+layer { name: "x" type: "data" data { shape: 5 seq_nested_level: 1 } }
+layer { name: "label" type: "data" data { data_type: INT size: 5 seq_nested_level: 1 } }
+layer {
+  name: "cost" type: "crf" input: "x" propagate_down: true input: "label" propagate_down: false
+  param { of: "transitions" share: "steps" }
+}
+layer {
+  name: "found" type: "crf_decoding" input: "x" input: "label" output: "path" output: "error"
+  param { of: "transitions" share: "steps" }
+}
+"""
+
+
+def chain(dtype):
+    rng = np.random.default_rng(0)
+    x = (10 * rng.standard_normal((ROWS, CLASSES)) + 5).astype(np.float32)
+    label = rng.integers(0, CLASSES, ROWS)
+    steps = rng.standard_normal((CLASSES + 2, CLASSES)).astype(np.float32)
+    with pl.Net(pl.loads(CHAIN), dtype=dtype) as net:
+        (transitions,) = net.parameters.values()
+        transitions.value = steps
+        outputs = net.forward({"x": pl.Sequences(x, [0, ROWS]), "label": pl.Sequences(label, [0, ROWS])})
+        net.backward()
+        return outputs, net.gradient("x"), transitions.gradient
+
+
+def test_a_long_sequence_loses_no_digits_in_float32():
+    outputs, dx, dtransitions = chain("float32")
+    exact, exact_dx, exact_dtransitions = chain("float64")
+    np.testing.assert_allclose(outputs["cost"], exact["cost"], rtol=1e-6)
+    np.testing.assert_allclose(dx, exact_dx, atol=2e-5)
+    np.testing.assert_allclose(dtransitions, exact_dtransitions, rtol=1e-4, atol=1e-2)
+    np.testing.assert_array_equal(outputs["path"].data, exact["path"].data)
+
+
+def test_a_labelling_that_is_found_costs_least():
+    outputs, *_ = chain("float64")
+    x, label = np.arange(10.0).reshape(2, 5) % 7, np.array([1, 3])
+    assert 0 < outputs["error"].data.mean() < 1
+    with pl.Net(pl.loads(CHAIN), dtype="float64") as net:
+        feeds = {"x": pl.Sequences(x, [0, 2]), "label": pl.Sequences(label, [0, 2])}
+        first = net.forward(feeds)
+        best = net.forward({**feeds, "label": pl.Sequences(first["path"].data, [0, 2])})
+    assert best["error"].data.sum() == 0
+    assert best["cost"] < first["cost"]
+
+
+@pytest.mark.parametrize(
+    ("layer", "label", "settings", "words"),
+    [
+        ("crf", "sequence of ids<4", {}, "there are 4 labels, but 3 classes have a score"),
+        ("crf_decoding", "sequence of ids<4", {}, "there are 4 labels, but 3 classes have a score"),
+        ("ctc", "sequence of ids<4", {"max_labels": 2}, "there are 4 labels, but 3 classes have a score"),
+        ("ctc", "sequence of ids<3", {"max_labels": 2, "blank": 3}, "the blank is class 3, but 3 classes have a score"),
+    ],
+)
+def test_refusals(layer, label, settings, words):
+    definition = pl.registry[layer]
+    with pytest.raises(pl.ShapeError, match=words):
+        definition.infer([pl.Type.parse("sequence of 3"), pl.Type.parse(label)], definition.bind(settings))
