@@ -4,7 +4,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.kernels.tuned import check_names
-from paddle_layers.testing import check_layer, compile_layer
+from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer, compile_layer
 from paddle_layers.testing.ptx import ARCHITECTURES
 
 LAYERS = sorted(pl.registry)
@@ -12,8 +12,13 @@ LAYERS = sorted(pl.registry)
 
 @pytest.mark.parametrize("name", LAYERS)
 def test_conforms(name):
-    report = check_layer(name)
-    assert sum(report.checked.values()) > 0 or not pl.registry[name].inputs
+    assert {*LAYER_PROPERTIES, "inference", "memory"} <= check_layer(name).checked.keys()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAYERS)
+def test_conforms_on_many_configs(name):
+    check_layer(name, configs=200, properties=PROPERTIES.keys() - {"cuda"})
 
 
 @pytest.mark.parametrize("name", LAYERS)

@@ -40,6 +40,11 @@ class Case:
     def __str__(self) -> str:
         return f"phase {self.phase}, {self.batch}\n{self.text()}".rstrip()
 
+    @property
+    def is_example(self) -> bool:
+        """Whether it is one of the definition's examples, with their batch."""
+        return self.given_batch is None
+
     @cached_property
     def batch(self) -> Batch:
         """The rows, by default the seven of the examples."""

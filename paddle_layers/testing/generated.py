@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,8 +13,8 @@ from .configs import Config
 from .inference import check_text
 from .strategies import draw_configs, find_smallest
 
-DRAWS = 250
-FAR_DRAWS = 100
+DRAWS = 200
+FAR_DRAWS = 60
 TRIES = 60
 """Configs that are tried to find a smaller one that fails."""
 LARGEST = 600
@@ -46,14 +47,25 @@ def _smallest_answer(
 
 
 def chosen(definition: LayerDefinition, most: int) -> Iterator[Config]:
-    """At most so many legal configs, each with a value, type, level or batch that none before it has."""
+    """At most so many legal configs, each with a value, type, level or batch that none before it has.
+
+    Where many are asked for, a pair of these is enough that none before it has.
+    """
     seen: set[Any] = set()
     count = 0
-    for config in draw_configs(definition, DRAWS):
-        if count < most and not config.features <= seen and config.elements <= LARGEST and _is_legal(config):
-            seen |= config.features
+    for config in draw_configs(definition, draws(most), far=False):
+        shown: set[Any] = set(config.features)
+        if most > DRAWS // 2:
+            shown |= set(itertools.combinations(sorted(shown, key=repr), 2))
+        if count < most and not shown <= seen and config.elements <= LARGEST and _is_legal(config):
+            seen |= shown
             count += 1
             yield config
+
+
+def draws(most: int) -> int:
+    """Configs that are drawn to choose so many from."""
+    return max(DRAWS, 5 * most)
 
 
 def _is_legal(config: Config) -> bool:
@@ -66,11 +78,11 @@ def _is_legal(config: Config) -> bool:
     return True
 
 
-def smallest(definition: LayerDefinition, known: Config | None, failing: Failing) -> tuple[Case, str] | None:
-    """The smallest failing case that is found, starting at `known`."""
+def smallest(definition: LayerDefinition, known: Config | None, failing: Failing, most: int) -> tuple[Case, str] | None:
+    """The smallest failing case that is found, starting at `known`, which is one of `most` that were chosen."""
 
     def fails(config: Config) -> bool:
         return config.elements <= LARGEST and _is_legal(config) and any(True for _ in failing(config))
 
-    small = find_smallest(definition, DRAWS, known, fails, far=False, tries=TRIES)
+    small = find_smallest(definition, draws(most), known, fails, far=False, tries=TRIES)
     return next(failing(small), None) if small is not None else None

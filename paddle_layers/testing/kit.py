@@ -138,7 +138,7 @@ class _Check:
                 if message is not None and found == blamed:
                     yield other, message
 
-        return smallest(self.definition, config, failing) or (case, message)
+        return smallest(self.definition, config, failing, self.configs) or (case, message)
 
 
 def _outcome(name: str, case: Case, *, generated: bool) -> tuple[bool, str, str | None]:

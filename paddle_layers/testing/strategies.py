@@ -104,7 +104,7 @@ def _class_of(sizes: tuple[int, ...]) -> tuple[int, bool]:
 
 
 @functools.lru_cache(maxsize=4)
-def draw_configs(definition: LayerDefinition, count: int, *, far: bool = False) -> tuple[Config, ...]:
+def draw_configs(definition: LayerDefinition, count: int, *, far: bool) -> tuple[Config, ...]:
     """The first `count` configs, the same in every run."""
     found: list[Config] = []
 

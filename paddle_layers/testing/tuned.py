@@ -18,7 +18,7 @@ from .results import run
 def check_tuned(case: Case) -> Verdicts:
     """Run the case with tuned kernels, however small it is, and without: outputs and gradients must agree.
 
-    What memory, threads and facts ask of point functions is asked of tuned kernels, too.
+    On examples, what memory, determinism and facts ask of point functions is asked of tuned kernels, too.
     """
     if not tuned_functions(case.definition.name):
         return
@@ -30,7 +30,7 @@ def check_tuned(case: Case) -> Verdicts:
             why = f"in {dtype} when {', '.join(sorted(used))} run tuned"
             for name, values in expected.items():
                 yield name, close(values, found[name], tolerance, why)
-    if used:
+    if used and case.is_example:
         with tuned_at_every_size():
             for check in (check_memory, check_determinism, check_facts):
                 yield from check(case)
