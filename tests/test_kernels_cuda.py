@@ -135,7 +135,7 @@ def test_registers_hold_the_sums(kind, name, architecture):
     assert ".local" not in text
     assert ".f64" not in text
     assert text.count("fma.rn.f32") == tiles.SUMS**2
-    assert registers(cubin_of(driver, architecture)) <= 136  # 128 are aimed at; compilers differ by some
+    assert registers(cubin_of(driver, architecture)) <= 128  # then two blocks share a multiprocessor
 
 
 def registers(cubin):

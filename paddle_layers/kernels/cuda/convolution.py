@@ -26,6 +26,7 @@ from .tiles import (
     work_a_turn,
 )
 from .windows import (
+    LINE,
     TABLE,
     fetch_rows,
     fetch_windows,
@@ -89,6 +90,7 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
     group, top, left = corner(cuda.blockIdx.x, filters, windows, bits)
     clear(sums)
     if thread < 1 << bits:
+        outer.flat[LINE + thread] = (group * filters + min(top + thread, filters - 1)) * depth
         window = min(left + thread, windows - 1)
         place_window(outer, thread, window, windows, x.shape, y.shape, strides, paddings)
     for start in range(0, depth + slab, slab):
@@ -98,7 +100,7 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
         if thread < slab:
             place_tap(inner, thread, start + thread, depth, group * D, x.shape, weight.shape, dilations)
         cuda.syncthreads()
-        fetch_rows(ahead, weight, group * filters + top, (group + 1) * filters, depth, inner, thread, bits)
+        fetch_rows(ahead, weight, outer, inner, thread, bits)
         fetch_windows(ahead, x, outer, inner, thread, bits, False, False)
         if start == 0:  # nothing to multiply yet
             cuda.syncthreads()
@@ -131,6 +133,7 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
     group, top, left = corner(cuda.blockIdx.x, D, pixels, bits)
     clear(sums)
     if thread < 1 << bits:
+        outer.flat[LINE + thread] = min(top + thread, D - 1) * A * B
         pixel = min(left + thread, pixels - 1)
         place_pixel(outer, thread, pixel, pixels, dx.shape, dy.shape, strides, paddings)
     for start in range(0, depth + slab, slab):
@@ -142,7 +145,7 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
                 inner, thread, start + thread, depth, group * filters, weight.shape, dy.shape, strides, dilations
             )
         cuda.syncthreads()
-        fetch_rows(ahead, weight, top, D, A * B, inner, thread, bits)
+        fetch_rows(ahead, weight, outer, inner, thread, bits)
         fetch_windows(ahead, dy, outer, inner, thread, bits, False, True)
         if start == 0:  # nothing to multiply yet
             cuda.syncthreads()
@@ -182,6 +185,7 @@ def conv_dweight(dweight, dy, x, accumulate, stride, stride_y, padding, padding_
     group, top, left = corner(cuda.blockIdx.x, filters, taps, bits)
     clear(sums)
     if thread < 1 << bits:
+        outer.flat[LINE + thread] = (group * filters + min(top + thread, filters - 1)) * P * Q
         tap = min(left + thread, taps - 1)
         place_tap(outer, thread, tap, taps, group * D, x.shape, dweight.shape, dilations)
     for start in range(0, depth + slab, slab):
@@ -191,7 +195,7 @@ def conv_dweight(dweight, dy, x, accumulate, stride, stride_y, padding, padding_
         if thread < slab:
             place_window(inner, thread, start + thread, depth, x.shape, dy.shape, strides, paddings)
         cuda.syncthreads()
-        fetch_rows(ahead, dy, group * filters + top, (group + 1) * filters, P * Q, inner, thread, bits)
+        fetch_rows(ahead, dy, outer, inner, thread, bits)
         fetch_windows(ahead, x, outer, inner, thread, bits, True, False)
         if start == 0:  # nothing to multiply yet
             cuda.syncthreads()

@@ -11,8 +11,8 @@ from paddle_layers.define.functions import helper, real
 
 from .tiles import LOADS, THREADS, result, spot
 
-TABLE = 640
-"""Numbers in a table: five rows, for as many columns as the deepest slab has."""
+TABLE = 768
+"""Numbers in a table: six rows, for as many columns as the deepest slab has."""
 BASE = 0
 """Number of the element in the whole tensor; those of a pixel and a tap add up."""
 ROW = 128
@@ -21,6 +21,8 @@ PHASE = 384
 """Pixels between two strides are under taps of the same phase only."""
 OTHER = 512
 """Number of the element in the tensor that shares the axis."""
+LINE = 640
+"""Number of the first element of a row of the other operand; in `outer` only."""
 OUTSIDE = -(1 << 30)
 """Row and number beyond the depth."""
 
@@ -92,13 +94,13 @@ def fetch_windows(ahead, values, outer, inner, thread, bits, along, strided):
 
 
 @helper
-def fetch_rows(ahead, values, first, last, stride, inner, thread, bits):
-    """Read a thread's part of a slab of the other operand: rows `first` to `last`, `stride` numbers apart."""
+def fetch_rows(ahead, values, outer, inner, thread, bits):
+    """Read a thread's part of a slab of the other operand."""
     k, m = spot(thread, bits, True)
-    base = min(first + m, last - 1) * stride
+    line = outer.flat[LINE + m]
     for i in range(LOADS):
         other = inner.flat[OTHER + k]
-        ahead[0, i] = values.flat[base + other] if other >= 0 else real(0)
+        ahead[0, i] = values.flat[line + other] if other >= 0 else real(0)
         k += 1 << (8 - bits)
 
 
