@@ -1,0 +1,119 @@
+"""Learned interactions: products of columns, each with a weight."""
+
+from paddle_layers.define import Bias, Example, Input, Int, Output, Param, Temp, each, gradient, layer
+
+
+@layer("tensor", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "tensor"}, since=1)
+class Tensor:
+    """A bilinear form of two rows for every output: `y[n, k] = sum_c sum_d a[n, c] * weight[k, c, d] * b[n, d]`.
+
+    A bias for every output is added. Paddle stores the weight with the outputs last.
+    """
+
+    a = Input("N C", "rows", seq=(0, 1, 2))
+    b = Input("N D", "rows, of other width perhaps", seq=(0, 1, 2))
+    weight = Param("K C D", "a matrix per output", init="xavier")
+    bias = Bias("K")
+    y = Output("N K", "`size` values per row")
+    size = Int("number of outputs", min=1, axis="K")
+    examples = (
+        Example(a="3", b="2", size=4),
+        Example(a="1", b="3", size=1, bias=False, act="tanh"),
+        Example(a="sequence of 2", b="sequence of 2", size=2),
+    )
+
+
+@each(Tensor.y)
+def tensor_y(n, k, a, b, weight, C, D):
+    total = 0.0
+    for c in range(C):
+        for d in range(D):
+            total += a[n, c] * weight[k, c, d] * b[n, d]
+    return total
+
+
+@gradient(Tensor.a)
+def tensor_da(n, c, dy, b, weight, D, K):
+    total = 0.0
+    for k in range(K):
+        for d in range(D):
+            total += dy[n, k] * weight[k, c, d] * b[n, d]
+    return total
+
+
+@gradient(Tensor.b)
+def tensor_db(n, d, dy, a, weight, C, K):
+    total = 0.0
+    for k in range(K):
+        for c in range(C):
+            total += dy[n, k] * weight[k, c, d] * a[n, c]
+    return total
+
+
+@gradient(Tensor.weight)
+def tensor_dweight(k, c, d, dy, a, b, N):
+    total = 0.0
+    for n in range(N):
+        total += dy[n, k] * a[n, c] * b[n, d]
+    return total
+
+
+@layer(
+    "factorization_machine",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "factorization_machine"},
+    since=1,
+)
+class FactorizationMachine:
+    """Interactions of all pairs of columns, the weight of a pair being the inner product of two learned vectors.
+
+    `y[n] = sum over pairs c < d of (factors[c] . factors[d]) * x[n, c] * x[n, d]` (Rendle 2010), computed as
+    `1/2 sum_f ((sum_c x[n, c] * factors[c, f]) ** 2 - sum_c (x[n, c] * factors[c, f]) ** 2)`, which takes as many
+    steps as there are factors. The linear part of the machine is an `fc` of size 1, added behind it. Paddle takes
+    sparse rows, too.
+    """
+
+    x = Input("N C", "rows of features", seq=(0, 1, 2))
+    factors = Param("C F", "a vector per column", init=("gaussian", {"std": 0.1}))
+    y = Output("N 1", "one number per row")
+    factor_size = Int("length of the vectors", min=1, axis="F")
+    mixed = Temp("N F", "sum of the vectors of the columns, weighted by the row")
+    examples = (
+        Example(x="5", factor_size=3),
+        Example(x="1", factor_size=2, act="sigmoid"),
+        Example(x="sequence of 4", factor_size=1),
+    )
+
+
+@each(FactorizationMachine.mixed)
+def factorization_machine_mixed(n, f, x, factors, C):
+    total = 0.0
+    for c in range(C):
+        total += x[n, c] * factors[c, f]
+    return total
+
+
+@each(FactorizationMachine.y)
+def factorization_machine_y(n, x, factors, mixed, C, F):
+    total = 0.0
+    for f in range(F):
+        for c in range(C):
+            part = x[n, c] * factors[c, f]
+            total += 0.5 * part * (mixed[n, f] - part)
+    return total
+
+
+@gradient(FactorizationMachine.x)
+def factorization_machine_dx(n, c, dy, x, factors, mixed, F):
+    total = 0.0
+    for f in range(F):
+        total += factors[c, f] * (mixed[n, f] - x[n, c] * factors[c, f])
+    return dy[n] * total
+
+
+@gradient(FactorizationMachine.factors)
+def factorization_machine_dfactors(c, f, dy, x, factors, mixed, N):
+    total = 0.0
+    for n in range(N):
+        total += dy[n] * x[n, c] * (mixed[n, f] - x[n, c] * factors[c, f])
+    return total
