@@ -1,0 +1,96 @@
+"""Straight lines and powers of elements."""
+
+import math
+
+from paddle_layers.define import Example, Float, Input, Output, each, gradient, layer
+
+
+@layer("slope_intercept", elsewhere={"Paddle": "slope_intercept", "Caffe": "Power"}, since=1)
+class SlopeIntercept:
+    """A straight line with constants: `y = slope * x + intercept`. Learned ones are in `scale`."""
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`")
+    slope = Float("factor", default=1.0)
+    intercept = Float("summand", default=0.0)
+    examples = (
+        Example(x="5", slope=2.0, intercept=-0.5),
+        Example(x="sequence of 2x3"),
+        Example(x="scalar", slope=0.0, intercept=3.0),
+    )
+
+
+@each(SlopeIntercept.y)
+def slope_intercept_y(i, x, slope, intercept):
+    return slope * x[i] + intercept
+
+
+@gradient(SlopeIntercept.x)
+def slope_intercept_dx(i, dy, slope):
+    return slope * dy[i]
+
+
+@layer("power", elsewhere={"Caffe": "Power", "Mocha": "PowerLayer", "ONNX": "Pow"}, since=1)
+class Power:
+    """A constant power of a straight line: `y = (shift + scale * x) ** power`.
+
+    A negative base has whole powers only, NaN otherwise. Where `power * scale` is 0 there is no gradient, not even
+    at a base of 0, as in Caffe. Paddle's `power` is `row_power`.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2), within=(0.2, 2.0))
+    y = Output("...", "same shape as `x`")
+    power = Float("exponent", default=1.0)
+    scale = Float("factor of `x`", default=1.0)
+    shift = Float("added to it", default=0.0)
+    examples = (
+        Example(x="5", power=2.0, shift=-1.0),
+        Example(x="2x3x2", power=-0.5, scale=0.5, shift=1.0),
+        Example(x="sequence of 3", power=3.0, scale=-1.0),
+        Example(x="scalar", power=0.0),
+    )
+
+
+@each(Power.y)
+def power_y(i, x, power, scale, shift):
+    base = shift + scale * x[i]
+    return math.nan if base < 0.0 and power % 1.0 != 0.0 else base**power
+
+
+@gradient(Power.x)
+def power_dx(i, dy, x, power, scale, shift):
+    slope = power * scale
+    return dy[i] * slope * (shift + scale * x[i]) ** (power - 1.0) if slope != 0.0 else 0.0
+
+
+@layer("row_power", elsewhere={"Paddle": "power", "ONNX": "Pow"}, since=1)
+class RowPower:
+    """Raises every row to its own power: `y[n, c] = x[n, c] ** exponent[n]`.
+
+    Meant for values that are not negative; a negative one has whole powers only. The exponent gets no gradient from
+    values that are zero or below, which have no logarithm.
+    """
+
+    exponent = Input("N 1", "power of every row", seq=(0, 1, 2))
+    x = Input("N C", "rows", seq=(0, 1, 2), within=(0.2, 2.0))
+    y = Output("N C", "same shape as `x`")
+    examples = (Example(exponent="1", x="4"), Example(exponent="sequence of scalar", x="sequence of 1"))
+
+
+@each(RowPower.y)
+def row_power_y(n, c, exponent, x):
+    return x[n, c] ** exponent[n]
+
+
+@gradient(RowPower.exponent)
+def row_power_dexponent(n, dy, x, y, C):
+    total = 0.0
+    for c in range(C):
+        if x[n, c] > 0.0:
+            total += dy[n, c] * y[n, c] * math.log(x[n, c])
+    return total
+
+
+@gradient(RowPower.x)
+def row_power_dx(n, c, dy, exponent, x):
+    return dy[n, c] * exponent[n] * x[n, c] ** (exponent[n] - 1.0) if exponent[n] != 0.0 else 0.0

@@ -1,0 +1,19 @@
+"""References of paddle_layers/layers/row_norms.py."""
+
+import numpy as np
+
+
+def rms_norm(inputs, params, attributes):
+    square = np.mean(inputs["x"] ** 2, axis=1, keepdims=True)
+    return {"y": inputs["x"] / np.sqrt(square + attributes["epsilon"]) * params["gain"]}
+
+
+def row_l2_norm(inputs, params, attributes):
+    return {"y": inputs["x"] / np.linalg.norm(inputs["x"], axis=1, keepdims=True)}
+
+
+def sum_to_one_norm(inputs, params, attributes):
+    return {"y": inputs["x"] / inputs["x"].sum(axis=1, keepdims=True)}
+
+
+REFERENCES = {"rms_norm": rms_norm, "row_l2_norm": row_l2_norm, "sum_to_one_norm": sum_to_one_norm}
