@@ -9,7 +9,11 @@ from paddle_layers.define.functions import real
 from paddle_layers.kernels.tuned import tuned
 
 from .tiles import (
+    ACROSS,
+    ALONG,
+    LEFT,
     LOADS,
+    RIGHT,
     ROOM,
     SLAB,
     SUMS,
@@ -95,13 +99,13 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
         place_window(outer, thread, window, windows, x.shape, y.shape, strides, paddings)
     for start in range(0, depth + slab, slab):
         if start > 0:
-            put(tile, 0, ahead, thread, bits, True)
-            put(tile, 1, ahead, thread, bits, False)
+            put(tile, LEFT, ahead, thread, bits, ALONG)
+            put(tile, RIGHT, ahead, thread, bits, ACROSS)
         if thread < slab:
             place_tap(inner, thread, start + thread, depth, group * D, x.shape, weight.shape, dilations)
         cuda.syncthreads()
         fetch_rows(ahead, weight, outer, inner, thread, bits)
-        fetch_windows(ahead, x, outer, inner, thread, bits, False, False)
+        fetch_windows(ahead, x, outer, inner, thread, bits, ACROSS, False)
         if start == 0:  # nothing to multiply yet
             cuda.syncthreads()
             continue
@@ -138,15 +142,15 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
         place_pixel(outer, thread, pixel, pixels, dx.shape, dy.shape, strides, paddings)
     for start in range(0, depth + slab, slab):
         if start > 0:
-            put(tile, 0, ahead, thread, bits, True)
-            put(tile, 1, ahead, thread, bits, False)
+            put(tile, LEFT, ahead, thread, bits, ALONG)
+            put(tile, RIGHT, ahead, thread, bits, ACROSS)
         if thread < slab:
             place_tap_back(
                 inner, thread, start + thread, depth, group * filters, weight.shape, dy.shape, strides, dilations
             )
         cuda.syncthreads()
         fetch_rows(ahead, weight, outer, inner, thread, bits)
-        fetch_windows(ahead, dy, outer, inner, thread, bits, False, True)
+        fetch_windows(ahead, dy, outer, inner, thread, bits, ACROSS, True)
         if start == 0:  # nothing to multiply yet
             cuda.syncthreads()
             continue
@@ -190,13 +194,13 @@ def conv_dweight(dweight, dy, x, accumulate, stride, stride_y, padding, padding_
         place_tap(outer, thread, tap, taps, group * D, x.shape, dweight.shape, dilations)
     for start in range(0, depth + slab, slab):
         if start > 0:
-            put(tile, 0, ahead, thread, bits, True)
-            put(tile, 1, ahead, thread, bits, True)
+            put(tile, LEFT, ahead, thread, bits, ALONG)
+            put(tile, RIGHT, ahead, thread, bits, ALONG)
         if thread < slab:
             place_window(inner, thread, start + thread, depth, x.shape, dy.shape, strides, paddings)
         cuda.syncthreads()
         fetch_rows(ahead, dy, outer, inner, thread, bits)
-        fetch_windows(ahead, x, outer, inner, thread, bits, True, False)
+        fetch_windows(ahead, x, outer, inner, thread, bits, ALONG, False)
         if start == 0:  # nothing to multiply yet
             cuda.syncthreads()
             continue

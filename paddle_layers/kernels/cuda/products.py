@@ -8,7 +8,11 @@ from paddle_layers.define.functions import real
 from paddle_layers.kernels.tuned import tuned
 
 from .tiles import (
+    ACROSS,
+    ALONG,
+    LEFT,
     LOADS,
+    RIGHT,
     ROOM,
     SLAB,
     SUMS,
@@ -71,11 +75,11 @@ def fc_y(y, x, weight, accumulate):
     clear(sums)
     for start in range(0, depth + slab, slab):
         if start > 0:
-            put(tile, 0, ahead, thread, bits, True)
-            put(tile, 1, ahead, thread, bits, False)
+            put(tile, LEFT, ahead, thread, bits, ALONG)
+            put(tile, RIGHT, ahead, thread, bits, ACROSS)
         cuda.syncthreads()
-        fetch(ahead, 0, x, top, start, thread, bits, True)
-        fetch(ahead, 1, weight, left, start, thread, bits, False)
+        fetch(ahead, LEFT, x, top, start, thread, bits, ALONG)
+        fetch(ahead, RIGHT, weight, left, start, thread, bits, ACROSS)
         if start == 0:  # nothing to multiply yet
             cuda.syncthreads()
             continue
@@ -101,11 +105,11 @@ def fc_dx(dx, dy, weight, accumulate):
     clear(sums)
     for start in range(0, depth + slab, slab):
         if start > 0:
-            put(tile, 0, ahead, thread, bits, True)
-            put(tile, 1, ahead, thread, bits, True)
+            put(tile, LEFT, ahead, thread, bits, ALONG)
+            put(tile, RIGHT, ahead, thread, bits, ALONG)
         cuda.syncthreads()
-        fetch(ahead, 0, dy, top, start, thread, bits, True)
-        fetch(ahead, 1, weight, left, start, thread, bits, True)
+        fetch(ahead, LEFT, dy, top, start, thread, bits, ALONG)
+        fetch(ahead, RIGHT, weight, left, start, thread, bits, ALONG)
         if start == 0:  # nothing to multiply yet
             cuda.syncthreads()
             continue
@@ -133,11 +137,11 @@ def fc_dweight(dweight, x, dy, accumulate):
     clear(sums)
     for start in range(0, depth + slab, slab):
         if start > 0:
-            put(tile, 0, ahead, thread, bits, False)
-            put(tile, 1, ahead, thread, bits, False)
+            put(tile, LEFT, ahead, thread, bits, ACROSS)
+            put(tile, RIGHT, ahead, thread, bits, ACROSS)
         cuda.syncthreads()
-        fetch(ahead, 0, x, top, start, thread, bits, False)
-        fetch(ahead, 1, dy, left, start, thread, bits, False)
+        fetch(ahead, LEFT, x, top, start, thread, bits, ACROSS)
+        fetch(ahead, RIGHT, dy, left, start, thread, bits, ACROSS)
         if start == 0:  # nothing to multiply yet
             cuda.syncthreads()
             continue

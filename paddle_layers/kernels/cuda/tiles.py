@@ -15,7 +15,11 @@ and columns are two runs of 4, half a tile apart, so that the vectors of a warp 
 4. A thread needs at most 128 registers, so that two blocks share a multiprocessor: one fetches while one multiplies.
 In a turn of 64 wide tiles 512 of some 1000 instructions multiply; of an H200's 67 TFLOP/s we expect 25 to 30.
 
-Arrays are indexed by `flat`, which saves numba's check for negative indices: with it the vectors fall apart.
+Blocks do not share a depth: that would take a second kernel to add up. So a small result of a long depth, such as the
+gradient of a network's first filters, keeps few multiprocessors busy, and its point function may be faster.
+
+Helpers do not see `cuda`, so arrays and barriers stand in the kernels. Arrays are indexed by `flat`, which saves
+numba's check for negative indices: with it the vectors fall apart.
 """
 
 from __future__ import annotations
@@ -37,6 +41,13 @@ TURNS = 4
 SECOND = 128 * 20
 """Where the second slab begins in shared memory: room for a slab of the narrowest tiles, which are padded most."""
 ROOM = 2 * SECOND
+
+LEFT = 0
+RIGHT = 1
+"""Operands of a product."""
+ALONG = 1
+ACROSS = 0
+"""Whether neighbours in an operand's memory follow each other along the depth or across it."""
 
 MULTIPROCESSORS = 128
 ENOUGH = MULTIPROCESSORS // 2
@@ -92,7 +103,7 @@ def spot(thread, bits, along):
 
 @helper
 def fetch(ahead, operand, matrix, first, start, thread, bits, along):
-    """Read a thread's part of a slab; rows of the matrix lie along the depth or across it. Zero beyond the depth.
+    """Read a thread's part of a slab; zero beyond the depth.
 
     Beyond the side the last element is read again, for results that are not stored.
     """

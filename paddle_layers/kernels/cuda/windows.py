@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from paddle_layers.define.functions import helper, real
 
-from .tiles import LOADS, THREADS, result, spot
+from .tiles import ALONG, LEFT, LOADS, RIGHT, THREADS, result, spot
 
 TABLE = 768
 """Numbers in a table: six rows, for as many columns as the deepest slab has."""
@@ -81,7 +81,7 @@ def place_tap_back(table, at, tap, taps, first, filters, results, stride, dilati
 
 @helper
 def fetch_windows(ahead, values, outer, inner, thread, bits, along, strided):
-    """Read a thread's part of a slab of windows; zero outside of the image."""
+    """Read a thread's part of a slab of windows; zero outside of the image, and where `strided` between windows."""
     _, _, height, width = values.shape
     k, m = spot(thread, bits, along)
     base, top, left, phase = outer.flat[BASE + m], outer.flat[ROW + m], outer.flat[COLUMN + m], outer.flat[PHASE + m]
@@ -89,18 +89,18 @@ def fetch_windows(ahead, values, outer, inner, thread, bits, along, strided):
         row, column = top + inner.flat[ROW + k], left + inner.flat[COLUMN + k]
         met = inner.flat[PHASE + k] if strided else phase
         there = met == phase and 0 <= row < height and 0 <= column < width
-        ahead[1, i] = values.flat[base + inner.flat[BASE + k]] if there else real(0)
+        ahead[RIGHT, i] = values.flat[base + inner.flat[BASE + k]] if there else real(0)
         k += 1 << (8 - bits)
 
 
 @helper
 def fetch_rows(ahead, values, outer, inner, thread, bits):
     """Read a thread's part of a slab of the other operand."""
-    k, m = spot(thread, bits, True)
+    k, m = spot(thread, bits, ALONG)
     line = outer.flat[LINE + m]
     for i in range(LOADS):
         other = inner.flat[OTHER + k]
-        ahead[0, i] = values.flat[line + other] if other >= 0 else real(0)
+        ahead[LEFT, i] = values.flat[line + other] if other >= 0 else real(0)
         k += 1 << (8 - bits)
 
 
