@@ -1,0 +1,85 @@
+"""References of paddle_layers/layers/recurrences.py, gated_units.py and cells.py: a loop over rows, matrices inside."""
+
+import itertools
+
+import numpy as np
+
+SQUASHES = {
+    "tanh": np.tanh,
+    "sigmoid": lambda v: 1.0 / (1.0 + np.exp(-v)),
+    "relu": lambda v: np.maximum(v, 0.0),
+    "linear": lambda v: v,
+}
+
+
+def along(inputs, attributes, units, step):
+    """What `step(row, states)` gives for every row in the order of its sequence; states start as zeros."""
+    starts = inputs["x.starts"][-1]
+    y = np.zeros((len(inputs["x"]), units))
+    for first, last in itertools.pairwise(starts):
+        states = [np.zeros(units), np.zeros(units)]
+        rows = range(first, last)
+        for t in reversed(rows) if attributes["reverse"] else rows:
+            states = step(inputs["x"][t], states)
+            y[t] = states[0]
+    return {"y": y}
+
+
+def lstm_cell(sums, bias, c, attributes):
+    """Output and state."""
+    act, gate, shown = (SQUASHES[attributes[name]] for name in ("act", "gate_act", "state_act"))
+    K = c.shape[-1]
+    p_i, p_f, p_o = bias[4 * K :].reshape(3, K) if attributes["peepholes"] else np.zeros((3, K))
+    s_a, s_i, s_f, s_o = np.split(sums + bias[: 4 * K], 4, axis=-1)
+    new = act(s_a) * gate(s_i + p_i * c) + c * gate(s_f + p_f * c)
+    return gate(s_o + p_o * new) * shown(new), new
+
+
+def gru_cell(sums, weight, bias, h, attributes):
+    """Output."""
+    act, gate = (SQUASHES[attributes[name]] for name in ("act", "gate_act"))
+    W_u, W_r, W_c = np.split(weight, 3, axis=1)
+    s_u, s_r, s_c = np.split(sums + bias, 3, axis=-1)
+    u, r = gate(s_u + h @ W_u), gate(s_r + h @ W_r)
+    return (1 - u) * h + u * act(s_c + (r * h) @ W_c)
+
+
+def recurrent(inputs, params, attributes):
+    act = SQUASHES[attributes["act"]]
+
+    def step(row, states):
+        return [act(row + states[0] @ params["weight"] + params["bias"])]
+
+    return along(inputs, attributes, inputs["x"].shape[1], step)
+
+
+def lstmemory(inputs, params, attributes):
+    def step(row, states):
+        return lstm_cell(row + states[0] @ params["weight"], params["bias"], states[1], attributes)
+
+    return along(inputs, attributes, inputs["x"].shape[1] // 4, step)
+
+
+def grumemory(inputs, params, attributes):
+    def step(row, states):
+        return [gru_cell(row, params["weight"], params["bias"], states[0], attributes)]
+
+    return along(inputs, attributes, inputs["x"].shape[1] // 3, step)
+
+
+def lstm_step(inputs, params, attributes):
+    y, state = lstm_cell(inputs["x"], params["bias"], inputs["previous"], attributes)
+    return {"y": y, "state": state}
+
+
+def gru_step(inputs, params, attributes):
+    return {"y": gru_cell(inputs["x"], params["weight"], params["bias"], inputs["previous"], attributes)}
+
+
+REFERENCES = {
+    "recurrent": recurrent,
+    "lstmemory": lstmemory,
+    "grumemory": grumemory,
+    "lstm_step": lstm_step,
+    "gru_step": gru_step,
+}
