@@ -114,7 +114,7 @@ def host_sizes(names: Names, item: int | None, *, capacity: bool = True) -> dict
     `rest` is the size of `...`.
     """
     sizes: dict[str, Any] = dict(names.op.attributes)
-    for name in names.op.layer.axis_names:
+    for name in (*names.op.layer.axis_names, *names.op.layer.groups.values()):
         if name in names.op.rows:
             sizes[name] = names.op.rows[name].capacity if capacity else names.op.rows[name].rows
         elif name in names.op.binding.sizes:

@@ -16,6 +16,10 @@ TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
 """Largest difference of two ways to compute the same, by precision, as a share of the largest number."""
 
 
+LEAST = 1e-2
+"""Numbers are compared with this at least: what cancels out to zero one way leaves the rounding of its parts another."""
+
+
 def same_bits(expected: Mapping[str, Array], found: Mapping[str, Array], why: str) -> Verdicts:
     """Every result with the first element that is not the same; NaN equals NaN."""
     for name, values in expected.items():
@@ -40,7 +44,7 @@ def close(expected: Array, found: Array, tolerance: float, why: str) -> str | No
     if expected.shape != found.shape:
         return f"has the shape {found.shape} {why}, expected {expected.shape}"
     finite = np.abs(expected[np.isfinite(expected)])
-    scale = max(float(finite.max(initial=0.0)), 1e-30)
+    scale = max(float(finite.max(initial=0.0)), LEAST)
     error = np.where((expected == found) | (np.isnan(expected) & np.isnan(found)), 0.0, np.abs(expected - found))
     error = np.where(np.isnan(error), np.inf, error)
     if float(error.max(initial=0.0)) <= tolerance * scale:
