@@ -17,7 +17,7 @@ TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
 
 
 LEAST = 1e-2
-"""Numbers are compared with this at least: what cancels out to zero one way leaves the rounding of its parts another."""
+"""Compared with this at least: what cancels out to zero one way leaves the rounding of its parts another."""
 
 
 def same_bits(expected: Mapping[str, Array], found: Mapping[str, Array], why: str) -> Verdicts:
