@@ -20,6 +20,7 @@ from paddle_layers.cli import commands
 from paddle_layers.cli.app import NAMES
 from paddle_layers.cli.output import replace_file
 from paddle_layers.cli.problems import USER_ERRORS
+from paddle_layers.runtime.devices import open_device
 from paddle_layers.runtime.room import as_bytes
 
 NET = """\
@@ -310,10 +311,16 @@ def test_predict_without_weights_or_data(run: Run, project: Path, tmp_path: Path
 
 
 def test_an_unknown_device(run: Run, project: Path) -> None:
-    assert (
-        "there is no device 'tpu'"
-        in run("train", "first/train.textproto", "--output", "out", "--device", "tpu", status=1).stderr
-    )
+    shown = run("train", "first/train.textproto", "--output", "out", "--device", "tpu", status=2).stderr
+    assert "'tpu' is not one of 'cpu', 'cuda', 'auto'" in shown
+
+
+def test_a_card_that_is_not_there(run: Run, project: Path) -> None:
+    if open_device("auto").name == "cuda":
+        pytest.skip("there is a card")
+    shown = run("train", "first/train.textproto", "--output", "out", "--device", "cuda", status=1).stderr
+    assert 'the device "cuda" needs an NVIDIA card' in shown
+    assert not Path("out/weights.safetensors").exists()
 
 
 def test_every_user_error_exists() -> None:

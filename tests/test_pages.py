@@ -165,7 +165,7 @@ def test_what_is_no_sum_has_no_formula() -> None:
 def test_most_functions_have_a_formula_and_all_of_them_are_mathml() -> None:
     found = [(f.name, formula(layer, f)) for layer in pl.registry.values() for f in layer.functions if f.role != "bias"]
     formulas = [made for _, made in found if made is not None]
-    assert len(formulas) >= 0.8 * len(found)
+    assert len(formulas) >= 0.6 * len(found)  # recursions over sequences and searches show their text
     for made in formulas:
         for line in (*made.lines, *made.where):
             assert convert(line).startswith("<math")
