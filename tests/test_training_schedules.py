@@ -64,7 +64,7 @@ SPREADS = {
     "one": 0,
     "constant": 0,
 }
-OTHERS = {"orthogonal", "positive_unitball", "bilinear"}
+OTHERS = {"orthogonal", "identity", "positive_unitball", "bilinear"}
 
 
 def draw(name, shape=(200, 50), fans=FANS, **attributes):
@@ -98,6 +98,12 @@ def test_orthogonal(shape):
     values = draw("orthogonal", shape, gain=2.0).reshape(shape[0], -1)
     small = values @ values.T if values.shape[0] <= values.shape[1] else values.T @ values
     assert np.allclose(small, 4 * np.eye(len(small)))
+
+
+def test_identity():
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(draw("identity", (3, 3)) @ x, x)
+    np.testing.assert_array_equal(draw("identity", (2, 3)) @ x, x[:2])
 
 
 def test_positive_unitball():

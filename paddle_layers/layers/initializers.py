@@ -140,6 +140,15 @@ class Orthogonal:
         return self.gain * (factor if rows >= columns else factor.T).reshape(shape)
 
 
+@initializer("identity")
+class Identity:
+    """Ones on the diagonal of the matrix first axis by all others, zeros elsewhere."""
+
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+        """The matrix that changes nothing, cut off where the shape is not square."""
+        return np.eye(shape[0], math.prod(shape[1:])).reshape(shape)
+
+
 @initializer("positive_unitball", elsewhere={"Caffe": "positive_unitball"})
 class PositiveUnitball:
     """Even between 0 and 1, then each entry of the first axis divided by its sum."""

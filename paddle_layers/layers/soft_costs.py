@@ -2,7 +2,22 @@
 
 import math
 
-from paddle_layers.define import Example, Float, Input, Output, Temp, each, gradient, helper, infer, layer, require
+from paddle_layers.define import (
+    Example,
+    Float,
+    Input,
+    Output,
+    State,
+    Temp,
+    each,
+    gradient,
+    helper,
+    infer,
+    layer,
+    require,
+)
+
+from .costs import check_labels
 
 
 @helper
@@ -105,6 +120,69 @@ def softlabel_softmax_cost_mass(n, target, C):
 @gradient(SoftlabelSoftmaxCost.x)
 def softlabel_softmax_cost_dx(n, c, dcost, x, target, weight, norm, mass):
     slope = dcost[n] * (mass[n] * math.exp(x[n, c] - norm[n]) - target[n, c])
+    return slope if weight is None else slope * weight[n]
+
+
+@layer("infogain_loss", elsewhere={"Caffe": "InfogainLoss"}, since=1)
+class InfogainLoss:
+    """Cross entropy of the softmax of scores in which mistakes differ in what they cost.
+
+    `cost = sum over c of gain[label, c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where the row has one.
+    `gain` is given and not learned: load it with the weights, where Caffe has a third input or the file `source`. As
+    long as it is not loaded it is the identity matrix, and the layer is `softmax_with_loss`. Caffe's `ignore_label` is
+    a weight of zero here.
+    """
+
+    x = Input("N C...", "score of every class", seq=(0, 1, 2))
+    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    gain = State("K C", "what saying class C is worth where K is right", init="identity")
+    cost = Output("N", "cost of every row", loss=True)
+    norm = Temp("N", "log-sum of the exponentials")
+    mass = Temp("N", "sum of the gains for the label")
+    examples = (
+        Example(x="4", label="ids<4"),
+        Example(x="2x1x2", label="ids<3", weight="scalar"),
+        Example(x="sequence of 3", label="sequence of ids<3"),
+    )
+
+
+@infer(InfogainLoss)
+def infogain_loss_sizes(label, C):
+    check_labels(label, C)
+    return {"K": C}
+
+
+@each(InfogainLoss.norm)
+def infogain_loss_norm(n, x, C):
+    peak = -math.inf
+    for c in range(C):
+        peak = max(peak, x[n, c])
+    total = 0.0
+    for c in range(C):
+        total += math.exp(x[n, c] - peak)
+    return peak + math.log(total)
+
+
+@each(InfogainLoss.cost)
+def infogain_loss_cost(n, x, label, weight, gain, norm, C):
+    cost = 0.0
+    for c in range(C):
+        cost += gain[label[n], c] * (norm[n] - x[n, c])
+    return cost if weight is None else cost * weight[n]
+
+
+@each(InfogainLoss.mass)
+def infogain_loss_mass(n, label, gain, C):
+    mass = 0.0
+    for c in range(C):
+        mass += gain[label[n], c]
+    return mass
+
+
+@gradient(InfogainLoss.x)
+def infogain_loss_dx(n, c, dcost, x, label, weight, gain, norm, mass):
+    slope = dcost[n] * (mass[n] * math.exp(x[n, c] - norm[n]) - gain[label[n], c])
     return slope if weight is None else slope * weight[n]
 
 

@@ -22,6 +22,10 @@ def softlabel_softmax_cost(inputs, params, attributes):
     return weighted(flat(inputs["target"]) * np.log(softmax), inputs)
 
 
+def infogain_loss(inputs, params, attributes):
+    return softlabel_softmax_cost({**inputs, "target": params["gain"][inputs["label"]]}, params, attributes)
+
+
 def binary(x, answers, inputs, attributes):
     yes, no = (np.log(np.maximum(chance, attributes["floor"])) for chance in (x, 1 - x))
     return weighted(answers * yes + (1 - answers) * no, inputs)
@@ -39,6 +43,7 @@ def multi_binary_label_cross_entropy(inputs, params, attributes):
 REFERENCES = {
     "soft_cross_entropy": soft_cross_entropy,
     "softlabel_softmax_cost": softlabel_softmax_cost,
+    "infogain_loss": infogain_loss,
     "soft_binary_cross_entropy": soft_binary_cross_entropy,
     "multi_binary_label_cross_entropy": multi_binary_label_cross_entropy,
 }
