@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from .fields import Field, Param, State
@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 def rows_independent(layer: LayerDefinition, forward: Iterable[Function]) -> bool:
     """Whether every row is computed from rows of its own sample only, as far as the text shows it.
 
-    A sample is a row, or the outermost sequence. A function may read its own row, the rows of its own sequence and
-    those at `before` and `after`; one that reads other rows, their number, or rows for a tensor without any, may not.
+    A sample is a row, or the outermost sequence. A function may read its own row, and where rows lie in sequences, rows
+    counted from its own or from the start of its own sequence. One that reads other rows, their number, or rows for a
+    tensor without any, may not. Checks by experiment show where the text promises too much.
     """
     functions = [function for function in forward if function.role != "update"]
     return all(_Reader(layer, function).stays_in_its_sample() for function in functions)
@@ -29,13 +30,15 @@ class _Reader:
     def __init__(self, layer: LayerDefinition, function: Function) -> None:
         self.layer, self.function, self.tree = layer, function, function.tree
         self.parents = {id(child): node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
-        row_axes = {field.axes[0].name for field in layer.inputs.values() if field.axes}
-        self.row_axes = row_axes | set(layer.groups.values())
+        fed = {field.axes[0].name for field in layer.inputs.values() if field.axes}
+        self.row_axes = {*fed, *layer.groups, *layer.groups.values()}
         given = {group.lower() for group in layer.groups.values()} | {"before", "after"}
         if self._has_rows(function.targets[0]):
             given.add(next(index for index in function.indices if index != "which"))
         self.own = given & set(function.args)
-        self.within = set(self._loops_over_own_rows())
+        """Indices of the function's own row and sequence."""
+        self.near = self._counted_from_own()
+        """These, and numbers that are counted from them."""
 
     def stays_in_its_sample(self) -> bool:
         """Whether no use of a tensor leaves the sample."""
@@ -57,19 +60,19 @@ class _Reader:
         if use is None:
             return self._is_shape(node, field) or self._is_test_for_none(node)
         index = use.slice.elts[0] if isinstance(use.slice, ast.Tuple) else use.slice
-        used = {part.id for part in ast.walk(index) if isinstance(part, ast.Name)}
         if node.id in starts:
-            return used <= self.own
-        if node.id in entries:
-            return used <= self.within
-        return isinstance(index, ast.Name) and index.id in self.own | self.within
+            return _names(index) <= self.own
+        if node.id in entries or (field is not None and field.axes[0].name in self.layer.groups):
+            return bool(_names(index) & self.near)
+        return isinstance(index, ast.Name) and index.id in self.own
 
     def _subscript(self, node: ast.expr, field: Field | None) -> ast.Subscript | None:
         """Where its elements are taken: of an item, for a repeatable tensor that is given whole."""
         parent = self.parents[id(node)]
         if not isinstance(parent, ast.Subscript) or parent.value is not node:
             return None
-        if field is not None and field.repeatable and self.function.over is not field and field.name in self._whole():
+        whole = field is not None and field.repeatable and self.function.over is not field
+        if whole and field is not None and field.name not in self.function.target_names:
             return self._subscript(parent, None)
         return parent
 
@@ -89,29 +92,33 @@ class _Reader:
         parent = self.parents[id(node)]
         return isinstance(parent, ast.Compare) and isinstance(parent.ops[0], (ast.Is, ast.IsNot))
 
-    def _whole(self) -> set[str]:
-        """Repeatable tensors that are given as a list of all items."""
-        return {name for name in self.function.args if name not in self.function.target_names}
-
     def _has_rows(self, field: Field) -> bool:
         if isinstance(field, (Param, State)) or not field.axes:
             return False
         return field.axes[0].name in self.row_axes
 
     def _starts(self) -> set[str]:
-        return {f"{name}_start" for name in (*self.layer.inputs, *self.layer.groups.values())}
+        return {f"{name}_start" for name in (*self.layer.inputs, *self.layer.groups, *self.layer.groups.values())}
 
     def _entries(self) -> set[str]:
         return {f"{name}_{part}" for name in self.layer.inputs for part in ("id", "value")}
 
-    def _loops_over_own_rows(self) -> Iterator[str]:
-        """Loop variables that run from one start to another: over entries or rows of the sample."""
-        starts = self._starts()
+    def _counted_from_own(self) -> set[str]:
+        """Own indices, and names that get a value made from them, by assignment or as loop variables."""
+        steps: list[tuple[set[str], set[str]]] = []
         for node in ast.walk(self.tree):
-            if isinstance(node, ast.For) and isinstance(node.target, ast.Name) and isinstance(node.iter, ast.Call):
-                ends = node.iter.args
-                if len(ends) == 2 and all(
-                    isinstance(end, ast.Subscript) and isinstance(end.value, ast.Name) and end.value.id in starts
-                    for end in ends
-                ):
-                    yield node.target.id
+            if isinstance(node, ast.For):
+                steps.append((_names(node.target), _names(node.iter)))
+            elif isinstance(node, ast.Assign):
+                steps.append((_names(node.targets[0]), _names(node.value)))
+        near: set[str] = set()
+        found = set(self.own)
+        while found != near:
+            near = set(found)
+            for targets, sources in steps:
+                found |= targets if sources & near else set()
+        return found
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
