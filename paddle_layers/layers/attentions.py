@@ -57,8 +57,8 @@ class MultiHeadAttention:
 
 @infer(MultiHeadAttention)
 def multi_head_attention_sizes(D, E, H):
-    for name, columns in (("query", D), ("values", E)):
-        require(columns % H == 0, "num_heads", f"{columns} columns of `{name}` cannot be cut into {H} equal heads")
+    require(D % H == 0, "num_heads", f"{D} columns of `query` cannot be cut into {H} equal heads")
+    require(E % H == 0, "num_heads", f"{E} columns of `values` cannot be cut into {H} equal heads")
     return {}
 
 

@@ -163,14 +163,10 @@ class Chunk:
 @infer(Chunk)
 def chunk_types(x, label, num_chunk_types, scheme, excluded_chunk_types):
     numbers = num_chunk_types * {"PLAIN": 1, "IOB": 2, "IOE": 2, "IOBES": 4}[scheme] + 1
-    for name, type_ in (("x", x), ("label", label)):
-        reason = (
-            f"{num_chunk_types} types by {scheme} and the outside take {numbers} numbers, `{name}` has {type_.size}"
-        )
-        require(type_.size == numbers, name, reason)
-    for type_ in excluded_chunk_types or ():
-        reason = f"there is no type {type_} among {num_chunk_types}, which count from 0"
-        require(type_ < num_chunk_types, "excluded_chunk_types", reason)
+    largest = max(excluded_chunk_types or (0,))
+    require(x.size == numbers, "x", f"the types take {numbers} numbers with the outside, but `x` has {x.size}")
+    require(label.size == numbers, "label", f"the types take {numbers} numbers with the outside, not {label.size}")
+    require(largest < num_chunk_types, "excluded_chunk_types", f"there is no type {largest}: they count from 0")
     return {}
 
 
