@@ -302,3 +302,17 @@ layer { name: "y" type: "relu" input: "x" relu { } }
     with pl.Net(network) as net:
         net.save(str(tmp_path / "empty.safetensors"))
         assert net.load(str(tmp_path / "empty.safetensors")).loaded == ()
+
+
+def test_a_sparse_input_may_come_before_dense_ones():
+    with pl.Net(
+        pl.loads("""
+layer { name: "a" type: "data" data { data_type: SPARSE_INT size: 4 } }
+layer { name: "b" type: "data" data { shape: [3] } }
+layer { name: "y" type: "fc" input: "a" input: "b" fc { size: 2 bias: false } }
+""")
+    ) as net:
+        b = np.array([[1.0, 2.0, 3.0]])
+        weights = [net.parameters[f"y.weight_{item}"].value for item in (0, 1)]
+        found = net.forward({"a": [[0, 2]], "b": b})["y"]
+        np.testing.assert_allclose(found, weights[0][[0, 2]].sum(axis=0) + b @ weights[1], rtol=1e-5)

@@ -48,6 +48,8 @@ class Schedule:
         self.stats: list[tuple[Op, dict[str, Buffer]]] = []
         self._data: dict[int, Buffer] = {}
         self._names: dict[int, Names] = {}
+        self._sums: set[tuple[int, str]] = set()
+        """Tensors of operations to which an item of a repeatable input has been added; the first one is not added."""
         for value in graph.feeds.values():
             if value.entries is None:
                 self.kept.append(self._buffer(value))
@@ -155,7 +157,11 @@ class Schedule:
             return [make_launch(names, function, None, accumulate=0 in accumulate)]
         launches = []
         for item in self._items(names.op, function) if items is None else items:
-            adds = item in accumulate or (function.role == "each" and function.over is not None and item > 0)
+            target = (id(names.op), function.targets[0].name)
+            adds = item in accumulate or (
+                function.role == "each" and function.over is not None and target in self._sums
+            )
+            self._sums.add(target)
             launches.append(make_launch(names, function, item, accumulate=adds))
         return launches
 
