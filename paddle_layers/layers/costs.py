@@ -31,6 +31,11 @@ def check_labels(label: Type, classes: int, ignore_label: int | None = None) -> 
     )
 
 
+def check_answers(answers: Type, name: str) -> None:
+    """Refuse ids of an input that are more than 0 for no and 1 for yes."""
+    require(answers.size <= 2, name, f"there are {answers.size} answers, but only 0 for no and 1 for yes count")
+
+
 @layer(
     "cross_entropy",
     elsewhere={
@@ -96,7 +101,8 @@ class SoftmaxWithLoss:
     Since the network averages the cost over the rows, `factor` turns the mean into what `normalization` says: `VALID`
     the mean over the rows that are not ignored, `BATCH_SIZE` the mean over all rows, `NONE` the sum. Caffe has `VALID`
     when nothing is set, and its `FULL` is `BATCH_SIZE` here, where every row has one label. Weights change no divisor;
-    in ONNX a weight belongs to a class and the mean divides by the weights.
+    in ONNX a weight belongs to a class and the mean divides by the weights. `softlabel_softmax_cost` takes a share of
+    every class in place of one label.
     """
 
     x = Input("N C...", "score of every class", seq=(0, 1, 2))
@@ -181,8 +187,7 @@ class SigmoidCrossEntropy:
     `cost = sum over c of max(x, 0) - x * target + log(1 + exp(-|x|))`, which is
     `-target * log(p) - (1 - target) * log(1 - p)` for `p = 1 / (1 + exp(-x))` without overflow. Targets lie between
     0 and 1. Terms whose target is `ignore_label` cost nothing; the divisor stays the number of rows, as in Caffe when
-    nothing is set. Paddle's `multi_binary_label_cross_entropy` and Mocha's `BinaryCrossEntropyLossLayer` take
-    probabilities instead of scores.
+    nothing is set. On probabilities, `soft_binary_cross_entropy` is the same.
     """
 
     x = Input("N C...", "one score per question", seq=(0, 1, 2))

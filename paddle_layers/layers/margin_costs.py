@@ -16,7 +16,7 @@ from paddle_layers.define import (
     layer,
 )
 
-from .costs import check_labels
+from .costs import check_answers, check_labels
 
 
 @layer("hinge_loss", elsewhere={"Caffe": "HingeLoss"}, since=1)
@@ -83,7 +83,7 @@ class HuberClassification:
 
 @infer(HuberClassification)
 def huber_classification_labels(label):
-    check_labels(label, 2)
+    check_answers(label, "label")
     return {}
 
 
@@ -129,7 +129,7 @@ class ContrastiveLoss:
 
 @infer(ContrastiveLoss)
 def contrastive_loss_labels(alike):
-    check_labels(alike, 2)
+    check_answers(alike, "alike")
     return {}
 
 

@@ -16,7 +16,7 @@ from paddle_layers.define import (
     real,
 )
 
-from .costs import check_labels
+from .costs import check_answers
 from .helpers import sigmoid
 
 LN2 = math.log(2.0)
@@ -65,7 +65,7 @@ class RankCost:
 @infer(RankCost)
 def rank_cost_labels(label):
     if label.kind == "INT":
-        check_labels(label, 2)
+        check_answers(label, "label")
     return {}
 
 
