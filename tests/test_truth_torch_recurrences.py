@@ -1,0 +1,105 @@
+"""Recurrent layers and PyTorch's on the same batch: outputs, and gradients of the input and of every parameter."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.runtime import Sequences
+
+torch = pytest.importorskip("torch")
+
+STARTS = np.cumsum([0, 5, 1, 9, 0, 3])
+ROWS, UNITS = int(STARTS[-1]), 7
+GATES = {
+    "recurrent": ("RNN", [(0, 1)]),
+    "lstmemory": ("LSTM", [(1, 1), (2, 1), (0, 1), (3, 1)]),
+    "grumemory": ("GRU", [(1, 1), (0, -1), (2, 1)]),
+}
+"""PyTorch's module, and for each of its gates ours and a sign: its update gate is 1 - u, which turns the sum round."""
+
+
+def ours(kind, x, slope, weight, bias, settings):
+    text = f"""
+    layer {{ name: "x" type: "data" data {{ shape: {x.shape[1]} seq_nested_level: 1 }} }}
+    layer {{ name: "y" type: "{kind}" input: "x" propagate_down: true {kind} {{ {settings} }} }}
+    """
+    with pl.Net(pl.loads(text), dtype="float64") as net:
+        net.parameters["y.weight"].value, net.parameters["y.bias"].value = weight, bias
+        y = net.forward({"x": Sequences(x, STARTS)}, phase="train")["y"]
+        net.backward(gradients={"y": slope})
+        gradients = [net.parameters[f"y.{name}"].gradient for name in ("weight", "bias")]
+        return [np.array(values) for values in (y.data, net.gradient("x").data, *gradients)]
+
+
+def theirs(kind, x, slope, weight, bias, reverse):
+    """The module maps the input by the identity, so that it takes sums as ours does."""
+    name, gates = GATES[kind]
+    places = np.concatenate([UNITS * gate + np.arange(UNITS) for gate, _ in gates])
+    signs = np.repeat([sign for _, sign in gates], UNITS)
+    module = getattr(torch.nn, name)(len(places), UNITS, dtype=torch.float64)
+    with torch.no_grad():
+        module.weight_ih_l0.copy_(torch.eye(len(places)))
+        module.weight_hh_l0.copy_(torch.from_numpy((weight[:, places] * signs).T))
+        module.bias_ih_l0.copy_(torch.from_numpy(bias[places] * signs))
+        module.bias_hh_l0.zero_()
+    given = torch.from_numpy(x[:, places] * signs).requires_grad_()
+    outputs = []
+    for first, last in itertools.pairwise(STARTS):
+        if first < last:
+            rows = given[first:last].flip(0) if reverse else given[first:last]
+            outputs.append(module(rows)[0].flip(0) if reverse else module(rows)[0])
+    y = torch.cat(outputs)
+    y.backward(torch.from_numpy(slope))
+    back = np.argsort(places)
+    gradients = [given.grad, module.weight_hh_l0.grad.T, module.bias_ih_l0.grad]
+    return [y.detach().numpy(), *((gradient.numpy() * signs)[..., back] for gradient in gradients)]
+
+
+def draw(kind):
+    """A batch, the slope of its output, weight and bias."""
+    rng, columns = np.random.default_rng(0), UNITS * len(GATES[kind][1])
+    return [rng.standard_normal(shape) for shape in ((ROWS, columns), (ROWS, UNITS), (UNITS, columns), columns)]
+
+
+def check(found, expected):
+    for one, two in zip(found, expected, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("kind", ["recurrent", "lstmemory"])
+def test_units_are_those_of_pytorch(kind, reverse):
+    given = draw(kind)
+    settings = f"reverse: {str(reverse).lower()}" + (" peepholes: false" if kind == "lstmemory" else "")
+    check(ours(kind, *given, settings), theirs(kind, *given, reverse))
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_gated_units_are_those_of_pytorch_where_nothing_is_reset(reverse):
+    """PyTorch's reset gate stands behind the product with the weight: where it is 1, that is no difference."""
+    x, slope, weight, bias = draw("grumemory")
+    bias[UNITS : 2 * UNITS] += 99.0
+    check(
+        ours("grumemory", x, slope, weight, bias, f"reverse: {str(reverse).lower()}"),
+        theirs("grumemory", x, slope, weight, bias, reverse),
+    )
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_gated_units_and_their_gradients_are_those_of_a_loop_in_pytorch(reverse):
+    x, slope, weight, bias = values = [torch.from_numpy(array).requires_grad_() for array in draw("grumemory")]
+    rows = {}
+    for first, last in itertools.pairwise(STARTS):
+        h = torch.zeros(UNITS, dtype=torch.float64)
+        for t in reversed(range(first, last)) if reverse else range(first, last):
+            s_u, s_r, s_c = (x[t] + bias).split(UNITS)
+            w_u, w_r, w_c = weight.split(UNITS, 1)
+            u, r = torch.sigmoid(s_u + h @ w_u), torch.sigmoid(s_r + h @ w_r)
+            h = rows[t] = (1 - u) * h + u * torch.tanh(s_c + (r * h) @ w_c)
+    y = torch.stack([rows[t] for t in range(ROWS)])
+    y.backward(slope.detach())
+    expected = [y.detach(), x.grad, weight.grad, bias.grad]
+    found = ours("grumemory", *(value.detach().numpy() for value in values), f"reverse: {str(reverse).lower()}")
+    check(found, [value.numpy() for value in expected])
