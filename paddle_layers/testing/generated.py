@@ -15,8 +15,8 @@ from .strategies import draw_configs, find_smallest
 
 DRAWS = 200
 FAR_DRAWS = 60
-TRIES = 60
-"""Configs that are tried to find a smaller one that fails."""
+TRIES = {False: 60, True: 8}
+"""Configs that are tried to find a smaller one that fails: as Python, and where each has to be compiled."""
 LARGEST = 600
 """Most numbers that are fed, since functions run as Python."""
 
@@ -42,7 +42,7 @@ def _answer(config: Config) -> str | None:
 def _smallest_answer(
     definition: LayerDefinition, config: Config, problem: str, far: bool, count: int
 ) -> tuple[Config, str]:
-    small = find_smallest(definition, count, config, lambda c: _answer(c) is not None, far=far, tries=TRIES)
+    small = find_smallest(definition, count, config, lambda c: _answer(c) is not None, far=far, tries=TRIES[False])
     return small or config, (_answer(small) if small is not None else None) or problem
 
 
@@ -78,11 +78,13 @@ def _is_legal(config: Config) -> bool:
     return True
 
 
-def smallest(definition: LayerDefinition, known: Config | None, failing: Failing, most: int) -> tuple[Case, str] | None:
+def smallest(
+    definition: LayerDefinition, known: Config | None, failing: Failing, *, most: int, compiled: bool
+) -> tuple[Case, str] | None:
     """The smallest failing case that is found, starting at `known`, which is one of `most` that were chosen."""
 
     def fails(config: Config) -> bool:
         return config.elements <= LARGEST and _is_legal(config) and any(True for _ in failing(config))
 
-    small = find_smallest(definition, draws(most), known, fails, far=False, tries=TRIES)
+    small = find_smallest(definition, draws(most), known, fails, far=False, tries=TRIES[compiled])
     return next(failing(small), None) if small is not None else None

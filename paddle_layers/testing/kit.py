@@ -134,11 +134,13 @@ class _Check:
 
         def failing(config: Config) -> Iterator[tuple[Case, str]]:
             for other in in_phases(self.definition, config.example, config.batch):
-                _, found, message = _outcome(name, other, generated=True)
-                if message is not None and found == blamed:
-                    yield other, message
+                _, guilty, reason = _outcome(name, other, generated=True)
+                if reason is not None and guilty == blamed:
+                    yield other, reason
 
-        return smallest(self.definition, config, failing, self.configs) or (case, message)
+        compiled = PROPERTIES[name].compiled
+        found = smallest(self.definition, config, failing, most=self.configs, compiled=compiled)
+        return found or (case, message)
 
 
 def _outcome(name: str, case: Case, *, generated: bool) -> tuple[bool, str, str | None]:
