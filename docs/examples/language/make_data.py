@@ -1,8 +1,8 @@
 """Writes train.npz and test.npz: Python's own manual, as every installation has it, cut into runs of characters.
 
-`characters` are sequences of ids (with `characters.starts`), `next` is the character that follows each of them. An id is
-1 and more for the printable characters from the space on, 96 for the end of a line, 0 for any other. The last tenth of
-the manual is held out. `--length` and `--share` make shorter runs of less of it.
+`characters` are sequences of ids (with `characters.starts`), `next` is the character that follows each of them. An id
+is 1 and more for the printable characters from the space on, 96 for the end of a line, 0 for any other. The last tenth
+of the manual is held out. `--length` and `--share` make shorter runs of less of it.
 """
 
 import argparse
