@@ -1,0 +1,241 @@
+"""lstmemory in blocks of sequences, with its weight in panels; the weight's gradient is one product by BLAS."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from .blas import matrix_product
+from .gates import add_product, add_to, multiply, sigmoid_all, tanh_all
+from .panels import pack, padded, panel_product
+from .sequences import MOST, block, blocks, blocks_of, part, still_there, take
+from .tuned import tuned
+
+WORTH_IT = 1 << 16
+"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+SLICES = 8
+
+
+def is_usual(act: str, gate_act: str, state_act: str) -> bool:
+    """The functions that units and gates have by default."""
+    return (act, gate_act, state_act) == ("tanh", "sigmoid", "tanh")
+
+
+def products(T: int, K: int) -> int:
+    """Multiplications with the weight."""
+    return 4 * T * K * K
+
+
+def numbers(T: int, K: int) -> int:
+    """Numbers of a row for each gate."""
+    return 4 * T * K
+
+
+def forward_scratch(K: int) -> int:
+    """Numbers that an item needs: weights, sums, outputs, a row of zeros."""
+    return (K + MOST) * int(padded.py_func(4 * K, 4)) + (MOST + 1) * K
+
+
+def backward_scratch(K: int) -> int:
+    """Numbers that an item needs: weights, slopes of outputs, sums and states, a function's values, a row of zeros."""
+    return (4 * K + MOST) * int(padded.py_func(K, 4)) + (5 * MOST + 2) * K
+
+
+def slices(T: int) -> int:
+    """Slices of the rows; by shape only."""
+    return min(T, SLICES)
+
+
+def tiles(K: int) -> int:
+    """Tiles of the weight's gradient: parts of a gate's columns."""
+    return 4 * int(parts_of.py_func(K))
+
+
+@njit(error_model="numpy")
+def parts_of(units):
+    """Parts of a gate's columns, by shape only."""
+    return max(1, min(SLICES, units // 128))
+
+
+@tuned("lstmemory", "lstmemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
+@njit(error_model="numpy")
+def lstmemory_y(
+    first, last, y, state, candidate, enter, keep, leave, x, weight, bias, scratch, S_start, reverse, peepholes
+):  # fmt: skip
+    K, D = weight.shape
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, K, padded(D, x.itemsize))
+        sums, at = take(own, at, MOST, padded(D, x.itemsize))
+        outputs, at = take(own, at, MOST, K)
+        nothing, at = take(own, at, 1, K)
+        pack(panels.ravel(), weight, False)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0]):
+            alive = still_there(lengths, q)
+            if q > 0:
+                panel_product(sums, alive, outputs, panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                past = state[t - step] if q > 0 else nothing[0]
+                gates = sums[r][:D]
+                add_to(gates, x[t])
+                add_to(gates, bias[:D])
+                if peepholes:
+                    add_product(gates[K : 2 * K], past, bias[D : D + K])
+                    add_product(gates[2 * K : 3 * K], past, bias[D + K : D + 2 * K])
+                tanh_all(gates[:K])
+                sigmoid_all(gates[K : 3 * K])
+                multiply(state[t], gates[:K], gates[K : 2 * K])
+                add_product(state[t], past, gates[2 * K : 3 * K])
+                if peepholes:
+                    add_product(gates[3 * K :], state[t], bias[D + 2 * K :])
+                sigmoid_all(gates[3 * K :])
+                candidate[t], enter[t] = gates[:K], gates[K : 2 * K]
+                keep[t], leave[t] = gates[2 * K : 3 * K], gates[3 * K :]
+                outputs[r] = state[t]
+                tanh_all(outputs[r])
+                multiply(y[t], outputs[r], leave[t])
+                outputs[r] = y[t]
+
+
+@tuned(
+    "lstmemory", "lstmemory_slopes",
+    items=blocks, scratch=backward_scratch, work=products, least=WORTH_IT, when=is_usual,
+)  # fmt: skip
+@njit(error_model="numpy")
+def lstmemory_slopes(
+    first, last, candidate_slope, enter_slope, keep_slope, leave_slope,
+    dy, state, candidate, enter, keep, leave, weight, bias, scratch, S_start, reverse, peepholes,
+):  # fmt: skip
+    K, D = weight.shape
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, D, padded(K, dy.itemsize))
+        outputs, at = take(own, at, MOST, padded(K, dy.itemsize))
+        sums, at = take(own, at, MOST, D)
+        states, at = take(own, at, MOST, K)
+        nothing, at = take(own, at, 1, K)
+        shown, at = take(own, at, 1, K)
+        pack(panels.ravel(), weight, True)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0] - 1, -1, -1):
+            alive = still_there(lengths, q)
+            panel_product(outputs, alive, sums, panels.ravel(), D)
+            for r in range(alive):
+                t = begins[r] + q * step
+                past = state[t - step] if q > 0 else nothing[0]
+                da, di, df, do = sums[r][:K], sums[r][K : 2 * K], sums[r][2 * K : 3 * K], sums[r][3 * K :]
+                dh, dc = outputs[r][:K], states[r]
+                add_to(dh, dy[t])
+                shown[0] = state[t]
+                tanh_all(shown[0])
+                through_output(do, dc, dh, shown[0], leave[t])
+                if peepholes:
+                    add_product(dc, do, bias[D + 2 * K :])
+                through_candidate(da, dc, candidate[t], enter[t])
+                through_gate(di, dc, enter[t], candidate[t])
+                through_gate(df, dc, keep[t], past)
+                multiply_by(dc, keep[t])
+                if peepholes:
+                    add_product(dc, di, bias[D : D + K])
+                    add_product(dc, df, bias[D + K : D + 2 * K])
+                candidate_slope[t], enter_slope[t], keep_slope[t], leave_slope[t] = da, di, df, do
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_output(do, dc, dh, shown, gate):
+    """From the slope of the output to those of its gate's sum and, added, of the state."""
+    one = gate.dtype.type(1)
+    for k in range(do.size):
+        do[k] = dh[k] * shown[k] * (gate[k] * (one - gate[k]))
+        dc[k] += dh[k] * gate[k] * (one - shown[k] * shown[k])
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_gate(slope, dc, gate, other):
+    """From the slope of the state to that of the sum of a gate that is multiplied by `other`."""
+    one = gate.dtype.type(1)
+    for k in range(slope.size):
+        slope[k] = dc[k] * other[k] * (gate[k] * (one - gate[k]))
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_candidate(slope, dc, candidate, gate):
+    """From the slope of the state to that of the candidate's sum."""
+    one = gate.dtype.type(1)
+    for k in range(slope.size):
+        slope[k] = dc[k] * gate[k] * (one - candidate[k] * candidate[k])
+
+
+@njit(error_model="numpy")
+def multiply_by(values, factors):
+    """values *= factors."""
+    for k in range(values.size):
+        values[k] *= factors[k]
+
+
+@tuned("lstmemory", "lstmemory_past", items=slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstmemory_past(first, last, past, y, before_of):
+    T = y.shape[0]
+    count = min(T, SLICES)
+    for t in range(T * first // count, T * last // count):
+        if before_of[t] >= 0:
+            past[t] = y[before_of[t]]
+        else:
+            past[t] = 0
+
+
+@tuned("lstmemory", "lstmemory_dx", items=slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstmemory_dx(first, last, dx, candidate_slope, enter_slope, keep_slope, leave_slope, accumulate):
+    T, K = candidate_slope.shape
+    count = min(T, SLICES)
+    for t in range(T * first // count, T * last // count):
+        for gate, slope in enumerate((candidate_slope, enter_slope, keep_slope, leave_slope)):
+            into = dx[t][gate * K : (gate + 1) * K]
+            if accumulate:
+                add_to(into, slope[t])
+            else:
+                into[:] = slope[t]
+
+
+@tuned("lstmemory", "lstmemory_dweight", items=tiles, work=products, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstmemory_dweight(
+    first, last, dweight, past, candidate_slope, enter_slope, keep_slope, leave_slope, accumulate
+):  # fmt: skip
+    T, K = past.shape
+    count, size, one = parts_of(K), past.itemsize, past.dtype.type(1)
+    for tile in range(first, last):
+        gate, left, right = tile // count, K * (tile % count) // count, K * (tile % count + 1) // count
+        slope = (candidate_slope, enter_slope, keep_slope, leave_slope)[gate]
+        matrix_product(
+            1, 0, K, right - left, T,
+            past.ctypes.data, K, slope.ctypes.data + left * size, K,
+            accumulate, dweight.ctypes.data + (gate * K + left) * size, 4 * K, one,
+        )  # fmt: skip
+
+
+@tuned("lstmemory", "lstmemory_dbias", items=lambda: 4, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstmemory_dbias(
+    first, last, dbias, candidate_slope, enter_slope, keep_slope, leave_slope, state, before_of, accumulate, peepholes
+):  # fmt: skip
+    """Each item has a gate: its bias, and its peephole where it has one."""
+    T, K = state.shape
+    for gate in range(first, last):
+        slope = (candidate_slope, enter_slope, keep_slope, leave_slope)[gate]
+        total = dbias[gate * K : (gate + 1) * K]
+        if not accumulate:
+            total[:] = 0
+        for t in range(T):
+            add_to(total, slope[t])
+        if peepholes and gate > 0:
+            total = dbias[(gate + 3) * K : (gate + 4) * K]
+            if not accumulate:
+                total[:] = 0
+            for t in range(T):
+                seen = t if gate == 3 else before_of[t]
+                if seen >= 0:
+                    add_product(total, slope[t], state[seen])
