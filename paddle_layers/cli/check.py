@@ -15,7 +15,7 @@ def command(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> 
     A layer author runs this with `--plugins FILE.py`. What the properties mean stands in the guide "Conformance".
     """
     from paddle_layers.define import registries
-    from paddle_layers.testing import CONFIGS, FAST, NEEDS_HYPOTHESIS, check_layer, has_hypothesis
+    from paddle_layers.testing import CONFIGS, FAST, NEEDS_CUDA, NEEDS_HYPOTHESIS, check_layer, has_cuda, has_hypothesis
 
     registry = registries["layer"]
     wanted = [registry[name].name for name in names] or list(registry)
@@ -35,6 +35,8 @@ def command(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> 
     failed = sum(bool(report.findings) for report in reports)
     if not has_hypothesis():
         click.echo(NEEDS_HYPOTHESIS, err=True)
+    if not has_cuda():
+        click.echo(NEEDS_CUDA, err=True)
     checks, seconds = sum(report.checks for report in reports), sum(report.seconds for report in reports)
     totals = f"({checks} checks; {seconds:.0f} s)"
     if failed:

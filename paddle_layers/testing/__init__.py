@@ -1,5 +1,6 @@
 """Conformance tests made from a definition: what an author gets for writing examples."""
 
+from .cuda import NEEDS_CUDA, has_cuda
 from .findings import Finding, Report
 from .kit import CONFIGS, FAST, NEEDS_HYPOTHESIS, check_layer, has_hypothesis
 from .plugin import check_plugin
@@ -10,6 +11,7 @@ __all__ = [
     "CONFIGS",
     "FAST",
     "LAYER_PROPERTIES",
+    "NEEDS_CUDA",
     "NEEDS_HYPOTHESIS",
     "PROPERTIES",
     "Finding",
@@ -19,5 +21,6 @@ __all__ = [
     "check_layer",
     "check_plugin",
     "compile_layer",
+    "has_cuda",
     "has_hypothesis",
 ]

@@ -16,6 +16,9 @@ from .ptx import ARCHITECTURES, Ptx, drivers_of
 from .results import run
 
 
+NEEDS_CUDA = "CUDA kernels were not checked; `pip install 'paddle-layers[cuda]'` (no card is needed)"
+
+
 def has_cuda() -> bool:
     """Whether kernels can be compiled for cards and simulated."""
     return importlib.util.find_spec("numba_cuda") is not None
