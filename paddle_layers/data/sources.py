@@ -11,6 +11,7 @@ from paddle_layers.define import Choice, String, Strings, source
 
 from .dataset import Dataset
 from .files import read_npy, read_npz
+from .lines import Lines, read_dictionary
 from .problems import DataError
 from .tables import Table
 
@@ -75,6 +76,31 @@ class Npy:
         if len(arrays) < len(paths):
             raise DataError("two files of an `npy` source have the same name, but fields are named like their files")
         return Dataset(arrays, origin=", ".join(map(str, paths)))
+
+
+@source("text")
+class Text:
+    """Lines of words: every line is a sequence of ids, by a dictionary.
+
+    Fields: `words`, sequences of ids, and with `classes` also `label`, the id of the word in front of the line's first
+    tab. Words stand between spaces; empty lines are left out.
+    """
+
+    file = String("path of the text, relative to the training file")
+    dictionary = String("path of the dictionary: one word on each line, whose number, from 0, is the id")
+    unknown = String("word of the dictionary that stands for all that it lacks; absent: these are refused", default="")
+    classes = Strings("words of the label in the order of their ids; absent: lines have no label", default=())
+
+    def open(self, base: Path) -> Dataset:
+        """The lines of the file."""
+        ids = read_dictionary(base / self.dictionary)
+        if self.unknown and self.unknown not in ids:
+            raise DataError(f"{base / self.dictionary}: there is no word `{self.unknown}`, which `unknown` names")
+        lines = Lines(base / self.file, ids, ids.get(self.unknown), self.classes)
+        if not len(lines.lines):
+            raise DataError(f"{base / self.file} has no words; there is nothing to train on")
+        labels = {"label": np.frombuffer(lines.labels, np.int64)} if self.classes else {}
+        return Dataset({"words": lines.words, **labels}, origin=str(lines.path), place=lines.place)
 
 
 @source("csv")

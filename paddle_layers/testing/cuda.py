@@ -15,7 +15,6 @@ from .engines import as_python
 from .ptx import ARCHITECTURES, Ptx, drivers_of
 from .results import run
 
-
 NEEDS_CUDA = "CUDA kernels were not checked; `pip install 'paddle-layers[cuda]'` (no card is needed)"
 
 
