@@ -7,6 +7,7 @@ import math
 from numba import njit
 
 from .blas import matrix_product
+from .gates import exp_all
 from .tuned import tuned
 
 BLOCK = 64
@@ -53,8 +54,7 @@ def to_probabilities(column, rows, others, logsum, h, shift, causal, factor):
         low = logsum[rows[0] + i, h]
         seen = min(others[1] - others[0], shift + i + 1) if causal else others[1] - others[0]
         line = column[i * BLOCK : i * BLOCK + others[1] - others[0]]
-        for j in range(seen):
-            line[j] = math.exp(factor * line[j] - low)
+        exp_all(line[: max(seen, 0)], factor, low)
         line[max(seen, 0) :] = column.dtype.type(0)
 
 
@@ -76,15 +76,16 @@ def head_bounds(unit, H, S_start, R_start):
 
 @njit(error_model="numpy")
 def add_to_logsum(logsum, t, h, line, factor):
-    """The logarithm of the sum of what it was and the exponentials of some scores."""
+    """The logarithm of the sum of what it was and the exponentials of some scores, which take their places."""
     peak = line[0]
     for j in range(1, len(line)):
         peak = max(peak, line[j])
     before = logsum[t, h]
     peak = max(factor * peak, before)
     total = math.exp(before - peak)
+    exp_all(line, factor, peak)
     for j in range(len(line)):
-        total += math.exp(factor * line[j] - peak)
+        total += line[j]
     logsum[t, h] = peak + math.log(total)
 
 
@@ -157,39 +158,63 @@ def attention_logsum(first, last, logsum, query, keys, S_start, R_start, scratch
                         add_to_logsum(logsum, rows[0] + i, h, column[i * BLOCK : i * BLOCK + seen], factor)
 
 
-@replaces("multi_head_attention_y")
 @njit(error_model="numpy")
-def attention_y(first, last, y, query, keys, values, logsum, S_start, R_start, scratch, H, causal, scale):
+def add_weighted(
+    trans, first, last, target, source, query, keys, logsum, S_start, R_start, scratch, keep, H, scale, causal
+):  # fmt: skip
+    """Products of the probabilities, or of their transpose, with a head's columns, of the units of some parts."""
     one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
     count, (column, _) = min(units, PARTS), two_blocks(scratch, first)
     for unit in range(units * first // count, units * last // count):
         h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
-        clear(y, begin, end, (h, H))
+        if not keep:
+            clear(target, low if trans else begin, high if trans else end, (h, H))
         for top in range(begin, end, BLOCK):
             rows = (top, min(top + BLOCK, end))
             for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
                 others = (left, min(left + BLOCK, high))
                 block_probabilities(column, query, keys, logsum, rows, others, h, begin, low, causal, factor)
-                add_product(0, column, rows, others, values, y, (h, H), one)
+                add_product(trans, column, rows, others, source, target, (h, H), one)
+
+
+@njit(error_model="numpy")
+def add_sloped(
+    trans, first, last, target, source, dy, query, keys, values, logsum, drift, S_start, R_start, scratch, keep, H,
+    scale, causal,
+):  # fmt: skip
+    """The same with the gradients of the products in the place of the probabilities."""
+    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
+    count, (column, slopes) = min(units, PARTS), two_blocks(scratch, first)
+    for unit in range(units * first // count, units * last // count):
+        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
+        if not keep:
+            clear(target, low if trans else begin, high if trans else end, (h, H))
+        for top in range(begin, end, BLOCK):
+            rows = (top, min(top + BLOCK, end))
+            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
+                others = (left, min(left + BLOCK, high))
+                block_probabilities(column, query, keys, logsum, rows, others, h, begin, low, causal, factor)
+                products(slopes, dy, rows, values, others, h, values.shape[1] // H, one)
+                to_slopes(column, slopes, rows, others, drift, h, factor)
+                add_product(trans, slopes, rows, others, source, target, (h, H), one)
+
+
+@replaces("multi_head_attention_y")
+@njit(error_model="numpy")
+def attention_y(first, last, y, query, keys, values, logsum, S_start, R_start, scratch, H, causal, scale):
+    add_weighted(
+        0, first, last, y, values, query, keys, logsum, S_start, R_start, scratch, False, H, scale, causal
+    )  # fmt: skip
 
 
 @replaces("multi_head_attention_dvalues")
 @njit(error_model="numpy")
 def attention_dvalues(
     first, last, dvalues, dy, query, keys, logsum, S_start, R_start, scratch, accumulate, H, causal, scale
-):
-    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
-    count, (column, _) = min(units, PARTS), two_blocks(scratch, first)
-    for unit in range(units * first // count, units * last // count):
-        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
-        if not accumulate:
-            clear(dvalues, low, high, (h, H))
-        for top in range(begin, end, BLOCK):
-            rows = (top, min(top + BLOCK, end))
-            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
-                others = (left, min(left + BLOCK, high))
-                block_probabilities(column, query, keys, logsum, rows, others, h, begin, low, causal, factor)
-                add_product(1, column, rows, others, dy, dvalues, (h, H), one)
+):  # fmt: skip
+    add_weighted(
+        1, first, last, dvalues, dy, query, keys, logsum, S_start, R_start, scratch, accumulate, H, scale, causal
+    )  # fmt: skip
 
 
 @replaces("multi_head_attention_dquery")
@@ -197,20 +222,10 @@ def attention_dvalues(
 def attention_dquery(
     first, last, dquery, dy, query, keys, values, logsum, drift, S_start, R_start, scratch, accumulate, H, causal, scale
 ):  # fmt: skip
-    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
-    count, (column, slopes) = min(units, PARTS), two_blocks(scratch, first)
-    for unit in range(units * first // count, units * last // count):
-        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
-        if not accumulate:
-            clear(dquery, begin, end, (h, H))
-        for top in range(begin, end, BLOCK):
-            rows = (top, min(top + BLOCK, end))
-            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
-                others = (left, min(left + BLOCK, high))
-                block_probabilities(column, query, keys, logsum, rows, others, h, begin, low, causal, factor)
-                products(slopes, dy, rows, values, others, h, values.shape[1] // H, one)
-                to_slopes(column, slopes, rows, others, drift, h, factor)
-                add_product(0, slopes, rows, others, keys, dquery, (h, H), one)
+    add_sloped(
+        0, first, last, dquery, keys, dy, query, keys, values, logsum, drift, S_start, R_start, scratch, accumulate, H,
+        scale, causal,
+    )  # fmt: skip
 
 
 @replaces("multi_head_attention_dkeys")
@@ -218,17 +233,7 @@ def attention_dquery(
 def attention_dkeys(
     first, last, dkeys, dy, query, keys, values, logsum, drift, S_start, R_start, scratch, accumulate, H, causal, scale
 ):  # fmt: skip
-    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
-    count, (column, slopes) = min(units, PARTS), two_blocks(scratch, first)
-    for unit in range(units * first // count, units * last // count):
-        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
-        if not accumulate:
-            clear(dkeys, low, high, (h, H))
-        for top in range(begin, end, BLOCK):
-            rows = (top, min(top + BLOCK, end))
-            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
-                others = (left, min(left + BLOCK, high))
-                block_probabilities(column, query, keys, logsum, rows, others, h, begin, low, causal, factor)
-                products(slopes, dy, rows, values, others, h, values.shape[1] // H, one)
-                to_slopes(column, slopes, rows, others, drift, h, factor)
-                add_product(1, slopes, rows, others, query, dkeys, (h, H), one)
+    add_sloped(
+        1, first, last, dkeys, query, dy, query, keys, values, logsum, drift, S_start, R_start, scratch, accumulate, H,
+        scale, causal,
+    )  # fmt: skip

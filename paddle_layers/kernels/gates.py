@@ -39,8 +39,8 @@ def power_of_two(typingctx: Any, exponent: Any) -> Any:
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def expm1(v):
-    """exp(v) - 1 for -`LARGE` <= v <= `LARGE`, small values included: Taylor's series within half an octave."""
+def octave_and_rest(v):
+    """The power of two `s` and the rest `p` of exp(v) = s (1 + p), for -`LARGE` <= v <= `LARGE`: Taylor's series."""
     octaves = np.rint(v * PER_OCTAVE)
     r = v - octaves * OCTAVE_HIGH
     r = r - octaves * OCTAVE_LOW
@@ -50,8 +50,27 @@ def expm1(v):
     p = THIRD + r * p
     p = HALF + r * p
     p = r + r * r * p
-    scale = power_of_two(octaves)
+    return power_of_two(octaves), p
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def expm1(v):
+    """exp(v) - 1 for -`LARGE` <= v <= `LARGE`, small values included."""
+    scale, p = octave_and_rest(v)
     return scale * p + (scale - ONE)
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def exp_all(values, factor, shift):
+    """exp(factor * value - shift) for a vector, in place; the exponents are below `LARGE`."""
+    if values.itemsize == 8:
+        for k in range(values.size):
+            values[k] = math.exp(factor * values[k] - shift)
+        return
+    for k in range(values.size):
+        v = f32(factor * values[k] - shift)
+        scale, p = octave_and_rest(-LARGE if v < -LARGE else v)
+        values[k] = scale + scale * p
 
 
 @njit(error_model="numpy", fastmath={"contract"})
@@ -96,8 +115,31 @@ def add_product(sums, left, right):
         sums[k] += left[k] * right[k]
 
 
+@njit(error_model="numpy")
+def multiply_by(values, factors):
+    """values *= factors."""
+    for k in range(values.size):
+        values[k] *= factors[k]
+
+
 @njit(error_model="numpy", fastmath={"contract"})
 def multiply(result, left, right):
     """result = left * right."""
     for k in range(result.size):
         result[k] = left[k] * right[k]
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_gate(slope, behind, gate, other):
+    """The slope of a logistic gate's sum, from that of the gate's product with `other`."""
+    one = gate.dtype.type(1)
+    for k in range(slope.size):
+        slope[k] = behind[k] * other[k] * (gate[k] * (one - gate[k]))
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_tanh(slope, behind, value, gate):
+    """The slope of the sum in a tanh of this value, from that of its product with `gate`."""
+    one = gate.dtype.type(1)
+    for k in range(slope.size):
+        slope[k] = behind[k] * gate[k] * (one - value[k] * value[k])
