@@ -61,6 +61,29 @@ def addto(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def auc(
+    x: Value,
+    label: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Area under the ROC curve: the share of the pairs of a row of class 1 and one of class 0 in the right order.
+
+    In the right order, the row of class 1 has the higher score; pairs with equal scores count one half (Hanley and
+    McNeil 1982). The score is the last column, as in Paddle. Pairs are made within a batch and added up over the
+    batches, so a batch should not be small; Paddle puts scores into bins, which all batches share.
+
+    x: scores; the last column counts
+    label: 0 or 1
+    """
+
 def batch_norm(
     x: Value,
     *,
@@ -100,6 +123,67 @@ def batch_norm(
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def chunk(
+    x: Value,
+    label: Value,
+    *,
+    num_chunk_types: int,
+    scheme: Literal["PLAIN", "IOB", "IOE", "IOBES"] = "IOB",
+    excluded_chunk_types: Sequence[int] | None = None,
+    measure: Literal["F1", "PRECISION", "RECALL"] = "F1",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Precision, recall or F1 of chunks, such as names in a sentence: `F1 = 2 * correct / (found + wanted)`.
+
+    A chunk is correct if it begins and ends at the same rows and is of the same type in both inputs. Rows are numbered
+    `type * tags + tag`, with the tags of `scheme` in the order given there, and the number behind the last one is for
+    rows outside of all chunks. A row goes on with the chunk of the row before if it has the same type, that row does
+    not end a chunk and this one does not begin one (Tjong Kim Sang and Buchholz 2000). As in Paddle.
+
+    x: numbers that were found
+    label: right numbers
+    num_chunk_types: types of chunks (>= 1, required)
+    scheme: what tags say of the place in a chunk (IOB)
+    excluded_chunk_types: types that are not counted (at least 1 values, each >= 0, none)
+    measure: what is reported (F1)
+    """
+
+def classification_error(
+    x: Value,
+    label: Value,
+    weight: Value | None = None,
+    *,
+    top_k: int = 1,
+    threshold: float = 0.5,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Share of the rows whose right class is not among the `top_k` best scores.
+
+    One minus `accuracy`, which has the same rules for ties, and two things more, as in Paddle: rows may have weights,
+    and a single score says yes (class 1) where it is above `threshold`. Counts run on over the batches until they are
+    reset; without any weight there is no share (NaN).
+
+    x: score or probability of every class
+    label: right class of every row
+    weight: importance of every row
+    top_k: how many best scores count as right (>= 1, 1)
+    threshold: where a single score says yes (0.5)
     """
 
 def concat(
@@ -153,6 +237,36 @@ def context(
     start: the first row of the window, counted from the row itself; when absent the window is around it (>= -1024 and <= 1024, none)
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def contrastive_loss(
+    a: Value,
+    b: Value,
+    alike: Value,
+    *,
+    margin: float = 1.0,
+    legacy_version: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Brings rows of alike things together and holds those of others apart by a margin.
+
+    With the distance `d = |a - b|`, `cost = d ** 2 / 2` for alike rows and `max(margin - d, 0) ** 2 / 2` for others
+    (Hadsell, Chopra and LeCun, "Dimensionality reduction by learning an invariant mapping", 2006). With
+    `legacy_version` it is `max(margin - d ** 2, 0) / 2` for others, as in Caffe's first version. Other rows that are
+    equal have no direction in which to part, and do not move.
+
+    a: rows
+    b: rows to compare with
+    alike: 1 where both rows stand for alike things, else 0
+    margin: distance that others shall have (> 0, 1)
+    legacy_version: take the squared distance from the margin, and do not square what is missing (false)
     """
 
 def conv(
@@ -313,6 +427,65 @@ def cross_entropy(
     label: right class of every row
     weight: importance of every row
     floor: smallest probability that counts (> 0 and < 1, 1e-20)
+    """
+
+def ctc(
+    x: Value,
+    label: Value,
+    *,
+    max_labels: int,
+    blank: int = 0,
+    norm_by_times: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Minus the log-likelihood of labels under connectionist temporal classification.
+
+    Every row of `x` says a class with the probability `softmax(x)`. What the rows say becomes labels when a class that
+    is said several times running counts once, and blanks are left out; `cost = -log(sum over all that becomes the
+    labels of the product of its probabilities)` (Graves et al., "Connectionist temporal classification", 2006). Labels
+    that need more rows than there are cost nothing and teach nothing, as in Paddle; PyTorch has infinity unless told
+    otherwise. Blanks among the labels are left out, so labels may be filled up with them.
+
+    This is Paddle's `warp_ctc`. Its `ctc` has the blank last and takes probabilities: give it the scores below their
+    softmax and `blank` the number of the last class. Paddle's `norm_by_times` divides the gradient and not the cost.
+
+    x: score of every class in every row
+    label: labels in their order
+    max_labels: most labels of a sequence, for which memory is held; with more of them it costs NaN (>= 1, required)
+    blank: class that says nothing (>= 0, 0)
+    norm_by_times: divide the cost by the number of rows (false)
+    """
+
+def ctc_edit_distance(
+    x: Value,
+    label: Value,
+    *,
+    blank: int = 0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Edits that turn what the rows say into the labels, as a share of the labels: the label error rate.
+
+    Every row says the class with the best score; a class that is said several times running counts once, and blanks
+    are left out, here and among the labels, as in `ctc`. An edit puts in, takes out or replaces one class (Levenshtein
+    1966). Paddle also counts the three kinds of edits and the sequences that need any.
+
+    x: score of every class in every row
+    label: labels in their order
+    blank: class that says nothing (>= 0, 0)
     """
 
 def data(
@@ -520,6 +693,36 @@ def expand(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def factorization_machine(
+    x: Value,
+    *,
+    factor_size: int,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Interactions of all pairs of columns, the weight of a pair being the inner product of two learned vectors.
+
+    `y[n] = sum over pairs c < d of (factors[c] . factors[d]) * x[n, c] * x[n, d]` (Rendle 2010), computed as
+    `1/2 sum_f ((sum_c x[n, c] * factors[c, f]) ** 2 - sum_c (x[n, c] * factors[c, f]) ** 2)`, which takes as many
+    steps as there are factors. The linear part of the machine is an `fc` of size 1, added behind it. Paddle takes
+    sparse rows, too.
+
+    x: rows of features
+    factor_size: length of the vectors (>= 1, required)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def fc(
     *x: Value | Sequence[Value],
     size: int,
@@ -617,6 +820,170 @@ def gradient_clip(
     threshold: limit of the gradient's elements (> 0, required)
     """
 
+def gru_step(
+    x: Value,
+    previous: Value,
+    *,
+    act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """One step of gated recurrent units: `grumemory` without its sequence.
+
+    A row of `x` holds three sums for each unit, side by side: update gate, reset gate, candidate. With
+    `s = x + bias`, `h = previous` and the weights of the three side by side:
+
+    `u = gate_act(s_u + h @ W_u)`, `r = gate_act(s_r + h @ W_r)`, `c = act(s_c + (r * h) @ W_c)`,
+    `y = (1 - u) * h + u * c`
+
+    Paddle is the same.
+
+    x: three sums per unit
+    previous: output of the step before
+    act: function of the candidate (tanh)
+    gate_act: function of the gates (sigmoid)
+    """
+
+def grumemory(
+    x: Value,
+    *,
+    act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
+    reverse: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Gated recurrent units (Cho et al. 2014).
+
+    A row of `x` holds three sums for each unit, side by side: update gate, reset gate, candidate. With
+    `s = x[t] + bias`, `h = y[t-1]` and the weights of the three side by side:
+
+    `u = gate_act(s_u + h @ W_u)`, `r = gate_act(s_r + h @ W_r)`, `c = act(s_c + (r * h) @ W_c)`,
+    `y[t] = (1 - u) * h + u * c`
+
+    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row is zero.
+    Put `fc` of three times the units before the layer to map the input. Paddle is the same. ONNX exchanges `u` and
+    `1 - u`; cuDNN and PyTorch do so, too, and take `r * (h @ W_c)` for the candidate, which is another function.
+
+    x: three sums per unit
+    act: function of the candidate (tanh)
+    gate_act: function of the gates (sigmoid)
+    reverse: run from the last row of a sequence to its first (false)
+    """
+
+def hinge_loss(
+    x: Value,
+    label: Value,
+    *,
+    norm: Literal["L1", "L2"] = "L1",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cost of a linear classifier, one class against all others: scores shall be above 1 or below -1.
+
+    `cost = sum over c of max(0, 1 - s * x[c]) ** p`, where `s` is 1 for the label and -1 for the other classes, `p` is
+    1 for `L1` and 2 for `L2`. A score that is just right teaches nothing.
+
+    x: score of every class
+    label: right class of every row
+    norm: what is added up (L1)
+    """
+
+def huber_classification(
+    x: Value,
+    label: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Squared hinge cost of a yes-or-no answer, which grows evenly where the answer is far off.
+
+    With `a = x` for the label 1 and `a = -x` for the label 0, `cost = 0` for `a >= 1`, `(1 - a) ** 2` for
+    `-1 <= a < 1` and `-4 * a` below (Zhang, "Solving large scale linear prediction problems", 2004). Paddle's `coeff`
+    scales the gradient and not the cost: `loss_weight` scales both.
+
+    x: score: above zero is yes
+    label: 1 for yes, 0 for no
+    """
+
+def huber_regression(
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    *,
+    delta: float = 1.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Half the squared error, which grows like the error itself from `delta` on: outliers pull no harder than that.
+
+    `cost = sum over c of (0.5 * e ** 2 if |e| <= delta else delta * (|e| - delta / 2))` for `e = x - target` (Huber,
+    "Robust estimation of a location parameter", 1964), times `weight` where the row has one. Paddle's `coeff` scales
+    the gradient and not the cost: `loss_weight` scales both.
+
+    x: rows
+    target: wanted rows
+    weight: importance of every row
+    delta: error from which on the cost grows evenly (> 0, 1)
+    """
+
+def infogain_loss(
+    x: Value,
+    label: Value,
+    weight: Value | None = None,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cross entropy of the softmax of scores in which mistakes differ in what they cost.
+
+    `cost = sum over c of gain[label, c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where the row has one.
+    `gain` is given and not learned: load it with the weights, where Caffe has a third input or the file `source`. As
+    long as it is not loaded it is the identity matrix, and the layer is `softmax_with_loss`. Caffe's `ignore_label` is
+    a weight of zero here.
+
+    x: score of every class
+    label: right class of every row
+    weight: importance of every row
+    """
+
 def interpolation(
     weight: Value,
     a: Value,
@@ -658,6 +1025,39 @@ def kmax_seq_score(
 
     x: scores
     beam_size: how many places (>= 1 and <= 1024, 1)
+    """
+
+def lambda_cost(
+    x: Value,
+    relevance: Value,
+    *,
+    ndcg_num: int = 5,
+    max_sort_size: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Costs of the pairs of a list that are in the wrong order, by how much they matter for NDCG.
+
+    A sequence is the list of a query, `relevance` says how much each row answers it. The discounted cumulative gain of
+    an order is `sum over places i = 0, 1 ... of (2 ** relevance - 1) / log(i + 2)`; `ndcg` is that of the `ndcg_num`
+    best scores, divided by the best one that an order may have. `cost = sum over pairs i before j in the best order of
+    w_ij * log(1 + exp(x_j - x_i))`, where `w_ij` is the share of the best gain that is lost when i and j change places
+    (Burges, Ragno and Le, "Learning to rank with nonsmooth cost functions", 2006). A list without a relevant row costs
+    nothing and has `ndcg` 1. Of rows that are equal the first one has the better place.
+
+    The gradient is Paddle's; Paddle shows NDCG in every row in place of the cost. LambdaRank as published takes the
+    places of the order that the scores give at the time, and so has no cost of which this is the gradient.
+
+    x: score of every row
+    relevance: how much every row answers the query, from 0 on
+    ndcg_num: places that count in a gain (>= 1, 5)
+    max_sort_size: places that have a weight in pairs; all if not given (>= 1, none)
     """
 
 def layer_norm(
@@ -765,6 +1165,82 @@ def lrn(
     region: where the neighbours are (ACROSS_CHANNELS)
     """
 
+def lstm_step(
+    x: Value,
+    previous: Value,
+    *,
+    act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
+    state_act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    peepholes: bool = True,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """One step of long short-term memory: `lstmemory` without its sequence.
+
+    A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate; what the
+    output of the step before adds to them is in them already. With `s = x + bias`, peepholes `p`, `c' = previous`:
+
+    `a = act(s_a)`, `i = gate_act(s_i + p_i * c')`, `f = gate_act(s_f + p_f * c')`, `state = a * i + c' * f`,
+    `o = gate_act(s_o + p_o * state)`, `y = o * state_act(state)`
+
+    `bias` is that of `lstmemory`: the biases of the sums, then the peepholes; Paddle's has the peepholes alone, and the
+    state is fetched from it by a layer get_output. Caffe has no peepholes, the gates in another order, and forgets
+    where an input says so.
+
+    x: four sums per unit
+    previous: state of the step before
+    act: function of the candidate (tanh)
+    gate_act: function of the gates (sigmoid)
+    state_act: function of the state on its way out (tanh)
+    peepholes: gates see the state of their unit (true)
+    """
+
+def lstmemory(
+    x: Value,
+    *,
+    act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
+    state_act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    peepholes: bool = True,
+    reverse: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Long short-term memory (Hochreiter and Schmidhuber 1997) with peepholes (Gers, Schraudolph and Schmidhuber 2002).
+
+    A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate. With
+    `s = x[t] + y[t-1] @ weight + bias` in the same order and the peepholes `p`:
+
+    `a = act(s_a)`, `i = gate_act(s_i + p_i * c[t-1])`, `f = gate_act(s_f + p_f * c[t-1])`, `c[t] = a * i + c[t-1] * f`,
+    `o = gate_act(s_o + p_o * c[t])`, `y[t] = o * state_act(c[t])`
+
+    in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row are
+    zero. Put `fc` of four times the units before the layer to map the input. `bias` has the biases of the sums and
+    then the peepholes of the three gates, as in Paddle, whose configs without helpers take sigmoid for `state_act`
+    when nothing is set. Caffe, ONNX and others hold the map of the input, too, have the gates in other orders, and
+    have no peepholes (Caffe) or on demand.
+
+    x: four sums per unit
+    act: function of the candidate (tanh)
+    gate_act: function of the gates (sigmoid)
+    state_act: function of the state on its way out (tanh)
+    peepholes: gates see the state of their unit (true)
+    reverse: run from the last row of a sequence to its first (false)
+    """
+
 def maxid(
     x: Value,
     *,
@@ -783,6 +1259,33 @@ def maxid(
     numbers; here it is one id, which an embedding takes as it is.
 
     x: score of every class
+    """
+
+def multi_binary_label_cross_entropy(
+    x: Value,
+    label: Value,
+    weight: Value | None = None,
+    *,
+    floor: float = 1e-20,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cross entropy of the probabilities of many classes, several of which may be right at once.
+
+    `cost = -sum over the right classes of log(x) - sum over the others of log(1 - x)`, where no probability counts as
+    less than `floor`, times `weight` where the row has one. The label of a row lists its right classes. Paddle takes
+    dense labels, too, as `soft_binary_cross_entropy` does here, and has no floor; it stops at probabilities of 0 and 1.
+
+    x: probability of every class
+    label: right classes of every row
+    weight: importance of every row
+    floor: smallest probability that counts (> 0 and < 1, 1e-20)
     """
 
 def multi_head_attention(
@@ -838,6 +1341,29 @@ def out_prod(
 
     a: rows of the matrix
     b: columns of the matrix
+    """
+
+def pnpair(
+    score: Value,
+    label: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Share of the pairs of rows of one sequence, such as the answers to a query, that the scores put in order.
+
+    Pairs with different labels count; in order, the row with the greater label has the higher score. Equal scores
+    count one half. Paddle gives the query as a number with every row, and reports the ratio of the pairs in order to
+    those that are not: of a share `p` that is `p / (1 - p)`.
+
+    score: score of every row
+    label: relevance of every row
     """
 
 def pool(
@@ -929,6 +1455,61 @@ def position_embedding(
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     """
 
+def power(
+    x: Value,
+    *,
+    power: float = 1.0,
+    scale: float = 1.0,
+    shift: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """A constant power of a straight line: `y = (shift + scale * x) ** power`.
+
+    A negative base has whole powers only, NaN otherwise. Where `power * scale` is 0 there is no gradient, not even
+    at a base of 0, as in Caffe. Paddle's `power` is `row_power`.
+
+    x: values of any shape
+    power: exponent (1)
+    scale: factor of `x` (1)
+    shift: added to it (0)
+    """
+
+def precision_recall(
+    x: Value,
+    label: Value,
+    *,
+    positive_label: int,
+    measure: Literal["F1", "PRECISION", "RECALL"] = "F1",
+    threshold: float = 0.5,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Precision, recall or F1 of one class: `F1 = 2 * correct / (found + wanted)`.
+
+    A row is found to be of the class with the best score, the first of equal ones; a single score says yes (class 1)
+    where it is above `threshold`. Use the layer several times for several numbers. Paddle prints all of them, and for
+    all classes together where no `positive_label` is given: counted together they are all the same as `accuracy`.
+
+    x: score or probability of every class
+    label: right class of every row
+    positive_label: the class that is looked for (>= 0, required)
+    measure: what is reported (F1)
+    threshold: where a single score says yes (0.5)
+    """
+
 def prelu(
     x: Value,
     *,
@@ -950,6 +1531,59 @@ def prelu(
 
     x: rows or images
     channel_shared: one slope for all channels (false)
+    """
+
+def rank_cost(
+    left: Value,
+    right: Value,
+    label: Value,
+    weight: Value | None = None,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cross entropy of which of two scores shall be the higher one.
+
+    `cost = log(1 + exp(o)) - label * o` for `o = left - right`, times `weight` where the pair has one (Burges et al.,
+    "Learning to rank using gradient descent", 2005). The label is 1 where `left` shall win, 0 where `right` shall, and
+    0.5 for a tie. Paddle keeps `o` within 40 on either side, and its `coeff` scales the gradient and not the cost:
+    `loss_weight` scales both.
+
+    left: scores
+    right: scores to compare with
+    label: chance that the left one wins
+    weight: importance of every pair
+    """
+
+def recurrent(
+    x: Value,
+    *,
+    act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    reverse: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Simple recurrent units (Elman 1990): every row adds a map of the output of the row before it.
+
+    `y[t] = act(x[t] + y[t-1] @ weight + bias)`, in every sequence by itself, in the innermost sequences of nested ones;
+    the output before the first row is zero. `x` are sums that are ready: put `fc` before the layer to map the input.
+    Paddle is the same. ONNX holds the map of the input, too; Caffe's RNN also has one of the output.
+
+    x: one sum per unit
+    act: function of a unit (tanh)
+    reverse: run from the last row of a sequence to its first (false)
     """
 
 def relu(
@@ -997,6 +1631,34 @@ def reshape(
     dims: axes of a row; 0: as in `x`, -1: what is left (>= -1, required)
     """
 
+def rms_norm(
+    x: Value,
+    *,
+    epsilon: float = 1e-05,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Divides every row by the root of the mean of its squares, then scales every column by `gain`.
+
+    `y = x / sqrt(mean(x ** 2) + epsilon) * gain` (Zhang and Sennrich 2019): `layer_norm` without the mean and the bias.
+    A row of one column would keep nothing but its sign, so there are two columns at least.
+
+    x: rows
+    epsilon: added to the mean square (> 0, 1e-05)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def row_conv(
     x: Value,
     *,
@@ -1022,6 +1684,66 @@ def row_conv(
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def row_l2_norm(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Divides every row by its Euclidean length: `y = x / sqrt(sum_c x[c] ** 2)`.
+
+    A row of zeros has no direction: it stays as it is and gets no gradient. Paddle gives NaN there.
+
+    x: rows
+    """
+
+def row_power(
+    exponent: Value,
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Raises every row to its own power: `y[n, c] = x[n, c] ** exponent[n]`.
+
+    Meant for values that are not negative; a negative one has whole powers only. The exponent gets no gradient from
+    values that are zero or below, which have no logarithm.
+
+    exponent: power of every row
+    x: rows
+    """
+
+def row_sum(
+    x: Value,
+    weight: Value | None = None,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Mean over the rows of the sum of their columns, for instance of a cost that another layer computes.
+
+    x: rows to be added up
+    weight: importance of every row
     """
 
 def scale(
@@ -1094,6 +1816,27 @@ def seq_avg_pool(
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def seq_classification_error(
+    x: Value,
+    label: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Share of the sequences in which any row is wrong; equal best scores are wrong, as in `accuracy`.
+
+    Sequences without rows are not counted. Of a nested sequence, the sub-sequences are counted.
+
+    x: score or probability of every class
+    label: right class of every row
     """
 
 def seq_concat(
@@ -1349,8 +2092,7 @@ def sigmoid_cross_entropy(
     `cost = sum over c of max(x, 0) - x * target + log(1 + exp(-|x|))`, which is
     `-target * log(p) - (1 - target) * log(1 - p)` for `p = 1 / (1 + exp(-x))` without overflow. Targets lie between
     0 and 1. Terms whose target is `ignore_label` cost nothing; the divisor stays the number of rows, as in Caffe when
-    nothing is set. Paddle's `multi_binary_label_cross_entropy` and Mocha's `BinaryCrossEntropyLossLayer` take
-    probabilities instead of scores.
+    nothing is set. On probabilities, `soft_binary_cross_entropy` is the same.
 
     x: one score per question
     target: wanted answers
@@ -1405,6 +2147,134 @@ def slice(
     parts: number of equal outputs (>= 1 and <= 1024, none)
     """
 
+def slope_intercept(
+    x: Value,
+    *,
+    slope: float = 1.0,
+    intercept: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """A straight line with constants: `y = slope * x + intercept`. Learned ones are in `scale`.
+
+    x: values of any shape
+    slope: factor (1)
+    intercept: summand (0)
+    """
+
+def smooth_l1(
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    *,
+    beta: float = 1.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Absolute error, with a parabola in place of its kink.
+
+    `cost = sum over c of (e ** 2 / (2 * beta) if |e| <= beta else |e| - beta / 2)` for `e = x - target` (Girshick,
+    "Fast R-CNN", 2015), times `weight` where the row has one; that is `huber_regression` divided by `beta`. Paddle has
+    `beta` 1. Its `coeff` scales the gradient and not the cost: `loss_weight` scales both.
+
+    x: rows
+    target: wanted rows
+    weight: importance of every row
+    beta: error up to which the cost is a parabola (> 0, 1)
+    """
+
+def soft_binary_cross_entropy(
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    *,
+    floor: float = 1e-20,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cross entropy of independent yes-or-no answers that are given as probabilities.
+
+    `cost = -sum over c of target * log(x) + (1 - target) * log(1 - x)`, where no probability counts as less than
+    `floor`, times `weight` where the row has one. On scores, `sigmoid_cross_entropy` is the same with less rounding.
+    Mocha takes a mean over the rows, as a network does here; neither system has a floor.
+
+    x: probability of every yes
+    target: wanted answers
+    weight: importance of every row
+    floor: smallest probability that counts (> 0 and < 1, 1e-20)
+    """
+
+def soft_cross_entropy(
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    *,
+    floor: float = 1e-20,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cross entropy of a wanted distribution and the probabilities that a network gives.
+
+    `cost = -sum over c of target[c] * log(max(x[c], floor))`, times `weight` where the row has one. `x` are
+    probabilities, as `softmax` gives; on scores, `softlabel_softmax_cost` is the same with less rounding. Below
+    `floor` the cost is flat and its gradient 0. The gradient is by every probability on its own; KUnet adds what
+    follows from a sum of 1.
+
+    x: probability of every class
+    target: wanted share of every class
+    weight: importance of every row
+    floor: smallest probability that counts (> 0 and < 1, 1e-20)
+    """
+
+def softlabel_softmax_cost(
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cross entropy of a wanted distribution and the softmax of scores.
+
+    `cost = sum over c of target[c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where the row has one; the
+    largest score is taken off first, so that nothing overflows. Targets need not add up to 1. With one class a row,
+    `softmax_with_loss` is the same.
+
+    x: score of every class
+    target: wanted share of every class
+    weight: importance of every row
+    """
+
 def softmax(
     x: Value,
     *,
@@ -1452,7 +2322,8 @@ def softmax_with_loss(
     Since the network averages the cost over the rows, `factor` turns the mean into what `normalization` says: `VALID`
     the mean over the rows that are not ignored, `BATCH_SIZE` the mean over all rows, `NONE` the sum. Caffe has `VALID`
     when nothing is set, and its `FULL` is `BATCH_SIZE` here, where every row has one label. Weights change no divisor;
-    in ONNX a weight belongs to a class and the mean divides by the weights.
+    in ONNX a weight belongs to a class and the mean divides by the weights. `softlabel_softmax_cost` takes a share of
+    every class in place of one label.
 
     x: score of every class
     label: right class of every row
@@ -1541,6 +2412,43 @@ def sub_seq(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def sum_cost(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """The sum of every row as its cost: whatever a network computes becomes what it is trained by.
+
+    x: terms of the cost
+    """
+
+def sum_to_one_norm(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Divides every row by the sum of its columns: `y = x / sum_c x[c]`.
+
+    Meant for weights that are not negative. Paddle stops at a row whose sum is not positive; here such a row is
+    divided all the same, and one whose sum is zero becomes infinite or NaN.
+
+    x: rows of weights
+    """
+
 def tanh(
     x: Value,
     *,
@@ -1558,4 +2466,35 @@ def tanh(
     `y = tanh(x)`; `dx = dy * (1 - y * y)`.
 
     x: values of any shape
+    """
+
+def tensor(
+    a: Value,
+    b: Value,
+    *,
+    size: int,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """A bilinear form of two rows for every output: `y[n, k] = sum_c sum_d a[n, c] * weight[k, c, d] * b[n, d]`.
+
+    A bias for every output is added. Paddle stores the weight with the outputs last.
+
+    a: rows
+    b: rows, of other width perhaps
+    size: number of outputs (>= 1, required)
+    bias: add a bias to every output (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
     """
