@@ -22,11 +22,12 @@ from .costs import check_labels
 
 
 @helper
-def log_add(a, b):
-    """log(exp(a) + exp(b)) without overflow; either may be minus infinity."""
-    if max(a, b) == -math.inf:
-        return -math.inf
-    return max(a, b) + math.log1p(math.exp(-abs(a - b)))
+def log_sum(a, b, c):
+    """log(exp(a) + exp(b) + exp(c)) without overflow; each may be minus infinity."""
+    peak = max(a, max(b, c))
+    if peak == -math.inf:
+        return peak
+    return peak + math.log(math.exp(a - peak) + math.exp(b - peak) + math.exp(c - peak))
 
 
 @layer("ctc", elsewhere={"Paddle": "warp_ctc"}, since=1)
@@ -55,6 +56,8 @@ class Ctc:
     alpha = Temp("T:S U", "log-probability of the beginnings that are in this state, this row counted")
     beta = Temp("T:S U", "log-probability of the ends that go on from this state, this row counted")
     total = Temp("S", "log-probability of the labels")
+    first = Temp("S C", "first state that says this class, or -1", kind="INT")
+    following = Temp("S U", "next state that says the same class, or -1", kind="INT")
     examples = (
         Example(x="sequence of 3", label="sequence of ids<3", max_labels=4),
         Example(x="sequence of 4", label="sequence of ids<3", max_labels=5, blank=3, norm_by_times=True),
@@ -107,24 +110,20 @@ def ctc_alpha(t, u, s, before, x, count, state, norm, alpha, blank):
     own = x[t, state[s, u]] - norm[t]
     if before < 0:
         return own if u < 2 else -math.inf
-    total = alpha[before, u]
-    if u > 0:
-        total = log_add(total, alpha[before, u - 1])
-    if u > 1 and state[s, u] != blank and state[s, u] != state[s, u - 2]:
-        total = log_add(total, alpha[before, u - 2])
-    return own + total
+    stays = alpha[before, u]
+    moves = alpha[before, u - 1] if u > 0 else -math.inf
+    leaps = u > 1 and state[s, u] != blank and state[s, u] != state[s, u - 2]
+    return own + log_sum(stays, moves, alpha[before, u - 2] if leaps else -math.inf)
 
 
 @each(Ctc.total)
 def ctc_total(s, count, alpha, max_labels, S_start):
     if count[s] > max_labels:
         return math.nan
-    total = -math.inf
+    total, last = -math.inf, 2 * count[s]
     for t in range(S_start[s], S_start[s + 1]):
         if t + 1 == S_start[s + 1]:
-            total = alpha[t, 2 * count[s]]
-            if count[s] > 0:
-                total = log_add(total, alpha[t, 2 * count[s] - 1])
+            total = log_sum(alpha[t, last], alpha[t, last - 1] if last > 0 else -math.inf, -math.inf)
     return total
 
 
@@ -144,22 +143,39 @@ def ctc_beta(t, u, s, after, x, count, state, norm, beta, blank, U):
     own = x[t, state[s, u]] - norm[t]
     if after < 0:
         return own if u > last - 2 else -math.inf
-    total = beta[after, u]
-    if u < last:
-        total = log_add(total, beta[after, u + 1])
-    if u < last - 1 and state[s, u] != blank and state[s, u] != state[s, u + 2]:
-        total = log_add(total, beta[after, u + 2])
-    return own + total
+    stays = beta[after, u]
+    moves = beta[after, u + 1] if u < last else -math.inf
+    leaps = u < last - 1 and state[s, u] != blank and state[s, u] != state[s, u + 2]
+    return own + log_sum(stays, moves, beta[after, u + 2] if leaps else -math.inf)
+
+
+@each(Ctc.first)
+def ctc_first(s, c, count, state, U):
+    first = -1
+    for u in range(min(2 * count[s] + 1, U)):
+        if first < 0 and state[s, u] == c:
+            first = u
+    return first
+
+
+@each(Ctc.following)
+def ctc_following(s, u, count, state, U):
+    following = -1
+    for v in range(u + 1, min(2 * count[s] + 1, U)):
+        if following < 0 and state[s, v] == state[s, u]:
+            following = v
+    return following
 
 
 @gradient(Ctc.x)
-def ctc_dx(t, c, s, dcost, x, count, state, norm, alpha, beta, total, norm_by_times, S_start, U):
+def ctc_dx(t, c, s, dcost, x, norm, alpha, beta, total, first, following, norm_by_times, S_start):
     if total[s] == -math.inf:
         return 0.0
     own = x[t, c] - norm[t]
     chance = 0.0
-    for u in range(U):
-        if state[s, u] == c and u <= 2 * count[s]:
-            chance += math.exp(alpha[t, u] + beta[t, u] - own - total[s])
+    u = first[s, c]
+    while u >= 0:
+        chance += math.exp(alpha[t, u] + beta[t, u] - own - total[s])
+        u = following[s, u]
     slope = dcost[s] / real(S_start[s + 1] - S_start[s]) if norm_by_times else dcost[s]
     return slope * (math.exp(own) - chance)

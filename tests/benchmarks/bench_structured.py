@@ -1,6 +1,6 @@
 """crf and ctc beside PyTorch on this machine's CPU, as ratios: above 1, this library is faster.
 
-    python -m tests.benchmarks.bench_structured [--rounds 15]
+    python -m tests.benchmarks.bench_structured [--rounds 15] [--threads 1]
 
 A step is forward and backward for 32 sequences of length 1 to 100, with the gradients of scores and weights. Both sides
 take turns in short blocks. PyTorch must be installed; it has ctc itself, and crf is one recursion over a padded batch
@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 import paddle_layers as pl
 from paddle_layers.runtime import Sequences
 
+from .bench_kernels import set_threads
 from .timing import Timed, compare
 
 BLOCK = 0.05
@@ -150,16 +151,18 @@ CASES = {f"crf, {TAGS} tags": crf, f"ctc, {SYMBOLS} symbols, up to {LABELS} labe
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15, help="blocks on each side")
+    parser.add_argument("--threads", type=int, default=0, help="threads of both sides; what each chooses if 0")
     options = parser.parse_args()
+    if options.threads:
+        set_threads(options.threads)
     print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads; microseconds\n")
     print(f"{'':44}{'ours':>10}{'torch':>10}{'ratio':>8}")
     for name, make in CASES.items():
         mine, its = make()
         assert abs(mine() - its()) < 1e-4 * abs(its()), "both sides compute the same cost"
         pair = {"ours": Timed(mine, lambda: None), "torch": Timed(its, lambda: None)}
-        seconds = compare(pair, rounds=options.rounds, seconds=BLOCK)
-        a, b = seconds.values()
-        print(f"{name:44}{a * 1e6:10.0f}{b * 1e6:10.0f}{b / a:8.2f}", flush=True)
+        here, there = compare(pair, rounds=options.rounds, seconds=BLOCK).values()
+        print(f"{name:44}{here * 1e6:10.0f}{there * 1e6:10.0f}{there / here:8.2f}", flush=True)
 
 
 if __name__ == "__main__":
