@@ -30,7 +30,7 @@ def ours(kind, x, slope, weight, bias, settings):
         y = net.forward({"x": Sequences(x, STARTS)}, phase="train")["y"]
         net.backward(gradients={"y": slope})
         gradients = [net.parameters[f"y.{name}"].gradient for name in ("weight", "bias")]
-        return [np.array(values) for values in (y.data, net.gradient("x").data, *gradients)]
+        return [np.array(values) for values in (y.data, net.gradient("x"), *gradients)]
 
 
 def theirs(kind, x, slope, weight, bias, reverse):

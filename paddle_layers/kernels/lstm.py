@@ -1,18 +1,18 @@
-"""lstmemory in blocks of sequences, with its weight in panels; the weight's gradient is one product by BLAS."""
+"""lstmemory in blocks of sequences, with its weight in panels."""
 
 from __future__ import annotations
 
 from numba import njit
 
-from .blas import matrix_product
-from .gates import add_product, add_to, multiply, sigmoid_all, tanh_all
+from .gate_gradients import add_products, add_rows, parts_of, put_side_by_side, slices, take_before
+from .gates import add_product, add_to, multiply, multiply_by, sigmoid_all, tanh_all, through_gate, through_tanh
 from .panels import pack, padded, panel_product
 from .sequences import MOST, block, blocks, blocks_of, part, still_there, take
 from .tuned import tuned
 
 WORTH_IT = 1 << 16
 """Multiplications below which the point function stays: what a step gains does not pay the compiler."""
-SLICES = 8
+GATES = 4
 
 
 def is_usual(act: str, gate_act: str, state_act: str) -> bool:
@@ -40,20 +40,9 @@ def backward_scratch(K: int) -> int:
     return (4 * K + MOST) * int(padded.py_func(K, 4)) + (5 * MOST + 2) * K
 
 
-def slices(T: int) -> int:
-    """Slices of the rows; by shape only."""
-    return min(T, SLICES)
-
-
 def tiles(K: int) -> int:
-    """Tiles of the weight's gradient: parts of a gate's columns."""
-    return 4 * int(parts_of.py_func(K))
-
-
-@njit(error_model="numpy")
-def parts_of(units):
-    """Parts of a gate's columns, by shape only."""
-    return max(1, min(SLICES, units // 128))
+    """Tiles of the weight's gradient."""
+    return GATES * int(parts_of.py_func(K))
 
 
 @tuned("lstmemory", "lstmemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
@@ -132,7 +121,7 @@ def lstmemory_slopes(
                 through_output(do, dc, dh, shown[0], leave[t])
                 if peepholes:
                     add_product(dc, do, bias[D + 2 * K :])
-                through_candidate(da, dc, candidate[t], enter[t])
+                through_tanh(da, dc, candidate[t], enter[t])
                 through_gate(di, dc, enter[t], candidate[t])
                 through_gate(df, dc, keep[t], past)
                 multiply_by(dc, keep[t])
@@ -151,53 +140,17 @@ def through_output(do, dc, dh, shown, gate):
         dc[k] += dh[k] * gate[k] * (one - shown[k] * shown[k])
 
 
-@njit(error_model="numpy", fastmath={"contract"})
-def through_gate(slope, dc, gate, other):
-    """From the slope of the state to that of the sum of a gate that is multiplied by `other`."""
-    one = gate.dtype.type(1)
-    for k in range(slope.size):
-        slope[k] = dc[k] * other[k] * (gate[k] * (one - gate[k]))
-
-
-@njit(error_model="numpy", fastmath={"contract"})
-def through_candidate(slope, dc, candidate, gate):
-    """From the slope of the state to that of the candidate's sum."""
-    one = gate.dtype.type(1)
-    for k in range(slope.size):
-        slope[k] = dc[k] * gate[k] * (one - candidate[k] * candidate[k])
-
-
-@njit(error_model="numpy")
-def multiply_by(values, factors):
-    """values *= factors."""
-    for k in range(values.size):
-        values[k] *= factors[k]
-
-
 @tuned("lstmemory", "lstmemory_past", items=slices, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
 def lstmemory_past(first, last, past, y, before_of):
-    T = y.shape[0]
-    count = min(T, SLICES)
-    for t in range(T * first // count, T * last // count):
-        if before_of[t] >= 0:
-            past[t] = y[before_of[t]]
-        else:
-            past[t] = 0
+    take_before(first, last, past, y, before_of)
 
 
 @tuned("lstmemory", "lstmemory_dx", items=slices, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
 def lstmemory_dx(first, last, dx, candidate_slope, enter_slope, keep_slope, leave_slope, accumulate):
-    T, K = candidate_slope.shape
-    count = min(T, SLICES)
-    for t in range(T * first // count, T * last // count):
-        for gate, slope in enumerate((candidate_slope, enter_slope, keep_slope, leave_slope)):
-            into = dx[t][gate * K : (gate + 1) * K]
-            if accumulate:
-                add_to(into, slope[t])
-            else:
-                into[:] = slope[t]
+    slopes = (candidate_slope, enter_slope, keep_slope, leave_slope)
+    put_side_by_side(first, last, dx, slopes, accumulate)
 
 
 @tuned("lstmemory", "lstmemory_dweight", items=tiles, work=products, least=WORTH_IT)
@@ -205,19 +158,13 @@ def lstmemory_dx(first, last, dx, candidate_slope, enter_slope, keep_slope, leav
 def lstmemory_dweight(
     first, last, dweight, past, candidate_slope, enter_slope, keep_slope, leave_slope, accumulate
 ):  # fmt: skip
-    T, K = past.shape
-    count, size, one = parts_of(K), past.itemsize, past.dtype.type(1)
+    slopes, parts = (candidate_slope, enter_slope, keep_slope, leave_slope), parts_of(past.shape[1])
     for tile in range(first, last):
-        gate, left, right = tile // count, K * (tile % count) // count, K * (tile % count + 1) // count
-        slope = (candidate_slope, enter_slope, keep_slope, leave_slope)[gate]
-        matrix_product(
-            1, 0, K, right - left, T,
-            past.ctypes.data, K, slope.ctypes.data + left * size, K,
-            accumulate, dweight.ctypes.data + (gate * K + left) * size, 4 * K, one,
-        )  # fmt: skip
+        gate = tile // parts
+        add_products(dweight, gate, tile % parts, past, slopes[gate], accumulate)
 
 
-@tuned("lstmemory", "lstmemory_dbias", items=lambda: 4, work=numbers, least=WORTH_IT)
+@tuned("lstmemory", "lstmemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
 def lstmemory_dbias(
     first, last, dbias, candidate_slope, enter_slope, keep_slope, leave_slope, state, before_of, accumulate, peepholes
@@ -226,16 +173,12 @@ def lstmemory_dbias(
     T, K = state.shape
     for gate in range(first, last):
         slope = (candidate_slope, enter_slope, keep_slope, leave_slope)[gate]
-        total = dbias[gate * K : (gate + 1) * K]
-        if not accumulate:
-            total[:] = 0
-        for t in range(T):
-            add_to(total, slope[t])
+        add_rows(dbias[gate * K : (gate + 1) * K], slope, accumulate)
         if peepholes and gate > 0:
             total = dbias[(gate + 3) * K : (gate + 4) * K]
             if not accumulate:
                 total[:] = 0
             for t in range(T):
-                seen = t if gate == 3 else before_of[t]
+                seen = t if gate == GATES - 1 else before_of[t]
                 if seen >= 0:
                     add_product(total, slope[t], state[seen])

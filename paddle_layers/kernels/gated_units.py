@@ -1,0 +1,180 @@
+"""grumemory in blocks of sequences, with its weight in panels: two products a step, since the candidate reads gates."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from .gate_gradients import add_products, add_rows, parts_of, put_side_by_side, slices, take_before
+from .gates import add_product, add_to, multiply, sigmoid_all, tanh_all, through_gate, through_tanh
+from .panels import pack, padded, panel_product
+from .sequences import MOST, block, blocks, blocks_of, part, still_there, take
+from .tuned import tuned
+
+WORTH_IT = 1 << 16
+"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+GATES = 3
+
+
+def is_usual(act: str, gate_act: str) -> bool:
+    """The functions that units and gates have by default."""
+    return (act, gate_act) == ("tanh", "sigmoid")
+
+
+def products(T: int, K: int) -> int:
+    """Multiplications with the weight."""
+    return GATES * T * K * K
+
+
+def numbers(T: int, K: int) -> int:
+    """Numbers of a row for each gate."""
+    return GATES * T * K
+
+
+def forward_scratch(K: int) -> int:
+    """Numbers that an item needs: weights, sums, outputs, recalled outputs."""
+    return (K + MOST) * int(padded.py_func(2 * K, 4) + padded.py_func(K, 4)) + 2 * MOST * K
+
+
+def backward_scratch(K: int) -> int:
+    """Numbers that an item needs: weights, slopes of outputs, of recalled ones, of the sums, a row of zeros."""
+    return (3 * K + 2 * MOST) * int(padded.py_func(K, 4)) + (4 * MOST + 1) * K
+
+
+def tiles(K: int) -> int:
+    """Tiles of the weight's gradient."""
+    return GATES * int(parts_of.py_func(K))
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def blend(output, share, new):
+    """output += share * (new - output), written so that a share of 1 leaves nothing of the old."""
+    one = output.dtype.type(1)
+    for k in range(output.size):
+        output[k] = (one - share[k]) * output[k] + share[k] * new[k]
+
+
+@tuned("grumemory", "grumemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
+@njit(error_model="numpy")
+def grumemory_y(
+    first, last, y, update, reset, recalled, candidate, x, weight, bias, scratch, S_start, reverse
+):  # fmt: skip
+    K, size = y.shape[1], y.itemsize
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        gate_panels, at = take(own, 0, K, padded(2 * K, size))
+        new_panels, at = take(own, at, K, padded(K, size))
+        gate_sums, at = take(own, at, MOST, padded(2 * K, size))
+        new_sums, at = take(own, at, MOST, padded(K, size))
+        outputs, at = take(own, at, MOST, K)
+        recall, at = take(own, at, MOST, K)
+        pack(gate_panels.ravel(), weight[:, : 2 * K], False)
+        pack(new_panels.ravel(), weight[:, 2 * K :], False)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0]):
+            alive = still_there(lengths, q)
+            panel_product(gate_sums, alive, outputs, gate_panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                gates = gate_sums[r][: 2 * K]
+                add_to(gates, x[t][: 2 * K])
+                add_to(gates, bias[: 2 * K])
+                sigmoid_all(gates)
+                update[t], reset[t] = gates[:K], gates[K:]
+                multiply(recall[r], outputs[r], reset[t])
+                recalled[t] = recall[r]
+            panel_product(new_sums, alive, recall, new_panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                new = new_sums[r][:K]
+                add_to(new, x[t][2 * K :])
+                add_to(new, bias[2 * K :])
+                tanh_all(new)
+                candidate[t] = new
+                blend(outputs[r], update[t], new)
+                y[t] = outputs[r]
+
+
+@tuned(
+    "grumemory", "grumemory_slopes",
+    items=blocks, scratch=backward_scratch, work=products, least=WORTH_IT, when=is_usual,
+)  # fmt: skip
+@njit(error_model="numpy")
+def grumemory_slopes(
+    first, last, update_slope, reset_slope, candidate_slope,
+    y, dy, update, reset, candidate, weight, scratch, S_start, reverse,
+):  # fmt: skip
+    K, size = y.shape[1], y.itemsize
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        gate_panels, at = take(own, 0, 2 * K, padded(K, size))
+        new_panels, at = take(own, at, K, padded(K, size))
+        outputs, at = take(own, at, MOST, padded(K, size))
+        recalls, at = take(own, at, MOST, padded(K, size))
+        gate_slopes, at = take(own, at, MOST, 2 * K)
+        new_slopes, at = take(own, at, MOST, K)
+        carried, at = take(own, at, MOST, K)
+        nothing, at = take(own, at, 1, K)
+        pack(gate_panels.ravel(), weight[:, : 2 * K], True)
+        pack(new_panels.ravel(), weight[:, 2 * K :], True)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0] - 1, -1, -1):
+            alive = still_there(lengths, q)
+            panel_product(outputs, alive, gate_slopes, gate_panels.ravel(), 2 * K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                past = y[t - step] if q > 0 else nothing[0]
+                dh = outputs[r][:K]
+                add_to(dh, dy[t])
+                add_to(dh, carried[r])
+                through_update(gate_slopes[r][:K], carried[r], dh, update[t], candidate[t], past)
+                through_tanh(new_slopes[r], dh, candidate[t], update[t])
+                update_slope[t], candidate_slope[t] = gate_slopes[r][:K], new_slopes[r]
+            panel_product(recalls, alive, new_slopes, new_panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                past = y[t - step] if q > 0 else nothing[0]
+                through_gate(gate_slopes[r][K:], recalls[r][:K], reset[t], past)
+                add_product(carried[r], recalls[r][:K], reset[t])
+                reset_slope[t] = gate_slopes[r][K:]
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_update(slope, carried, dh, gate, new, past):
+    """From the slope of the output to those of the update gate's sum and of the output of the row before."""
+    one = gate.dtype.type(1)
+    for k in range(slope.size):
+        slope[k] = dh[k] * (new[k] - past[k]) * (gate[k] * (one - gate[k]))
+        carried[k] = dh[k] * (one - gate[k])
+
+
+@tuned("grumemory", "grumemory_past", items=slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def grumemory_past(first, last, past, y, before_of):
+    take_before(first, last, past, y, before_of)
+
+
+@tuned("grumemory", "grumemory_dx", items=slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def grumemory_dx(first, last, dx, update_slope, reset_slope, candidate_slope, accumulate):
+    put_side_by_side(first, last, dx, (update_slope, reset_slope, candidate_slope), accumulate)
+
+
+@tuned("grumemory", "grumemory_dweight", items=tiles, work=products, least=WORTH_IT)
+@njit(error_model="numpy")
+def grumemory_dweight(
+    first, last, dweight, past, recalled, update_slope, reset_slope, candidate_slope, accumulate
+):  # fmt: skip
+    pairs = ((past, update_slope), (past, reset_slope), (recalled, candidate_slope))
+    parts = parts_of(past.shape[1])
+    for tile in range(first, last):
+        left, slope = pairs[tile // parts]
+        add_products(dweight, tile // parts, tile % parts, left, slope, accumulate)
+
+
+@tuned("grumemory", "grumemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def grumemory_dbias(first, last, dbias, update_slope, reset_slope, candidate_slope, accumulate):
+    K = update_slope.shape[1]
+    for gate in range(first, last):
+        slope = (update_slope, reset_slope, candidate_slope)[gate]
+        add_rows(dbias[gate * K : (gate + 1) * K], slope, accumulate)

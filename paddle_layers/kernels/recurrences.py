@@ -1,0 +1,114 @@
+"""recurrent in blocks of sequences, with its weight in panels."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from .gate_gradients import add_products, add_rows, parts_of, slices, take_before
+from .gates import add_to, tanh_all
+from .panels import pack, padded, panel_product
+from .sequences import MOST, block, blocks, blocks_of, part, still_there, take
+from .tuned import tuned
+
+WORTH_IT = 1 << 16
+"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+
+
+def is_tanh(act: str) -> bool:
+    """The function that units have by default."""
+    return act == "tanh"
+
+
+def products(T: int, K: int) -> int:
+    """Multiplications with the weight."""
+    return T * K * K
+
+
+def numbers(T: int, K: int) -> int:
+    """Numbers of the output."""
+    return T * K
+
+
+def scratch_numbers(K: int) -> int:
+    """Numbers that an item needs: weight, sums, rows of the step before."""
+    return (K + MOST) * int(padded.py_func(K, 4)) + MOST * K
+
+
+def tiles(K: int) -> int:
+    """Tiles of the weight's gradient."""
+    return int(parts_of.py_func(K))
+
+
+@tuned("recurrent", "recurrent_y", items=blocks, scratch=scratch_numbers, work=products, least=WORTH_IT, when=is_tanh)
+@njit(error_model="numpy")
+def recurrent_y(first, last, y, x, weight, bias, scratch, S_start, reverse):
+    K = weight.shape[0]
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, K, padded(K, x.itemsize))
+        sums, at = take(own, at, MOST, padded(K, x.itemsize))
+        outputs, at = take(own, at, MOST, K)
+        pack(panels.ravel(), weight, False)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0]):
+            alive = still_there(lengths, q)
+            panel_product(sums, alive, outputs, panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                output = outputs[r]
+                output[:] = sums[r][:K]
+                add_to(output, x[t])
+                add_to(output, bias)
+                tanh_all(output)
+                y[t] = output
+
+
+@tuned(
+    "recurrent", "recurrent_slope",
+    items=blocks, scratch=scratch_numbers, work=products, least=WORTH_IT, when=is_tanh,
+)  # fmt: skip
+@njit(error_model="numpy")
+def recurrent_slope(first, last, slope, y, dy, weight, scratch, S_start, reverse):
+    K = weight.shape[0]
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, K, padded(K, y.itemsize))
+        outputs, at = take(own, at, MOST, padded(K, y.itemsize))
+        sums, at = take(own, at, MOST, K)
+        pack(panels.ravel(), weight, True)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0] - 1, -1, -1):
+            alive = still_there(lengths, q)
+            panel_product(outputs, alive, sums, panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                through_unit(sums[r], outputs[r], dy[t], y[t])
+                slope[t] = sums[r]
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_unit(slope, later, dy, y):
+    """The slope of a unit's sum, from those of its output in this row and in later ones."""
+    one = y.dtype.type(1)
+    for k in range(slope.size):
+        slope[k] = (dy[k] + later[k]) * (one - y[k] * y[k])
+
+
+@tuned("recurrent", "recurrent_past", items=slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def recurrent_past(first, last, past, y, before_of):
+    take_before(first, last, past, y, before_of)
+
+
+@tuned("recurrent", "recurrent_dweight", items=tiles, work=products, least=WORTH_IT)
+@njit(error_model="numpy")
+def recurrent_dweight(first, last, dweight, past, slope, accumulate):
+    for tile in range(first, last):
+        add_products(dweight, 0, tile, past, slope, accumulate)
+
+
+@tuned("recurrent", "recurrent_dbias", items=lambda: 1, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def recurrent_dbias(first, last, dbias, slope, accumulate):
+    for _ in range(first, last):
+        add_rows(dbias, slope, accumulate)

@@ -1,0 +1,98 @@
+"""What the kernels of recurrent layers are made of: panels, vector functions, blocks; and layers of real sizes."""
+
+import contextlib
+
+import numba
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.kernels.gates import sigmoid_all, tanh_all
+from paddle_layers.kernels.panels import pack, padded, panel_product
+from paddle_layers.kernels.sequences import block, blocks_of, still_there
+from paddle_layers.kernels.tuned import point_functions_only
+from paddle_layers.runtime import Sequences
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("transposed", [False, True])
+@pytest.mark.parametrize(("depth", "columns"), [(1, 1), (5, 31), (40, 32), (7, 33), (64, 100)])
+def test_a_product_with_panels_is_the_product(dtype, transposed, depth, columns):
+    rng = np.random.default_rng(0)
+    matrix, values = rng.standard_normal((depth, columns)).astype(dtype), rng.standard_normal((16, depth)).astype(dtype)
+    wide = padded(columns, values.itemsize)
+    panels, result = np.full(depth * wide, np.nan, dtype), np.full((16, wide), np.nan, dtype)
+    pack(panels, matrix.T.copy() if transposed else matrix, transposed)
+    for rows in range(1, 17):
+        result[:] = np.nan
+        panel_product(result, rows, values, panels, depth)
+        np.testing.assert_allclose(result[:rows, :columns], values[:rows] @ matrix, rtol=0, atol=depth * 1e-6)
+        assert (result[:rows, columns:] == 0).all()
+        assert np.isnan(result[rows:]).all()
+
+
+@pytest.mark.parametrize(("function", "exact"), [(tanh_all, np.tanh), (sigmoid_all, lambda v: 1 / (1 + np.exp(-v)))])
+@pytest.mark.parametrize(("dtype", "units"), [(np.float32, 3), (np.float64, 2)])
+def test_vector_functions_are_right_to_the_last_places(function, exact, dtype, units):
+    positive = np.concatenate([np.linspace(0, 80, 50001), np.logspace(-30, 2, 1000)])
+    values = np.concatenate([positive[positive <= 80], -positive[positive <= 80]]).astype(dtype)
+    found, expected = values.copy(), exact(values.astype(np.longdouble))
+    function(found)
+    assert (np.abs(found - expected) <= units * np.spacing(np.abs(expected).astype(dtype))).all()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_vector_functions_at_infinity(dtype):
+    values = np.array([np.nan, np.inf, -np.inf], dtype)
+    tanh, sigmoid = values.copy(), values.copy()
+    tanh_all(tanh)
+    sigmoid_all(sigmoid)
+    np.testing.assert_array_equal(tanh, np.array([np.nan, 1, -1], dtype))
+    np.testing.assert_allclose(sigmoid, np.array([np.nan, 1, 0], dtype), atol=1e-38)
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("count", [1, 3, 9, 31, 64, 100])
+def test_blocks_hold_every_row_once(count, reverse):
+    lengths = np.random.default_rng(count).integers(0, 6, count)
+    starts, seen = np.cumsum([0, *lengths]), []
+    for item in range(blocks_of(count)):
+        begins, found, step = block(item, starts, reverse)
+        assert 1 <= len(begins) <= 16
+        assert (np.diff(found) <= 0).all()
+        for q in range(found[0]):
+            seen += [begins[r] + q * step for r in range(still_there(found, q))]
+    assert sorted(seen) == list(range(starts[-1]))
+
+
+def test_fewer_sequences_have_no_more_blocks():
+    counts = [blocks_of(count) for count in range(200)]
+    assert counts == sorted(counts)
+
+
+@pytest.mark.parametrize("kind", ["lstmemory", "grumemory", "recurrent"])
+def test_layers_of_real_sizes_are_the_point_functions_with_the_same_bits_at_any_number_of_threads(kind):
+    gates = {"lstmemory": 4, "grumemory": 3, "recurrent": 1}[kind]
+    text = f"""
+    layer {{ name: "x" type: "data" data {{ shape: {gates * 40} seq_nested_level: 2 }} }}
+    layer {{ name: "y" type: "{kind}" input: "x" propagate_down: true {kind} {{ reverse: true }} }}
+    """
+    rng = np.random.default_rng(0)
+    inner = np.cumsum([0, *rng.integers(0, 30, 37)])
+    x = Sequences(rng.standard_normal((inner[-1], gates * 40)), np.array([0, 5, 5, 37]), inner)
+    slope = rng.standard_normal((inner[-1], 40))
+    results = []
+    for threads, how in ((1, contextlib.nullcontext()), (2, contextlib.nullcontext()), (1, point_functions_only())):
+        with contextlib.ExitStack() as stack:
+            stack.callback(numba.set_num_threads, numba.get_num_threads())
+            numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+            stack.enter_context(how)
+            net = stack.enter_context(pl.Net(pl.loads(text), seed=3))
+            y = net.forward({"x": x})["y"]
+            net.backward(gradients={"y": slope})
+            tuned = {launch.name for launch in net.plan("train").launches if launch.items is not None}
+            assert tuned == set() or {f"{kind}_y", f"{kind}_dweight"} <= tuned
+            results.append([y.data.copy(), net.gradient("x").copy(), net.arena.gradients.read().copy()])
+    for one, two, plain in zip(*results, strict=True):
+        np.testing.assert_array_equal(one, two)
+        np.testing.assert_allclose(one, plain, rtol=0, atol=2e-5 * np.abs(plain).max())
