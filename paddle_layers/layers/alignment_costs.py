@@ -24,7 +24,7 @@ from .costs import check_labels
 @helper
 def log_sum(a, b, c):
     """log(exp(a) + exp(b) + exp(c)) without overflow; each may be minus infinity."""
-    peak = max(a, max(b, c))
+    peak = max(a, b, c)
     if peak == -math.inf:
         return peak
     return peak + math.log(math.exp(a - peak) + math.exp(b - peak) + math.exp(c - peak))
