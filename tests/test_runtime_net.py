@@ -316,3 +316,28 @@ layer { name: "y" type: "fc" input: "a" input: "b" fc { size: 2 bias: false } }
         weights = [net.parameters[f"y.weight_{item}"].value for item in (0, 1)]
         found = net.forward({"a": [[0, 2]], "b": b})["y"]
         np.testing.assert_allclose(found, weights[0][[0, 2]].sum(axis=0) + b @ weights[1], rtol=1e-5)
+
+
+def test_backward_may_be_asked_for_again():
+    """Each time as after the forward pass, of the loss or with given gradients; running states move once."""
+    text = """
+layer { name: "x" type: "data" data { shape: [3] } }
+layer { name: "label" type: "data" data { data_type: INT size: 2 } }
+layer { name: "norm" type: "batch_norm" input: "x" batch_norm { act: "relu" } }
+layer { name: "scores" type: "fc" input: "norm" fc { size: 2 } }
+layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
+"""
+    rng = np.random.default_rng(0)
+    feeds = {"x": rng.normal(size=(5, 3)), "label": rng.integers(0, 2, 5)}
+    with pl.Net(pl.loads(text), dtype="float64") as net:
+        net.forward(feeds)
+        mean = net.states["norm.running_mean"].value.copy()
+        net.backward()
+        first = net.arena.gradients.read().copy()
+        net.backward()
+        np.testing.assert_array_equal(net.arena.gradients.read(), first)
+        net.backward(gradients={"cost": np.full(5, 2.0)})
+        np.testing.assert_allclose(net.arena.gradients.read(), 10 * first, rtol=1e-12)
+        net.backward()
+        np.testing.assert_array_equal(net.arena.gradients.read(), first)
+        np.testing.assert_array_equal(net.states["norm.running_mean"].value, mean)

@@ -70,6 +70,8 @@ class Net:
         self._running: tuple[str, Plan, Batch] | None = None
         self._rows: tuple[int, ...] = ()
         self._loss: float | None = None
+        self._consumed = False
+        """Whether a backward pass has used up the values of the last forward pass."""
         self._step = 0
         if batch_size is not None:
             self._reserve(batch_size)
@@ -155,7 +157,7 @@ class Net:
         batch.write(plan)
         plan.set_keys(self._key)
         plan.forward()
-        self._running, self._loss = (phase, plan, batch), None
+        self._running, self._loss, self._consumed = (phase, plan, batch), None, False
 
     def backward(self, gradients: Mapping[str, Any] | None = None) -> None:
         """Compute the gradients of the last batch: of the loss, or with the given gradients of outputs instead.
@@ -166,17 +168,27 @@ class Net:
         if self._running is None or self._running[0] != "train":
             raise RuntimeError('backward needs a forward pass with phase="train" before it')
         phase, plan, batch = self._running
+        given: dict[str, NDArray[Any]] = {}
+        seeds: Seeds = tuple(self._graphs[phase].losses.items())
         if gradients is not None:
-            seeds = tuple((name, None) for name in sorted(gradients))
             given = {name: self._checked_gradient(phase, name, array) for name, array in gradients.items()}
-            if (phase, seeds) not in self._plans or self._plans[phase, seeds] is not plan:
-                plan = self._plan(phase, seeds)
-                self._run(phase, plan, batch)
-            for name, array in given.items():
-                plan.write(plan.gradients[name], array)
-        elif not self._graphs[phase].losses:
+            seeds = tuple((name, None) for name in sorted(gradients))
+        elif not seeds:
             raise RuntimeError("the network has no loss: give the gradients of its outputs, backward(gradients={...})")
-        plan.backward()
+        wanted = self._plan(phase, seeds)
+        if wanted is not plan or self._consumed:
+            self._run_again(phase, wanted, batch)
+        for name, array in given.items():
+            wanted.write(wanted.gradients[name], array)
+        wanted.backward()
+        self._consumed = True
+
+    def _run_again(self, phase: str, plan: Plan, batch: Batch) -> None:
+        """The forward pass of the same batch once more: a backward pass reuses the memory of what it has read."""
+        kept = {name: state.value.copy() for name, state in self.states.items()}
+        self._run(phase, plan, batch)
+        for name, value in kept.items():
+            self.states[name].value = value
 
     def _checked_gradient(self, phase: str, name: str, array: Any) -> NDArray[Any]:
         value = self._graphs[phase].values.get(name)
@@ -224,7 +236,7 @@ class Net:
         if self._running is None:
             return None
         phase, plan, batch = self._running
-        self._run(phase, plan, batch)
+        self._run_again(phase, plan, batch)
         batch.write(plan)
         for at, launch in enumerate(plan.launches[: plan.boundary]):
             plan.run_one(at)
