@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from .blas import matrix_product
-from .gates import add_to
+from .gates import add_to, copy
 
 SLICES = 8
 
@@ -18,7 +18,7 @@ def slices(T: int) -> int:
 @njit(error_model="numpy")
 def parts_of(units):
     """Parts of a gate's columns, by shape only."""
-    return max(1, min(SLICES, units // 128))
+    return max(1, min(SLICES, units // 256))
 
 
 @njit(error_model="numpy")
@@ -28,7 +28,7 @@ def take_before(first, last, past, y, before_of):
     count = min(T, SLICES)
     for t in range(T * first // count, T * last // count):
         if before_of[t] >= 0:
-            past[t] = y[before_of[t]]
+            copy(past[t], y[before_of[t]])
         else:
             past[t] = 0
 
@@ -44,7 +44,7 @@ def put_side_by_side(first, last, result, gates, accumulate):
             if accumulate:
                 add_to(into, values[t])
             else:
-                into[:] = values[t]
+                copy(into, values[t])
 
 
 @njit(error_model="numpy")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from .gate_gradients import add_products, add_rows, parts_of, put_side_by_side, slices, take_before
-from .gates import add_product, add_to, multiply, sigmoid_all, tanh_all, through_gate, through_tanh
+from .gates import add_product, add_to, copy, multiply, sigmoid_all, tanh_all, through_gate, through_tanh
 from .panels import pack, padded, panel_product
 from .sequences import MOST, block, blocks, blocks_of, part, still_there, take
 from .tuned import tuned
@@ -79,9 +79,10 @@ def grumemory_y(
                 add_to(gates, x[t][: 2 * K])
                 add_to(gates, bias[: 2 * K])
                 sigmoid_all(gates)
-                update[t], reset[t] = gates[:K], gates[K:]
+                copy(update[t], gates[:K])
+                copy(reset[t], gates[K:])
                 multiply(recall[r], outputs[r], reset[t])
-                recalled[t] = recall[r]
+                copy(recalled[t], recall[r])
             panel_product(new_sums, alive, recall, new_panels.ravel(), K)
             for r in range(alive):
                 t = begins[r] + q * step
@@ -89,9 +90,9 @@ def grumemory_y(
                 add_to(new, x[t][2 * K :])
                 add_to(new, bias[2 * K :])
                 tanh_all(new)
-                candidate[t] = new
+                copy(candidate[t], new)
                 blend(outputs[r], update[t], new)
-                y[t] = outputs[r]
+                copy(y[t], outputs[r])
 
 
 @tuned(
@@ -128,14 +129,15 @@ def grumemory_slopes(
                 add_to(dh, carried[r])
                 through_update(gate_slopes[r][:K], carried[r], dh, update[t], candidate[t], past)
                 through_tanh(new_slopes[r], dh, candidate[t], update[t])
-                update_slope[t], candidate_slope[t] = gate_slopes[r][:K], new_slopes[r]
+                copy(update_slope[t], gate_slopes[r][:K])
+                copy(candidate_slope[t], new_slopes[r])
             panel_product(recalls, alive, new_slopes, new_panels.ravel(), K)
             for r in range(alive):
                 t = begins[r] + q * step
                 past = y[t - step] if q > 0 else nothing[0]
                 through_gate(gate_slopes[r][K:], recalls[r][:K], reset[t], past)
                 add_product(carried[r], recalls[r][:K], reset[t])
-                reset_slope[t] = gate_slopes[r][K:]
+                copy(reset_slope[t], gate_slopes[r][K:])
 
 
 @njit(error_model="numpy", fastmath={"contract"})

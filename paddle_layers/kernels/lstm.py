@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from .gate_gradients import add_products, add_rows, parts_of, put_side_by_side, slices, take_before
-from .gates import add_product, add_to, multiply, multiply_by, sigmoid_all, tanh_all, through_gate, through_tanh
+from .gates import add_product, add_to, copy, multiply, multiply_by, sigmoid_all, tanh_all, through_gate, through_tanh
 from .panels import pack, padded, panel_product
 from .sequences import MOST, block, blocks, blocks_of, part, still_there, take
 from .tuned import tuned
@@ -79,12 +79,14 @@ def lstmemory_y(
                 if peepholes:
                     add_product(gates[3 * K :], state[t], bias[D + 2 * K :])
                 sigmoid_all(gates[3 * K :])
-                candidate[t], enter[t] = gates[:K], gates[K : 2 * K]
-                keep[t], leave[t] = gates[2 * K : 3 * K], gates[3 * K :]
-                outputs[r] = state[t]
+                copy(candidate[t], gates[:K])
+                copy(enter[t], gates[K : 2 * K])
+                copy(keep[t], gates[2 * K : 3 * K])
+                copy(leave[t], gates[3 * K :])
+                copy(outputs[r], state[t])
                 tanh_all(outputs[r])
                 multiply(y[t], outputs[r], leave[t])
-                outputs[r] = y[t]
+                copy(outputs[r], y[t])
 
 
 @tuned(
@@ -116,7 +118,7 @@ def lstmemory_slopes(
                 da, di, df, do = sums[r][:K], sums[r][K : 2 * K], sums[r][2 * K : 3 * K], sums[r][3 * K :]
                 dh, dc = outputs[r][:K], states[r]
                 add_to(dh, dy[t])
-                shown[0] = state[t]
+                copy(shown[0], state[t])
                 tanh_all(shown[0])
                 through_output(do, dc, dh, shown[0], leave[t])
                 if peepholes:
@@ -128,7 +130,10 @@ def lstmemory_slopes(
                 if peepholes:
                     add_product(dc, di, bias[D : D + K])
                     add_product(dc, df, bias[D + K : D + 2 * K])
-                candidate_slope[t], enter_slope[t], keep_slope[t], leave_slope[t] = da, di, df, do
+                copy(candidate_slope[t], da)
+                copy(enter_slope[t], di)
+                copy(keep_slope[t], df)
+                copy(leave_slope[t], do)
 
 
 @njit(error_model="numpy", fastmath={"contract"})

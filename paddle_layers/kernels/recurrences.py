@@ -5,7 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 from .gate_gradients import add_products, add_rows, parts_of, slices, take_before
-from .gates import add_to, tanh_all
+from .gates import add_to, copy, tanh_all
 from .panels import pack, padded, panel_product
 from .sequences import MOST, block, blocks, blocks_of, part, still_there, take
 from .tuned import tuned
@@ -56,11 +56,11 @@ def recurrent_y(first, last, y, x, weight, bias, scratch, S_start, reverse):
             for r in range(alive):
                 t = begins[r] + q * step
                 output = outputs[r]
-                output[:] = sums[r][:K]
+                copy(output, sums[r][:K])
                 add_to(output, x[t])
                 add_to(output, bias)
                 tanh_all(output)
-                y[t] = output
+                copy(y[t], output)
 
 
 @tuned(
@@ -83,7 +83,7 @@ def recurrent_slope(first, last, slope, y, dy, weight, scratch, S_start, reverse
             for r in range(alive):
                 t = begins[r] + q * step
                 through_unit(sums[r], outputs[r], dy[t], y[t])
-                slope[t] = sums[r]
+                copy(slope[t], sums[r])
 
 
 @njit(error_model="numpy", fastmath={"contract"})
