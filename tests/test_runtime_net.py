@@ -341,3 +341,18 @@ layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
         net.backward()
         np.testing.assert_array_equal(net.arena.gradients.read(), first)
         np.testing.assert_array_equal(net.states["norm.running_mean"].value, mean)
+
+
+def test_a_batch_without_rows_has_a_loss_of_zero():
+    text = """
+layer { name: "x" type: "data" data { shape: [3] seq_nested_level: 1 } }
+layer { name: "y" type: "data" data { shape: [2] seq_nested_level: 1 } }
+layer { name: "scores" type: "fc" input: "x" fc { size: 2 } }
+layer { name: "cost" type: "square_error" input: "scores" input: "y" }
+"""
+    empty = np.array([0, 0])
+    with pl.Net(pl.loads(text)) as net:
+        net.forward({"x": pl.Sequences(np.zeros((0, 3)), empty), "y": pl.Sequences(np.zeros((0, 2)), empty)})
+        net.backward()
+        assert net.loss == 0
+        assert not net.arena.gradients.read().any()

@@ -48,6 +48,11 @@ class Rate(NamedTuple):
     weight: float
     domain: Domain | None
 
+    @property
+    def share(self) -> float:
+        """The number for the rows of this batch; a batch may have none."""
+        return self.weight / max(self.domain.rows, 1) if self.domain else self.weight
+
 
 class Setting(NamedTuple):
     """A real number that is new in every step: the value of that name times a factor."""

@@ -30,7 +30,7 @@ def transpose(starts: Ints, ids: Ints) -> tuple[Ints, Ints, Ints, Ints]:
 class Used:
     """The transpose of a value of ids or of a sparse value; it is made anew before every backward pass."""
 
-    def __init__(self, value: Value) -> None:
+    def __init__(self, value: Value, dtype: str) -> None:
         self.value = value
         self.ids = Domain(f"ids used by {value.name}")
         self.entries = value.entries or value.domain
@@ -40,7 +40,7 @@ class Used:
             "row": Buffer(f"{value.name} used rows", rows_of(self.entries), "int64"),
         }
         if value.type.kind == "SPARSE":
-            self.buffers["value"] = Buffer(f"{value.name} used values", rows_of(self.entries), "real")
+            self.buffers["value"] = Buffer(f"{value.name} used values", rows_of(self.entries), dtype)
 
 
 class Auxiliary:
@@ -72,11 +72,9 @@ class Auxiliary:
 
     def used(self, value: Value, part: str) -> Ref:
         """Part of the transpose of a value: `id`, `start`, `row` or `value`."""
-        use = self.uses.setdefault(value.name, Used(value))
+        use = self.uses.setdefault(value.name, Used(value, self.dtype))
         use.ids.reserve(max(use.entries.capacity, 1))
         buffer = use.buffers[part]
-        if part == "value":
-            buffer.dtype = self.dtype
         if value.entries is not None:
             for needed in ("start", "id", *(("value",) if value.type.kind == "SPARSE" else ())):
                 self.sparse(value, needed)

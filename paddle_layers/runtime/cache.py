@@ -40,7 +40,17 @@ def driver_path(kind: str, name: str, text: str) -> Path:
 
 def is_compiled(path: Path) -> bool:
     """Whether numba has a result for the driver at `path` (for any machine: a guess for progress displays)."""
-    return any((path.parent / "__pycache__").glob(f"{path.stem}.*.nbi"))
+    folder = path.parent / "__pycache__"
+    try:
+        return path.stem in _compiled(str(folder), folder.stat().st_mtime_ns)
+    except FileNotFoundError:
+        return False
+
+
+@functools.lru_cache(maxsize=4)
+def _compiled(folder: str, changed: int) -> frozenset[str]:  # noqa: ARG001  (another listing once it has changed)
+    """Drivers for which numba keeps a result: the folder may hold thousands of files."""
+    return frozenset(name.partition(".")[0] for name in os.listdir(folder) if name.endswith(".nbi"))
 
 
 def keep_file(path: Path, data: bytes) -> None:

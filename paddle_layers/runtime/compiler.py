@@ -67,7 +67,7 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
     unique = {str(driver.path): driver for driver in drivers}
     if is_interpreted():
         return [interpreted_address(driver.text) for driver in drivers]
-    missing = [path for path, driver in unique.items() if not driver.compiled]
+    missing = {path for path, driver in unique.items() if progress is not None and not driver.compiled}
     addresses: dict[str, int] = {}
     done = 0
     for path, driver in unique.items():

@@ -90,7 +90,7 @@ class Table:
         """Bring sizes and totals to the rows that the domains have now."""
         self._sized.write(self._ints)
         for at, rate in self._rates:
-            self._floats[at] = rate.weight / (rate.domain.rows if rate.domain else 1)
+            self._floats[at] = rate.share
         totals = self.rows[:, 1]
         self._totals.write(totals)
         for row, items in self._tuned:

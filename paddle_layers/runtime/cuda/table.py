@@ -96,7 +96,7 @@ class CudaTable:
         """Bring sizes and totals to the rows that the domains have now."""
         self._sized.write(self.slots)
         for at, rate in self._rates:
-            self._put_real(at, rate.weight / (rate.domain.rows if rate.domain else 1))
+            self._put_real(at, rate.share)
         blocks = self.rows[:, 1]
         self._totals.write(blocks)
         for row, items in self._tuned:
