@@ -9,7 +9,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.kernels.gates import sigmoid_all, tanh_all
 from paddle_layers.kernels.panels import pack, padded, panel_product
-from paddle_layers.kernels.sequences import block, blocks_of, still_there
+from paddle_layers.kernels.sequences import block, blocks_of, most_of, still_there
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Sequences
 
@@ -52,34 +52,35 @@ def test_vector_functions_at_infinity(dtype):
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-@pytest.mark.parametrize("count", [1, 3, 9, 31, 64, 100])
+@pytest.mark.parametrize("count", [1, 3, 9, 31, 64, 100, 300])
 def test_blocks_hold_every_row_once(count, reverse):
     lengths = np.random.default_rng(count).integers(0, 6, count)
     starts, seen = np.cumsum([0, *lengths]), []
     for item in range(blocks_of(count)):
         begins, found, step = block(item, starts, reverse)
-        assert 1 <= len(begins) <= 16
+        assert 1 <= len(begins) <= most_of(count)
         assert (np.diff(found) <= 0).all()
         for q in range(found[0]):
             seen += [begins[r] + q * step for r in range(still_there(found, q))]
     assert sorted(seen) == list(range(starts[-1]))
 
 
-def test_fewer_sequences_have_no_more_blocks():
-    counts = [blocks_of(count) for count in range(200)]
+@pytest.mark.parametrize("number", [blocks_of, most_of])
+def test_scratch_memory_for_a_batch_is_enough_for_smaller_ones(number):
+    counts = [number(count) for count in range(400)]
     assert counts == sorted(counts)
 
 
-@pytest.mark.parametrize("kind", ["lstmemory", "grumemory", "recurrent"])
-def test_layers_of_real_sizes_are_the_point_functions_with_the_same_bits_at_any_number_of_threads(kind):
+@pytest.mark.parametrize(("kind", "sequences"), [("lstmemory", 37), ("grumemory", 150), ("recurrent", 70)])
+def test_layers_of_real_sizes_are_the_point_functions_with_the_same_bits_at_any_number_of_threads(kind, sequences):
     gates = {"lstmemory": 4, "grumemory": 3, "recurrent": 1}[kind]
     text = f"""
     layer {{ name: "x" type: "data" data {{ shape: {gates * 40} seq_nested_level: 2 }} }}
     layer {{ name: "y" type: "{kind}" input: "x" propagate_down: true {kind} {{ reverse: true }} }}
     """
     rng = np.random.default_rng(0)
-    inner = np.cumsum([0, *rng.integers(0, 30, 37)])
-    x = Sequences(rng.standard_normal((inner[-1], gates * 40)), np.array([0, 5, 5, 37]), inner)
+    inner = np.cumsum([0, *rng.integers(0, 30, sequences)])
+    x = Sequences(rng.standard_normal((inner[-1], gates * 40)), np.array([0, 5, 5, sequences]), inner)
     slope = rng.standard_normal((inner[-1], 40))
     results = []
     for threads, how in ((1, contextlib.nullcontext()), (2, contextlib.nullcontext()), (1, point_functions_only())):

@@ -7,7 +7,7 @@ from numba import njit
 from .gate_gradients import add_products, add_rows, parts_of, put_side_by_side, slices, take_before
 from .gates import add_product, add_to, copy, multiply, sigmoid_all, tanh_all, through_gate, through_tanh
 from .panels import pack, padded, panel_product
-from .sequences import MOST, block, blocks, blocks_of, part, still_there, take
+from .sequences import block, blocks, blocks_of, most_of, part, still_there, take
 from .tuned import tuned
 
 WORTH_IT = 1 << 16
@@ -30,14 +30,16 @@ def numbers(T: int, K: int) -> int:
     return GATES * T * K
 
 
-def forward_scratch(K: int) -> int:
+def forward_scratch(S: int, K: int) -> int:
     """Numbers that an item needs: weights, sums, outputs, recalled outputs."""
-    return (K + MOST) * int(padded.py_func(2 * K, 4) + padded.py_func(K, 4)) + 2 * MOST * K
+    most = int(most_of.py_func(S))
+    return (K + most) * int(padded.py_func(2 * K, 4) + padded.py_func(K, 4)) + 2 * most * K
 
 
-def backward_scratch(K: int) -> int:
+def backward_scratch(S: int, K: int) -> int:
     """Numbers that an item needs: weights, slopes of outputs, of recalled ones, of the sums, a row of zeros."""
-    return (3 * K + 2 * MOST) * int(padded.py_func(K, 4)) + (4 * MOST + 1) * K
+    most = int(most_of.py_func(S))
+    return (3 * K + 2 * most) * int(padded.py_func(K, 4)) + (4 * most + 1) * K
 
 
 def tiles(K: int) -> int:
@@ -59,14 +61,15 @@ def grumemory_y(
     first, last, y, update, reset, recalled, candidate, x, weight, bias, scratch, S_start, reverse
 ):  # fmt: skip
     K, size = y.shape[1], y.itemsize
+    most = most_of(S_start.size - 1)
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
         gate_panels, at = take(own, 0, K, padded(2 * K, size))
         new_panels, at = take(own, at, K, padded(K, size))
-        gate_sums, at = take(own, at, MOST, padded(2 * K, size))
-        new_sums, at = take(own, at, MOST, padded(K, size))
-        outputs, at = take(own, at, MOST, K)
-        recall, at = take(own, at, MOST, K)
+        gate_sums, at = take(own, at, most, padded(2 * K, size))
+        new_sums, at = take(own, at, most, padded(K, size))
+        outputs, at = take(own, at, most, K)
+        recall, at = take(own, at, most, K)
         pack(gate_panels.ravel(), weight[:, : 2 * K], False)
         pack(new_panels.ravel(), weight[:, 2 * K :], False)
         begins, lengths, step = block(item, S_start, reverse)
@@ -105,15 +108,16 @@ def grumemory_slopes(
     y, dy, update, reset, candidate, weight, scratch, S_start, reverse,
 ):  # fmt: skip
     K, size = y.shape[1], y.itemsize
+    most = most_of(S_start.size - 1)
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
         gate_panels, at = take(own, 0, 2 * K, padded(K, size))
         new_panels, at = take(own, at, K, padded(K, size))
-        outputs, at = take(own, at, MOST, padded(K, size))
-        recalls, at = take(own, at, MOST, padded(K, size))
-        gate_slopes, at = take(own, at, MOST, 2 * K)
-        new_slopes, at = take(own, at, MOST, K)
-        carried, at = take(own, at, MOST, K)
+        outputs, at = take(own, at, most, padded(K, size))
+        recalls, at = take(own, at, most, padded(K, size))
+        gate_slopes, at = take(own, at, most, 2 * K)
+        new_slopes, at = take(own, at, most, K)
+        carried, at = take(own, at, most, K)
         nothing, at = take(own, at, 1, K)
         pack(gate_panels.ravel(), weight[:, : 2 * K], True)
         pack(new_panels.ravel(), weight[:, 2 * K :], True)

@@ -7,7 +7,7 @@ from numba import njit
 from .gate_gradients import add_products, add_rows, parts_of, put_side_by_side, slices, take_before
 from .gates import add_product, add_to, copy, multiply, multiply_by, sigmoid_all, tanh_all, through_gate, through_tanh
 from .panels import pack, padded, panel_product
-from .sequences import MOST, block, blocks, blocks_of, part, still_there, take
+from .sequences import block, blocks, blocks_of, most_of, part, still_there, take
 from .tuned import tuned
 
 WORTH_IT = 1 << 16
@@ -30,14 +30,16 @@ def numbers(T: int, K: int) -> int:
     return 4 * T * K
 
 
-def forward_scratch(K: int) -> int:
+def forward_scratch(S: int, K: int) -> int:
     """Numbers that an item needs: weights, sums, outputs, a row of zeros."""
-    return (K + MOST) * int(padded.py_func(4 * K, 4)) + (MOST + 1) * K
+    most = int(most_of.py_func(S))
+    return (K + most) * int(padded.py_func(4 * K, 4)) + (most + 1) * K
 
 
-def backward_scratch(K: int) -> int:
+def backward_scratch(S: int, K: int) -> int:
     """Numbers that an item needs: weights, slopes of outputs, sums and states, a function's values, a row of zeros."""
-    return (4 * K + MOST) * int(padded.py_func(K, 4)) + (5 * MOST + 2) * K
+    most = int(most_of.py_func(S))
+    return (4 * K + most) * int(padded.py_func(K, 4)) + (5 * most + 2) * K
 
 
 def tiles(K: int) -> int:
@@ -51,11 +53,12 @@ def lstmemory_y(
     first, last, y, state, candidate, enter, keep, leave, x, weight, bias, scratch, S_start, reverse, peepholes
 ):  # fmt: skip
     K, D = weight.shape
+    most = most_of(S_start.size - 1)
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
         panels, at = take(own, 0, K, padded(D, x.itemsize))
-        sums, at = take(own, at, MOST, padded(D, x.itemsize))
-        outputs, at = take(own, at, MOST, K)
+        sums, at = take(own, at, most, padded(D, x.itemsize))
+        outputs, at = take(own, at, most, K)
         nothing, at = take(own, at, 1, K)
         pack(panels.ravel(), weight, False)
         begins, lengths, step = block(item, S_start, reverse)
@@ -99,12 +102,13 @@ def lstmemory_slopes(
     dy, state, candidate, enter, keep, leave, weight, bias, scratch, S_start, reverse, peepholes,
 ):  # fmt: skip
     K, D = weight.shape
+    most = most_of(S_start.size - 1)
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
         panels, at = take(own, 0, D, padded(K, dy.itemsize))
-        outputs, at = take(own, at, MOST, padded(K, dy.itemsize))
-        sums, at = take(own, at, MOST, D)
-        states, at = take(own, at, MOST, K)
+        outputs, at = take(own, at, most, padded(K, dy.itemsize))
+        sums, at = take(own, at, most, D)
+        states, at = take(own, at, most, K)
         nothing, at = take(own, at, 1, K)
         shown, at = take(own, at, 1, K)
         pack(panels.ravel(), weight, True)

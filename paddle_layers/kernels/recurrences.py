@@ -7,7 +7,7 @@ from numba import njit
 from .gate_gradients import add_products, add_rows, parts_of, slices, take_before
 from .gates import add_to, copy, tanh_all
 from .panels import pack, padded, panel_product
-from .sequences import MOST, block, blocks, blocks_of, part, still_there, take
+from .sequences import block, blocks, blocks_of, most_of, part, still_there, take
 from .tuned import tuned
 
 WORTH_IT = 1 << 16
@@ -29,9 +29,10 @@ def numbers(T: int, K: int) -> int:
     return T * K
 
 
-def scratch_numbers(K: int) -> int:
+def scratch_numbers(S: int, K: int) -> int:
     """Numbers that an item needs: weight, sums, rows of the step before."""
-    return (K + MOST) * int(padded.py_func(K, 4)) + MOST * K
+    most = int(most_of.py_func(S))
+    return (K + most) * int(padded.py_func(K, 4)) + most * K
 
 
 def tiles(K: int) -> int:
@@ -43,11 +44,12 @@ def tiles(K: int) -> int:
 @njit(error_model="numpy")
 def recurrent_y(first, last, y, x, weight, bias, scratch, S_start, reverse):
     K = weight.shape[0]
+    most = most_of(S_start.size - 1)
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
         panels, at = take(own, 0, K, padded(K, x.itemsize))
-        sums, at = take(own, at, MOST, padded(K, x.itemsize))
-        outputs, at = take(own, at, MOST, K)
+        sums, at = take(own, at, most, padded(K, x.itemsize))
+        outputs, at = take(own, at, most, K)
         pack(panels.ravel(), weight, False)
         begins, lengths, step = block(item, S_start, reverse)
         for q in range(lengths[0]):
@@ -70,11 +72,12 @@ def recurrent_y(first, last, y, x, weight, bias, scratch, S_start, reverse):
 @njit(error_model="numpy")
 def recurrent_slope(first, last, slope, y, dy, weight, scratch, S_start, reverse):
     K = weight.shape[0]
+    most = most_of(S_start.size - 1)
     for item in range(first, last):
         own = part(scratch, item, blocks_of(S_start.size - 1))
         panels, at = take(own, 0, K, padded(K, y.itemsize))
-        outputs, at = take(own, at, MOST, padded(K, y.itemsize))
-        sums, at = take(own, at, MOST, K)
+        outputs, at = take(own, at, most, padded(K, y.itemsize))
+        sums, at = take(own, at, most, K)
         pack(panels.ravel(), weight, True)
         begins, lengths, step = block(item, S_start, reverse)
         for q in range(lengths[0] - 1, -1, -1):

@@ -9,14 +9,22 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-MOST = 16
-"""Sequences of a block of a large batch; blocks of a small one have four at least."""
+BLOCKS = 8
+"""Blocks of a large batch: each has a packed weight of its own."""
+USUAL = 16
+"""Sequences of a block, as long as there are fewer than `BLOCKS` of these; blocks of a small batch have four."""
 
 
 @njit(error_model="numpy")
 def blocks_of(sequences):
     """Blocks of a batch, by shape only; never more for fewer sequences."""
-    return min((sequences + 3) // 4, max(4, (sequences + MOST - 1) // MOST))
+    return min((sequences + 3) // 4, max(4, min(BLOCKS, (sequences + USUAL - 1) // USUAL)))
+
+
+@njit(error_model="numpy")
+def most_of(sequences):
+    """The most sequences that a block of a batch of this size, or of a smaller one, has."""
+    return max(USUAL, (sequences + BLOCKS - 1) // BLOCKS)
 
 
 def blocks(S: int) -> int:
