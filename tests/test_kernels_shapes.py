@@ -35,6 +35,8 @@ SHAPES = [
     ("batch_norm", [19], "use_global_stats: true"),
     ("batch_norm", [3, 4, 4], "use_global_stats: false"),
 ]
+OF_SEQUENCES = {"multi_head_attention", "recurrent", "lstmemory", "grumemory"}
+"""Their shapes are in test_layer_attentions.py and test_kernels_recurrences.py."""
 
 
 @pytest.fixture(autouse=True)
@@ -96,7 +98,8 @@ def test_every_tuned_function_has_a_shape():
     for layer, shape, attributes in SHAPES:
         network = pl.loads(text_of(layer, shape, attributes))
         used |= {(layer, name) for name in run(network, np.ones((2, *shape)), "float32")[1]}
-    assert {(layer, function) for layer, function, _ in tuned._TUNED} <= used
+    registered = {(layer, function) for layer, function, _ in tuned._TUNED if layer not in OF_SEQUENCES}
+    assert registered <= used
 
 
 def test_tuned_functions_exist():
