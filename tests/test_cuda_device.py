@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.runtime import DeviceWarning, devices
+from paddle_layers.runtime import DeviceWarning, cuda, devices
 from paddle_layers.runtime.cuda import Cuda, SimulatedCard, simulated_device
 from paddle_layers.runtime.cuda.compile import CudaDriver
 
@@ -101,7 +101,7 @@ def test_too_little_memory_is_told_before_it_is_taken():
 def test_a_device_that_is_not_there_says_what_to_do(monkeypatch):
     with pytest.raises(pl.DeviceError, match="'tpu'; there is 'cpu', 'cuda', 'auto'"):
         devices.open_device("tpu")
-    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    monkeypatch.setattr(cuda, "can_compile", lambda: False)
     with pytest.raises(pl.DeviceError, match=r"needs numba-cuda: pip install 'paddle-layers\[cuda\]'"):
         devices.open_device("cuda")
     assert devices.open_device("auto").name == "cpu"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import importlib.util
 from collections.abc import Iterator
 from functools import partial
 
@@ -20,7 +19,9 @@ NEEDS_CUDA = "CUDA kernels were not checked; `pip install 'paddle-layers[cuda]'`
 
 def has_cuda() -> bool:
     """Whether kernels can be compiled for cards and simulated."""
-    return importlib.util.find_spec("numba_cuda") is not None
+    from paddle_layers.runtime.cuda import can_compile
+
+    return can_compile()
 
 
 def check_cuda(case: Case) -> Verdicts:

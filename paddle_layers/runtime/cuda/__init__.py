@@ -15,6 +15,7 @@ from .simulator import SimulatedCard
 __all__ = [
     "Cuda",
     "CudaDriver",
+    "can_compile",
     "cubin_of",
     "cuda_driver",
     "launch_driver",
@@ -31,9 +32,19 @@ def simulated() -> bool:
     return os.environ.get("NUMBA_ENABLE_CUDASIM") == "1"
 
 
+@functools.cache
+def can_compile() -> bool:
+    """Whether kernels can be compiled and simulated here, with a card or without one."""
+    if importlib.util.find_spec("numba_cuda") is None:
+        return False
+    from numba import cuda
+
+    return "numba_cuda" in str(cuda.__file__)  # a .pth file puts it in the place of numba's own, where these are read
+
+
 def missing() -> str | None:
     """What the device "cuda" lacks here, with what to do; None where it can be used."""
-    if importlib.util.find_spec("numba_cuda") is None:
+    if not can_compile():
         return "the device \"cuda\" needs numba-cuda: pip install 'paddle-layers[cuda]'"
     if not hasattr(np, "row_stack"):  # numba-cuda 0.30 asks for it
         return "the device \"cuda\" does not work with NumPy 2.5 yet: pip install 'paddle-layers[cuda]'"
