@@ -53,10 +53,23 @@ def _check_rows(case: Case, type_: Type, value: object, found: int) -> str | Non
     return None
 
 
+def _check_own_rows(case: Case, type_: Type, value: object, found: int) -> str | None:
+    """How many rows there are is the layer's to say; they have to belong to the batch's samples."""
+    if not isinstance(value, Sequences):
+        return f"is no sequence, inferred was {type_}"
+    last = (value.starts if value.sub_starts is None else value.sub_starts)[-1]
+    if len(value) != case.batch.samples or last != found:
+        return (
+            f"has {len(value)} sequences that end at row {last}; the batch has {case.batch.samples}, and {found} rows"
+        )
+    return None
+
+
 def _check(case: Case, type_: Type, value: object) -> str | None:
     level = value.level if isinstance(value, Sequences) else 0
     array = np.asarray(value.data if isinstance(value, Sequences) else value)
-    if not case.definition.own_rows and (problem := _check_rows(case, type_, value, len(array))):
+    check = _check_own_rows if case.definition.own_rows else _check_rows
+    if problem := check(case, type_, value, len(array)):
         return problem
     if level != type_.level or array.shape[1:] != type_.dims:
         return f"is {array.shape[1:]} of level {level}, inferred was {type_}"

@@ -60,7 +60,7 @@ def facts() -> list[tuple[str, str]]:
 def _reading(read: Callable[[], str]) -> str:
     try:
         return read()
-    except Exception as error:
+    except Exception as error:  # a library that is broken is told on the page
         return f"unknown ({type(error).__name__})"
 
 
