@@ -18,7 +18,7 @@ def main(module: str, setup: str, *items: str) -> int:
     for item in items:
         try:
             line = {"item": item, "facts": facts_of(module, item, Setup(**json.loads(setup)))}
-        except Exception as error:  # one item that fails is a result, and the others go on
+        except Exception as error:  # whatever goes wrong is the result of this item
             print(f"---- {item}", file=sys.stderr)
             traceback.print_exc()
             line = {"item": item, "error": message(error)}
