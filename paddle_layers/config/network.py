@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.define import Attributes, LayerDefinition, Type
 
@@ -47,10 +47,21 @@ class Setup:
         return not any(rule.meets(state) for rule in self.exclude)
 
 
+class Inside(NamedTuple):
+    """The network inside a layer: of a layer made of layers, or of one step of a recurrent group."""
+
+    nodes: tuple[Node, ...]
+    """In a valid order; their names and those of their outputs are known inside only."""
+    inputs: tuple[str, ...]
+    """The name inside of each input of the layer."""
+    outputs: tuple[str, ...]
+    """The name inside of each output of the layer."""
+
+
 class Node:
     """One layer of a network: what the file says, and the types that follow from it."""
 
-    __slots__ = ("_input_types", "_inputs", "_name", "_offset", "_output_names", "_output_types", "_setup")
+    __slots__ = ("_input_types", "_inputs", "_inside", "_name", "_offset", "_output_names", "_output_types", "_setup")
 
     def __init__(
         self,
@@ -61,9 +72,11 @@ class Node:
         input_types: tuple[Type, ...],
         output_types: tuple[Type, ...],
         offset: int,
+        inside: Inside | None = None,
     ) -> None:
         self._name, self._inputs, self._output_names, self._setup = name, inputs, output_names, setup
         self._input_types, self._output_types, self._offset = input_types, output_types, offset
+        self._inside = inside
 
     @property
     def name(self) -> str:
@@ -134,6 +147,11 @@ class Node:
     def outputs(self) -> list[LayerOutputDef]:
         """Types of the outputs as protobuf messages."""
         return [type_.to_message(name) for name, type_ in zip(self._output_names, self._output_types, strict=True)]
+
+    @property
+    def inside(self) -> Inside | None:
+        """The network inside a layer made of layers or a recurrent group; None for all others."""
+        return self._inside
 
     @property
     def setup(self) -> Setup:
