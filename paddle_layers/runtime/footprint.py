@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .buffers import place
+from .building import build_graph
 from .feeding import feed_domains
-from .graph import build_graph
 from .parameters import ParameterSet
 from .schedule import Schedule
 

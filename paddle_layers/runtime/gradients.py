@@ -34,7 +34,7 @@ class GradientNeeds:
 
     def _passes(self, op: Op, place: int) -> bool:
         """Whether the layer has a gradient for this input and the config does not block it."""
-        blocked = bool(op.propagate) and place < len(op.propagate) and not op.propagate[place]
+        blocked = place < len(op.propagate) and op.propagate[place] is False
         name = next(name for name, places in op.binding.positions.items() if place in places)
         return not blocked and name in op.layer.facts.differentiable and op.inputs[place].type.kind == "DENSE"
 

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from paddle_layers.define import State, Type
 
+from .building import build_graph
 from .compiler import Progress
 from .devices import Device, open_device
 from .feeding import Batch, feed_domains
-from .graph import Graph, Value, build_graph
+from .graph import Graph, Value
 from .parameters import Parameter, ParameterSet
 from .plan import Plan
 from .reshaping import changed_types, extra_ids

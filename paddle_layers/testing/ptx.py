@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from paddle_layers.config import Network
 from paddle_layers.define import LayerDefinition
+from paddle_layers.runtime.building import build_graph
 from paddle_layers.runtime.cuda import CudaDriver, cubin_of, launch_driver, ptx_of
-from paddle_layers.runtime.graph import build_graph
 from paddle_layers.runtime.launches import Launch
 from paddle_layers.runtime.parameters import ParameterSet
 from paddle_layers.runtime.schedule import Schedule
