@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .errors import ShapeError
+from .errors import ShapeError, suggestion
 from .fields import Bias, Field
 from .functions import Function
 
@@ -29,13 +29,25 @@ def check_complete(layer: LayerDefinition) -> None:
     if layer.own_rows and "starts" not in layer.hooks:
         row = next(iter(layer.own_rows))
         raise layer.error(f"no input has the rows `{row}`; write a function below @starts({layer.owner.__name__})")
-    if layer.stats and "result" not in layer.hooks:
-        raise layer.error("has statistics but no @result function that reports them")
+    if layer.stats:
+        _check_result(layer)
     for example in layer.examples:
         try:
             layer.infer(*layer.example_inputs(example))
         except ShapeError as error:
             raise layer.error(f"example {example!r}: {error.message}") from error
+
+
+def _check_result(layer: LayerDefinition) -> None:
+    if "result" not in layer.hooks:
+        raise layer.error("has statistics but no @result function that reports them")
+    known = {*layer.stats, *layer.attributes}
+    for name in layer.hook_names["result"]:
+        if name not in known:
+            raise layer.error(f"@result asks for `{name}`, no statistic or attribute{suggestion(name, known)}")
+    for name in layer.results:
+        if not name.isidentifier() or layer.results.count(name) > 1:
+            raise layer.error(f"@result names `{name}`: the names of its numbers are words, each there once")
 
 
 def bias_functions(layer: LayerDefinition) -> list[Function]:

@@ -120,4 +120,8 @@ class Temp(Field):
 
 
 class Stat(Field):
-    """A number per row; summed over rows and batches until it is reset."""
+    """Numbers that are added up over rows and batches until they are reset.
+
+    `"N"` is one number, added up over the rows, `"N B"` one for each `B`; `"B"` has no rows: its numbers are those of
+    the whole batch.
+    """

@@ -230,6 +230,16 @@ def starts(owner: type) -> Callable[[F], F]:
     return _attach("starts", owner)
 
 
-def result(owner: type) -> Callable[[F], F]:
-    """The number reported for the layer's statistics: a function of their sums by name."""
-    return _attach("result", owner)
+def result(owner: type, *names: str) -> Callable[[F], F]:
+    """What is reported for the layer's statistics: a function of their sums and of attributes, by name.
+
+    A sum is a number, or a list of numbers where the statistic has axes besides its rows. The function gives one
+    number, or a tuple of numbers with these `names`.
+    """
+    attach = _attach("result", owner)
+
+    def mark(call: F) -> F:
+        definition_of(owner).results = names
+        return attach(call)
+
+    return mark

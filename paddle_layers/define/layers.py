@@ -45,6 +45,8 @@ class LayerDefinition(Definition):
         self.temps: dict[str, Temp] = of(Temp)
         self.stats: dict[str, Stat] = of(Stat)
         self.functions: list[Function] = []
+        self.results: tuple[str, ...] = ()
+        """Names of the numbers that `@result` gives; none where it gives one number."""
         self.hooks: dict[str, Callable[..., Any]] = {}
         self.hook_names: dict[str, tuple[str, ...]] = {}
         self.examples: list[Example] = list(vars(owner).get("examples", ()))
@@ -178,6 +180,14 @@ class LayerDefinition(Definition):
     def axis_attributes(self) -> list[tuple[str, str]]:
         """Axes that an attribute binds, and the attribute."""
         return [(attribute.axis, name) for name, attribute in self.attributes.items() if attribute.axis]
+
+    def report(self, values: Mapping[str, Any]) -> dict[str, float]:
+        """What `@result` makes of sums and attributes, by name; a number that is the only one has the name ""."""
+        found = self.hooks["result"](*(values[name] for name in self.hook_names["result"]))
+        names, numbers = (self.results, tuple(found)) if self.results else (("",), (found,))
+        if len(names) != len(numbers):
+            raise self.error(f"@result names {', '.join(names)}, but gives {len(numbers)} numbers")
+        return {name: float(number) for name, number in zip(names, numbers, strict=True)}
 
     def bind_axes(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> Binding:
         """Sizes of all axes and types of the outputs. Raises `ShapeError`."""

@@ -52,11 +52,11 @@ def clamp_gradient(i, gradient, limit):
     return -limit if gradient[i] < -limit else gradient[i]
 
 
-def row_sum(i, total, x, n):
-    """Sum of the first n numbers, in float64."""
+def column_sum(i, total, x):
+    """Sum of a column, in float64."""
     added = double(0)
-    for j in range(n):
-        added += double(x[j])
+    for n in range(x.shape[0]):
+        added += double(x[n, i])
     return added
 
 
@@ -66,7 +66,7 @@ SQUARES = Function("builtin", (), gradient_squares)
 NORM_FACTOR = Function("builtin", (), norm_factor)
 SCALE = Function("builtin", (), scale_gradient)
 CLAMP = Function("builtin", (), clamp_gradient)
-SUM = Function("builtin", (), row_sum)
+SUM = Function("builtin", (), column_sum)
 FILL = Function("builtin", (), fill_value)
 ADD = Function("builtin", (), add_value)
 

@@ -45,7 +45,7 @@ class Schedule:
         """Read from outside after the pass: outputs, statistics, gradients that the config asks for."""
         self.values: dict[str, Buffer] = {}
         self.gradients: dict[str, Buffer] = {}
-        self.stats: list[tuple[Op, dict[str, Buffer]]] = []
+        self.stats: list[tuple[Op, dict[str, Ref]]] = []
         self._data: dict[int, Buffer] = {}
         self._names: dict[int, Names] = {}
         self._sums: set[tuple[int, str]] = set()
@@ -121,9 +121,9 @@ class Schedule:
                 self._prepare_temps(names, function)
                 self.forward += self._launches(names, function)
         if op.layer.stats:
-            buffers = {name: _owner(tensors[name][0]) for name in op.layer.stats}
-            self.results += buffers.values()
-            self.stats.append((op, buffers))
+            counted = {name: tensors[name][0] for name in op.layer.stats}
+            self.results += map(_owner, counted.values())
+            self.stats.append((op, counted))
 
     def _ref(self, names: Names, field: Field, value: Value, item: int) -> Ref:
         if value.entries is not None:  # a sparse value is seen through its entries only

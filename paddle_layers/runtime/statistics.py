@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import math
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -16,9 +15,26 @@ from .domains import Extent
 from .launches import Launch
 
 if TYPE_CHECKING:
-    from .buffers import Buffer
     from .graph import Op
     from .plan import Plan
+
+
+class Table(NamedTuple):
+    """How a statistic is added up: rows of numbers, and the shape of their sum, () for one number."""
+
+    rows: Extent
+    shape: tuple[int, ...]
+
+    @property
+    def columns(self) -> int:
+        """Numbers of a row."""
+        return math.prod(self.shape)
+
+
+def table_of(ref: Ref) -> Table:
+    """The first axis counts rows where it depends on the batch; else the whole is one row."""
+    sizes = tuple(size.extra for size in ref.shape)
+    return Table(Extent(1), sizes) if ref.shape[0].domain is None else Table(ref.shape[0], sizes[1:])
 
 
 class Statistics:
@@ -26,39 +42,43 @@ class Statistics:
 
     def __init__(self, device: Device) -> None:
         self._device = device
-        self._sums: dict[str, dict[str, Flat]] = {}
-        self._counted: dict[str, Op] = {}
+        self._sums: dict[tuple[str, str, tuple[int, ...]], Flat] = {}
+        self._counted: dict[str, tuple[Op, Mapping[str, Ref]]] = {}
 
-    def launches(self, found: Iterable[tuple[Op, dict[str, Buffer]]]) -> list[Launch]:
+    def launches(self, found: Iterable[tuple[Op, Mapping[str, Ref]]]) -> list[Launch]:
         """Launches that add the rows of a batch to the sums."""
-        made = []
-        for op, buffers in found:
-            sums = self._sums.setdefault(op.name, {name: Flat(self._device, 1, "float64") for name in buffers})
-            for name, buffer in buffers.items():
-                total = Ref(Fixed(sums[name].block.address), (Extent(1),), "float64")
-                rows = Ref(buffer, (buffer.extent,))
-                made.append(simple_launch(SUM, op.name, [total, rows, buffer.extent], accumulate=True))
-        return made
+        return [self._launch(op, name, ref) for op, refs in found for name, ref in refs.items()]
+
+    def _launch(self, op: Op, name: str, ref: Ref) -> Launch:
+        rows, shape = table = table_of(ref)
+        columns = Extent(table.columns)
+        total = self._sums.setdefault((op.name, name, shape), Flat(self._device, table.columns, "float64"))
+        target = Ref(Fixed(total.block.address), (columns,), "float64")
+        return simple_launch(SUM, op.name, [target, Ref(ref.owner, (rows, columns))], accumulate=True)
 
     def add(self, plan: Plan) -> None:
         """Add the batch that a plan has just run."""
         if plan.stats:
             plan.count()
-            self._counted |= {op.name: op for op, _ in plan.stats}
+            self._counted |= {op.name: (op, refs) for op, refs in plan.stats}
 
     def results(self) -> dict[str, float]:
-        """`layer.statistic` to the reported number."""
-        return {f"{op.name}.{op.layer.name}": self._result(op) for op in self._counted.values()}
+        """Reported numbers by `layer.statistic`, or `layer.statistic.name` where there are several."""
+        return {
+            f"{op.name}.{op.layer.name}" + (f".{name}" if name else ""): number
+            for op, refs in self._counted.values()
+            for name, number in op.layer.report({**op.attributes, **self._read(op, refs)}).items()
+        }
 
-    def _result(self, op: Op) -> float:
-        call = op.layer.hooks["result"]
-        sums = {**op.attributes, **{name: float(total.read()[0]) for name, total in self._sums[op.name].items()}}
-        value = call(*(sums[argument] for argument in inspect.signature(call).parameters))
-        return float(value) if value is not None else math.nan
+    def _read(self, op: Op, refs: Mapping[str, Ref]) -> dict[str, Any]:
+        """Sums by name, as numbers and lists of numbers."""
+        shapes = {name: table_of(ref).shape for name, ref in refs.items()}
+        return {
+            name: self._sums[op.name, name, shape].read().reshape(shape).tolist() for name, shape in shapes.items()
+        }
 
     def reset(self) -> None:
         """Set all sums to zero."""
-        for sums in self._sums.values():
-            for total in sums.values():
-                total.write(np.zeros(1))
+        for total in self._sums.values():
+            total.write(np.zeros(1))
         self._counted.clear()
