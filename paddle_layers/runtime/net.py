@@ -250,7 +250,10 @@ class Net:
     # ---- statistics and weights
 
     def statistics(self) -> dict[str, float]:
-        """What the metric layers counted since the last reset, by `layer.statistic`."""
+        """What the metric layers counted since the last reset, by `layer.type`.
+
+        A layer that reports several numbers has each as `layer.type.name`.
+        """
         return self._statistics.results()
 
     def reset_statistics(self) -> None:

@@ -63,7 +63,7 @@ class Statistics:
             self._counted |= {op.name: (op, refs) for op, refs in plan.stats}
 
     def results(self) -> dict[str, float]:
-        """Reported numbers by `layer.statistic`, or `layer.statistic.name` where there are several."""
+        """Reported numbers by `layer.type`, or `layer.type.name` where a layer reports several."""
         return {
             f"{op.name}.{op.layer.name}" + (f".{name}" if name else ""): number
             for op, refs in self._counted.values()
@@ -73,9 +73,7 @@ class Statistics:
     def _read(self, op: Op, refs: Mapping[str, Ref]) -> dict[str, Any]:
         """Sums by name, as numbers and lists of numbers."""
         shapes = {name: table_of(ref).shape for name, ref in refs.items()}
-        return {
-            name: self._sums[op.name, name, shape].read().reshape(shape).tolist() for name, shape in shapes.items()
-        }
+        return {name: self._sums[op.name, name, shape].read().reshape(shape).tolist() for name, shape in shapes.items()}
 
     def reset(self) -> None:
         """Set all sums to zero."""

@@ -15,10 +15,10 @@ from .evaluation import evaluate
 from .folders import CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
 from .ledger import Ledger
-from .preparation import Job, statistic_names
+from .preparation import Job
 from .problems import TrainingError
 from .progress import Progress, as_text
-from .runs import Report, Run, call, short_names
+from .runs import Report, Run, call, take_statistics
 from .schedules import rate_at
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class Trainer:
             load_weights(self.job.net, Path(weights))
         if resume:
             self._restore(newest_checkpoint(self.run.folder / CHECKPOINTS))
-        names = statistic_names(self.training)
+        names = list(self.job.statistics.values())
         self._ledger.open(self.run.folder / LOG, names, resume_at=self.run.step if resume else None)
 
     def run_steps(self) -> None:
@@ -103,12 +103,11 @@ class Trainer:
 
     def _report(self) -> None:
         """A line of the log and of the progress: the mean loss since the last one, and the statistics."""
-        run, net = self.run, self.job.net
+        run = self.run
         mean = self._ledger.mean()
         if mean is None:
             return
-        self._statistics = short_names(net.statistics())
-        net.reset_statistics()
+        self._statistics = take_statistics(run.net, self.job.statistics)
         self._ledger.write(run, "train", {"loss": mean, "rate": run.rate, **self._statistics})
         self.progress.report(run.step, run.total, {"loss": mean, **self._statistics})
 
@@ -117,7 +116,7 @@ class Trainer:
         self._tested = run.step
         if self.job.test is None:
             return
-        run.results = evaluate(self.job.net, self.job.test)
+        run.results = evaluate(self.job.net, self.job.test, self.job.statistics)
         self._ledger.write(run, "test", run.results)
         self.progress.say(f"step {run.step}: on the held-out data  {as_text(run.results)}")
         call(self.callbacks, "on_test", run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
@@ -13,8 +13,9 @@ from .problems import TrainingError
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
+    from paddle_layers.config.network import Node
     from paddle_layers.config.training import SourceSettings, Training
-    from paddle_layers.define import Type
+    from paddle_layers.define import LayerDefinition, Type
     from paddle_layers.define.elementwise import Elementwise
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.elementwise import Updater
@@ -30,6 +31,8 @@ class Job:
     test: Batches | None
     total: int
     """Steps of the whole training."""
+    statistics: Mapping[str, str]
+    """Names of the statistics in the log, by the net's."""
 
 
 def prepare(
@@ -60,7 +63,7 @@ def prepare(
     total = training.steps or (training.epochs or 1) * len(train)
     capacity = max(train.batch_size, test.batch_size if test is not None else 1)
     net, updater = _make_net(training, seed, device, capacity, compiling)
-    return Job(net, updater, train, test, total)
+    return Job(net, updater, train, test, total, statistic_names(training))
 
 
 def open_batches(training: Training, phase: str, *, seed: int, dataset: Dataset | None = None) -> Batches | None:
@@ -114,10 +117,24 @@ def selected(training: Training, phase: str) -> Network:
     return training.network.select(phase, training.level, training.stage)
 
 
-def statistic_names(training: Training) -> list[str]:
-    """Names of the layers that keep statistics, in either phase."""
-    nodes = [node for phase in ("train", "test") for node in selected(training, phase).nodes]
-    return list(dict.fromkeys(node.name for node in nodes if node.definition.stats))
+def statistic_names(training: Training) -> dict[str, str]:
+    """What the log calls the statistics of either phase, such as `chunks.F1`; the net adds the type of the layer."""
+    names = {}
+    for phase in ("train", "test"):
+        for layer, definition in _counting(selected(training, phase).nodes):
+            for result in definition.results or ("",):
+                end = f".{result}" if result else ""
+                names[f"{layer}.{definition.name}{end}"] = layer + end
+    return names
+
+
+def _counting(nodes: Iterable[Node], outer: str = "") -> Iterator[tuple[str, LayerDefinition]]:
+    """Layers that keep statistics, and those inside of layers, by name."""
+    for node in nodes:
+        if node.definition.stats:
+            yield outer + node.name, node.definition
+        if node.inside is not None:
+            yield from _counting(node.inside.nodes, f"{outer}{node.name}.")
 
 
 def transforms_of(training: Training, source: SourceSettings | None) -> list[tuple[str, Transform]]:

@@ -65,6 +65,8 @@ def call(callbacks: Sequence[object], event: str, run: Run) -> None:
             method(run)
 
 
-def short_names(statistics: Mapping[str, float]) -> dict[str, float]:
-    """Statistics by the name of their layer alone: each layer reports one number."""
-    return {name.rpartition(".")[0]: value for name, value in statistics.items()}
+def take_statistics(net: Net, names: Mapping[str, str]) -> dict[str, float]:
+    """What was counted since the last call, by the names that the log has for the net's; counting starts anew."""
+    found = net.statistics()
+    net.reset_statistics()
+    return {short: found[name] for name, short in names.items() if name in found}
