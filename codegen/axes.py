@@ -63,7 +63,7 @@ def _words(axes: Sequence[Axis]) -> str:
 def _label(axis: Axis) -> str:
     """`T in S` for rows that are grouped, dots behind an axis that takes the remaining ones."""
     name = axis.name if axis.name == "..." or not axis.rest else f"{axis.name}..."
-    return f"{name} in {axis.group}" if axis.group else name
+    return " in ".join(filter(None, (name, axis.group, axis.outer)))
 
 
 def _tensor(parts: list[str], box: _Box, x: float) -> float:

@@ -1,4 +1,4 @@
-"""Axis strings: ``"N C H W"``, ``"T:S C"``, ``"N C_i..."``, ``"..."``. Each names the axes of a tensor."""
+"""Axis strings: ``"N C H W"``, ``"T:S C"``, ``"T:S:N C"``, ``"N C_i..."``, ``"..."``. Each names a tensor's axes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from functools import cache
 from typing import NamedTuple
 
 REST = "..."
-_TOKEN = re.compile(r"(?P<name>[A-Z]\w*?(?:_i)?)(?P<rest>\.\.\.)?(?::(?P<group>[A-Z]))?|(?P<dots>\.\.\.)|(?P<one>1)")
+_TOKEN = re.compile(
+    r"(?P<name>[A-Z]\w*?(?:_i)?)(?P<rest>\.\.\.)?(?::(?P<group>[A-Z])(?::(?P<outer>[A-Z]))?)?|(?P<dots>\.\.\.)|(?P<one>1)"
+)
 
 
 class Axis(NamedTuple):
@@ -16,6 +18,8 @@ class Axis(NamedTuple):
     name: str
     rest: bool = False
     group: str | None = None
+    outer: str | None = None
+    """The samples, where the sequences themselves are of interest: they are grouped in these."""
 
     @property
     def index_name(self) -> str | None:
@@ -38,10 +42,10 @@ def parse_axes(text: str) -> tuple[Axis, ...]:
         match = _TOKEN.fullmatch(token)
         if match is None:
             raise ValueError(
-                f"{token!r} in {text!r} is no axis; write a capital letter, `C_i`, `C...`, `T:S`, `...` or `1`"
+                f"{token!r} in {text!r} is no axis; write a capital letter, `C_i`, `C...`, `T:S`, `T:S:N`, `...` or `1`"
             )
         name = match["name"] or match["dots"] or match["one"]
-        axes.append(Axis(name, bool(match["rest"] or match["dots"]), match["group"]))
+        axes.append(Axis(name, bool(match["rest"] or match["dots"]), match["group"], match["outer"]))
     names = [axis.name for axis in axes if axis.name != "1"]
     if len(set(names)) < len(names):
         raise ValueError(f"{text!r} names an axis twice")

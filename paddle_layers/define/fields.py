@@ -47,6 +47,8 @@ class Input(Field):
     `kinks` lists the values where the layer has no derivative in this input; `"ties"` stands for equal values.
     `derivative=False` says that the gradient is not meant to be the derivative, as when gradients are clipped.
     `within=(0, 1)` says which values are meant, as for probabilities; they are not checked while a network runs.
+    `places="T"` says that the values of row s are numbers of rows T in the sequence s, counted from 0, and that -1 ends
+    the list; these are checked.
     """
 
     def __init__(
@@ -62,13 +64,14 @@ class Input(Field):
         kinks: tuple[float | str, ...] = (),
         derivative: bool = True,
         within: tuple[float, float] | None = None,
+        places: str | None = None,
     ) -> None:
         super().__init__(axes, doc, kinds[0])
         if unknown := set(kinds) - set(KINDS):
             raise ValueError(f"{sorted(unknown)[0]!r} is no data type; there are {', '.join(KINDS)}")
         self.kinds, self.seq, self.repeatable = kinds, seq, repeatable
         self.minimum, self.optional, self.kinks = (0 if optional else minimum), optional, kinks
-        self.derivative, self.within = derivative, within
+        self.derivative, self.within, self.places = derivative, within, places
 
 
 class Output(Field):

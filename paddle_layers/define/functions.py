@@ -224,8 +224,10 @@ def output_types(owner: type) -> Callable[[F], F]:
 def starts(owner: type) -> Callable[[F], F]:
     """Starts of the sequences of an output that has rows of its own (`"Y:S C"` where no input has `Y`).
 
-    A function on the host, called for every batch, of starts (`A_start` for rows `A:S` of an input), ids that are fed
-    (by the input's name), sizes and attributes; it gives the starts as an array, one more than there are sequences.
+    A function on the host, called for every batch, of starts (`A_start` for rows `A:S` of an input), inputs (an array
+    of ids or of real numbers), sizes and attributes; it gives the starts as an array, one more than there are
+    sequences. Sub-sequences, too, can be new: for `"Y:Q:N C"` it gives the starts of Q in the samples N, and those of Y
+    in Q. Inputs that the network computes are read in the middle of the pass; a GPU is waited for.
     """
     return _attach("starts", owner)
 

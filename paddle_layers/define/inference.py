@@ -143,6 +143,9 @@ class _Binder:
             )
         if row.group:
             self._group(row.group, type_.level, label, place)
+        if row.outer:
+            self.levels.setdefault(row.outer, 0)
+            self.bound_by.setdefault("level " + row.outer, f"the samples of {label}")
 
     def _group(self, group: str, level: int, label: str, place: int) -> None:
         if self.choice == "SUBSEQUENCE" and level < 2:

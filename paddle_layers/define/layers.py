@@ -93,15 +93,19 @@ class LayerDefinition(Definition):
 
     @cached_property
     def groups(self) -> dict[str, str]:
-        """Row axes that are grouped in sequences: `{"T": "S"}`."""
-        return {axis.name: axis.group for field in self.fields.values() for axis in field.axes if axis.group}
+        """Row axes that are grouped: `{"T": "S"}`, and `{"T": "S", "S": "N"}` for `T:S:N`."""
+        axes = [axis for field in self.fields.values() for axis in field.axes]
+        found = {axis.name: axis.group for axis in axes if axis.group}
+        return found | {axis.group: axis.outer for axis in axes if axis.group and axis.outer}
 
     @cached_property
     def own_rows(self) -> dict[str, str]:
-        """Row axes that no input has, and what groups them: their starts are computed for every batch."""
-        fed = {field.axes[0].name for field in self.inputs.values()}
+        """Row axes that no input has, outermost first, and what groups them: their starts are computed every time."""
+        first = [field.axes[0] for field in self.inputs.values()]
+        fed = {name for row in first for name in (row.name, row.group, row.outer)}
         rows = [field.axes[0] for field in self.outputs.values() if field.axes]
-        return {row.name: row.group for row in rows if row.group and row.name not in fed}
+        pairs = [pair for row in rows for pair in ((row.group, row.outer), (row.name, row.group))]
+        return {row: group for row, group in pairs if row and group and row not in fed}
 
     @cached_property
     def offered_names(self) -> set[str]:

@@ -94,7 +94,9 @@ class Auxiliary:
     def fill_sequences(self, plan: Plan, starts: dict[tuple[int, int], Ints]) -> None:
         """Write starts, maps and predecessors of a batch; `starts` by the identities of leaf and group."""
         for key, buffer in self.sequences.items():
-            begin = starts[id(key.leaf), id(key.group)]
+            begin = starts.get((id(key.leaf), id(key.group)))
+            if begin is None:  # made in the middle of the pass
+                continue
             if key.kind == "starts":
                 plan.write(buffer, begin)
             elif key.kind == "map":

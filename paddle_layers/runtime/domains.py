@@ -13,7 +13,8 @@ class Domain:
     parent: Domain | None = None
     rows: int = 0
     capacity: int = 0
-    number: int = -1
+    late: bool = False
+    """Whether an operation makes the rows from what is known in the middle of a pass only."""
 
     def ancestors(self) -> list[Domain]:
         """The domains that group this one, innermost first."""

@@ -12,7 +12,8 @@ from paddle_layers.define import Type
 from paddle_layers.define.errors import suggestion
 
 from .domains import Domain
-from .graph import Graph, OwnRows, Value
+from .graph import Graph, Value
+from .own_rows import check_equal_rows, make_early_rows
 from .values import Csr, FeedError, Sequences, as_csr, as_sequences
 
 if TYPE_CHECKING:
@@ -41,10 +42,11 @@ class Batch:
                 self._take(value, feeds[name], extra_ids.get(name, frozenset()))
             except FeedError as error:
                 raise FeedError(f"feed `{name}` {error}") from None
+        self.starts[id(graph.samples), id(graph.samples)] = np.arange(self.rows.get(id(graph.samples), 0) + 1)
         for made in graph.own_rows:
-            self._make_rows(made)
+            make_early_rows(self, made)
         for layer, first, second in graph.equal_rows:
-            self._agree(layer, first, second)
+            check_equal_rows(self, layer, first, second)
 
     def apply_rows(self, graph: Graph) -> bool:
         """Tell the domains how many rows they have. True when a capacity grew."""
@@ -99,44 +101,6 @@ class Batch:
                 raise FeedError(f"has {rows} samples, but {self._first} has {known}")
             self._first = self._first or f"`{name}`"
 
-    def _make_rows(self, made: OwnRows) -> None:
-        """Starts of the rows that an operation makes, in those that group them and in what groups these."""
-        op, domain = made.op, made.domain
-        given: dict[str, Any] = {**op.attributes, **op.binding.sizes}
-        given |= {f"{row}_start": self.starts[id(leaf), id(group)] for row, (leaf, group) in made.groups.items()}
-        for name, field in op.layer.inputs.items():
-            if "INT" in field.kinds:
-                given[name] = next((self.arrays.get(value.name) for value in op.argument(name)), None)
-        call = op.layer.hooks["starts"]
-        asked = {name: given[name] for name in op.layer.hook_names["starts"]}
-        absent = [name for name, value in asked.items() if value is None and op.argument(name)]
-        if absent:
-            raise FeedError(f"layer `{op.name}`: `{absent[0]}` decides how many rows there are, so it has to be fed")
-        try:
-            starts = np.asarray(call(**asked), np.int64)
-        except ValueError as error:
-            raise FeedError(f"layer `{op.name}`: {error}") from None
-        groups = domain.ancestors()
-        self.starts[id(domain), id(groups[0])] = starts
-        for outer in groups[1:]:
-            self.starts[id(domain), id(outer)] = starts[self.starts[id(groups[0]), id(outer)]]
-        self.rows[id(domain)] = int(starts[-1])
-
-    def _agree(self, layer: str, first: Domain, second: Domain) -> None:
-        if self.rows[id(first)] != self.rows[id(second)]:
-            raise FeedError(
-                f"layer `{layer}` needs equal rows: {first.name} has {self.rows[id(first)]}, "
-                f"{second.name} has {self.rows[id(second)]}"
-            )
-        for one, two in zip(first.ancestors(), second.ancestors(), strict=True):
-            a, b = self.starts.get((id(first), id(one))), self.starts.get((id(second), id(two)))
-            if a is not None and b is not None and not np.array_equal(a, b):
-                place = int(np.flatnonzero(a != b)[0]) if len(a) == len(b) else min(len(a), len(b))
-                raise FeedError(
-                    f"layer `{layer}` needs equal sequences: those of {first.name} and of {second.name} differ "
-                    f"from sequence {max(place - 1, 0)} on"
-                )
-
 
 def feed_domains(graph: Graph) -> list[Domain]:
     """All domains that feeds bring, outermost first."""
@@ -145,7 +109,7 @@ def feed_domains(graph: Graph) -> list[Domain]:
         for domain in (*reversed(value.domain.ancestors()), value.domain, value.entries):
             if domain is not None:
                 found.setdefault(id(domain), domain)
-    found |= {id(made.domain): made.domain for made in graph.own_rows}
+    found |= {id(domain): domain for made in graph.own_rows for domain in made.domains}
     return list(found.values())
 
 

@@ -46,7 +46,7 @@ class Op:
 
     def group_of(self, row: str) -> Domain:
         """What groups a row axis into its sequences."""
-        outer = self.rows[row].ancestors()
+        outer = self.rows[row].ancestors() or [self.rows[row]]  # a sample is in a group of its own
         return outer[-1 if self.binding.levels[self.layer.groups[row]] == 0 else 0]
 
     def output(self, name: str) -> tuple[Value, ...]:
@@ -61,9 +61,14 @@ class OwnRows(NamedTuple):
     """Rows that an operation makes for its output: how their starts are computed."""
 
     op: Op
-    domain: Domain
+    domains: tuple[Domain, ...]
+    """The rows, after those of sequences that are new as well."""
     groups: dict[str, tuple[Domain, Domain]]
     """Rows of the inputs and what groups them, by axis."""
+    values: dict[str, Value]
+    """Inputs whose values decide, by name."""
+    late: bool
+    """Whether the starts are known in the middle of a pass only."""
 
 
 @dataclass(eq=False)

@@ -18,6 +18,7 @@ from .compiler import Progress
 from .devices import Device, open_device
 from .feeding import Batch, feed_domains
 from .graph import Graph, Value
+from .own_rows import OutgrownError, make_late_rows
 from .parameters import Parameter, ParameterSet
 from .plan import Plan
 from .reshaping import changed_types, extra_ids
@@ -141,14 +142,26 @@ class Net:
         batch = Batch(graph, feeds, extra_ids(graph))
         if batch.apply_rows(graph):
             self._forget(phase)
-        plan = self._plan(phase, self._usual_seeds(phase))
         if phase == "train":
             self._step = self._step + 1 if step is None else step
-        self._run(phase, plan, batch)
+        plan = self._run_first(phase, batch)
         self._statistics.add(plan)
         return {
             name: self._read(plan, graph.values[name]) for name in self._networks[phase].outputs if name in plan.values
         }
+
+    def _run_first(self, phase: str, batch: Batch) -> Plan:
+        """The forward pass; once more with larger buffers where rows made in its middle outgrow those there are."""
+        kept = self._copy_states() if any(made.late for made in self._graphs[phase].own_rows) else {}
+        while True:
+            plan = self._plan(phase, self._usual_seeds(phase))
+            try:
+                self._run(phase, plan, batch)
+            except OutgrownError:
+                self._restore(kept)
+                self._forget(phase)
+            else:
+                return plan
 
     def _run(self, phase: str, plan: Plan, batch: Batch) -> None:
         rows = (id(plan), *(domain.rows for domain in feed_domains(self._graphs[phase])))
@@ -157,7 +170,8 @@ class Net:
             self._rows = rows
         batch.write(plan)
         plan.set_keys(self._key)
-        plan.forward()
+        self._running = None
+        plan.forward(lambda made: make_late_rows(batch, made, plan))
         self._running, self._loss, self._consumed = (phase, plan, batch), None, False
 
     def backward(self, gradients: Mapping[str, Any] | None = None) -> None:
@@ -186,9 +200,15 @@ class Net:
 
     def _run_again(self, phase: str, plan: Plan, batch: Batch) -> None:
         """The forward pass of the same batch once more: a backward pass reuses the memory of what it has read."""
-        kept = {name: state.value.copy() for name, state in self.states.items()}
+        kept = self._copy_states()
         self._run(phase, plan, batch)
-        for name, value in kept.items():
+        self._restore(kept)
+
+    def _copy_states(self) -> dict[str, NDArray[Any]]:
+        return {name: state.value.copy() for name, state in self.states.items()}
+
+    def _restore(self, states: Mapping[str, NDArray[Any]]) -> None:
+        for name, value in states.items():
             self.states[name].value = value
 
     def _checked_gradient(self, phase: str, name: str, array: Any) -> NDArray[Any]:

@@ -13,7 +13,7 @@ from .auxiliary import Auxiliary
 from .buffers import Buffer, place
 from .compiler import Progress
 from .devices import Device
-from .graph import Graph
+from .graph import Graph, OwnRows
 from .launches import Launch
 from .room import check_room
 from .schedule import Schedule
@@ -31,6 +31,7 @@ class Plan:
         self.auxiliary: Auxiliary = schedule.auxiliary
         self.launches: list[Launch] = [*schedule.forward, *schedule.backward]
         self.boundary = len(schedule.forward)
+        self.stops = schedule.stops
         self.stats = schedule.stats
         counting = statistics.launches(self.stats)
         device.compile([*self.launches, *counting], schedule.dtype, progress)
@@ -70,9 +71,19 @@ class Plan:
         """Draw the keys of random operations for a step."""
         self.table.set_keys(key)
 
-    def forward(self) -> None:
-        """Run the forward launches."""
-        self.table.run(0, self.boundary)
+    def forward(self, make_rows: Callable[[OwnRows], None] | None = None) -> None:
+        """Run the forward launches; `make_rows` is called where rows depend on values that are computed by then.
+
+        Without it, these rows are those of the last pass.
+        """
+        done = 0
+        for at, made in self.stops:
+            self.table.run(done, at)
+            if make_rows is not None:
+                make_rows(made)
+                self.set_rows()
+            done = at
+        self.table.run(done, self.boundary)
 
     def backward(self) -> None:
         """Run the backward launches."""

@@ -17,6 +17,7 @@ from .gradients import GradientNeeds
 from .graph import Graph, Op, Value
 from .launches import Launch, buffers_of, make_launch
 from .names import Names
+from .own_rows import late_stops
 
 
 class Schedule:
@@ -61,10 +62,13 @@ class Schedule:
         if seeds:
             self._backward(seeds)
         self._drop_unread()
+        self.stops = late_stops(graph, self.forward)
+        """Rows that depend on values of the pass, and the launch before which they are made."""
 
     def _drop_unread(self) -> None:
         """Drop launches whose results nobody reads, such as the place of a maximum where means are taken."""
         read = {id(buffer) for buffer in (*self.results, *self.kept, *self.auxiliary.at_boundary)}
+        read |= {id(self.values[v.name]) for made in self.graph.own_rows if made.late for v in made.values.values()}
         for launches in (self.backward, self.forward):
             for launch in reversed(launches.copy()):
                 target = launch.args[0]  # parameters, their gradients and states outlive the pass
@@ -80,6 +84,9 @@ class Schedule:
         takeovers = [takeover for at, launch in enumerate(launches) for takeover in launch.mark(at)]
         for buffer in self.auxiliary.at_boundary:
             buffer.use(len(self.forward))
+        for at, made in self.stops:
+            for value in made.values.values():
+                self.values[value.name].use(at)
         outside = [*self.kept, *self.auxiliary.kept]
         for buffer in outside:
             buffer.keep()

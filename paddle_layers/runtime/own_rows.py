@@ -1,0 +1,122 @@
+"""Rows that operations make for their outputs: their starts follow from starts, and from values fed or computed."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .domains import Domain
+from .graph import Graph, Op, OwnRows, Value
+from .values import FeedError
+
+if TYPE_CHECKING:
+    from .feeding import Batch
+    from .launches import Launch
+    from .plan import Plan
+
+Array = NDArray[Any]
+Starts = dict[tuple[int, int], NDArray[np.int64]]
+"""Starts of sequences by the identities of their rows and of what groups them."""
+
+
+def late_stops(graph: Graph, forward: Sequence[Launch]) -> list[tuple[int, OwnRows]]:
+    """For rows that depend on values of the pass: the first launch that may need them."""
+    order = {op.name: number for number, op in enumerate(graph.ops)}
+    numbers = [order[launch.op] for launch in forward]
+    return [(bisect_left(numbers, order[made.op.name]), made) for made in graph.own_rows if made.late]
+
+
+class OutgrownError(Exception):
+    """Rows made in the middle of a pass need larger buffers than the plan has; the domains know how large."""
+
+
+def make_early_rows(batch: Batch, made: OwnRows) -> None:
+    """Rows that follow from what is fed; of others, a guess: none of the rows that are given is taken twice."""
+    if made.late:
+        given = [batch.rows[id(domain)] for domain in {value.domain for value in made.op.inputs}]
+        batch.rows |= {id(domain): max(given) for domain in made.domains}
+    else:
+        _make_rows(batch, made, {name: batch.arrays[value.name] for name, value in made.values.items()})
+
+
+def make_late_rows(batch: Batch, made: OwnRows, plan: Plan) -> None:
+    """Rows that follow from values computed so far in a pass. Raises `OutgrownError`, `FeedError`."""
+    starts = _make_rows(batch, made, {name: _read(batch, plan, value) for name, value in made.values.items()})
+    for layer, first, second in plan.graph.equal_rows:
+        if first in made.domains or second in made.domains:
+            check_equal_rows(batch, layer, first, second)
+    grown = [domain.reserve(batch.rows[id(domain)]) for domain in made.domains]
+    if any(grown):
+        raise OutgrownError
+    plan.auxiliary.fill_sequences(plan, starts)
+
+
+def _read(batch: Batch, plan: Plan, value: Value) -> Array:
+    """The rows of a value in the middle of a pass; a device is waited for."""
+    if value.name in batch.arrays:
+        return np.asarray(batch.arrays[value.name])
+    return plan.read(plan.values[value.name]).reshape(value.domain.rows, *value.type.dims)
+
+
+def _make_rows(batch: Batch, made: OwnRows, values: Mapping[str, Array]) -> Starts:
+    """Take the starts that the definition's function gives; these are returned."""
+    op = made.op
+    given: dict[str, Any] = {**op.attributes, **op.binding.sizes, **dict.fromkeys(op.layer.inputs)}
+    given |= {f"{row}_start": batch.starts[id(leaf), id(group)] for row, (leaf, group) in made.groups.items()}
+    given |= {name: _checked(batch, op, name, array) for name, array in values.items()}
+    try:
+        found = op.layer.hooks["starts"](**{name: given[name] for name in op.layer.hook_names["starts"]})
+    except ValueError as error:
+        raise FeedError(f"layer `{op.name}`: {error}") from None
+    new: Starts = {}
+    for domain, begin in zip(made.domains, found if isinstance(found, tuple) else (found,), strict=True):
+        inner, *outer = domain.ancestors()
+        own = new[id(domain), id(inner)] = np.asarray(begin, np.int64)
+        for group in outer:
+            new[id(domain), id(group)] = own[(batch.starts | new)[id(inner), id(group)]]
+        batch.rows[id(domain)] = int(own[-1])
+    batch.starts |= new
+    return new
+
+
+def _checked(batch: Batch, op: Op, name: str, array: Array) -> Array:
+    """Places in sequences as whole numbers. Raises `FeedError` for one that its sequence does not have."""
+    row = op.layer.inputs[name].places
+    if row is None:
+        return array
+    lengths = np.diff(batch.starts[id(op.rows[row]), id(op.group_of(row))])
+    wrong = (array != np.floor(array)) | (array < -1) | (array >= lengths[:, None])
+    if wrong.any():
+        sequence, place = np.argwhere(wrong)[0]
+        raise FeedError(
+            f"layer `{op.name}`: `{name}` holds {array[sequence, place]:g} for sequence {sequence}, which has the "
+            f"places 0 to {lengths[sequence] - 1}; -1 ends a list of places"
+            if lengths[sequence]
+            else f"layer `{op.name}`: `{name}` holds {array[sequence, place]:g} for sequence {sequence}, which is "
+            "empty; write -1 for no place"
+        )
+    return array.astype(np.int64)
+
+
+def check_equal_rows(batch: Batch, layer: str, first: Domain, second: Domain) -> None:
+    """Raise `FeedError` where rows or sequences that a layer combines differ; late rows are looked at when made."""
+    late = [domain for domain in (first, second) if domain.late]
+    if any((id(domain), id(domain.parent)) not in batch.starts for domain in late):
+        return
+    if batch.rows[id(first)] != batch.rows[id(second)]:
+        raise FeedError(
+            f"layer `{layer}` needs equal rows: {first.name} has {batch.rows[id(first)]}, "
+            f"{second.name} has {batch.rows[id(second)]}"
+        )
+    for one, two in zip(first.ancestors(), second.ancestors(), strict=True):
+        a, b = batch.starts.get((id(first), id(one))), batch.starts.get((id(second), id(two)))
+        if a is not None and b is not None and not np.array_equal(a, b):
+            place = int(np.flatnonzero(a != b)[0]) if len(a) == len(b) else min(len(a), len(b))
+            raise FeedError(
+                f"layer `{layer}` needs equal sequences: those of {first.name} and of {second.name} differ "
+                f"from sequence {max(place - 1, 0)} on"
+            )
