@@ -59,4 +59,4 @@ def test_a_tagger_learns(folder, monkeypatch):
     data = np.load("test.npz")
     assert data["characters.starts"][-1] == len(data["tags"]) > 1000
     report = train("tagger", "epochs: 2", 120)
-    assert report.results["chunks"] > 0.6
+    assert report.results["chunks.F1"] > 0.6

@@ -1,25 +1,36 @@
 """Statistics on random sequences of all lengths against their references, and where there is nothing to count."""
 
 import math
+from itertools import pairwise
 
 import numpy as np
 import pytest
 from references import load_references
 
 import paddle_layers as pl
-from paddle_layers.layers.evaluators import f_measure
+from paddle_layers.layers.evaluators import f_measures
+from paddle_layers.runtime.cuda import simulated_device
 
 REFERENCES = load_references()
+AUC = """
+layer { name: "x" type: "data" data { shape: 1 } }
+layer { name: "label" type: "data" data { data_type: INT size: 2 } }
+layer { name: "a" type: "auc" input: "x" input: "label" """
 
 
 def random_starts(rng, most, count=200):
     return np.concatenate([[0], rng.integers(0, most + 1, count).cumsum()])
 
 
-def statistic(net_text, feeds):
-    with pl.Net(pl.loads(net_text), dtype="float64") as net:
-        net.forward(feeds)
-        (value,) = net.statistics().values()
+def statistics(net_text, *batches, device="cpu"):
+    with pl.Net(pl.loads(net_text), device=device, dtype="float64") as net:
+        for feeds in batches:
+            net.forward(feeds)
+        return net.statistics()
+
+
+def statistic(net_text, *batches):
+    (value,) = statistics(net_text, *batches).values()
     return value
 
 
@@ -40,8 +51,9 @@ def test_chunks_of_many_sequences(scheme, numbers, excluded):
     attributes = {"scheme": scheme, "num_chunk_types": 2, "excluded_chunk_types": excluded}
     sums = REFERENCES["chunk"]({"x": x, "label": label, "x.starts": [starts]}, {}, attributes)
     assert 20 < sums["correct"] < min(sums["found"], sums["wanted"])
-    found = statistic(text, {"x": pl.Sequences(x, starts), "label": pl.Sequences(label, starts)})
-    assert found == pytest.approx(f_measure("F1", **sums))
+    found = statistics(text, {"x": pl.Sequences(x, starts), "label": pl.Sequences(label, starts)})
+    assert list(found) == ["f.chunk.precision", "f.chunk.recall", "f.chunk.F1"]
+    assert list(found.values()) == pytest.approx(f_measures(**sums))
 
 
 def test_edits_of_many_sequences():
@@ -64,23 +76,89 @@ def test_edits_of_many_sequences():
     [([0.1, 0.2, 0.3], [0, 0, 1], 1.0), ([0.3, 0.2, 0.1], [0, 1, 1], 0.0), ([0.5, 0.5, 0.5], [0, 1, 1], 0.5)],
 )
 def test_auc_of_order_disorder_and_ties(scores, labels, area):
-    text = """
-    layer { name: "x" type: "data" data { shape: 1 } }
-    layer { name: "label" type: "data" data { data_type: INT size: 2 } }
-    layer { name: "a" type: "auc" input: "x" input: "label" }
+    assert statistic(AUC + "}", {"x": np.array(scores)[:, None], "label": np.array(labels)}) == area
+
+
+def random_scores(rows):
+    """Scores that tell the classes apart somewhat, many of them in the same bins; labels; batches of odd sizes."""
+    rng = np.random.default_rng(5)
+    label = rng.integers(0, 2, rows)
+    score = rng.beta(2 + label, 40)
+    cuts = [0, 1, 100, 101, 700, rows]
+    return score, label, [{"x": score[a:b, None], "label": label[a:b]} for a, b in pairwise(cuts)]
+
+
+@pytest.mark.parametrize(("bins", "bound"), [(16, 0.3), (4096, 0.001)])
+def test_auc_of_a_pass_is_the_exact_one_but_for_pairs_in_one_bin(bins, bound):
+    score, label, batches = random_scores(2000)
+    differences = np.subtract.outer(score[label == 1], score[label == 0])
+    exact = ((differences > 0) + (differences == 0) / 2).mean()
+    place = (score * bins).astype(int)
+    together = np.equal.outer(place[label == 1], place[label == 0]).mean()
+    found = statistic(AUC + f"auc {{ bins: {bins} }} }}", *batches)
+    assert 0 < abs(found - exact) <= together / 2 < bound
+
+
+def test_auc_of_scores_that_are_no_probabilities_is_no_number():
+    for wrong in (-0.1, 1.5):
+        feeds = {"x": np.array([[0.2], [wrong], [0.9]]), "label": np.array([0, 1, 1])}
+        assert math.isnan(statistic(AUC + "}", feeds))
+
+
+def test_statistics_of_several_numbers_are_the_same_on_cuda():
+    _, _, batches = random_scores(200)
+    text = (
+        AUC
+        + """auc { bins: 64 } }
+    layer { name: "p" type: "precision_recall" input: "x" input: "label" precision_recall { threshold: 0.05 } }
     """
-    assert statistic(text, {"x": np.array(scores)[:, None], "label": np.array(labels)}) == area
+    )
+    cpu, cuda = (statistics(text, *batches, device=device) for device in ("cpu", simulated_device()))
+    assert len(cpu) == 5
+    assert cpu == cuda
 
 
-@pytest.mark.parametrize("name", ["auc", "classification_error", "seq_classification_error", "pnpair", "row_sum"])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_means_over_the_classes_leave_out_what_is_not_defined(weighted):
+    """Of four classes, 2 is never found and 3 neither found nor wanted."""
+    guess, label = np.array([0, 0, 1, 1, 0, 1]), np.array([0, 1, 1, 2, 0, 0])
+    weight = np.array([1, 2, 1, 1, 3, 1]) if weighted else np.ones(6)
+    text = """
+    layer { name: "x" type: "data" data { shape: 4 } }
+    layer { name: "label" type: "data" data { data_type: INT size: 4 } }
+    layer { name: "w" type: "data" data { } }
+    layer { name: "all" type: "precision_recall" input: "x" input: "label" input: "w" }
+    layer { name: "one" type: "precision_recall" input: "x" input: "label" input: "w"
+            precision_recall { positive_label: 1 } }
+    """
+    feeds = {"x": np.eye(4)[guess], "label": label, "w": weight[:, None]}
+    found = statistics(text, *({name: rows[part] for name, rows in feeds.items()} for part in (slice(4), slice(4, 6))))
+    counts = [
+        [weight[(guess == k) & (label == k)].sum(), weight[guess == k].sum(), weight[label == k].sum()]
+        for k in range(4)
+    ]
+    with np.errstate(invalid="ignore"):
+        correct, guessed, wanted = np.transpose(counts)
+        measures = np.array([correct / guessed, correct / wanted, 2 * correct / (guessed + wanted)])
+    accuracy = weight[guess == label].sum() / weight.sum()
+    names = ("precision", "recall", "F1", "accuracy")
+    assert [found[f"all.precision_recall.{name}"] for name in names] == pytest.approx(
+        [*np.nanmean(measures, axis=1), accuracy]
+    )
+    assert [found[f"one.precision_recall.{name}"] for name in names] == pytest.approx([*measures[:, 1], accuracy])
+
+
+@pytest.mark.parametrize(
+    "name", ["classification_error", "seq_classification_error", "pnpair", "row_sum", "column_sum"]
+)
 def test_of_nothing_there_is_no_share(name):
     assert math.isnan(pl.registry[name].hooks["result"](0.0, 0.0))
 
 
 def test_what_was_not_looked_for_has_no_recall():
-    assert math.isnan(f_measure("RECALL", correct=0, found=3, wanted=0))
-    assert f_measure("PRECISION", correct=0, found=3, wanted=0) == 0.0
-    assert f_measure("F1", correct=1, found=3, wanted=1) == 0.5
+    precision, recall, f1 = f_measures(correct=0, found=3, wanted=0)
+    assert (precision, f1) == (0.0, 0.0)
+    assert math.isnan(recall)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +171,7 @@ def test_what_was_not_looked_for_has_no_recall():
         ),
         ("precision_recall", ("1", "ids<2"), {"positive_label": 2}, "is 2 of 2 classes"),
         ("auc", ("1", "ids<3"), {}, "there are 3 labels"),
+        ("column_sum", ("3",), {"column": 3}, "`column` is 3"),
     ],
 )  # fmt: skip
 def test_refusals_say_in_words_what_is_wrong(layer, inputs, attributes, words):

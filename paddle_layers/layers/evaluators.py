@@ -3,22 +3,31 @@
 import math
 
 from paddle_layers.define import (
-    Choice,
     Example,
     Float,
     Input,
     Int,
     Stat,
     Temp,
-    double,
     each,
     infer,
     layer,
+    real,
     require,
     result,
 )
 
 from .costs import check_labels
+
+
+def ratio(part: float, whole: float) -> float:
+    """Share of the whole; of nothing there is no share (NaN)."""
+    return part / whole if whole else math.nan
+
+
+def f_measures(correct: float, found: float, wanted: float) -> tuple[float, float, float]:
+    """Precision, recall and their harmonic mean F1."""
+    return ratio(correct, found), ratio(correct, wanted), ratio(2 * correct, found + wanted)
 
 
 @layer("classification_error", elsewhere={"Paddle": "classification_error"}, since=1)
@@ -70,53 +79,46 @@ def classification_error_rows(n, weight):
 
 @result(ClassificationError)
 def classification_error_share(wrong, rows):
-    return wrong / rows if rows else math.nan
-
-
-def f_measure(measure: str, correct: float, found: float, wanted: float) -> float:
-    """Precision, recall or their harmonic mean; what is not defined is not a number."""
-    parts = {"PRECISION": found, "RECALL": wanted, "F1": (found + wanted) / 2}
-    return correct / parts[measure] if parts[measure] else math.nan
-
-
-MEASURES = {
-    "F1": "harmonic mean of precision and recall",
-    "PRECISION": "share of what was found that is right",
-    "RECALL": "share of what is right that was found",
-}
+    return ratio(wrong, rows)
 
 
 @layer("precision_recall", elsewhere={"Paddle": "precision_recall"}, since=1)
 class PrecisionRecall:
-    """Precision, recall or F1 of one class: `F1 = 2 * correct / (found + wanted)`.
+    """Precision, recall and F1 of the class `positive_label`, or their means over all classes.
 
-    A row is found to be of the class with the best score, the first of equal ones; a single score says yes (class 1)
-    where it is above `threshold`. Use the layer several times for several numbers. Paddle prints all of them, and for
-    all classes together where no `positive_label` is given: counted together they are all the same as `accuracy`.
+    Precision is the share of the rows found that are right, recall the share of the rows of the class that are found,
+    `F1 = 2 * correct / (found + wanted)`. A row is found to be of the class with the best score, the first of equal
+    ones; a single score says yes (class 1) where it is above `threshold`. Without `positive_label` each number is the
+    plain mean (macro average) over the classes that have it: a class that is never found has no precision. `accuracy`
+    is the share of all rows that are right: Paddle's micro average, which is the same for all three.
     """
 
     x = Input("N C...", "score or probability of every class", seq=(0, 1, 2))
     label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
-    positive_label = Int("the class that is looked for", min=0)
-    measure = Choice("what is reported", options=MEASURES, default="F1")
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    positive_label = Int("the class that is looked for; all of them when absent", min=0, optional=True)
     threshold = Float("where a single score says yes", default=0.5, aliases=("classification_threshold",))
     guess = Temp("N", "class that was found", kind="INT")
-    correct = Stat("N", "rows rightly found")
-    found = Stat("N", "rows found")
-    wanted = Stat("N", "rows of the class")
+    correct = Stat("K", "rows of the class rightly found, weighted")
+    found = Stat("K", "rows found to be of the class, weighted")
+    wanted = Stat("K", "rows of the class, weighted")
     examples = (
         Example(x="3", label="ids<3", positive_label=1),
-        Example(x="1", label="ids<2", positive_label=1, measure="PRECISION", threshold=0.0),
-        Example(x="sequence of 2", label="sequence of ids<2", positive_label=0, measure="RECALL"),
+        Example(x="1", label="ids<2", weight="scalar", positive_label=1, threshold=0.0),
+        Example(x="sequence of 4", label="sequence of ids<4"),
     )
 
 
 @infer(PrecisionRecall)
-def precision_recall_labels(label, C, positive_label):
-    check_labels(label, max(C, 2))
+def precision_recall_classes(label, C, positive_label):
     classes = max(C, 2)
-    require(positive_label < classes, "positive_label", f"`positive_label` is {positive_label} of {classes} classes")
-    return {}
+    check_labels(label, classes)
+    require(
+        positive_label is None or positive_label < classes,
+        "positive_label",
+        f"`positive_label` is {positive_label} of {classes} classes",
+    )
+    return {"K": classes}
 
 
 @each(PrecisionRecall.guess)
@@ -131,15 +133,27 @@ def precision_recall_guess(n, x, C, threshold):
 
 
 @each(PrecisionRecall.correct, PrecisionRecall.found, PrecisionRecall.wanted)
-def precision_recall_counts(n, guess, label, positive_label):
-    found = 1.0 if guess[n] == positive_label else 0.0
-    wanted = 1.0 if label[n] == positive_label else 0.0
-    return found * wanted, found, wanted
+def precision_recall_counts(k, guess, label, weight, N):
+    correct = 0.0
+    found = 0.0
+    wanted = 0.0
+    for n in range(N):
+        share = 1.0 if weight is None else weight[n]
+        if guess[n] == k:
+            found += share
+        if label[n] == k:
+            wanted += share
+        if guess[n] == k and label[n] == k:
+            correct += share
+    return correct, found, wanted
 
 
-@result(PrecisionRecall)
-def precision_recall_measure(measure, correct, found, wanted):
-    return f_measure(measure, correct, found, wanted)
+@result(PrecisionRecall, "precision", "recall", "F1", "accuracy")
+def precision_recall_measures(positive_label, correct, found, wanted):
+    classes = range(len(correct)) if positive_label is None else (positive_label,)
+    columns = zip(*(f_measures(correct[k], found[k], wanted[k]) for k in classes), strict=True)
+    known = [[number for number in column if not math.isnan(number)] for column in columns]
+    return (*(ratio(sum(numbers), len(numbers)) for numbers in known), ratio(sum(correct), sum(wanted)))
 
 
 @layer("auc", elsewhere={"Paddle": "last-column-auc"}, since=1)
@@ -147,18 +161,24 @@ class Auc:
     """Area under the ROC curve: the share of the pairs of a row of class 1 and one of class 0 in the right order.
 
     In the right order, the row of class 1 has the higher score; pairs with equal scores count one half (Hanley and
-    McNeil 1982). The score is the last column, as in Paddle. Pairs are made within a batch and added up over the
-    batches, so a batch should not be small; Paddle puts scores into bins, which all batches share.
+    McNeil 1982), and with weights each pair counts as the product of both. The score is the last column, a probability.
+    Scores are counted in `bins` of equal width, as in Paddle, so the pairs are those of all rows since the last reset.
+    Rows in one bin count as equal: the area is off by at most half the share of the pairs that are in one bin, which is
+    `1 / (2 * bins)` for scores that are spread evenly. If any score is outside of 0 to 1 there is no area (NaN).
     """
 
-    x = Input("N C", "scores; the last column counts", seq=(0, 1, 2))
+    x = Input("N C", "probabilities; the last column counts", seq=(0, 1, 2), within=(0, 1))
     label = Input("N", "0 or 1", kinds=("INT",), seq=(0, 1, 2))
-    ordered = Stat("N", "pairs of this row of class 1 that are in the right order")
-    pairs = Stat("N", "pairs of this row of class 1")
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    bins = Int("bins of scores", default=4096, min=2, axis="B")
+    place = Temp("N", "bin of the score, -1 when it is no probability", kind="INT")
+    positive = Stat("B", "rows of class 1 in the bin, weighted")
+    negative = Stat("B", "other rows in the bin, weighted")
+    outside = Stat("N", "rows whose score is no probability")
     examples = (
-        Example(x="1", label="ids<2"),
-        Example(x="2", label="ids<2"),
-        Example(x="sequence of 2", label="sequence of ids<2"),
+        Example(x="1", label="ids<2", bins=16),
+        Example(x="2", label="ids<2", weight="scalar", bins=3),
+        Example(x="sequence of 2", label="sequence of ids<2", bins=8),
     )
 
 
@@ -168,61 +188,35 @@ def auc_labels(label):
     return {}
 
 
-@each(Auc.ordered)
-def auc_ordered(n, x, label, N, C):
-    total = 0.0
-    if label[n] == 1:
-        for m in range(N):
-            if label[m] == 0 and x[m, C - 1] < x[n, C - 1]:
-                total += 1.0
-            elif label[m] == 0 and x[m, C - 1] == x[n, C - 1]:
-                total += 0.5
-    return total
+@each(Auc.place)
+def auc_place(n, x, B, C):
+    score = x[n, C - 1]
+    return min(int(score * real(B)), B - 1) if score >= 0.0 and score <= 1.0 else -1
 
 
-@each(Auc.pairs)
-def auc_pairs(n, label, N):
-    total = 0.0
-    if label[n] == 1:
-        for m in range(N):
-            if label[m] == 0:
-                total += 1.0
-    return total
+@each(Auc.positive, Auc.negative)
+def auc_counts(b, place, label, weight, N):
+    positive = 0.0
+    negative = 0.0
+    for n in range(N):
+        if place[n] == b:
+            share = 1.0 if weight is None else weight[n]
+            if label[n] == 1:
+                positive += share
+            else:
+                negative += share
+    return positive, negative
+
+
+@each(Auc.outside)
+def auc_outside(n, place):
+    return 1.0 if place[n] < 0 else 0.0
 
 
 @result(Auc)
-def auc_area(ordered, pairs):
-    return ordered / pairs if pairs else math.nan
-
-
-@layer("row_sum", elsewhere={"Paddle": "sum"}, since=1)
-class RowSum:
-    """Mean over the rows of the sum of their columns, for instance of a cost that another layer computes."""
-
-    x = Input("N C...", "rows to be added up", seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    total = Stat("N", "sum of the columns, weighted")
-    rows = Stat("N", "weights of all rows")
-    examples = (
-        Example(x="scalar"),
-        Example(x="2x3", weight="scalar"),
-        Example(x="sequence of 2", weight="sequence of scalar"),
-    )
-
-
-@each(RowSum.total)
-def row_sum_total(n, x, weight, C):
-    total = double(0.0)  # long rows of both signs would lose digits
-    for c in range(C):
-        total += x[n, c]
-    return total if weight is None else total * weight[n]
-
-
-@each(RowSum.rows)
-def row_sum_rows(n, weight):
-    return 1.0 if weight is None else weight[n]
-
-
-@result(RowSum)
-def row_sum_mean(total, rows):
-    return total / rows if rows else math.nan
+def auc_area(positive, negative, outside):
+    ordered = below = 0.0
+    for ours, others in zip(positive, negative, strict=True):
+        ordered += ours * (below + others / 2)
+        below += others
+    return math.nan if outside else ratio(ordered, sum(positive) * below)

@@ -1,7 +1,5 @@
 """Statistics of sequences: whole sequences, the order of their rows, chunks in them."""
 
-import math
-
 from paddle_layers.define import (
     Choice,
     Example,
@@ -19,7 +17,7 @@ from paddle_layers.define import (
 )
 
 from .costs import check_labels
-from .evaluators import MEASURES, f_measure
+from .evaluators import f_measures, ratio
 
 
 @layer("seq_classification_error", elsewhere={"Paddle": "seq_classification_error"}, since=1)
@@ -70,7 +68,7 @@ def seq_classification_error_sequences(s, S_start):
 
 @result(SeqClassificationError)
 def seq_classification_error_share(wrong, sequences):
-    return wrong / sequences if sequences else math.nan
+    return ratio(wrong, sequences)
 
 
 @layer("pnpair", elsewhere={"Paddle": "pnpair"}, since=1)
@@ -114,12 +112,12 @@ def pnpair_pairs(t, s, label, S_start):
 
 @result(PnPair)
 def pnpair_share(ordered, pairs):
-    return ordered / pairs if pairs else math.nan
+    return ratio(ordered, pairs)
 
 
 @layer("chunk", elsewhere={"Paddle": "chunk"}, since=1)
 class Chunk:
-    """Precision, recall or F1 of chunks, such as names in a sentence: `F1 = 2 * correct / (found + wanted)`.
+    """Precision, recall and F1 of chunks, such as names in a sentence: `F1 = 2 * correct / (found + wanted)`.
 
     A chunk is correct if it begins and ends at the same rows and is of the same type in both inputs. Rows are numbered
     `type * tags + tag`, with the tags of `scheme` in the order given there, and the number behind the last one is for
@@ -142,7 +140,6 @@ class Chunk:
         aliases=("chunk_scheme",),
     )
     excluded_chunk_types = Ints("types that are not counted", min=0, min_items=1, optional=True)
-    measure = Choice("what is reported", options=MEASURES, default="F1")
     x_joined = Temp("T:S", "1 where `x` goes on with the chunk of the row before")
     label_joined = Temp("T:S", "1 where `label` does")
     same = Temp("T:S", "1 while both are in a chunk of one type, to be counted, that began at the same row")
@@ -151,7 +148,7 @@ class Chunk:
     wanted = Stat("T:S", "right chunks that begin here")
     examples = (
         Example(x="sequence of ids<3", label="sequence of ids<3", num_chunk_types=1),
-        Example(x="sequence of ids<5", label="sequence of ids<5", num_chunk_types=1, scheme="IOBES", measure="RECALL"),
+        Example(x="sequence of ids<5", label="sequence of ids<5", num_chunk_types=1, scheme="IOBES"),
         Example(
             x="nested sequence of ids<5", label="nested sequence of ids<5",
             num_chunk_types=2, scheme="IOE", excluded_chunk_types=[1],
@@ -209,6 +206,6 @@ def chunk_correct(t, after, x_joined, label_joined, same):
     return same[t]
 
 
-@result(Chunk)
-def chunk_measure(measure, correct, found, wanted):
-    return f_measure(measure, correct, found, wanted)
+@result(Chunk, "precision", "recall", "F1")
+def chunk_measures(correct, found, wanted):
+    return f_measures(correct, found, wanted)

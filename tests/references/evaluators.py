@@ -22,25 +22,32 @@ def classification_error(inputs, params, attributes):
 
 
 def precision_recall(inputs, params, attributes):
-    found = guesses(inputs["x"], attributes["threshold"]) == attributes["positive_label"]
-    wanted = inputs["label"] == attributes["positive_label"]
-    return {"correct": found & wanted, "found": found, "wanted": wanted}
+    classes = np.arange(max(inputs["x"].shape[1], 2))[:, None]
+    found = guesses(inputs["x"], attributes["threshold"]) == classes
+    wanted = inputs["label"] == classes
+    of_all_rows = weights(inputs).ravel()
+    return {
+        "correct": (found & wanted) @ of_all_rows,
+        "found": found @ of_all_rows,
+        "wanted": wanted @ of_all_rows,
+    }
 
 
 def auc(inputs, params, attributes):
-    score, label = inputs["x"][:, -1], inputs["label"]
-    differences = np.subtract.outer(score[label == 1], score[label == 0])
-    return {"ordered": (np.sign(differences) + 1) / 2, "pairs": differences.size}
+    score, label, weight = inputs["x"][:, -1], inputs["label"], weights(inputs).ravel()
 
+    def histogram(chosen):
+        return np.histogram(score[chosen], attributes["bins"], (0, 1), weights=weight[chosen])[0]
 
-def row_sum(inputs, params, attributes):
-    sums = inputs["x"].reshape(len(inputs["x"]), -1).sum(axis=1)
-    return {"total": sums * weights(inputs), "rows": weights(inputs)}
+    return {
+        "positive": histogram(label == 1),
+        "negative": histogram(label != 1),
+        "outside": (score < 0) | (score > 1),
+    }
 
 
 REFERENCES = {
     "classification_error": classification_error,
     "precision_recall": precision_recall,
     "auc": auc,
-    "row_sum": row_sum,
 }
