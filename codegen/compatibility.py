@@ -62,7 +62,11 @@ RULES: dict[str, Rule] = {
     "rules": Rule(
         "conditions changed", lambda d: "; ".join(sorted(f"{r.subject}: {r.condition}" for r in d.rules)) or "none",
         never, "",
-    )
+    ),
+    "results": Rule(
+        "reported numbers changed", lambda d: ", ".join(d.results) or "one number",
+        lambda o, n: not {*(o.results or [""])} <= {*(n.results or [""])}, "programs and logs name them",
+    ),
 }  # fmt: skip
 """Conditions are texts: whether they accept what they did, the examples show."""
 

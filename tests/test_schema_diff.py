@@ -128,6 +128,7 @@ TABLE: dict[str, tuple[Mutation, tuple[str, str, bool]]] = {
         lambda d: setattr(d.parameter_attr[0], "trained", False), ("parameter `weight`", "training changed", True),
     ),
     "new statistic": (lambda d: d.statistics.add(name="s"), ("statistic `s`", "added", False)),
+    "named numbers": (lambda d: d.results.append("F1"), ("the layer", "reported numbers changed", True)),
     "type number": (lambda d: setattr(d, "number", 5), ("the layer", "number changed", True)),
     "version": (lambda d: setattr(d, "version", 2), ("the layer", "version stepped", False)),
     "conditions": (lambda d: d.rules.pop(), ("the layer", "conditions changed", False)),

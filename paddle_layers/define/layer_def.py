@@ -51,6 +51,7 @@ def layer_def(definition: LayerDefinition) -> pb.LayerDef:
         inputs=[_input(field, definition) for field in definition.inputs.values()],
         outputs=[_output(field, definition) for field in definition.outputs.values()],
         statistics=[pb.ArgumentDef(name=f.name, description=f.doc, axes=f.text) for f in definition.stats.values()],
+        results=definition.results,
         facts=_facts(definition),
         rules=_rules(definition.hooks.values()),
         examples=_examples(definition),

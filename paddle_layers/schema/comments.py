@@ -172,6 +172,7 @@ COMMENTS: dict[str, str] = {
     "LayerDef.package": "Distribution that registered it.",
     "LayerDef.parameter_attr": "One entry for each input, empty where the input has no parameter; the entry of a repeatable input holds for each item.",
     "LayerDef.registered_at": "Where it was registered.",
+    "LayerDef.results": "Names of the numbers that are reported for the statistics; none where it is one number.",
     "LayerDef.rules": "Conditions with their messages.",
     "LayerDef.since_version": "First schema version that has the layer.",
     "LayerDef.statistics": "Statistics that the layer reports.",
