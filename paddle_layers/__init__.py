@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .define import Strings as Strings
     from .define import Temp as Temp
     from .define import Type as Type
+    from .define import body as body
     from .define import callback as callback
     from .define import double as double
     from .define import each as each
@@ -75,10 +76,10 @@ _HOMES = {
     "config": ("ConfigError", "Network", "dumps", "load", "load_training", "loads"),
     "define": (
         *("Bias", "Bool", "Choice", "DefinitionError", "Example", "Float", "Floats", "Input", "Int", "Ints", "Output"),
-        *("Param", "ShapeError", "Stat", "State", "String", "Strings", "Temp", "Type", "callback", "double", "each"),
-        *("fill", "gradient", "helper", "infer", "initializer", "layer", "load_plugin", "optimizer", "penalty", "real"),
-        *("registries", "regularizer", "require", "result", "schedule", "source", "starts", "step", "transform"),
-        "update",
+        *("Param", "ShapeError", "Stat", "State", "String", "Strings", "Temp", "Type", "body", "callback", "double"),
+        *("each", "fill", "gradient", "helper", "infer", "initializer", "layer", "load_plugin", "optimizer", "penalty"),
+        *("real", "registries", "regularizer", "require", "result", "schedule", "source", "starts", "step"),
+        *("transform", "update"),
     ),
     "kernels.tuned": ("tuned",),
     "runtime": ("DeviceError", "FeedError", "Net", "Sequences"),

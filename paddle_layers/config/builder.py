@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.define import Attributes, LayerDefinition, ShapeError, Type
 
 from .diagnostics import ConfigError, Note
-from .inference import default_names
 from .writing import attributes_fields, fields_text, value_text
 
 if TYPE_CHECKING:
@@ -194,4 +193,4 @@ def _output_name(value: Value, names: dict[int, str]) -> str:
     if given is not None:
         return str(given if isinstance(given, str) else given[value.index])
     count = len(call.definition.infer([v.type for v in call.inputs], call.attributes))
-    return default_names(names[id(call)], call.definition, count)[value.index]
+    return call.definition.names_in_network(names[id(call)], count)[value.index]

@@ -45,6 +45,12 @@ class Draft:
             return tuple(self.bound.values.get("output", ()))
         return self.setup.output_names if self.setup else ()
 
+    def param_place(self, name: str, field: str) -> int:
+        """Offset of a field of the `param` block of a parameter, or of the layer's own name."""
+        blocks = self.bound.values.get("param", ()) if self.bound is not None else ()
+        block = next((block for block in blocks if block.values.get("of") == name), None)
+        return block.place(field) if block is not None else self.offset
+
 
 def draft(bound: Bound, binder: Binder) -> Draft:
     """Make a draft of a bound layer; the last checks that concern the layer alone."""
@@ -160,6 +166,8 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
 
 def _is_param(name: str, made: Setup) -> bool:
     """Whether a layer has a parameter; `weight_1` is the one of the second item of a repeatable input."""
+    if made.definition.is_composite:
+        return True  # that of a part: it is checked when the parts are known
     params = made.definition.params
     stem, _, item = name.rpartition("_")
     if name == "bias" and "bias" in made.attributes and not made.attributes["bias"]:

@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from paddle_layers.define import DefinitionError, LayerDefinition, ShapeError, Type
+from paddle_layers.define import DefinitionError, ShapeError, Type
 
 from .diagnostics import Note, Report
 from .drafts import Draft
@@ -30,14 +30,7 @@ def output_names(draft: Draft, count: int) -> tuple[str, ...]:
     given = draft.explicit_outputs()
     if given or draft.definition is None:
         return given or (draft.name,)
-    return default_names(draft.name, draft.definition, count)
-
-
-def default_names(name: str, definition: LayerDefinition, count: int) -> tuple[str, ...]:
-    """Names of the outputs of a layer that gives none."""
-    if count == 1:
-        return (name,)
-    return tuple(f"{name}.{own}" if i else name for i, own in enumerate(definition.output_names(count)))
+    return draft.definition.names_in_network(draft.name, count)
 
 
 class Inference:

@@ -21,6 +21,7 @@ class Setup:
     __slots__ = (
         "activation", "attributes", "definition", "exclude", "include", "loss_weight", "memo", "output_names", "params",
         "propagate_down",
+        "insides",
     )  # fmt: skip
 
     def __init__(self, definition: LayerDefinition, attributes: Attributes) -> None:
@@ -33,6 +34,7 @@ class Setup:
         self.exclude: tuple[StateRule, ...] = ()
         self.output_names: tuple[str, ...] = ()
         self.memo: dict[tuple[Type, ...], tuple[Type, ...]] = {}
+        self.insides: dict[tuple[Type, ...], Inside] = {}
 
     @property
     def plain(self) -> bool:

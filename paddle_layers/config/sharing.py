@@ -29,7 +29,7 @@ def check_shared(
             other, other_name, other_shape = first.setdefault(settings.share, (node, name, shape))
             if shape == other_shape:
                 continue
-            start = _place(draft_of[id(node)], name)
+            start = draft_of[id(node)].param_place(name, "share")
             if ("E212", start, 0) in seen:
                 continue
             seen.add(("E212", start, 0))
@@ -44,7 +44,10 @@ def check_shared(
 
 
 def parameter_shape(node: Node, name: str) -> tuple[int, ...]:
-    """Shape of a parameter; `weight_1` is the one of the second item of a repeatable input."""
+    """Shape of a parameter; `weight_1` is that of the second item of an input, `gates.weight` that of a part."""
+    if node.inside is not None:
+        part, _, name = name.partition(".")
+        return parameter_shape(next(inner for inner in node.inside.nodes if inner.name == part), name)
     params = node.definition.params
     item = 0
     if name not in params:
@@ -54,14 +57,6 @@ def parameter_shape(node: Node, name: str) -> tuple[int, ...]:
         return node.definition.bind_axes(node.input_types, node.attributes).dims(params[name], item)
     except (ShapeError, IndexError, KeyError):  # an item that is not there; the layer itself was checked before
         return ()
-
-
-def _place(draft: Draft, name: str) -> int:
-    bound = draft.bound
-    if bound is None:
-        return draft.offset
-    block = next((block for block in bound.values.get("param", ()) if block.values.get("of") == name), None)
-    return block.place("share") if block is not None else draft.offset
 
 
 def _show(shape: tuple[int, ...]) -> str:

@@ -11,6 +11,7 @@ from .diagnostics import Fix, Report
 from .drafts import Draft, input_count
 from .graph import cycles, order
 from .inference import Inference, Maker, output_names, story
+from .insides import inside_of, parameter_hint, unknown_parameter
 from .network import Node
 from .settings import State
 from .sharing import check_shared
@@ -185,7 +186,14 @@ class Wires:
             makers.setdefault(name, Maker(draft, position, type_))
         if made is None or draft.setup is None or not self._weights(draft, names):
             return None
-        return Node(draft.name, draft.inputs, names, draft.setup, known, made, draft.offset)
+        inside = inside_of(draft.setup, known)
+        unknown = unknown_parameter(draft.setup, inside)
+        if inside is not None and unknown is not None:
+            message = f"`{draft.setup.definition.name}` has no parameter `{unknown}`"
+            start = draft.param_place(unknown, "of")
+            self._once("E112", message, start, 0, help=parameter_hint(unknown, inside))
+            return None
+        return Node(draft.name, draft.inputs, names, draft.setup, known, made, draft.offset, inside)
 
     def _outputs(self, draft: Draft) -> Sequence[str]:
         return draft.explicit_outputs() or list(draft.definition.outputs if draft.definition else ("",)) or ("",)

@@ -9,6 +9,7 @@ from paddle_layers.define import Type
 from .diagnostics import ConfigError, Report
 from .drafts import Draft
 from .graph import order
+from .insides import inside_of, unknown_parameter
 from .network import Network, Node
 from .settings import State
 from .states import states_of
@@ -51,7 +52,10 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
             if taken or len(outputs) != len(made):
                 return None
             types.update(zip(outputs, made, strict=True))
-        add(Node(name, inputs, outputs, setup, given, made, draft.offset))
+        inside = inside_of(setup, given) if setup.definition.is_composite else None
+        if inside is not None and unknown_parameter(setup, inside):
+            return None
+        add(Node(name, inputs, outputs, setup, given, made, draft.offset, inside))
     return nodes if len(names) == len(nodes) and nodes else None
 
 

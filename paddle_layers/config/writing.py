@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.define import Attributes, Definition
 
 from .formatter import format_text
-from .inference import default_names
 
 if TYPE_CHECKING:
     from .network import Network, Node
@@ -81,7 +80,7 @@ def _layer(node: Node) -> dict[str, Any]:
     fields: dict[str, Any] = {"name": node.name, "type": definition.name}
     if node.inputs:
         fields["input"] = list(node.inputs)
-    if node.output_names != default_names(node.name, definition, len(node.output_names)):
+    if node.output_names != definition.names_in_network(node.name, len(node.output_names)):
         fields["output"] = list(node.output_names)
     if settings := attributes_fields(definition, node.attributes):
         fields[definition.name] = settings

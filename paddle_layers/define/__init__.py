@@ -1,6 +1,7 @@
 """How a thing describes itself: fields, axes, decorators, registries; all the rest is derived from it."""
 
 from .attributes import Attribute, Attributes, Bool, Choice, Float, Floats, Int, Ints, String, Strings
+from .bodies import Body, Part, Wire, body
 from .definitions import Definition, callback, initializer, schedule, source, transform
 from .elementwise import optimizer, penalty, regularizer, step
 from .errors import (
@@ -28,6 +29,7 @@ __all__ = [
     "Attribute",
     "Attributes",
     "Bias",
+    "Body",
     "Bool",
     "Choice",
     "CountError",
@@ -45,6 +47,7 @@ __all__ = [
     "LevelError",
     "Output",
     "Param",
+    "Part",
     "Plugin",
     "PluginWarning",
     "RankError",
@@ -57,6 +60,8 @@ __all__ = [
     "Temp",
     "Type",
     "UnknownName",
+    "Wire",
+    "body",
     "broken_plugin",
     "callback",
     "double",

@@ -20,13 +20,15 @@ def check_complete(layer: LayerDefinition) -> None:
         layer.functions += bias_functions(layer)
     computed = {name for function in layer.functions for name in function.target_names}
     for name in (*layer.outputs, *layer.temps, *layer.stats):
-        if name not in computed and layer.inputs:
+        if name not in computed and layer.inputs and not layer.is_composite:
             raise layer.error(f"nothing computes `{name}`; write a function below @each({layer.owner.__name__}.{name})")
+    if layer.is_composite and layer.functions:
+        raise layer.functions[0].error(f"`{layer.name}` has a body, which computes all of it")
     if any(function.role == "gradient" and not isinstance(function.targets[0], Bias) for function in layer.functions):
         for name in layer.params:
             if f"d{name}" not in computed:
                 raise layer.error(f"parameter `{name}` has no gradient")
-    if layer.own_rows and "starts" not in layer.hooks:
+    if layer.own_rows and "starts" not in layer.hooks and not layer.is_composite:
         row = next(iter(layer.own_rows))
         raise layer.error(f"no input has the rows `{row}`; write a function below @starts({layer.owner.__name__})")
     if layer.stats:

@@ -10,6 +10,7 @@ from .analysis import reads, reads_own_element
 from .fields import Output, Stat
 from .functions import Function
 from .independence import rows_independent
+from .part_facts import facts_of_parts
 
 if TYPE_CHECKING:
     from .layers import LayerDefinition
@@ -43,7 +44,9 @@ class Facts:
 
 
 def derive_facts(layer: LayerDefinition) -> Facts:
-    """Order the functions and read the facts off their text."""
+    """Order the functions and read the facts off their text; those of a layer made of layers, off its parts."""
+    if layer.is_composite:
+        return facts_of_parts(layer)
     forward, backward = split_order(layer.functions)
     back_reads = tuple(
         name

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .attributes import Attributes
 from .axes import REST, Axis
+from .bodies import Body, record
 from .errors import CountError, DefinitionError, KindError, LevelError, RankError, ShapeError, _Requirement
 from .fields import Field, Input, Output
 from .types import Type
@@ -30,6 +31,8 @@ class Binding(NamedTuple):
     levels: dict[str, int]
     """Sequence level of each row axis."""
     outputs: tuple[Type, ...]
+    body: Body | None = None
+    """The parts of a layer made of layers."""
 
     def dims(self, field: Field, item: int = 0) -> tuple[int, ...]:
         """Sizes of a field's axes after the row axis (all axes for parameters), `...` written out."""
@@ -67,6 +70,11 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
     if "infer" in layer.hooks:
         binder.sizes |= _call(layer, "infer", given, positions)
     binding = Binding(arguments, positions, binder.sizes, binder.levels, ())
+    if "body" in layer.hooks:
+        recorder = record(layer, types, positions)
+        body = recorder.body(_call(layer, "body", given | recorder.arguments(attributes), positions))
+        _check_outputs(layer, binder, body.output_types)
+        return binding._replace(outputs=body.output_types, body=body)
     if "output_types" in layer.hooks:
         outputs = tuple(_call(layer, "output_types", given | binder.sizes, positions))
     else:
@@ -130,7 +138,7 @@ class _Binder:
                 input=place,
             )
         self._rows(field, type_, label, place)
-        for axis, size in self._match(field, type_, label, place):
+        for axis, size in self.match(field, type_, label, place):
             self._bind(axis, size, label, place)
 
     def _rows(self, field: Input, type_: Type, label: str, place: int) -> None:
@@ -159,7 +167,8 @@ class _Binder:
             )
         self.bound_by.setdefault("level " + group, label)
 
-    def _match(self, field: Input, type_: Type, label: str, place: int) -> list[tuple[Axis, Any]]:
+    def match(self, field: Field, type_: Type, label: str, place: int) -> list[tuple[Axis, Any]]:
+        """The size that a type gives each axis after the rows. Raises `RankError`."""
         axes, dims = field.axes[1:], type_.dims
         if field.axes[0].rest:
             return [(field.axes[0], dims)] if not axes else []
@@ -221,6 +230,27 @@ def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions
             raise ShapeError(refusal.message, attribute=refusal.name) from None
         place = positions.get(refusal.name, ())
         raise ShapeError(refusal.message, input=place[0] if place else None) from None
+
+
+def _check_outputs(layer: LayerDefinition, binder: _Binder, types: tuple[Type, ...]) -> None:
+    """Compare what a body gives with the outputs declared; axes that nothing has bound take their sizes from it."""
+    if len(types) != len(layer.outputs):
+        raise layer.error(f"its body gives {len(types)} outputs, declared are {len(layer.outputs)}")
+    for field, type_ in zip(layer.outputs.values(), types, strict=True):
+        declared = f"`{field.name}` is declared as {field.kind} `{field.text}`"
+        try:
+            axes = binder.match(field, type_, "it", 0)
+        except RankError:
+            raise layer.error(f"{declared}, but its body makes it {type_}") from None
+        wrong = [
+            f"axis {axis.name} is {_show(binder.sizes[axis.name])}"
+            for axis, size in axes
+            if axis.name != "1" and binder.sizes.setdefault(axis.name, size) != size
+        ]
+        level = binder.levels.setdefault(field.axes[0].name, type_.level)
+        if wrong or level != type_.level or field.kind != type_.kind:
+            what = f", where {wrong[0]}" if wrong else f", as {LEVEL_WORDS[level]}"
+            raise layer.error(f"{declared}{what}, but its body makes it {type_}")
 
 
 def _item_count(binding: Binding, field: Output) -> int:

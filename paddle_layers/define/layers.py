@@ -80,7 +80,7 @@ class LayerDefinition(Definition):
         self.functions.append(function)
 
     def attach(self, role: str, call: Callable[..., Any]) -> None:
-        """Take an `infer`, `output_types` or `result` function."""
+        """Take an `infer`, `output_types`, `body` or `result` function."""
         if role in self.hooks:
             raise self.error(f"has two @{role} functions")
         self.hooks[role] = call
@@ -121,6 +121,11 @@ class LayerDefinition(Definition):
         return names | {"training", "key"}
 
     # ---- derived
+
+    @property
+    def is_composite(self) -> bool:
+        """Whether it is made of other layers by a body."""
+        return "body" in self.hooks
 
     def complete(self) -> LayerDefinition:
         """Check what only the whole module shows: every tensor is computed, there is an example. Once."""
@@ -211,6 +216,12 @@ class LayerDefinition(Definition):
             name = next(iter(self.outputs))
             return [f"{name}_{i}" for i in range(count)]
         return list(self.outputs)
+
+    def names_in_network(self, layer: str, count: int) -> tuple[str, ...]:
+        """Names of the outputs of a layer that gives none: its own name, `layer.output` for the second and later."""
+        if count == 1:
+            return (layer,)
+        return tuple(f"{layer}.{own}" if i else layer for i, own in enumerate(self.output_names(count)))
 
     def example_inputs(self, example: Example) -> tuple[list[Type], Attributes]:
         """Input types in the order of a config, and bound attributes. Raises `DefinitionError`."""
