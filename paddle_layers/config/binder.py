@@ -39,6 +39,12 @@ class Bound:
         found = [value for field in self.places.get(name, ()) for value in items(field)]
         return found[min(item, len(found) - 1)][4] if found else self.start
 
+    def item_place(self, name: str, item: int) -> int:
+        """Offset of one value of a repeated attribute."""
+        known = self.definition.attribute_by_name if self.definition else {}
+        given = [field for field in self.block if field[0] in known and known[field[0]].name == name]
+        return [value for field in given for value in items(field)][item][4]
+
     def attribute_place(self, name: str) -> int:
         """Offset of an attribute's value in the block (of the one it takes its value from), of the block or message."""
         known = self.definition.attribute_by_name if self.definition else {}

@@ -11,6 +11,7 @@ from .binder import Binder, Bound
 from .fields import items
 from .network import Setup
 from .settings import ParamSettings, StateRule
+from .steps import Step, check_place, check_step
 from .suggestions import nearest
 
 LINEAR = "linear"
@@ -39,6 +40,13 @@ class Draft:
             return self.offset
         return self.bound.place("input", item)
 
+    @property
+    def step(self) -> Step | None:
+        """The layers of one step, where it is a recurrent group."""
+        if self.setup is not None:
+            return self.setup.step
+        return self.bound.values.get("step") if self.bound is not None else None
+
     def explicit_outputs(self) -> tuple[str, ...]:
         """The names of outputs that the file gives."""
         if self.bound is not None:
@@ -52,16 +60,31 @@ class Draft:
         return block.place(field) if block is not None else self.offset
 
 
-def draft(bound: Bound, binder: Binder) -> Draft:
+def draft(bound: Bound, binder: Binder, *, in_step: bool = False) -> Draft:
     """Make a draft of a bound layer; the last checks that concern the layer alone."""
-    setup = make_setup(bound, binder)
+    setup = make_setup(bound, binder) if check_step(bound, binder.report) else None
+    step = _step(bound, binder)
+    if setup is not None:
+        setup.step = step
     name = bound.values.get("name")
     name = name if isinstance(name, str) and "name" in bound.places else ""
     if name == "" and not bound.broken and "name" in bound.places and isinstance(bound.values.get("name"), str):
         binder.report.add("E110", "the name of a layer is empty", bound.place("name"))
     inputs = bound.values.get("input", ())
     definition: Any = bound.definition
-    return Draft(name, definition, inputs, setup, bound.place("name"), bound)
+    made = Draft(name, definition, inputs, setup, bound.place("name"), bound)
+    check_place(made, binder.report, in_step=in_step)
+    return made
+
+
+def _step(bound: Bound, binder: Binder) -> Step | None:
+    """The step of a layer, each of its layers a draft."""
+    block: Bound | None = bound.values.get("step")
+    if block is None:
+        return None
+    drafts = tuple(draft(layer, binder, in_step=True) for layer in block.values.get("layer", ()))
+    bound.values["step"] = Step(drafts, block.values.get("output", ()), block)
+    return bound.values["step"]
 
 
 def make_setup(bound: Bound, binder: Binder) -> Setup | None:

@@ -1,7 +1,7 @@
 """The fast way in: one match for a layer, and equal settings are read once.
 
-A layer whose settings are wrong is read again with all its places. Anything else that is unusual or wrong makes this
-reader give up; the whole file then goes through the reader that keeps every place.
+A layer whose settings are wrong, or which holds other layers, is read again with all its places. Anything else that
+is unusual or wrong makes this reader give up; the whole file then goes through the reader that keeps every place.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from .headers import spec
 from .network import Setup
 from .patterns import EVENT, LAYER, SIMPLE_BLOCK, SIMPLE_FIELD
 from .reader import read_text
+from .steps import MEMORY
 from .values import MISSING, convert
 
 
@@ -63,7 +64,7 @@ def _read(text: str, report: Report) -> tuple[str, list[Draft]]:
         except KeyError:
             setup = known[kind, rest] = settings.bind(kind, rest)
         if setup is None:
-            add(_faulty(match, report))
+            add(_placed(match, report))
             position = match.end()
             continue
         add(Draft(layer, setup.definition, tuple(inputs.split('"')[1::2]) if inputs else (), setup, match.start(1)))
@@ -78,7 +79,7 @@ class _Settings:
         self.header = spec("Layer")
 
     def bind(self, kind: str, rest: str) -> Setup | None:
-        """What the settings say; None when there is something wrong with them."""
+        """What the settings say; None when there is something wrong with them, or it takes all places to say."""
         definition = registries["layer"].get(kind)
         if definition is None:
             return None
@@ -92,6 +93,8 @@ class _Settings:
         fields: list[Field] = [("name", STRING, kind, 0, 0), ("type", STRING, kind, 0, 0)]
         fields += read_text(rest, report)
         bound = self.binder.message(fields, self.header, 0, "layer")
+        if "step" in bound.places or definition.name == MEMORY:
+            return None
         setup = make_setup(bound, self.binder)
         if "input" in bound.places:
             raise _Unusual
@@ -100,7 +103,7 @@ class _Settings:
         return setup
 
 
-def _faulty(match: re.Match[str], report: Report) -> Draft:
+def _placed(match: re.Match[str], report: Report) -> Draft:
     """A layer read by itself, with the places it has in the whole text; its faults go to the report."""
     own = Report(Source("", match[0]))
     fields = read_text(match[0], own)

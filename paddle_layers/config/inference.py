@@ -13,6 +13,8 @@ from .drafts import Draft
 
 CODES = {"count": "E205", "kind": "E206", "level": "E207", "rank": "E208", "shape": "E209"}
 _HOPS = 3
+INPUT = -1
+"""Position of a `Maker` that is an input of a recurrent group, as a step sees it."""
 
 Types = tuple[Type, ...]
 
@@ -30,6 +32,8 @@ def output_names(draft: Draft, count: int) -> tuple[str, ...]:
     given = draft.explicit_outputs()
     if given or draft.definition is None:
         return given or (draft.name,)
+    if draft.step is not None:
+        return draft.step.names(draft.name)
     return draft.definition.names_in_network(draft.name, count)
 
 
@@ -106,6 +110,10 @@ def story(draft: Draft, item: int | None, makers: Mapping[str, Maker], report: R
     for _ in range(_HOPS):
         maker = makers.get(name)
         if maker is None or maker.type is None or maker.draft.definition is None:
+            break
+        if maker.position == INPUT:
+            place = maker.draft.input_place(maker.draft.inputs.index(name))
+            notes.append(report.note(f"`{name}` is {maker.type} in a step of `{maker.draft.name}`", place))
             break
         inputs = maker.draft.inputs
         before = [makers[other].type for other in inputs if other in makers]

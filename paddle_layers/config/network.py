@@ -14,14 +14,15 @@ from .suggestions import nearest
 if TYPE_CHECKING:
     from paddle_layers.schema.layer_def_pb2 import LayerOutputDef
 
+    from .steps import Step
+
 
 class Setup:
     """Everything a layer says beside its name and its inputs. Equal texts share one, so treat it as constant."""
 
     __slots__ = (
-        "activation", "attributes", "definition", "exclude", "include", "loss_weight", "memo", "output_names", "params",
-        "propagate_down",
-        "insides",
+        "activation", "attributes", "definition", "exclude", "include", "insides", "loss_weight", "memo", "output_names",
+        "params", "propagate_down", "step",
     )  # fmt: skip
 
     def __init__(self, definition: LayerDefinition, attributes: Attributes) -> None:
@@ -33,14 +34,15 @@ class Setup:
         self.include: tuple[StateRule, ...] = ()
         self.exclude: tuple[StateRule, ...] = ()
         self.output_names: tuple[str, ...] = ()
+        self.step: Step | None = None
         self.memo: dict[tuple[Type, ...], tuple[Type, ...]] = {}
         self.insides: dict[tuple[Type, ...], Inside] = {}
 
     @property
     def plain(self) -> bool:
-        """Whether nothing here needs a look at other layers: no rules, no shares, nothing counted per output."""
+        """Whether nothing here needs a look at other layers: no rules, shares or step, nothing counted per output."""
         shares = any(settings.share is not None for settings in self.params.values())
-        return not (self.include or self.exclude or self.loss_weight or self.propagate_down or shares)
+        return not (self.include or self.exclude or self.loss_weight or self.propagate_down or self.step or shares)
 
     def present(self, state: State) -> bool:
         """Whether the layer is there in a state."""

@@ -97,8 +97,10 @@ class TextReader:
         self.fields = inner
 
     def _layer_in_layer(self, start: int) -> None:
-        """A layer inside a layer is never right: the brace of the layer before it is missing."""
-        depth = next((i for i, block in enumerate(self.stack) if block.name == "layer"), None)
+        """A layer inside a layer, but in no step, is never right: the brace of the layer before it is missing."""
+        names = [block.name for block in self.stack]
+        last = max((i for i, name in enumerate(names) if name == "step"), default=-1)
+        depth = next((i for i in range(last + 1, len(names)) if names[i] == "layer"), None)
         if depth is None or self.stack[depth].bracket == "[":
             return
         block = self.stack[-1]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from paddle_layers.define import Type
@@ -10,22 +10,32 @@ from paddle_layers.define import Type
 from .diagnostics import Fix, Report
 from .drafts import Draft, input_count
 from .graph import cycles, order
-from .inference import Inference, Maker, output_names, story
+from .groups import wire_group
+from .inference import Inference, Maker, Types, output_names, story
 from .insides import inside_of, parameter_hint, unknown_parameter
-from .network import Node
+from .network import Inside, Node
 from .settings import State
 from .sharing import check_shared
+from .steps import Step
 from .suggestions import nearest
 
 _SHOWN = 7
+NONE: Mapping[str, Maker] = {}
 
 
 class Wires:
-    """The wiring of all drafts. `results` and `orders` hold what came out for each state."""
+    """The wiring of all drafts. `results` and `orders` hold what came out for each state.
 
-    def __init__(self, drafts: Sequence[Draft], report: Report) -> None:
-        self.drafts, self.report = drafts, report
-        self.inference = Inference(report)
+    `around` is the wiring of the network around a step, and `group` the group that the step belongs to.
+    """
+
+    def __init__(
+        self, drafts: Sequence[Draft], report: Report, around: Wires | None = None, group: Draft | None = None
+    ) -> None:
+        self.drafts, self.report, self.around, self.group = drafts, report, around, group
+        self.inputs = frozenset(group.inputs if group is not None else ())
+        self.inference = around.inference if around is not None else Inference(report)
+        self.steps: dict[int, Wires] = {}
         self.results: dict[State, dict[int, Node]] = {}
         self.orders: dict[State, list[int]] = {}
         self.all_needs: dict[int, set[int]] = {}
@@ -53,15 +63,18 @@ class Wires:
                 help=f"layer {others} has `include` or `exclude` rules: give layer `{draft.name}` the same ones",
             )
 
-    def run(self, state: State) -> dict[int, Node]:
-        """Wire the layers of one state; the nodes that came out well, by number of the draft."""
+    def run(self, state: State, given: Mapping[str, Maker] = NONE) -> dict[int, Node]:
+        """Wire the layers of one state; the nodes that came out well, by number of the draft.
+
+        `given` are the values of a group's inputs in a step.
+        """
         present = [i for i, draft in enumerate(self.drafts) if draft.setup is None or draft.setup.present(state)]
         makers = self._makers(present)
         needs = self._needs(present, makers, state)
         done = order(needs)
         if len(done) < len(present):
             self._cycles(present, needs, done)
-        types: dict[str, Maker] = {}
+        types: dict[str, Maker] = dict(given)
         nodes: dict[int, Node] = {}
         for position in done:
             index = present[position]
@@ -93,7 +106,16 @@ class Wires:
             if first is not draft:
                 self._duplicate("E201", f"layer name `{draft.name}` is taken", draft, first, index)
             for item, output in enumerate(self._possible(draft)):
-                if output not in makers:
+                if output in self.inputs and self.group is not None:
+                    self._duplicate(
+                        "E202",
+                        f"output `{output}` has the name of an input of the group",
+                        draft,
+                        self.group,
+                        index,
+                        item,
+                    )
+                elif output not in makers:
                     makers[output] = position
                 elif first is draft or draft.explicit_outputs():
                     other = self.drafts[present[makers[output]]]
@@ -121,27 +143,30 @@ class Wires:
             for item, name in enumerate(draft.inputs):
                 if name in makers:
                     needed.append(makers[name])
+                elif name in self.inputs:
+                    continue
                 elif name in self.anywhere:
                     self.absent.setdefault(index, (state, item, name))
                     complete = False
-                elif not self._poisoned(draft, name):
+                elif not self._unfinished(draft, name) and not self.may_be_made(name):
                     self._unknown_input(draft, index, item, name)
             if complete:
                 self.works.add(index)
             needs.append(needed)
         return needs
 
-    def _poisoned(self, draft: Draft, name: str) -> bool:
-        """Whether a faulty or repeatable layer may make an output of this name, or the name was never finished."""
-        if not name and draft.bound is not None and draft.bound.broken:
-            return True
+    def _unfinished(self, draft: Draft, name: str) -> bool:
+        return not name and draft.bound is not None and draft.bound.broken
+
+    def may_be_made(self, name: str) -> bool:
+        """Whether a faulty or repeatable layer may make an output of this name."""
         stem, dot, _ = name.rpartition(".")
         if not dot:
             return False
         return any(draft.name == stem and (draft.definition is None or draft.setup is None) for draft in self.drafts)
 
     def _unknown_input(self, draft: Draft, index: int, item: int, name: str) -> None:
-        near = nearest(name, self.anywhere - {draft.name})
+        near = nearest(name, (self.anywhere | self.inputs) - {draft.name})
         start = draft.input_place(item)
         end = self.report.source.token_end(start)
         hint = f"did you mean `{near}`?" if near else "an input is the name of another layer's output"
@@ -149,7 +174,16 @@ class Wires:
         message = f"layer `{draft.name}` reads `{name}`, which no layer makes"
         if name == draft.name:
             message = f"layer `{draft.name}` reads its own output"
+        if self._is_outside(name):
+            group = self.group.name if self.group is not None else ""
+            hint, fix = f'it stands outside of the step: add `input: "{name}"` to group `{group}`', None
+            hint += f', and `static: "{name}"` if each step sees all of it'
         self._once("E203", message, start, index * 65536 + item, help=hint, fix=fix)
+
+    def _is_outside(self, name: str) -> bool:
+        """Whether a name that is unknown in a step is known around it."""
+        around = self.around
+        return around is not None and (name in around.anywhere | around.inputs or around._is_outside(name))
 
     def _cycles(self, present: list[int], needs: list[list[int]], done: list[int]) -> None:
         among = sorted(set(range(len(present))) - set(done))
@@ -165,15 +199,23 @@ class Wires:
             message = f"the layers form a cycle: {text}"
             if len(drafts) == 1:
                 message = f"layer {names[0]} reads its own output"
-            self._once("E204", message, first.input_place(item), present[cycle[0]], help="break it at one input")
+            self._once("E204", message, first.input_place(item), present[cycle[0]], help=self._way_out)
+
+    @property
+    def _way_out(self) -> str:
+        if self.group is None:
+            return "break it at one input"
+        return "what a layer gave in the step before is a `memory`: let one of them read that"
 
     # ---- types
 
     def _node(self, draft: Draft, makers: dict[str, Maker]) -> Node | None:
         given = [makers[name].type if name in makers else None for name in draft.inputs]
         known = tuple(type_ for type_ in given if type_ is not None)
-        made = None
-        if len(known) == len(given) and draft.setup is not None and (draft.bound is None or not draft.bound.broken):
+        made, inside = None, None
+        if draft.step is not None:
+            made, inside = self._group(draft, draft.step, given)
+        elif len(known) == len(given) and draft.setup is not None and (draft.bound is None or not draft.bound.broken):
             made = self.inference.run(draft, known, lambda item: story(draft, item, makers, self.report))
         else:
             self._count(draft)
@@ -186,7 +228,7 @@ class Wires:
             makers.setdefault(name, Maker(draft, position, type_))
         if made is None or draft.setup is None or not self._weights(draft, names):
             return None
-        inside = inside_of(draft.setup, known)
+        inside = inside or inside_of(draft.setup, known)
         unknown = unknown_parameter(draft.setup, inside)
         if inside is not None and unknown is not None:
             message = f"`{draft.setup.definition.name}` has no parameter `{unknown}`"
@@ -194,6 +236,14 @@ class Wires:
             self._once("E112", message, start, 0, help=parameter_hint(unknown, inside))
             return None
         return Node(draft.name, draft.inputs, names, draft.setup, known, made, draft.offset, inside)
+
+    def _group(self, draft: Draft, step: Step, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:
+        inner = self.steps.setdefault(id(draft), Wires(step.drafts, self.report, self, draft))
+        found = wire_group(draft, step, given, inner)
+        if found is None:
+            self._count(draft)
+            return None, None
+        return found
 
     def _outputs(self, draft: Draft) -> Sequence[str]:
         return draft.explicit_outputs() or list(draft.definition.outputs if draft.definition else ("",)) or ("",)

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 def check_complete(layer: LayerDefinition) -> None:
     """Raise `DefinitionError` for what is missing; add the functions of the bias."""
-    if not layer.examples:
+    if not layer.examples and not layer.networks:
         raise layer.error('has no example; write `examples = [Example(x="7")]` in the class')
     if layer.bias is not None:
         layer.functions += bias_functions(layer)
     computed = {name for function in layer.functions for name in function.target_names}
     for name in (*layer.outputs, *layer.temps, *layer.stats):
-        if name not in computed and layer.inputs and not layer.is_composite:
+        if name not in computed and layer.inputs and not (layer.is_composite or layer.networks):
             raise layer.error(f"nothing computes `{name}`; write a function below @each({layer.owner.__name__}.{name})")
     if layer.is_composite and layer.functions:
         raise layer.functions[0].error(f"`{layer.name}` has a body, which computes all of it")

@@ -78,7 +78,7 @@ def derive_facts(layer: LayerDefinition) -> Facts:
 
 
 def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_reads: tuple[str, ...]) -> bool:
-    if not layer.inputs or not layer.outputs:
+    if not layer.inputs or not layer.outputs or layer.networks:
         return False
     x, y = next(iter(layer.inputs.values())), next(iter(layer.outputs.values()))
     if x.repeatable or y.repeatable or x.axes != y.axes or x.name in back_reads:

@@ -28,7 +28,11 @@ MANY_AXES = 1 << 30
 
 
 class LayerDefinition(Definition):
-    """A layer type. Fields by role in the order of declaration; functions in the order they were written."""
+    """A layer type. Fields by role in the order of declaration; functions in the order they were written.
+
+    `networks` are texts of whole networks: the examples of a layer that makes sense only among others, since its work
+    is the framework's.
+    """
 
     def __init__(self, name: str, owner: type, *, common: tuple[str, ...] = (), **options: Any) -> None:
         fields = {key: value for key, value in vars(owner).items() if isinstance(value, Field)}
@@ -50,6 +54,7 @@ class LayerDefinition(Definition):
         self.hooks: dict[str, Callable[..., Any]] = {}
         self.hook_names: dict[str, tuple[str, ...]] = {}
         self.examples: list[Example] = list(vars(owner).get("examples", ()))
+        self.networks: tuple[str, ...] = tuple(vars(owner).get("networks", ()))
         self.common = common
         super().__init__("layer", name, owner, **options)
         if unknown := set(common) - set(COMMON):

@@ -34,7 +34,7 @@ class Network(_message.Message):
     def __init__(self, name: _Optional[str] = ..., layer: _Optional[_Iterable[_Union[Layer, _Mapping]]] = ...) -> None: ...
 
 class Layer(_message.Message):
-    __slots__ = ("name", "type", "input", "output", "param", "activation", "include", "exclude", "loss_weight", "propagate_down")
+    __slots__ = ("name", "type", "input", "output", "param", "activation", "include", "exclude", "loss_weight", "propagate_down", "step")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     INPUT_FIELD_NUMBER: _ClassVar[int]
@@ -45,6 +45,7 @@ class Layer(_message.Message):
     EXCLUDE_FIELD_NUMBER: _ClassVar[int]
     LOSS_WEIGHT_FIELD_NUMBER: _ClassVar[int]
     PROPAGATE_DOWN_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
     name: str
     type: str
     input: _containers.RepeatedScalarFieldContainer[str]
@@ -55,7 +56,16 @@ class Layer(_message.Message):
     exclude: _containers.RepeatedCompositeFieldContainer[StateRule]
     loss_weight: _containers.RepeatedScalarFieldContainer[float]
     propagate_down: _containers.RepeatedScalarFieldContainer[bool]
-    def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ..., input: _Optional[_Iterable[str]] = ..., output: _Optional[_Iterable[str]] = ..., param: _Optional[_Iterable[_Union[ParamSettings, _Mapping]]] = ..., activation: _Optional[_Union[Activation, _Mapping]] = ..., include: _Optional[_Iterable[_Union[StateRule, _Mapping]]] = ..., exclude: _Optional[_Iterable[_Union[StateRule, _Mapping]]] = ..., loss_weight: _Optional[_Iterable[float]] = ..., propagate_down: _Optional[_Iterable[bool]] = ...) -> None: ...
+    step: Step
+    def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ..., input: _Optional[_Iterable[str]] = ..., output: _Optional[_Iterable[str]] = ..., param: _Optional[_Iterable[_Union[ParamSettings, _Mapping]]] = ..., activation: _Optional[_Union[Activation, _Mapping]] = ..., include: _Optional[_Iterable[_Union[StateRule, _Mapping]]] = ..., exclude: _Optional[_Iterable[_Union[StateRule, _Mapping]]] = ..., loss_weight: _Optional[_Iterable[float]] = ..., propagate_down: _Optional[_Iterable[bool]] = ..., step: _Optional[_Union[Step, _Mapping]] = ...) -> None: ...
+
+class Step(_message.Message):
+    __slots__ = ("layer", "output")
+    LAYER_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    layer: _containers.RepeatedCompositeFieldContainer[Layer]
+    output: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, layer: _Optional[_Iterable[_Union[Layer, _Mapping]]] = ..., output: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ParamSettings(_message.Message):
     __slots__ = ("of", "init", "lr_mult", "decay_mult", "share", "frozen", "clip")
