@@ -80,6 +80,10 @@ def _rows(type_: Type, field: Input, place: int, deepest: int) -> Any:
     count = ROWS[deepest] if above == 0 else len(STARTS[deepest][type_.level]) - 1
     if type_.kind == "INT":
         return (np.arange(count) + place) % type_.size
+    if field.places is not None:
+        lengths = np.diff(STARTS[deepest][type_.level])[:, None]
+        places = np.arange(count)[:, None] + np.arange(type_.size) + place - 1
+        return np.where(lengths > 0, places % np.maximum(lengths, 1), -1)
     if type_.kind == "DENSE":
         numbers = _numbers((count, *type_.dims), place)
         return numbers if field.within is None else _tenths(numbers, *field.within)

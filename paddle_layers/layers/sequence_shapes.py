@@ -139,7 +139,7 @@ class SubSeq:
     """Takes from every sequence a run of rows, given by its first row and its length.
 
     `y[s] = x[s][offset[s] : offset[s] + length[s]]`: as in Python's slices, what is beyond the end is left out. Paddle
-    does not check the ranges. `offset` and `length` have to be fed: they decide how many rows there are.
+    does not check the ranges. For several runs per sequence there is `seq_slice`.
     """
 
     x = Input("T:S C", "rows of sequences", seq=(1,))

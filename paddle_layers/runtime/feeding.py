@@ -44,7 +44,7 @@ class Batch:
                 raise FeedError(f"feed `{name}` {error}") from None
         self.starts[id(graph.samples), id(graph.samples)] = np.arange(self.rows.get(id(graph.samples), 0) + 1)
         for made in graph.own_rows:
-            make_early_rows(self, made)
+            make_early_rows(self, graph, made)
         for layer, first, second in graph.equal_rows:
             check_equal_rows(self, layer, first, second)
 

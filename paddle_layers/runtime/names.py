@@ -90,9 +90,11 @@ class Names:
         return found[item or 0] if own or target else tuple(found)
 
     def _sequence_or_sparse(self, name: str, item: int | None) -> Argument:
-        for row, group in self.op.layer.groups.items():
+        groups = self.op.layer.groups
+        by_row = name.removesuffix("_start") in groups  # S_start for T:S:N: of S in N, not of T in S
+        for row, group in groups.items():
             leaf, outer = self.op.rows[row], self.op.group_of(row)
-            if name in (f"{group}_start", f"{row}_start"):
+            if name == f"{row if by_row else group}_start":
                 return self.auxiliary.sequence(SequenceKey("starts", leaf, outer))
             if name == "before_of":
                 reverse = bool(self.op.attributes.get("reverse"))

@@ -34,18 +34,19 @@ class OutgrownError(Exception):
     """Rows made in the middle of a pass need larger buffers than the plan has; the domains know how large."""
 
 
-def make_early_rows(batch: Batch, made: OwnRows) -> None:
+def make_early_rows(batch: Batch, graph: Graph, made: OwnRows) -> None:
     """Rows that follow from what is fed; of others, a guess: none of the rows that are given is taken twice."""
     if made.late:
         given = [batch.rows[id(domain)] for domain in {value.domain for value in made.op.inputs}]
         batch.rows |= {id(domain): max(given) for domain in made.domains}
     else:
-        _make_rows(batch, made, {name: batch.arrays[value.name] for name, value in made.values.items()})
+        _make_rows(batch, graph, made, {name: batch.arrays[value.name] for name, value in made.values.items()})
 
 
 def make_late_rows(batch: Batch, made: OwnRows, plan: Plan) -> None:
     """Rows that follow from values computed so far in a pass. Raises `OutgrownError`, `FeedError`."""
-    starts = _make_rows(batch, made, {name: _read(batch, plan, value) for name, value in made.values.items()})
+    values = {name: _read(batch, plan, value) for name, value in made.values.items()}
+    starts = _make_rows(batch, plan.graph, made, values)
     for layer, first, second in plan.graph.equal_rows:
         if first in made.domains or second in made.domains:
             check_equal_rows(batch, layer, first, second)
@@ -62,9 +63,12 @@ def _read(batch: Batch, plan: Plan, value: Value) -> Array:
     return plan.read(plan.values[value.name]).reshape(value.domain.rows, *value.type.dims)
 
 
-def _make_rows(batch: Batch, made: OwnRows, values: Mapping[str, Array]) -> Starts:
+def _make_rows(batch: Batch, graph: Graph, made: OwnRows, values: Mapping[str, Array]) -> Starts:
     """Take the starts that the definition's function gives; these are returned."""
     op = made.op
+    for layer, first, second in graph.equal_rows:
+        if layer == op.name:
+            check_equal_rows(batch, layer, first, second)
     given: dict[str, Any] = {**op.attributes, **op.binding.sizes, **dict.fromkeys(op.layer.inputs)}
     given |= {f"{row}_start": batch.starts[id(leaf), id(group)] for row, (leaf, group) in made.groups.items()}
     given |= {name: _checked(batch, op, name, array) for name, array in values.items()}

@@ -17,7 +17,7 @@ from paddle_layers.runtime.devices import Device
 
 from .batches import STARTS, USUAL, Batch
 from .networks import LAYER, network_text
-from .values import APART, draw_rows, spread
+from .values import APART, draw_places, draw_rows, spread
 
 __all__ = ["LAYER", "STARTS", "Case", "cases", "spread"]
 
@@ -126,6 +126,8 @@ class Case:
         rng = self._rng(2 * stream)
         return [
             draw_rows(type_, field, rng, APART * place, self.batch.rows_at(type_.level))
+            if field.places is None
+            else draw_places(rng, type_.size, np.diff(self.batch.starts[type_.level]))
             for place, (_, type_, field) in enumerate(self.fed)
         ]
 

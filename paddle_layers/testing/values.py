@@ -46,6 +46,13 @@ def draw_rows(type_: Type, field: Input, rng: np.random.Generator, offset: float
     )
 
 
+def draw_places(rng: np.random.Generator, most: int, lengths: Array) -> Array:
+    """Up to `most` places in sequences of these lengths, in a row for each; -1 behind the last one."""
+    places = rng.integers(0, np.maximum(lengths, 1)[:, None], (len(lengths), most)).astype(np.float64)
+    counts = np.where(lengths > 0, rng.integers(0, most + 1, len(lengths)), 0)
+    return np.where(np.arange(most) < counts[:, None], places, -1.0)
+
+
 def take_rows(rows: Any, chosen: Array) -> Any:
     """The rows of these numbers, in this order."""
     if not isinstance(rows, Csr):

@@ -1,0 +1,107 @@
+"""Rows whose number follows from values that the network computes."""
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.runtime import FeedError, Sequences
+
+BEST_PARTS = """
+layer { name: "x" type: "data" data { shape: 2 seq_nested_level: 2 } }
+layer { name: "part" type: "seq_avg_pool" input: "x" seq_avg_pool { level: SUBSEQUENCE } }
+layer { name: "score" type: "fc" input: "part" fc { size: 1 } }
+layer { name: "best" type: "kmax_seq_score" input: "score" kmax_seq_score { beam_size: 2 } }
+layer { name: "taken" type: "sub_nested_seq" input: "x" input: "best" }
+layer { name: "sums" type: "seq_avg_pool" input: "taken" seq_avg_pool { strategy: SUM } }
+layer { name: "cost" type: "sum_cost" input: "sums" }
+"""
+RUNS = """
+layer { name: "x" type: "data" data { shape: 1 seq_nested_level: 1 } }
+layer { name: "first" type: "data" data { shape: 3 } }
+layer { name: "moved" type: "slope_intercept" input: "first" slope_intercept { intercept: 1 } }
+layer { name: "norm" type: "batch_norm" input: "x" }
+layer { name: "runs" type: "seq_slice" input: "norm" input: "moved" }
+layer { name: "twice" type: "seq_concat" input: "runs" input: "runs" }
+"""
+
+
+def nested(*sequences):
+    return [[np.array(part, float).reshape(-1, 2) for part in sequence] for sequence in sequences]
+
+
+def test_the_best_parts_are_found_in_the_middle_of_the_pass():
+    x = nested([[[1, 1]], [[3, 3], [5, 5]], [[2, 2]]], [[[7, 7]]])
+    with pl.Net(pl.loads(BEST_PARTS), keep=["taken", "best"]) as net:
+        net.parameters["score.weight"].value = np.ones((2, 1))
+        net.forward({"x": x})
+        assert net.value("best").tolist() == [[1, 2], [0, -1]]
+        taken = net.value("taken")
+        assert taken.data.tolist() == [[3, 3], [5, 5], [2, 2], [7, 7]]
+        assert (taken.starts.tolist(), taken.sub_starts.tolist()) == ([0, 2, 3], [0, 2, 3, 4])
+
+
+def runs(net, x, first, **options):
+    lengths = [len(sequence) for sequence in x]
+    fed = Sequences(np.concatenate(x)[:, None], np.cumsum([0, *lengths]))
+    return net.forward({"x": fed, "first": np.array(first, float) - 1}, **options)
+
+
+def test_larger_buffers_are_made_between_passes_and_states_move_once():
+    x, few, many = [np.arange(6.0), np.arange(4.0)], [[5, -1, 0], [-1, 0, 0]], [[0, 0, 0], [0, 1, 0]]
+    with pl.Net(pl.loads(RUNS)) as net, pl.Net(pl.loads(RUNS)) as other:
+        runs(net, x, few)
+        outputs = runs(net, x, many)
+        assert len(outputs["twice"].data) == 2 * (3 * 6 + 4 + 3 + 4)
+        for _ in range(2):
+            runs(other, x, few)
+        for name, state in net.states.items():
+            np.testing.assert_array_equal(state.value, other.states[name].value)
+        before = net.capacities()
+        runs(net, x, many)
+        assert net.capacities() == before
+
+
+def test_a_backward_pass_after_rows_have_changed_is_that_of_a_new_net():
+    x = [np.arange(6.0), np.arange(4.0)]
+    found = []
+    for firsts in ([[[0, 2, 4], [1, 1, -1]]], [[[5, -1, 0], [0, 0, 0]], [[0, 2, 4], [1, 1, -1]]]):
+        with pl.Net(pl.loads(RUNS), dtype="float64") as net:
+            for first in firsts:
+                rows = len(runs(net, x, first)["twice"].data)
+            net.backward({"twice": np.linspace(0, 1, rows)[:, None]})
+            found.append(net.parameters["norm.gain"].gradient.copy())
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize(
+    ("first", "words"),
+    [
+        ([[0, 9, 0], [0, 0, 0]], "`first` holds 9 for sequence 0, which has the places 0 to 5; -1 ends a list"),
+        ([[0, 0, 0], [0.5, 0, 0]], "`first` holds 0.5 for sequence 1"),
+        ([[0, 0, 0], [0, -2, 0]], "`first` holds -2 for sequence 1"),
+    ],
+)
+def test_a_place_that_is_not_there_is_an_error_in_words(first, words):
+    with pl.Net(pl.loads(RUNS)) as net:
+        with pytest.raises(FeedError) as caught:
+            runs(net, [np.arange(6.0), np.arange(4.0)], first)
+        assert str(caught.value).startswith("layer `runs`: " + words)
+        assert len(runs(net, [np.arange(2.0)], [[0, 1, -1]])["twice"].data) == 6
+
+
+def test_an_empty_sequence_has_no_places():
+    text = RUNS.replace('input: "moved"', 'input: "first"')
+    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match=r"which is empty; write -1 for no place"):
+        runs(net, [np.arange(2.0), np.arange(0.0)], [[1, 1, 1], [1, 1, 1]])
+
+
+def test_rows_that_are_combined_have_to_agree():
+    text = (
+        RUNS
+        + """
+layer { name: "others" type: "seq_slice" input: "x" input: "first" }
+layer { name: "sum" type: "addto" input: "runs" input: "others" }
+"""
+    )
+    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="layer `sum` needs equal"):
+        runs(net, [np.arange(6.0)], [[1, 2, 1]])
