@@ -21,8 +21,8 @@ class Setup:
     """Everything a layer says beside its name and its inputs. Equal texts share one, so treat it as constant."""
 
     __slots__ = (
-        "activation", "attributes", "definition", "exclude", "include", "insides", "loss_weight", "memo", "output_names",
-        "params", "propagate_down", "step",
+        "activation", "attributes", "definition", "exclude", "include", "insides", "loss_weight", "memo",
+        "output_names", "params", "propagate_down", "step",
     )  # fmt: skip
 
     def __init__(self, definition: LayerDefinition, attributes: Attributes) -> None:
