@@ -22,10 +22,18 @@ class Held(NamedTuple):
         return self.parameter.address(self.part)
 
 
+class Lagged(NamedTuple):
+    """Rows of another step of a recurrent group: those of the step before, in the first step `boot`; or of the next."""
+
+    buffer: Buffer
+    boot: Buffer | None = None
+    """None: the rows of the next step are meant."""
+
+
 class Ref(NamedTuple):
     """An array argument: whose memory, and the shape in which it is seen."""
 
-    owner: Buffer | Held | Fixed
+    owner: Buffer | Held | Fixed | Lagged
     shape: tuple[Extent, ...]
     dtype: str = "real"
 
@@ -98,4 +106,7 @@ def refs_of(value: Argument) -> list[Ref]:
 
 def uses(value: Argument) -> list[Buffer]:
     """The buffers behind an argument."""
-    return [ref.owner for ref in refs_of(value) if isinstance(ref.owner, Buffer)]
+    owners: list[Any] = []
+    for ref in refs_of(value):
+        owners += ref.owner if isinstance(ref.owner, Lagged) else (ref.owner,)
+    return [owner for owner in owners if isinstance(owner, Buffer)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,9 +13,11 @@ from .buffers import Buffer
 from .domains import Domain, rows_of
 from .graph import Value
 from .names import SequenceKey
+from .step_arrays import index_in_steps, sequences_in_steps, starts_room
 
 if TYPE_CHECKING:
     from .plan import Plan
+    from .steps import Steps
 
 Ints = NDArray[np.int64]
 
@@ -49,6 +52,8 @@ class Auxiliary:
     def __init__(self, dtype: str) -> None:
         self.dtype = dtype
         self.sequences: dict[SequenceKey, Buffer] = {}
+        self.indices: dict[tuple[int, int], tuple[Value, Steps, Buffer]] = {}
+        """Rows counted from the first of each step, by the identities of the absolute ones and of the group."""
         self.csr: dict[tuple[str, str], Buffer] = {}
         self.uses: dict[str, Used] = {}
         self.ids: dict[str, Buffer] = {}
@@ -59,8 +64,14 @@ class Auxiliary:
     def sequence(self, key: SequenceKey) -> Ref:
         """Starts of sequences (`starts`), sequence of each row (`map`) or the row before (`before`)."""
         extent = rows_of(key.group, 1, 1) if key.kind == "starts" else rows_of(key.leaf)
-        buffer = self.sequences.setdefault(key, Buffer(f"{key.kind} of {key.leaf.name}", extent, "int64"))
+        room = extent if key.steps is None or key.kind != "starts" else starts_room(key.group, key.steps)
+        buffer = self.sequences.setdefault(key, Buffer(f"{key.kind} of {key.leaf.name}", room, "int64"))
         return Ref(buffer, (extent,), "int64")
+
+    def index(self, value: Value, steps: Steps) -> Buffer:
+        """Ids that are rows, counted from the first row of each step."""
+        made = value, steps, Buffer(f"{value.name} in a step", rows_of(value.domain), "int64")
+        return self.indices.setdefault((id(value), id(steps)), made)[2]
 
     def sparse(self, value: Value, part: str) -> Ref:
         """Part of a sparse value: `start`, `id` or `value`."""
@@ -84,7 +95,8 @@ class Auxiliary:
     def kept(self) -> list[Buffer]:
         """Buffers that are filled from outside the launches."""
         uses = [buffer for use in self.uses.values() for buffer in use.buffers.values()]
-        return [*self.sequences.values(), *self.csr.values(), *uses]
+        indices = [buffer for _, _, buffer in self.indices.values()]
+        return [*self.sequences.values(), *indices, *self.csr.values(), *uses]
 
     @property
     def at_boundary(self) -> list[Buffer]:
@@ -97,12 +109,15 @@ class Auxiliary:
             begin = starts.get((id(key.leaf), id(key.group)))
             if begin is None:  # made in the middle of the pass
                 continue
-            if key.kind == "starts":
-                plan.write(buffer, begin)
-            elif key.kind == "map":
-                plan.write(buffer, np.repeat(np.arange(len(begin) - 1), np.diff(begin)))
+            if key.steps is not None:
+                plan.write(buffer, sequences_in_steps(key, begin, sequence_array(key, begin)))
             else:
-                plan.write(buffer, _neighbours(begin, key.reverse))
+                plan.write(buffer, sequence_array(key, begin))
+
+    def fill_indices(self, plan: Plan, arrays: Mapping[str, Any]) -> None:
+        """Write rows counted from the first row of each step."""
+        for value, steps, buffer in self.indices.values():
+            plan.write(buffer, index_in_steps(value, steps, arrays[value.name]))
 
     def fill_sparse(self, plan: Plan, name: str, parts: dict[str, Any]) -> None:
         """Write the entries of a sparse feed."""
@@ -130,6 +145,15 @@ class Auxiliary:
             if "value" in use.buffers:
                 plan.write(use.buffers["value"], self._fed[name, "value"][parts[3]])
         return bool(self.uses)
+
+
+def sequence_array(key: SequenceKey, begin: Ints) -> Ints:
+    """Starts, maps or predecessors of sequences that start at `begin`."""
+    if key.kind == "starts":
+        return begin
+    if key.kind == "map":
+        return np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+    return _neighbours(begin, key.reverse)
 
 
 def _neighbours(starts: Ints, reverse: bool) -> Ints:

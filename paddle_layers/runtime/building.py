@@ -9,6 +9,7 @@ from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
 
 from .domains import Domain
 from .graph import Graph, Op, OwnRows, Value
+from .groups import add_group
 from .parameters import ParameterSet
 
 if TYPE_CHECKING:
@@ -61,9 +62,10 @@ class Builder:
 
     def add(self, node: Node, scope: Scope, prefix: str) -> None:
         """The operations of a node; its outputs enter the scope."""
-        inputs = tuple(scope[name] for name in node.inputs)
+        inputs, first = tuple(scope[name] for name in node.inputs), len(self.graph.ops)
         if node.inside is not None:
             outputs = self._inside(node, node.inside, inputs, f"{prefix}{node.name}.")
+            self._propagate(node, inputs, self.graph.ops[first:])
         else:
             op = self.operation(prefix + node.name, node.definition, node.attributes, inputs, node)
             op.propagate = tuple(node.propagate_down or ())
@@ -102,15 +104,15 @@ class Builder:
         return op
 
     def _inside(self, node: Node, inside: Inside, inputs: tuple[Value, ...], prefix: str) -> tuple[Value, ...]:
-        """The parts of a layer made of layers."""
-        first = len(self.graph.ops)
+        """The parts of a layer made of layers, or the steps of a recurrent group."""
+        if node.definition.name == "recurrent_group":
+            return add_group(self, node, inside, inputs, prefix)
         scope = dict(zip(inside.inputs, inputs, strict=True))
         for part in inside.nodes:
             self.add(part, scope, prefix)
         for name, value in scope.items():
             if not any(value is one for one in inputs):
                 self.graph.values[prefix + name] = value
-        self._propagate(node, inputs, self.graph.ops[first:])
         return self._own(prefix, [scope[name] for name in inside.outputs], inputs)
 
     def _propagate(self, node: Node, inputs: tuple[Value, ...], ops: Sequence[Op]) -> None:
@@ -164,7 +166,7 @@ def _row_domains(graph: Graph, op: Op) -> dict[str, Domain]:
                 _bind_rows(graph, op, rows, input_.axes[0].outer, graph.samples)
     op.rows = rows
     if op.layer.own_rows:
-        graph.own_rows.append(_own_rows(graph, op))
+        graph.made_rows.append(_own_rows(graph, op))
     return rows
 
 

@@ -23,6 +23,11 @@ def add_value(i, y, x):
     return x[i]
 
 
+def first_rows(i, y, x, n):
+    """The first n numbers, and zeros behind them."""
+    return x[i] if i < n else 0.0
+
+
 def gradient_squares(i, squares, gradient, n, block):
     """Sum of the squares of a block of numbers, in float64."""
     total = double(0)
@@ -69,6 +74,7 @@ CLAMP = Function("builtin", (), clamp_gradient)
 SUM = Function("builtin", (), column_sum)
 FILL = Function("builtin", (), fill_value)
 ADD = Function("builtin", (), add_value)
+FIRST_ROWS = Function("builtin", (), first_rows)
 
 
 def simple_launch(function: Function, op: str, args: Sequence[Argument], *, accumulate: bool = False) -> Launch:

@@ -51,7 +51,7 @@ class Cpu:
     def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> Table:
         """Launches with the addresses of their compiled bodies."""
         bodies = compile_all([cpu_driver(launch.code, dtype) for launch in launches], None)
-        return Table(launches, bodies, address)
+        return Table(launches, bodies, address, dtype)
 
     def free_bytes(self) -> None:
         """Unknown: the system gives memory when it is touched."""

@@ -63,3 +63,13 @@ class Extent:
 def rows_of(domain: Domain, factor: int = 1, extra: int = 0) -> Extent:
     """`rows * factor + extra`."""
     return Extent(extra, domain, factor)
+
+
+def rows_now(domain: Domain) -> int:
+    """Rows of this batch."""
+    return domain.rows
+
+
+def room_for(domain: Domain) -> int:
+    """Rows at capacity."""
+    return domain.capacity

@@ -14,6 +14,7 @@ from paddle_layers.define.errors import suggestion
 from .domains import Domain
 from .graph import Graph, Value
 from .own_rows import check_equal_rows, make_early_rows
+from .steps import Layout, Steps
 from .values import Csr, FeedError, Sequences, as_csr, as_sequences
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ class Batch:
         self.arrays: dict[str, Any] = {}
         self.starts: dict[tuple[int, int], Ints] = {}
         self.rows: dict[int, int] = {}
+        self.layouts: dict[int, Layout] = {}
+        """The steps of recurrent groups, by identity."""
         self._samples = graph.samples
         self._first = ""
         for name in feeds:
@@ -43,13 +46,18 @@ class Batch:
             except FeedError as error:
                 raise FeedError(f"feed `{name}` {error}") from None
         self.starts[id(graph.samples), id(graph.samples)] = np.arange(self.rows.get(id(graph.samples), 0) + 1)
-        for made in graph.own_rows:
-            make_early_rows(self, graph, made)
+        for made in graph.made_rows:
+            if isinstance(made, Steps):
+                made.lay_out(self)
+            else:
+                make_early_rows(self, graph, made)
         for layer, first, second in graph.equal_rows:
             check_equal_rows(self, layer, first, second)
 
     def apply_rows(self, graph: Graph) -> bool:
         """Tell the domains how many rows they have. True when a capacity grew."""
+        for group in graph.groups:
+            group.layout = self.layouts[id(group)]
         grown = [d.reserve(self.rows[id(d)]) for d in feed_domains(graph)]
         return any(grown)
 
@@ -62,6 +70,7 @@ class Batch:
                 plan.write(plan.values[name], array)
                 plan.auxiliary.note_ids(name, array)
         plan.auxiliary.fill_sequences(plan, self.starts)
+        plan.auxiliary.fill_indices(plan, self.arrays)
 
     def _take(self, value: Value, given: Any, extra: frozenset[int]) -> None:
         given = as_sequences(given, value.type.level)
@@ -109,7 +118,7 @@ def feed_domains(graph: Graph) -> list[Domain]:
         for domain in (*reversed(value.domain.ancestors()), value.domain, value.entries):
             if domain is not None:
                 found.setdefault(id(domain), domain)
-    found |= {id(domain): domain for made in graph.own_rows for domain in made.domains}
+    found |= {id(domain): domain for made in graph.made_rows for domain in made.domains}
     return list(found.values())
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from paddle_layers.define.functions import Function
 
@@ -21,16 +21,25 @@ class GradientNeeds:
                 if force and op.inputs[place].type.kind == "DENSE":
                     needed.add(id(op.inputs[place]))
                     self.forced.append(op.inputs[place])
+        self._needed = _until_stable(needed, lambda: self._spread_down(graph, needed))
+        reached = {id(graph.values[name]) for name in seeds}
+        self._reached = _until_stable(reached, lambda: self._spread_up(graph, reached))
+
+    def _spread_down(self, graph: Graph, needed: set[int]) -> None:
+        """From what is trained or forced to what depends on it."""
+        for op in graph.ops:
             trains = any(parameter.trained for group in op.params.values() for parameter in group)
             passes = any(self._passes(op, place) and id(value) in needed for place, value in enumerate(op.inputs))
-            if trains or passes:
+            if trains or passes or id(op.carried) in needed:
                 needed |= {id(value) for value in op.outputs}
-        self._needed = needed
-        reached = {id(graph.values[name]) for name in seeds}
+
+    def _spread_up(self, graph: Graph, reached: set[int]) -> None:
+        """From the seeds to what they depend on."""
         for op in reversed(graph.ops):
             if any(id(value) in reached for value in op.outputs):
                 reached |= {id(value) for place, value in enumerate(op.inputs) if self._passes(op, place)}
-        self._reached = reached
+                if op.carried is not None and op.carried.type.kind == "DENSE":
+                    reached.add(id(op.carried))
 
     def _passes(self, op: Op, place: int) -> bool:
         """Whether the layer has a gradient for this input and the config does not block it."""
@@ -47,6 +56,10 @@ class GradientNeeds:
         """Whether the gradient of an input is needed."""
         place = op.binding.positions[name][item]
         return self._passes(op, place) and id(op.inputs[place]) in self._needed
+
+    def carried(self, op: Op) -> bool:
+        """Whether a memory passes a gradient on to the step before."""
+        return self.active(op) and id(op.carried) in self._needed and id(op.carried) in self._reached
 
     def functions(self, op: Op) -> list[Function]:
         """The backward functions that run, in order: the wanted gradients and what they read."""
@@ -69,3 +82,12 @@ class GradientNeeds:
                 if any(self.input(op, target.name, item) for item in range(len(op.argument(target.name)))):
                     return True
         return False
+
+
+def _until_stable(found: set[int], spread: Callable[[], None]) -> set[int]:
+    """Values may depend on themselves, a step before."""
+    size = -1
+    while size != len(found):
+        size = len(found)
+        spread()
+    return found

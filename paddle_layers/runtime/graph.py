@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.define import LayerDefinition, Type
 from paddle_layers.define.inference import Binding
 
 from .domains import Domain
 from .parameters import Parameter
+
+if TYPE_CHECKING:
+    from .steps import Steps
 
 
 @dataclass(eq=False)
@@ -22,6 +25,8 @@ class Value:
     domain: Domain
     entries: Domain | None = None
     """Domain of the entries of a sparse value."""
+    points_to: Domain | None = None
+    """For ids that are rows: whose."""
 
 
 @dataclass(eq=False)
@@ -39,6 +44,10 @@ class Op:
     states: dict[str, Parameter] = field(default_factory=dict)
     propagate: tuple[bool | None, ...] = ()
     """What the config says of each input: true forces its gradient, false blocks it; None, or empty: as needed."""
+    steps: Steps | None = None
+    """The recurrent group in whose steps the operation runs one by one; None: on all rows at once."""
+    carried: Value | None = None
+    """For a memory: the value whose rows of the step before are its output."""
 
     def argument(self, name: str) -> tuple[Value, ...]:
         """Values given for an input."""
@@ -83,5 +92,15 @@ class Graph:
     """Weight by value name."""
     equal_rows: list[tuple[str, Domain, Domain]]
     """Domains that a layer needs to agree: the layer's name and both."""
-    own_rows: list[OwnRows] = field(default_factory=list)
-    """Rows that operations make, in order."""
+    made_rows: list[OwnRows | Steps] = field(default_factory=list)
+    """Rows that operations and recurrent groups make, in order."""
+
+    @property
+    def own_rows(self) -> list[OwnRows]:
+        """Rows that operations make."""
+        return [made for made in self.made_rows if isinstance(made, OwnRows)]
+
+    @property
+    def groups(self) -> list[Steps]:
+        """The steps of recurrent groups; those of a group come before those of the groups inside."""
+        return [made for made in self.made_rows if not isinstance(made, OwnRows)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.define.analysis import depth_of_loops, mentions, reads, reads_own_element
 from paddle_layers.define.functions import Function
@@ -13,10 +13,20 @@ from paddle_layers.kernels.tuned import Tuned, call_by_name, find_tuned
 
 from .arguments import Argument, Ref, refs_of, spec_of, uses
 from .buffers import Buffer, Takeover
-from .domains import Extent, rows_of
+from .domains import Domain, Extent, rows_of
 from .drivers import Kernel, TunedCall
-from .names import Names, SequenceKey, host_sizes
+from .names import Names, RowsOf, host_sizes
 from .specialise import helper_trees, specialise
+
+if TYPE_CHECKING:
+    from .steps import Steps
+
+
+class Loop(NamedTuple):
+    """The steps of a recurrent group, from the first to the last or back."""
+
+    steps: Steps
+    backward: bool
 
 
 @dataclass
@@ -29,8 +39,10 @@ class Launch:
     """What the driver of a device is made from."""
     args: list[Argument]
     total: Extent | None
-    items: Callable[[], int] | None = None
-    """Work items of a tuned kernel for the rows of this batch."""
+    items: Callable[[RowsOf], int] | None = None
+    """Work items of a tuned kernel for given rows."""
+    domains: tuple[Domain, ...] = ()
+    """Of a tuned kernel: whose rows decide."""
     weight: int = 1
     """Guess at the operations of an item."""
     work: int = 0
@@ -39,6 +51,8 @@ class Launch:
     writes: list[Buffer] = field(default_factory=list)
     """Scratch memory too; parameters and their gradients are no buffers."""
     takeovers: list[tuple[Buffer, Buffer]] = field(default_factory=list)
+    loop: Loop | None = None
+    """The steps in which it runs again and again."""
 
     def mark(self, at: int) -> list[Takeover]:
         """Note the uses of buffers by this launch; gives the possible takeovers."""
@@ -92,7 +106,7 @@ def _kernel(
         group = layer.groups[row]
         array = f"{group}_start" if function.scan else f"{row}_map"
         kind = "starts" if function.scan else "map"
-        found = names.auxiliary.sequence(SequenceKey(kind, names.op.rows[row], names.op.group_of(row)))
+        found = names.sequence(kind, row)
         if array not in args:
             extra[array] = found
         sequence = (group.lower(), array)
@@ -196,7 +210,8 @@ def _tuned_launch(
     call = TunedCall(f"{function.name}_tuned", tuned, specs, constants)
     launch = Launch(function.name, names.op.name, call, list(args.values()), None)
     launch.work = int(call_by_name(tuned.work, sizes))
-    launch.items = lambda: int(call_by_name(tuned.items, host_sizes(names, item, capacity=False)))
+    launch.items = lambda rows: int(call_by_name(tuned.items, host_sizes(names, item, rows)))
+    launch.domains = tuple(names.op.rows.values())
     for name, value in args.items():
         found = uses(value)
         if name in function.target_names or name == "scratch":

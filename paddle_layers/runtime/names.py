@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.define.axes import REST
@@ -10,11 +11,16 @@ from paddle_layers.define.fields import Field
 from paddle_layers.define.functions import Function
 
 from .arguments import Argument, Key, Ref, plain_argument
-from .domains import Domain, Extent, rows_of
+from .domains import Domain, Extent, room_for, rows_of
 from .graph import Op, Value
 
 if TYPE_CHECKING:
     from .auxiliary import Auxiliary
+    from .steps import Steps
+
+
+RowsOf = Callable[[Domain], int]
+"""How many rows a domain has: room for, now, or in a step."""
 
 
 class SequenceKey(NamedTuple):
@@ -24,6 +30,8 @@ class SequenceKey(NamedTuple):
     leaf: Domain
     group: Domain
     reverse: bool = False
+    steps: Steps | None = None
+    """The group whose steps see their own rows only, counted from the first of them."""
 
 
 class Names:
@@ -34,6 +42,8 @@ class Names:
     ) -> None:
         self.op, self.training, self.tensors, self.auxiliary = op, training, tensors, auxiliary
         self.device = device
+        self.steps = op.steps
+        """The steps in which what is made now runs; None: it runs on all rows at once."""
 
     def shape(self, field_: Field, item: int = 0) -> tuple[Extent, ...]:
         """How a point function sees the field: rows first, `...` merged, axes of width 1 left out."""
@@ -93,32 +103,36 @@ class Names:
         groups = self.op.layer.groups
         by_row = name.removesuffix("_start") in groups  # S_start for T:S:N: of S in N, not of T in S
         for row, group in groups.items():
-            leaf, outer = self.op.rows[row], self.op.group_of(row)
             if name == f"{row if by_row else group}_start":
-                return self.auxiliary.sequence(SequenceKey("starts", leaf, outer))
+                return self.sequence("starts", row)
             if name == "before_of":
-                reverse = bool(self.op.attributes.get("reverse"))
-                return self.auxiliary.sequence(SequenceKey("before", leaf, outer, reverse))
+                return self.sequence("before", row, reverse=bool(self.op.attributes.get("reverse")))
         stem, _, part = name.rpartition("_used_")
         if stem in self.op.layer.inputs:
             return self.auxiliary.used(self.value(stem, item), part)
         stem, _, part = name.rpartition("_")
         return self.auxiliary.sparse(self.value(stem, item), part)
 
+    def sequence(self, kind: str, row: str, *, reverse: bool = False) -> Ref:
+        """Starts of the sequences of a row axis (`starts`), sequence of each row (`map`) or the row before."""
+        leaf, group = self.op.rows[row], self.op.group_of(row)
+        steps = self.steps if self.steps is not None and self.steps.holds(group) else None
+        return self.auxiliary.sequence(SequenceKey(kind, leaf, group, reverse, steps))
+
     def value(self, name: str, item: int | None) -> Value:
         """The value given for an input, or for the item of a repeatable one."""
         return self.op.argument(name)[item or 0]
 
 
-def host_sizes(names: Names, item: int | None, *, capacity: bool = True) -> dict[str, Any]:
-    """Axis sizes and attributes as plain numbers for the host functions of tuned kernels; rows at capacity or now.
+def host_sizes(names: Names, item: int | None, rows: RowsOf = room_for) -> dict[str, Any]:
+    """Axis sizes and attributes as plain numbers for the host functions of tuned kernels.
 
     `rest` is the size of `...`.
     """
     sizes: dict[str, Any] = dict(names.op.attributes)
     for name in (*names.op.layer.axis_names, *names.op.layer.groups.values()):
         if name in names.op.rows:
-            sizes[name] = names.op.rows[name].capacity if capacity else names.op.rows[name].rows
+            sizes[name] = rows(names.op.rows[name])
         elif name in names.op.binding.sizes:
             size = names.op.binding.sizes[name]
             sizes[name] = size[item or 0] if isinstance(size, list) else size

@@ -165,7 +165,7 @@ class Net:
 
     def _run(self, phase: str, plan: Plan, batch: Batch) -> None:
         rows = (id(plan), *(domain.rows for domain in feed_domains(self._graphs[phase])))
-        if rows != self._rows:
+        if rows != self._rows or self._graphs[phase].groups:  # steps differ by the lengths of the sequences
             plan.set_rows()
             self._rows = rows
         batch.write(plan)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .arguments import Ref
+from .arguments import Lagged, Ref
 from .auxiliary import Auxiliary
 from .buffers import Buffer, place
 from .compiler import Progress
@@ -56,10 +56,11 @@ class Plan:
 
     def address(self, ref: Ref) -> int:
         """Address of an array argument."""
-        if not isinstance(ref.owner, Buffer):
-            return ref.owner.address
-        assert ref.owner.storage is not None
-        return self._block.address + ref.owner.storage.offset
+        owner = ref.owner.buffer if isinstance(ref.owner, Lagged) else ref.owner
+        if not isinstance(owner, Buffer):
+            return owner.address
+        assert owner.storage is not None
+        return self._block.address + owner.storage.offset
 
     # ---- running
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
 from paddle_layers.define.fields import Field, Temp
 from paddle_layers.define.functions import Function
@@ -18,6 +19,18 @@ from .graph import Graph, Op, Value
 from .launches import Launch, buffers_of, make_launch
 from .names import Names
 from .own_rows import late_stops
+from .step_launches import (
+    boot_extent,
+    boot_gradient,
+    carried_gradient,
+    chain,
+    in_loop,
+    lagging,
+    loop_bounds,
+    memory_launch,
+    runs_by_rows,
+)
+from .steps import Steps
 
 
 class Schedule:
@@ -49,13 +62,21 @@ class Schedule:
         self.stats: list[tuple[Op, dict[str, Ref]]] = []
         self._data: dict[int, Buffer] = {}
         self._names: dict[int, Names] = {}
+        self._loop_start = 0
+        """Where the loop that is being filled begins; what does not depend on a step is put before it."""
+        self._later: list[Callable[[], None]] = []
+        """Gradients over the rows of all steps, to be computed behind the loop."""
         self._sums: set[tuple[int, str]] = set()
         """Tensors of operations to which an item of a repeatable input has been added; the first one is not added."""
         for value in graph.feeds.values():
             if value.entries is None:
                 self.kept.append(self._buffer(value))
         for op in graph.ops:
-            self._forward(op)
+            if op.carried is None:
+                self._forward(op)
+            else:
+                self._memory(op, op.carried)
+        self.kept += [self._data[id(v)] for g in graph.groups for v in g.indices if id(v) in self._data]
         for name in keep:
             if graph.values[name].entries is None:
                 self.results.append(self.values[name])
@@ -69,6 +90,7 @@ class Schedule:
         """Drop launches whose results nobody reads, such as the place of a maximum where means are taken."""
         read = {id(buffer) for buffer in (*self.results, *self.kept, *self.auxiliary.at_boundary)}
         read |= {id(self.values[v.name]) for made in self.graph.own_rows if made.late for v in made.values.values()}
+        read |= {id(buffer) for buffer in lagging([*self.forward, *self.backward])}
         for launches in (self.backward, self.forward):
             for launch in reversed(launches.copy()):
                 target = launch.args[0]  # parameters, their gradients and states outlive the pass
@@ -82,6 +104,10 @@ class Schedule:
         """Who has which memory: buffers share it by the launches in which they live."""
         launches = [*self.forward, *self.backward]
         takeovers = [takeover for at, launch in enumerate(launches) for takeover in launch.mark(at)]
+        for first, last in loop_bounds(launches):  # what one step uses, the next one uses again
+            for buffer in buffers_of(launches[first:last]):
+                buffer.use(first)
+                buffer.use(last - 1)
         for buffer in self.auxiliary.at_boundary:
             buffer.use(len(self.forward))
         for at, made in self.stops:
@@ -125,16 +151,40 @@ class Schedule:
             tensors[name] = [Ref(Held(state, "value"), names.shape(op.layer.states[name]))]
         for function in op.layer.facts.forward:
             if (function.role != "update" or self.training) and self._wanted(op, function):
+                names.steps = op.steps if runs_by_rows(op, function) else None
                 self._prepare_temps(names, function)
-                self.forward += self._launches(names, function)
+                self._put(op, self._launches(names, function), names.steps)
         if op.layer.stats:
             counted = {name: tensors[name][0] for name in op.layer.stats}
             self.results += map(_owner, counted.values())
             self.stats.append((op, counted))
 
+    def _put(self, op: Op, launches: Sequence[Launch], steps: Steps | None) -> None:
+        """Add launches of an operation to the forward pass: to the loop, or before the loop that needs them."""
+        if op.steps is not None and steps is None:
+            self.forward[self._loop_start : self._loop_start] = launches
+            self._loop_start += len(launches)
+        else:
+            self.forward += in_loop(launches, steps, backward=False)
+            self._loop_start = self._loop_start if steps is not None else len(self.forward)
+
+    def _memory(self, op: Op, carried: Value) -> None:
+        output = self._buffer(op.outputs[0])
+        if op.inputs:
+            boot = self._buffer(op.inputs[0])
+        else:
+            boot = Buffer(f"{op.name} before the first step", boot_extent(op), output.dtype)
+            kind = "int64" if output.dtype == "int64" else "real"
+            first = op.attributes["id"] if kind == "int64" else op.attributes["value"]
+            start = Extent(int(first)) if kind == "int64" else float(first)
+            self._put(op, [simple_launch(FILL, op.name, [Ref(boot, (boot.extent,), kind), start])], None)
+        self._put(op, [memory_launch(op, output, boot, self._buffer(carried))], op.steps)
+
     def _ref(self, names: Names, field: Field, value: Value, item: int) -> Ref:
         if value.entries is not None:  # a sparse value is seen through its entries only
             return Ref(Buffer(value.name, Extent(), self.dtype), names.shape(field, item))
+        if names.steps is not None and value.points_to is not None and names.steps.holds(value.points_to):
+            return Ref(self.auxiliary.index(value, names.steps), names.shape(field, item), "int64")
         return Ref(self._buffer(value), names.shape(field, item), "int64" if value.type.kind == "INT" else "real")
 
     def _wanted(self, op: Op, function: Function) -> bool:
@@ -196,10 +246,46 @@ class Schedule:
             else:
                 ref = Ref(buffer, (buffer.extent,))
                 self.backward.append(simple_launch(FILL, name, [ref, Rate(weight, value.domain)]))
+        around: list[Steps] = []
         for op in reversed(self.graph.ops):
-            if needs.active(op):
+            around = self._enter(chain(op.steps), around, needs, written)
+            first = len(self.backward)
+            if op.carried is not None:
+                self._memory_gradient(op, needs, written)
+            elif needs.active(op):
                 self._backward_op(op, needs, written)
+                in_loop(self.backward[first:], op.steps, backward=True)
+        self._enter([], around, needs, written)
         self.results += [self.gradients[value.name] for value in needs.forced if value.name in self.gradients]
+
+    def _enter(self, loops: list[Steps], before: list[Steps], needs: GradientNeeds, written: set[int]) -> list[Steps]:
+        """Close the loops that end here, and begin new ones with the gradients that come from the next step."""
+        if before[:1] != loops[:1]:
+            for later in self._later:
+                later()
+            self._later = []
+        for steps in loops:
+            if steps not in before:
+                memories = [op for op in self.graph.ops if op.carried is not None and op.steps is steps]
+                for op in memories:
+                    self._carry(op, needs, written)
+        return loops
+
+    def _carry(self, op: Op, needs: GradientNeeds, written: set[int]) -> None:
+        if op.carried is None or not needs.carried(op):
+            return
+        target, memory = self._gradient(op.carried), self._gradient(op.outputs[0])
+        launch = carried_gradient(op, target, memory, accumulate=id(target) in written)
+        written.add(id(target))
+        self.backward += in_loop([launch], op.steps, backward=True)
+
+    def _memory_gradient(self, op: Op, needs: GradientNeeds, written: set[int]) -> None:
+        assert op.steps is not None
+        if op.inputs and needs.active(op) and needs.input(op, next(iter(op.layer.inputs)), 0):
+            target = self._gradient(op.inputs[0])
+            launch = boot_gradient(op, target, self._gradient(op.outputs[0]), accumulate=id(target) in written)
+            written.add(id(target))
+            self.backward += in_loop([launch], op.steps.outer, backward=True)
 
     def _gradient(self, value: Value) -> Buffer:
         if value.name not in self.gradients:
@@ -221,11 +307,27 @@ class Schedule:
         functions = needs.functions(op)
         read_again = {name for function in functions for name in function.args}
         for function in functions:
-            if function.role == "gradient":
-                self._gradient_function(names, function, needs, written, read_again)
+            run = partial(self._backward_function, names, function, needs, written, read_again)
+            if op.steps is None or runs_by_rows(op, function):
+                run(op.steps)
             else:
-                self._prepare_temps(names, function)
-                self.backward += self._launches(names, function)
+                self._later.append(partial(run, None))
+
+    def _backward_function(
+        self,
+        names: Names,
+        function: Function,
+        needs: GradientNeeds,
+        written: set[int],
+        read_again: set[str],
+        steps: Steps | None,
+    ) -> None:
+        names.steps = steps
+        if function.role == "gradient":
+            self._gradient_function(names, function, needs, written, read_again)
+        else:
+            self._prepare_temps(names, function)
+            self.backward += self._launches(names, function)
 
     def _gradient_function(
         self, names: Names, function: Function, needs: GradientNeeds, written: set[int], read_again: set[str]

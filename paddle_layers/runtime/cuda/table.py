@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_layers.runtime.arguments import Key, Rate, Ref, Setting
-from paddle_layers.runtime.domains import Extent
+from paddle_layers.runtime.domains import Extent, rows_now
 from paddle_layers.runtime.drivers import Kernel
 from paddle_layers.runtime.table import Sizes
 
@@ -100,7 +100,7 @@ class CudaTable:
         blocks = self.rows[:, 1]
         self._totals.write(blocks)
         for row, items in self._tuned:
-            blocks[row] = items()
+            blocks[row] = items(rows_now)
         threads = self._card.threads
         blocks[self._spread] = np.minimum((blocks[self._spread] + threads - 1) // threads, self._card.blocks)
 

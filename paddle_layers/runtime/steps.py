@@ -1,0 +1,218 @@
+"""The steps of a recurrent group: its sequences side by side, the longest first, one row of each in a step.
+
+The rows of all steps lie one step after the other. Since the longest sequences come first, the rows of a step and the
+first rows of the step before belong to the same sequences: no padding, and the value before is the first rows there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import MutableMapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define import Type
+
+from .domains import Domain
+from .graph import Value
+
+if TYPE_CHECKING:
+    from .feeding import Batch
+
+Ints = NDArray[np.int64]
+Starts = MutableMapping[tuple[int, int], Ints]
+"""Starts of sequences by the identities of the rows' domain and of what groups them."""
+
+
+class Copies(NamedTuple):
+    """A sequence that every step sees whole: its rows, those of its copies, and the row that each copies."""
+
+    source: Domain
+    domain: Domain
+    index: Value
+
+
+class Layout(NamedTuple):
+    """The steps of a batch. A part is what runs in one step of the group around; without one there is one part."""
+
+    first: Ints
+    """First row of each step."""
+    last: Ints
+    """The row behind the last one of each step."""
+    parts: Ints
+    """The first step of each part, and the number of steps."""
+    sequences: Ints
+    """The first sequence of each part."""
+    starts: Starts
+
+    @property
+    def counts(self) -> Ints:
+        """Rows of each step."""
+        return self.last - self.first
+
+    @property
+    def is_first(self) -> NDArray[np.bool_]:
+        """Whether a step is the first of its part."""
+        return np.isin(np.arange(len(self.first)), self.parts[:-1])
+
+    @property
+    def following(self) -> Ints:
+        """Rows of the step that follows in the same part; 0 behind the last."""
+        counts = np.append(self.counts[1:], 0)
+        counts[self.parts[1:][np.diff(self.parts) > 0] - 1] = 0
+        return counts
+
+    @property
+    def opening(self) -> Ints:
+        """Rows of the first step of each part; 0 in a part without steps."""
+        counts = np.append(self.counts, 0)[self.parts[:-1]]
+        counts[np.diff(self.parts) == 0] = 0
+        return counts
+
+
+class Steps:
+    """The rows of a recurrent group, known anew with every batch.
+
+    `items` are what a step takes one of from each of the `sequences`: rows, or sub-sequences with the rows `leaf`.
+    """
+
+    def __init__(self, name: str, leaf: Domain, *, reverse: bool) -> None:
+        nested = leaf.level == 2
+        self.name, self.reverse = name, reverse
+        self.items = leaf.ancestors()[0] if nested else leaf
+        self.sequences = self.items.ancestors()[0]
+        self.leaf = leaf if nested else None
+        self.outer: Steps | None = None
+        """The group in whose steps this one runs anew."""
+        self.inner: list[Steps] = []
+        """The groups that run anew in the steps of this one."""
+        self.rows = Domain(f"rows of the steps of {name}")
+        self.leaf_rows = Domain(f"rows of the sub-sequences in the steps of {name}", self.rows)
+        self.longest_first = Domain(f"sequences of {name}, the longest first")
+        self.opening = Domain(f"rows of the first step of {name}")
+        self.following = Domain(f"rows of the next step of {name}")
+        self.copies: list[Copies] = []
+        self.place = self._index("place", self.items, self.rows)
+        self.item = self._index("item", self.rows, self.items)
+        self.sequence = self._index("sequence", self.rows, self.sequences)
+        self.order = self._index("order", self.longest_first, self.sequences)
+        self.rank = self._index("rank", self.sequences, self.longest_first)
+        self.indices = [self.place, self.item, self.sequence, self.order, self.rank]
+        if self.leaf is not None:
+            self.leaf_place = self._index("leaf place", self.leaf, self.leaf_rows)
+            self.leaf_item = self._index("leaf item", self.leaf_rows, self.leaf)
+            self.indices += [self.leaf_place, self.leaf_item]
+        self.layout: Layout | None = None
+
+    def _index(self, what: str, domain: Domain, points_to: Domain) -> Value:
+        return Value(f"{self.name} {what}", Type.ids(1, domain.level), domain, points_to=points_to)
+
+    def copy(self, source: Domain) -> Copies:
+        """Rows for whole sequences in each step."""
+        domain = Domain(f"copies of {source.name} in the steps of {self.name}", self.rows)
+        made = Copies(source, domain, self._index(f"copy {len(self.copies)}", domain, source))
+        self.copies.append(made)
+        self.indices.append(made.index)
+        return made
+
+    @property
+    def domains(self) -> list[Domain]:
+        """The rows that the group brings."""
+        own = [self.rows, self.longest_first, self.opening, self.following, *(copy.domain for copy in self.copies)]
+        return [*own, self.leaf_rows] if self.leaf is not None else own
+
+    def lay_out(self, batch: Batch) -> None:
+        """Find the order of the steps from the starts of the sequences."""
+        starts, arrays, rows = batch.starts, batch.arrays, batch.rows
+        begin = starts[id(self.items), id(self.sequences)]
+        lengths = np.diff(begin)
+        count = len(lengths)
+        around = None if self.outer is None else batch.layouts[id(self.outer)]
+        parts = np.array([0, count]) if around is None else np.append(around.first, count)
+        part = np.repeat(np.arange(len(parts) - 1), np.diff(parts))
+        order = np.lexsort((-lengths, part))
+        rank = _inverse(order)
+        sequence = np.repeat(np.arange(count), lengths)
+        step = np.arange(begin[-1]) - begin[:-1][sequence]
+        if self.reverse:
+            step = lengths[sequence] - 1 - step
+        item = np.lexsort((rank[sequence], step, part[sequence]))
+        arrays |= {value.name: array for value, array in (
+            (self.place, _inverse(item)), (self.item, item), (self.sequence, sequence[item]),
+            (self.order, order), (self.rank, rank),
+        )}  # fmt: skip
+        layout = _layout(part[sequence[item]], step[item], parts, starts)
+        batch.layouts[id(self)] = layout
+        rows |= {id(self.rows): len(item), id(self.longest_first): count}
+        rows |= {id(self.following): len(item), id(self.opening): int(layout.opening.sum())}
+        if self.leaf is not None:
+            self._lay_out_leaves(batch, item)
+        for copy in self.copies:
+            self._lay_out_copies(batch, copy, sequence[item])
+
+    def _lay_out_leaves(self, batch: Batch, item: Ints) -> None:
+        assert self.leaf is not None
+        begin = batch.starts[id(self.leaf), id(self.items)]
+        inside, leaf = _gathered(begin, item)
+        batch.starts[id(self.leaf_rows), id(self.rows)] = inside
+        batch.arrays |= {self.leaf_item.name: leaf, self.leaf_place.name: _inverse(leaf)}
+        batch.rows[id(self.leaf_rows)] = len(leaf)
+
+    def _lay_out_copies(self, batch: Batch, copy: Copies, sequence: Ints) -> None:
+        inside, source = _gathered(batch.starts[id(copy.source), id(self.sequences)], sequence)
+        batch.starts[id(copy.domain), id(self.rows)] = inside
+        batch.arrays[copy.index.name] = source
+        batch.rows[id(copy.domain)] = len(source)
+
+    def holds(self, domain: Domain) -> bool:
+        """Whether each step has rows of its own of a domain."""
+        if domain in (self.rows, self.following):
+            return True
+        for group in self.inner:
+            if domain in (group.rows, group.longest_first, group.opening):
+                return True
+        return any(self.holds(outermost) for outermost in domain.ancestors()[-1:])
+
+    def range_of(self, domain: Domain) -> tuple[Ints, Ints] | None:
+        """First row and the row behind the last that each step has of a domain; None for one that is not inside."""
+        assert self.layout is not None
+        if domain is self.rows:
+            return self.layout.first, self.layout.last
+        if domain is self.following:
+            return np.zeros_like(self.layout.first), self.layout.following
+        for group in self.inner:
+            if domain is group.opening and group.layout is not None:
+                return np.zeros_like(self.layout.first), group.layout.opening
+            if domain in (group.rows, group.longest_first):
+                return self.range_of(group.items if domain is group.rows else group.sequences)
+        for outermost in domain.ancestors()[-1:]:
+            around = self.range_of(outermost)
+            if around is not None:
+                starts = self.layout.starts[id(domain), id(outermost)]
+                return starts[around[0]], starts[around[1]]
+        return None
+
+
+def _inverse(order: Ints) -> Ints:
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(len(order))
+    return inverse
+
+
+def _gathered(begin: Ints, which: Ints) -> tuple[Ints, Ints]:
+    """Starts and rows of the sequences `which`, one after the other."""
+    lengths = np.diff(begin)[which]
+    starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
+    return starts, np.repeat(begin[:-1][which] - starts[:-1], lengths) + np.arange(starts[-1])
+
+
+def _layout(part: Ints, step: Ints, sequences: Ints, starts: Any) -> Layout:
+    """Steps from the part and the number of the step of each row, which both rise."""
+    changed = (np.diff(part, prepend=-1) != 0) | (np.diff(step, prepend=-1) != 0)
+    first = np.flatnonzero(changed)
+    last = np.append(first[1:], len(part))
+    if not len(part):
+        last = first
+    parts = np.searchsorted(part[first], np.arange(len(sequences)))
+    return Layout(first, last, parts, sequences[:-1], starts)
