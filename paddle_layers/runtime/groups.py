@@ -68,7 +68,7 @@ class _Group:
 
     def _repeated(self, name: str, value: Value) -> Value:
         steps = self.steps
-        index = steps.sequence if value.type.level == 0 else steps.copy(value.domain).index
+        index = steps.sequence if value.type.level == 0 else steps.copy(value.domain).copied
         if value.type.kind == "INT":
             return self._op(f"{name} in each step", ReorderIds, value, index)
         owner = Repeat if value.type.level == 0 else RepeatSequence

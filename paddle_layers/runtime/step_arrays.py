@@ -33,7 +33,8 @@ def sequences_in_steps(key: SequenceKey, begin: Ints, absolute: Ints) -> Ints:
     assert rows is not None
     if key.kind == "starts":
         step = np.repeat(np.arange(len(groups[0])), groups[1] - groups[0] + 1)
-        return begin[np.arange(len(step)) - step] - begin[groups[0]][step]
+        own: Ints = begin[np.arange(len(step)) - step] - begin[groups[0]][step]
+        return own
     step = np.repeat(np.arange(len(rows[0])), rows[1] - rows[0])
     return np.where(absolute < 0, absolute, absolute - (groups if key.kind == "map" else rows)[0][step])
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from paddle_layers.define.functions import Function
 
-from .arguments import Lagged, Ref, refs_of
+from .arguments import Argument, Lagged, Ref, refs_of
 from .buffers import Buffer
 from .builtin import ADD, FIRST_ROWS, simple_launch
 from .domains import Extent, rows_of
@@ -27,7 +27,7 @@ def carried_gradient(op: Op, gradient: Buffer, memory: Buffer, *, accumulate: bo
     """The gradient of what a memory carries, in a step: that of the memory in the next step."""
     assert op.steps is not None
     rows = rows_of(op.steps.following, _width(op))
-    args = [Ref(gradient, (gradient.extent,)), Ref(Lagged(memory), (memory.extent,)), rows]
+    args: list[Argument] = [Ref(gradient, (gradient.extent,)), Ref(Lagged(memory), (memory.extent,)), rows]
     return simple_launch(FIRST_ROWS, op.name, args, accumulate=accumulate)
 
 
@@ -35,7 +35,7 @@ def boot_gradient(op: Op, gradient: Buffer, memory: Buffer, *, accumulate: bool)
     """The gradient of a memory's boot value: that of the memory in the first step."""
     assert op.steps is not None
     rows = rows_of(op.steps.opening, _width(op))
-    args = [Ref(gradient, (gradient.extent,)), Ref(memory, (memory.extent,)), rows]
+    args: list[Argument] = [Ref(gradient, (gradient.extent,)), Ref(memory, (memory.extent,)), rows]
     return simple_launch(FIRST_ROWS, op.name, args, accumulate=accumulate)
 
 

@@ -30,7 +30,7 @@ class Copies(NamedTuple):
 
     source: Domain
     domain: Domain
-    index: Value
+    copied: Value
 
 
 class Layout(NamedTuple):
@@ -113,7 +113,7 @@ class Steps:
         domain = Domain(f"copies of {source.name} in the steps of {self.name}", self.rows)
         made = Copies(source, domain, self._index(f"copy {len(self.copies)}", domain, source))
         self.copies.append(made)
-        self.indices.append(made.index)
+        self.indices.append(made.copied)
         return made
 
     @property
@@ -162,7 +162,7 @@ class Steps:
     def _lay_out_copies(self, batch: Batch, copy: Copies, sequence: Ints) -> None:
         inside, source = _gathered(batch.starts[id(copy.source), id(self.sequences)], sequence)
         batch.starts[id(copy.domain), id(self.rows)] = inside
-        batch.arrays[copy.index.name] = source
+        batch.arrays[copy.copied.name] = source
         batch.rows[id(copy.domain)] = len(source)
 
     def holds(self, domain: Domain) -> bool:
