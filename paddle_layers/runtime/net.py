@@ -222,7 +222,10 @@ class Net:
         return given
 
     def gradient(self, name: str) -> NDArray[Any]:
-        """Gradient of a value whose gradient the config forces (`propagate_down: true`), after `backward`."""
+        """Gradient of an output, a value named in `keep`, or one that the config forces (`propagate_down: true`).
+
+        There is one after `backward`, if a layer before the value learns or the config forces it; else `KeyError`.
+        """
         if self._running is None or name not in self._running[1].gradients:
             raise KeyError(f"`{name}` has no gradient")
         value = self._graphs[self._running[0]].values[name]

@@ -46,7 +46,7 @@ class Schedule:
         *,
         training: bool,
         seeds: Mapping[str, float | None],
-        keep: Iterable[str],
+        keep: Sequence[str],
         device: str = "cpu",
     ) -> None:
         self.graph, self.dtype, self.training, self.device = graph, dtype, training, device
@@ -82,6 +82,7 @@ class Schedule:
                 self.results.append(self.values[name])
         if seeds:
             self._backward(seeds)
+            self.results += [self.gradients[name] for name in keep if name in self.gradients]
         self._drop_unread()
         self.stops = late_stops(graph, self.forward)
         """Rows that depend on values of the pass, and the launch before which they are made."""

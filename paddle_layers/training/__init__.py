@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING, Any
 
+from .callbacks import make_callback
 from .problems import TrainingError
 
 if TYPE_CHECKING:
     from .runs import Report, Run
     from .trainer import train
 
-__all__ = ["Report", "Run", "TrainingError", "train"]
+__all__ = ["Report", "Run", "TrainingError", "make_callback", "train"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,16 +2,19 @@
 
 A callback has any of the methods `on_step(run)`, `on_test(run)`, `on_epoch(run)` and `on_end(run)`. `run` is a `Run`:
 it knows the step, the loss, the latest results of the test and the net, and `run.stop(reason)` ends the training after
-this step. What has to outlive a checkpoint is given by `state()`, as JSON can hold it, and taken back by
-`restore(state)`.
+this step; `run.say(text)` shows a line. What has to outlive a checkpoint is given by `state()`, as JSON can hold it,
+and taken back by `restore(state)`. Values of the network that it reads by `run.net.value(name)` and
+`run.net.gradient(name)` are named in its attribute `keep`; `prepare(base)` is called first, with the folder of the
+training file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.define import Choice, Float, Int, String, callback
+from paddle_layers.define import Choice, Float, Int, String, Strings, callback, registries
 
 from .folders import BEST
 from .problems import TrainingError
@@ -90,6 +93,66 @@ class SaveBest(_Watching):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from the best result."""
         self._best = state["best"]
+
+
+@callback(
+    "print",
+    elsewhere={
+        "Paddle": "value_printer, gradient_printer, max_id_printer, max_frame_printer, seq_text_printer, "
+        "classification_error_printer, print"
+    },
+)
+class Print:
+    """Shows values of the network while it learns, and their gradients: the first rows of a batch.
+
+    `best: 1` shows the best class of every row, as Paddle's `max_id_printer`; with the labels beside it in `values`,
+    where a row is wrong. With a `dictionary` ids are words, so sequences of ids are text.
+    """
+
+    values = Strings("values that are shown", default=())
+    gradients = Strings("values whose gradients are shown", default=())
+    every = Int("steps between two times", default=100, min=1)
+    rows = Int("rows of a batch that are shown; sequences where these are ids", default=3, min=1)
+    best = Int("shows so many of a row's best columns in place of all, as `column:value`", min=1, optional=True)
+    dictionary = String("file of the words of ids, one on each line, relative to the training file", default="")
+
+    def __init__(self) -> None:
+        self.keep = (*self.values, *self.gradients)
+        self._words: Sequence[str] = ()
+
+    def prepare(self, base: Path) -> None:
+        """Read the dictionary."""
+        from paddle_layers.data.lines import read_dictionary
+
+        if self.dictionary:
+            self._words = list(read_dictionary(base / self.dictionary))
+
+    def on_step(self, run: Run) -> None:
+        """Show them when it is time."""
+        from .printing import value_text
+
+        if run.step % self.every:
+            return
+        for name in self.values:
+            run.say(f"step {run.step}: {name}\n{value_text(run.net.value(name), self.rows, self.best, self._words)}")
+        for name in self.gradients:
+            run.say(f"step {run.step}: gradient of {name}\n{value_text(_gradient(run, name), self.rows, None, ())}")
+
+
+def _gradient(run: Run, name: str) -> Any:
+    try:
+        return run.net.gradient(name)
+    except KeyError:
+        raise TrainingError(
+            f"`gradients` names `{name}`, but nothing asks for its gradient: no layer before it learns; "
+            "`propagate_down: true` in a layer that reads it makes it computed"
+        ) from None
+
+
+def make_callback(name: str, **settings: Any) -> Any:
+    """A registered callback with these settings, for `pl.train(..., callbacks=[...])`. Raises `InvalidAttributes`."""
+    definition = registries["callback"][name]
+    return definition.create(definition.bind(settings))
 
 
 def states_of(callbacks: Sequence[object]) -> dict[str, Any]:

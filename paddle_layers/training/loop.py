@@ -32,9 +32,8 @@ class Trainer:
         self, training: Training, job: Job, folder: Path, progress: Progress, callbacks: Sequence[object]
     ) -> None:
         self.training, self.job, self.progress = training, job, progress
-        self.run = Run(job.net, folder, job.total)
-        own = [settings.definition.create(settings.attributes) for settings in training.callback]
-        self.callbacks = [*own, *callbacks]
+        self.run = Run(job.net, folder, job.total, progress.say)
+        self.callbacks = callbacks
         chosen = training.schedule
         self._schedule = chosen.definition.create(chosen.attributes) if chosen is not None else None
         self._ledger = Ledger()

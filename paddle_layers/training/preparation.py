@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.feeds import Transform
+from paddle_layers.define.errors import suggestion
 
 from .problems import TrainingError
 
@@ -41,6 +42,7 @@ def prepare(
     seed: int,
     device: str,
     datasets: Mapping[str, Dataset],
+    callbacks: Sequence[object],
     say: Callable[[str], None],
     compiling: Callable[[int, int, str], None],
 ) -> Job:
@@ -54,6 +56,7 @@ def prepare(
         raise training.error("source", 'there is no source for the phase "train"', help="add source { type: ... }")
     test = open_batches(training, "test", seed=seed, dataset=datasets.get("test"))
     _check_loss(training)
+    keep = prepare_callbacks(training, callbacks)
     rows = len(train.dataset)
     if training.batch_size > rows:
         say(
@@ -62,7 +65,7 @@ def prepare(
         )
     total = training.steps or (training.epochs or 1) * len(train)
     capacity = max(train.batch_size, test.batch_size if test is not None else 1)
-    net, updater = _make_net(training, seed, device, capacity, compiling)
+    net, updater = _make_net(training, seed, device, capacity, keep, compiling)
     return Job(net, updater, train, test, total, statistic_names(training))
 
 
@@ -149,7 +152,12 @@ def transforms_of(training: Training, source: SourceSettings | None) -> list[tup
 
 
 def _make_net(
-    training: Training, seed: int, device: str, rows: int, compiling: Callable[[int, int, str], None]
+    training: Training,
+    seed: int,
+    device: str,
+    rows: int,
+    keep: Iterable[str],
+    compiling: Callable[[int, int, str], None],
 ) -> tuple[Net, Updater]:
     """The net for at most `rows` rows a batch, and what updates its parameters. Kernels are compiled here."""
     from paddle_layers.runtime import Net
@@ -162,6 +170,7 @@ def _make_net(
         seed=seed,
         batch_size=rows,
         progress=compiling,
+        keep=keep,
         level=training.level,
         stages=training.stage,
     )
@@ -173,6 +182,29 @@ def _make_net(
         clip=training.clip,
     )
     return net, updater
+
+
+def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[str]:
+    """Let callbacks read their files; gives the names of the values that they look at. Raises `ConfigError`."""
+    known = {
+        name
+        for node in selected(training, "train").nodes
+        for name, type_ in zip(node.output_names, node.output_types, strict=True)
+        if type_.kind in ("DENSE", "INT")
+    }
+    keep: list[str] = []
+    for number, listener in enumerate(callbacks):
+        for name in getattr(listener, "keep", ()):
+            if name not in known:
+                message = f"{type(listener).__name__} looks at `{name}`: no dense value or ids in the phase train"
+                raise training.error(f"callback[{number}]", message + suggestion(name, known))
+            keep.append(name)
+        if hasattr(listener, "prepare"):
+            try:
+                listener.prepare(training.base)
+            except DataError as error:
+                raise training.error(f"callback[{number}]", str(error)) from None
+    return keep
 
 
 def _check_loss(training: Training) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,6 +20,8 @@ class Run:
     net: Net
     folder: Path
     total: int
+    say: Callable[[str], None] = print
+    """Shows a line above the progress."""
     step: int = 0
     epoch: int = 0
     loss: float = float("nan")

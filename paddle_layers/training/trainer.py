@@ -44,8 +44,16 @@ def train(
     shown = progress or make_progress()
     try:
         seed = training.seed if seed is None else seed
+        own = [settings.definition.create(settings.attributes) for settings in training.callback]
+        callbacks = [*own, *callbacks]
         job = prepare(
-            training, seed=seed, device=device, datasets=datasets or {}, say=shown.say, compiling=shown.compiling
+            training,
+            seed=seed,
+            device=device,
+            datasets=datasets or {},
+            callbacks=callbacks,
+            say=shown.say,
+            compiling=shown.compiling,
         )
         if overwrite and not resume:
             clear_folder(folder)
