@@ -6,6 +6,7 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from paddle_layers.config import loads
 from paddle_layers.define import LayerDefinition
 from paddle_layers.define.functions import HELPERS, Function
 from paddle_layers.kernels.tuned import tuned_functions
@@ -31,6 +32,7 @@ def layer_values(layer: LayerDefinition, *, formulas: bool = True) -> dict[str, 
         "summary": layer.summary,
         "description": layer.description.partition("\n")[2].strip(),
         "examples": list(_examples(layer)),
+        "networks": [network_text(text) for text in layer.networks],
         "forward": [_shown(layer, f, formulas) for f in layer.facts.forward if f.role != "bias"],
         "backward": [_shown(layer, f, formulas) for f in layer.facts.backward if f.role != "bias"],
         "helpers": _helpers([f.call for f in layer.functions]),
@@ -39,6 +41,15 @@ def layer_values(layer: LayerDefinition, *, formulas: bool = True) -> dict[str, 
         "inference": [text for name in ("infer", "output_types") if (text := source_text(layer.hooks.get(name)))],
         "tuned": tuned_functions(layer.name),
     }
+
+
+def network_text(text: str) -> str:
+    """A network that is an example, with the inferred types of its outermost layers as comments."""
+    network = loads(text)
+    types = {node.name: ", ".join(map(str, node.output_types)) for node in network}
+    width = max(map(len, types))
+    rows = [f"# {name:{width}}  {found}" for name, found in types.items()]
+    return "\n".join([text.strip(), "", *rows])
 
 
 def source_text(call: Callable[..., Any] | None) -> str:

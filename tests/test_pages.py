@@ -51,7 +51,7 @@ def test_page_of_a_layer(name: str) -> None:
         assert f"`{part}`" in text, part
     for system in layer.elsewhere:
         assert f"| {system} |" in text
-    assert text.count("```textproto") == len(layer.examples)
+    assert text.count("```textproto") == len(layer.examples) + len(layer.networks)
     assert f".py:{layer.line}`" in text
     assert "\n\n\n" not in text
 

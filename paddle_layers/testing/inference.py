@@ -57,6 +57,8 @@ def problem_of(text: str, *, legal: bool | None = None) -> str | None:
 
 def illegal_networks(definition: LayerDefinition) -> Iterator[tuple[str, str]]:
     """What is wrong, and the text of the network: one mistake of each kind in the first example."""
+    if not definition.examples:
+        return
     example = definition.examples[0]
     types = tuple(definition.example_inputs(example)[0])
     given = {name: value for name, value in example.settings.items() if name not in definition.inputs}

@@ -51,7 +51,9 @@ def check_layer(
     if unknown := set(properties or ()) - set(known):
         raise ValueError(f"there is no property {sorted(unknown)[0]!r}; there are {', '.join(known)}")
     begin = time.perf_counter()
-    check = _Check(definition.complete(), set(properties or known), configs if has_hypothesis() else 0)
+    check = _Check(
+        definition.complete(), set(properties or known), configs if has_hypothesis() and definition.examples else 0
+    )
     check.run()
     check.report.seconds = time.perf_counter() - begin
     if raise_findings:
@@ -73,6 +75,8 @@ class _Check:
             if name in self.wanted:
                 self._take(name, "the definition", check(self.definition))
         if "inference" in self.wanted:
+            for text in self.definition.networks:
+                self._take("inference", text, [("config", problem_of(text, legal=True))])
             for what, text in illegal_networks(self.definition):
                 self._take("inference", f"{what}\n{text}", [("config", problem_of(text, legal=False))])
             for text, problem in self._answers():
