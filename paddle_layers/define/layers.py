@@ -122,7 +122,7 @@ class LayerDefinition(Definition):
         for name, field in self.inputs.items():
             if {"SPARSE", "SPARSE_INT"} & set(field.kinds):
                 names |= {f"{name}_start", f"{name}_id", f"{name}_value"}
-            names |= {f"{name}_used_start", f"{name}_used_row", f"{name}_used_value"}
+            names |= {f"{name}_used_{part}" for part in ("id", "start", "row", "value")}
         return names | {"training", "key"}
 
     # ---- derived

@@ -69,11 +69,11 @@ class FactorizationMachine:
 
     `y[n] = sum over pairs c < d of (factors[c] . factors[d]) * x[n, c] * x[n, d]` (Rendle 2010), computed as
     `1/2 sum_f ((sum_c x[n, c] * factors[c, f]) ** 2 - sum_c (x[n, c] * factors[c, f]) ** 2)`, which takes as many
-    steps as there are factors. The linear part of the machine is an `fc` of size 1, added behind it. Paddle takes
-    sparse rows, too.
+    steps as there are factors. The linear part of the machine is an `fc` of size 1, added behind it. A sparse row
+    costs as much as it has entries, and names a column once.
     """
 
-    x = Input("N C", "rows of features", seq=(0, 1, 2))
+    x = Input("N C", "rows of features", kinds=("DENSE", "SPARSE_INT", "SPARSE"), seq=(0, 1, 2))
     factors = Param("C F", "a vector per column", init=("gaussian", {"std": 0.1}))
     y = Output("N 1", "one number per row")
     factor_size = Int("length of the vectors", min=1, axis="F")
@@ -82,10 +82,12 @@ class FactorizationMachine:
         Example(x="5", factor_size=3),
         Example(x="1", factor_size=2, act="sigmoid"),
         Example(x="sequence of 4", factor_size=1),
+        Example(x="sparse ids 6", factor_size=2),
+        Example(x="sparse 5", factor_size=3),
     )
 
 
-@each(FactorizationMachine.mixed)
+@each(FactorizationMachine.mixed, over=FactorizationMachine.x)
 def factorization_machine_mixed(n, f, x, factors, C):
     total = 0.0
     for c in range(C):
@@ -93,7 +95,7 @@ def factorization_machine_mixed(n, f, x, factors, C):
     return total
 
 
-@each(FactorizationMachine.y)
+@each(FactorizationMachine.y, over=FactorizationMachine.x)
 def factorization_machine_y(n, x, factors, mixed, C, F):
     total = 0.0
     for f in range(F):
@@ -103,7 +105,7 @@ def factorization_machine_y(n, x, factors, mixed, C, F):
     return total
 
 
-@gradient(FactorizationMachine.x)
+@gradient(FactorizationMachine.x, over=FactorizationMachine.x)
 def factorization_machine_dx(n, c, dy, x, factors, mixed, F):
     total = 0.0
     for f in range(F):
@@ -111,9 +113,64 @@ def factorization_machine_dx(n, c, dy, x, factors, mixed, F):
     return dy[n] * total
 
 
-@gradient(FactorizationMachine.factors)
+@gradient(FactorizationMachine.factors, over=FactorizationMachine.x)
 def factorization_machine_dfactors(c, f, dy, x, factors, mixed, N):
     total = 0.0
     for n in range(N):
         total += dy[n] * x[n, c] * (mixed[n, f] - x[n, c] * factors[c, f])
+    return total
+
+
+@each(FactorizationMachine.mixed, over=FactorizationMachine.x, kind="SPARSE_INT")
+def factorization_machine_mixed_ids(n, f, x_start, x_id, factors):
+    total = 0.0
+    for p in range(x_start[n], x_start[n + 1]):
+        total += factors[x_id[p], f]
+    return total
+
+
+@each(FactorizationMachine.y, over=FactorizationMachine.x, kind="SPARSE_INT")
+def factorization_machine_y_ids(n, x_start, x_id, factors, mixed, F):
+    total = 0.0
+    for p in range(x_start[n], x_start[n + 1]):
+        for f in range(F):
+            part = factors[x_id[p], f]
+            total += 0.5 * part * (mixed[n, f] - part)
+    return total
+
+
+@gradient(FactorizationMachine.factors, over=FactorizationMachine.x, kind="SPARSE_INT", used=FactorizationMachine.x)
+def factorization_machine_dfactors_ids(u, f, dy, factors, mixed, x_used_id, x_used_start, x_used_row):
+    own = factors[x_used_id[u], f]
+    total = 0.0
+    for p in range(x_used_start[u], x_used_start[u + 1]):
+        total += dy[x_used_row[p]] * (mixed[x_used_row[p], f] - own)
+    return total
+
+
+@each(FactorizationMachine.mixed, over=FactorizationMachine.x, kind="SPARSE")
+def factorization_machine_mixed_sparse(n, f, x_start, x_id, x_value, factors):
+    total = 0.0
+    for p in range(x_start[n], x_start[n + 1]):
+        total += x_value[p] * factors[x_id[p], f]
+    return total
+
+
+@each(FactorizationMachine.y, over=FactorizationMachine.x, kind="SPARSE")
+def factorization_machine_y_sparse(n, x_start, x_id, x_value, factors, mixed, F):
+    total = 0.0
+    for p in range(x_start[n], x_start[n + 1]):
+        for f in range(F):
+            part = x_value[p] * factors[x_id[p], f]
+            total += 0.5 * part * (mixed[n, f] - part)
+    return total
+
+
+@gradient(FactorizationMachine.factors, over=FactorizationMachine.x, kind="SPARSE", used=FactorizationMachine.x)
+def factorization_machine_dfactors_sparse(u, f, dy, factors, mixed, x_used_id, x_used_start, x_used_row, x_used_value):
+    own = factors[x_used_id[u], f]
+    total = 0.0
+    for p in range(x_used_start[u], x_used_start[u + 1]):
+        value = x_used_value[p]
+        total += dy[x_used_row[p]] * value * (mixed[x_used_row[p], f] - value * own)
     return total

@@ -1,6 +1,6 @@
 """Affine maps of rows."""
 
-from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each, gradient, layer
+from paddle_layers.define import Bias, Example, Float, Input, Int, Output, Param, each, fill, gradient, layer
 
 
 @layer(
@@ -86,4 +86,103 @@ def fc_dweight_sparse(u, k, dy, x_used_start, x_used_row, x_used_value):
     total = 0.0
     for p in range(x_used_start[u], x_used_start[u + 1]):
         total += x_used_value[p] * dy[x_used_row[p], k]
+    return total
+
+
+@layer("selective_fc", elsewhere={"Paddle": "selective_fc"}, since=1)
+class SelectiveFullyConnected:
+    """Affine map of every row, of which only the columns are computed that are selected for the row.
+
+    `y[n, k] = sum_c x[n, c] * weight[k, c] + bias[k]` for the columns k that are set in row n of `selected`, and
+    `others` in all other columns; there is no gradient from these, and that of the weight has only the rows in use. For
+    a `softmax` behind the layer let `others` be a large negative number. In Paddle `size` says once more how many
+    columns there are, rows hold the selected ones alone, and there may be several inputs.
+    """
+
+    x = Input("N C", "rows of features", seq=(0, 1, 2))
+    selected = Input("N K", "the columns that are wanted of each row", kinds=("SPARSE_INT",), seq=(0, 1, 2))
+    weight = Param("K C", "one row per output", init="xavier")
+    bias = Param("K", "added to the selected columns", init="zero")
+    y = Output("N K", "as many columns as `selected` has")
+    others = Float("value of the columns that are not selected", default=0.0)
+    examples = (
+        Example(x="3", selected="sparse ids 6"),
+        Example(x="sequence of 2", selected="sequence of sparse ids 4", others=-100.0),
+    )
+
+
+@fill(SelectiveFullyConnected.y, per="N")
+def selective_fc_y(n, y, x, weight, bias, others, selected_start, selected_id, C, K):
+    for k in range(K):
+        y[n, k] = others
+    for p in range(selected_start[n], selected_start[n + 1]):
+        k = selected_id[p]
+        total = bias[k]
+        for c in range(C):
+            total += x[n, c] * weight[k, c]
+        y[n, k] = total
+
+
+@gradient(SelectiveFullyConnected.x)
+def selective_fc_dx(n, c, dy, weight, selected_start, selected_id):
+    total = 0.0
+    for p in range(selected_start[n], selected_start[n + 1]):
+        total += dy[n, selected_id[p]] * weight[selected_id[p], c]
+    return total
+
+
+@gradient(SelectiveFullyConnected.weight, used=SelectiveFullyConnected.selected)
+def selective_fc_dweight(u, c, dy, x, selected_used_id, selected_used_start, selected_used_row):
+    total = 0.0
+    for p in range(selected_used_start[u], selected_used_start[u + 1]):
+        n = selected_used_row[p]
+        total += dy[n, selected_used_id[u]] * x[n, c]
+    return total
+
+
+@gradient(SelectiveFullyConnected.bias, used=SelectiveFullyConnected.selected)
+def selective_fc_dbias(u, dy, selected_used_id, selected_used_start, selected_used_row):
+    total = 0.0
+    for p in range(selected_used_start[u], selected_used_start[u + 1]):
+        total += dy[selected_used_row[p], selected_used_id[u]]
+    return total
+
+
+@layer("trans_fc", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "trans_fc"}, since=1)
+class TransposedFullyConnected:
+    """Affine map of every row by a weight that is stored transposed: `y = x @ weight.T + bias`.
+
+    The weight has the shape of that of an `fc` in the other direction, so that `share` makes the two one parameter, as
+    encoder and decoder of an autoencoder may have it. Paddle has it as a projection of `mixed`.
+    """
+
+    x = Input("N C...", "rows of features", seq=(0, 1, 2))
+    weight = Param("K C", "one row per output", init="xavier")
+    bias = Bias("K")
+    y = Output("N K", "`size` values per row")
+    size = Int("number of outputs", min=1, axis="K")
+    examples = (Example(x="5", size=3), Example(x="2x1x2", size=2, bias=False), Example(x="sequence of 3", size=2))
+
+
+@each(TransposedFullyConnected.y)
+def trans_fc_y(n, k, x, weight, C):
+    total = 0.0
+    for c in range(C):
+        total += x[n, c] * weight[k, c]
+    return total
+
+
+@gradient(TransposedFullyConnected.x)
+def trans_fc_dx(n, c, dy, weight, K):
+    total = 0.0
+    for k in range(K):
+        total += dy[n, k] * weight[k, c]
+    return total
+
+
+@gradient(TransposedFullyConnected.weight)
+def trans_fc_dweight(k, c, dy, x, N):
+    total = 0.0
+    for n in range(N):
+        total += dy[n, k] * x[n, c]
     return total

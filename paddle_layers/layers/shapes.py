@@ -3,6 +3,7 @@
 import math
 
 from paddle_layers.define import (
+    Bool,
     Example,
     Input,
     Int,
@@ -216,3 +217,39 @@ def flatten_y(i, x):
 @gradient(Flatten.x)
 def flatten_dx(i, dy):
     return dy[i]
+
+
+@layer("repeat", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "featmap_expand"}, since=1)
+class Repeat:
+    """Repeats the columns of every row: as a whole, or each by itself.
+
+    With two repeats, the row `[a, b]` becomes `[a, b, a, b]`, or `[a, a, b, b]` if `as_row_vector` is false. Paddle's
+    helper is `repeat_layer`; rows themselves are repeated by `expand`.
+    """
+
+    x = Input("N C", "rows", seq=(0, 1, 2))
+    y = Output("N D", "rows `num_repeats` times as wide")
+    num_repeats = Int("how often", min=1, aliases=("num_filters",))
+    as_row_vector = Bool("repeat the row (true) or every column (false)", default=True)
+    examples = (
+        Example(x="3", num_repeats=2),
+        Example(x="sequence of 2", num_repeats=3, as_row_vector=False, act="tanh"),
+    )
+
+
+@infer(Repeat)
+def repeat_sizes(C, num_repeats):
+    return {"D": C * num_repeats}
+
+
+@each(Repeat.y)
+def repeat_y(n, d, x, as_row_vector, num_repeats, C):
+    return x[n, d % C] if as_row_vector else x[n, d // num_repeats]
+
+
+@gradient(Repeat.x)
+def repeat_dx(n, c, dy, as_row_vector, num_repeats, C):
+    total = 0.0
+    for j in range(num_repeats):
+        total += dy[n, j * C + c] if as_row_vector else dy[n, c * num_repeats + j]
+    return total

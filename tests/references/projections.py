@@ -8,4 +8,14 @@ def fc(inputs, params, attributes):
     return {"y": rows + params["bias"] if attributes["bias"] else np.asarray(rows)}
 
 
-REFERENCES = {"fc": fc}
+def selective_fc(inputs, params, attributes):
+    whole = inputs["x"] @ params["weight"].T + params["bias"]
+    return {"y": np.where(inputs["selected"] > 0, whole, attributes["others"])}
+
+
+def trans_fc(inputs, params, attributes):
+    x = inputs["x"].reshape(len(inputs["x"]), -1)
+    return {"y": x @ params["weight"].T + (params["bias"] if attributes["bias"] else 0.0)}
+
+
+REFERENCES = {"fc": fc, "trans_fc": trans_fc, "selective_fc": selective_fc}

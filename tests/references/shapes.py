@@ -26,4 +26,16 @@ def flatten(inputs, params, attributes):
     return {"y": inputs["x"].reshape(len(inputs["x"]), -1)}
 
 
-REFERENCES = {"concat": concat, "slice": slice_, "split": split, "reshape": reshape, "flatten": flatten}
+def repeat(inputs, params, attributes):
+    count = attributes["num_repeats"]
+    return {"y": np.tile(inputs["x"], count) if attributes["as_row_vector"] else np.repeat(inputs["x"], count, axis=1)}
+
+
+REFERENCES = {
+    "concat": concat,
+    "slice": slice_,
+    "split": split,
+    "reshape": reshape,
+    "flatten": flatten,
+    "repeat": repeat,
+}
