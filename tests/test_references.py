@@ -50,8 +50,11 @@ def test_layer_computes_its_reference(case, dtype):
 
 
 def parameters_of(net, definition):
-    """Values of parameters and states by field name, a list where there is one per item."""
+    """Values of parameters and states by field name, a list where there is one per item; of parts as `part.weight`."""
     found = {}
+    if definition.is_composite:
+        held = {**net.parameters, **net.states}
+        return {name.removeprefix(f"{LAYER}."): one.value.astype(np.float64) for name, one in held.items()}
     for name, field in {**definition.params, **definition.states}.items():
         items = [p for key, p in net.parameters.items() if key.removeprefix(f"{LAYER}.").rstrip("_0123456789") == name]
         values = [p.value.astype(np.float64) for p in items]

@@ -45,6 +45,15 @@ class Body(NamedTuple):
     outputs: tuple[str, ...]
     output_types: tuple[Type, ...]
 
+    def layers(self) -> Iterator[LayerDefinition]:
+        """Definitions of all parts, their activations and their own parts."""
+        for part in self.parts:
+            yield part.definition
+            if part.activation is not None:
+                yield part.activation[0]
+            if part.binding.body is not None:
+                yield from part.binding.body.layers()
+
 
 @dataclass(frozen=True, eq=False)
 class Wire:

@@ -137,8 +137,11 @@ def _at(variable: Variable, values: Array, place: tuple[int, ...], value: float)
 
 
 def _has_kinks(case: Case) -> bool:
-    """Whether the layer or its activation declares points without a derivative."""
-    inputs = list(case.definition.inputs.values())
+    """Whether the layer, its activation or one of its parts declares points without a derivative."""
+    layers = [case.definition]
     if "act" in case.definition.common:
-        inputs += registries["layer"][case.attributes["act"]].inputs.values()
-    return any(field.kinks for field in inputs)
+        layers.append(registries["layer"][case.attributes["act"]])
+    if case.definition.is_composite:
+        body = case.definition.bind_axes(case.types, case.attributes).body
+        layers += body.layers() if body is not None else ()
+    return any(field.kinks for layer in layers for field in layer.inputs.values())

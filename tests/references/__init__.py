@@ -9,6 +9,7 @@ where all values are float64 arrays (ids are int64) and
   one. Sequences lie end to end; `inputs["x.starts"]` is then a list of arrays of starts in rows, each with the number
   of rows at its end: [sequences], or [sequences, sub-sequences] where nested. Sparse rows are given as dense arrays.
 - `params` has parameters, the bias where there is one, and running states by name; a list where there is one per item.
+  Those of a layer made of layers have the names of the parts, as `gates.weight`.
 - `attributes` has all attributes, filled with defaults, and `training`.
 - `outputs` has an array by output name, a list for a repeatable output. None means that there is nothing to compare,
   for example because the values are random. The bias is added; `act` is not applied. Statistics have numbers for the

@@ -1,0 +1,119 @@
+"""Sums of terms, each of them a word: the `mixed` layer."""
+
+from paddle_layers.define import Bool, Example, Input, Int, Output, Strings, body, layer, require
+from paddle_layers.define.errors import suggestion
+from paddle_layers.define.types import KINDS
+
+MAPS = {"full_matrix": "fc", "trans_full_matrix": "trans_fc", "table": "embedding"}
+"""Terms that give as many columns as the layer has, and their layers."""
+COLUMNWISE = ("identity", "dot_mul", "scaling", "context", "dot_mul_operator")
+"""Terms whose number of columns follows from their input."""
+TERMS = (*MAPS, *COLUMNWISE)
+
+
+@layer("mixed", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "mixed"}, since=1)
+class Mixed:
+    """Sum of terms: each word of `terms` takes the next input, `dot_mul_operator` the next two.
+
+    * `full_matrix`: `x @ weight`, as `fc` without bias; `x` may be sparse
+    * `trans_full_matrix`: `x @ weight.T`, the weight stored as that of an `fc` in the other direction, to share it
+    * `table`: the row of a table that has the number `x`, as `embedding`
+    * `identity`: `x` as it is, or its columns from `offset` on
+    * `dot_mul`: every column of `x` times a learned number
+    * `scaling`: `x` times one learned number
+    * `context`: the rows around each row side by side, `context_len` of them
+    * `dot_mul_operator`: the product of two inputs, column by column
+
+    Each term is a layer of its own here that is called by its word: `param { of: "full_matrix.weight" }` speaks of a
+    parameter. Words that are there several times are numbered: `full_matrix_0.weight`, `full_matrix_1.weight`. Paddle
+    calls the terms projections and operators, and has some for images: for these put `addto` behind `conv` layers.
+    """
+
+    x = Input("N C_i...", "what the terms take, in their order", repeatable=True, kinds=KINDS, seq=(0, 1, 2))
+    y = Output("N K", "the sum")
+    terms = Strings("a word for each term: " + ", ".join(f"`{term}`" for term in TERMS), min_items=1)
+    size = Int("number of columns; when absent: that of the first term with columns of its own", min=1, optional=True)
+    offset = Int("first of the columns that `identity` takes; when absent: all of them", min=0, optional=True)
+    context_len = Int("rows of `context`", default=3, min=1, max=1024)
+    context_start = Int("first row of `context`, counted from the row; when absent: it lies around it", optional=True)
+    bias = Bool("add `bias.offset`, a learned number for every column", default=False)
+    examples = (
+        Example(x=["3", "ids<5"], terms=["full_matrix", "table"], size=4, act="tanh"),
+        Example(x=["3", "3", "1x3", "3"], terms=["dot_mul", "scaling", "dot_mul_operator"], bias=True),
+        Example(x=["sequence of 2", "sequence of 4"], terms=["context", "identity"], context_len=2),
+        Example(x=["5", "5"], terms=["identity", "full_matrix"], size=2, offset=1),
+        Example(x=["sparse 4", "2"], terms=["full_matrix", "trans_full_matrix"], size=3),
+        Example(x=["3", "2"], terms=["full_matrix", "full_matrix"], size=2),
+    )
+
+
+@body(Mixed)
+def mixed_body(net, x, terms, size, offset, context_len, context_start, bias):
+    check_terms(terms, len(x))
+    columns = size or own_columns(terms, x, offset, context_len)
+    inputs, given = list(x), []
+    for number, term in enumerate(terms):
+        taken = [inputs.pop(0) for _ in range(inputs_of(term))]
+        name = term if terms.count(term) == 1 else f"{term}_{terms[:number].count(term)}"
+        value = add_term(net, term, taken, name, columns, offset, context_len, context_start)
+        found = value.type.size
+        require(found == columns, "terms", f"term {number + 1}, `{term}`, gives {found} columns, not {columns}")
+        given.append(value)
+    total = net.addto(*given, name="sum")
+    return net.shift(total, name="bias") if bias else total
+
+
+def inputs_of(term):
+    """How many inputs a term takes."""
+    return 2 if term == "dot_mul_operator" else 1
+
+
+def check_terms(terms, count):
+    """Refuse words that are no terms, and terms that take more or fewer inputs than there are."""
+    for term in terms:
+        require(term in TERMS, "terms", f"there is no term `{term}`{suggestion(term, TERMS)}")
+    wanted = sum(map(inputs_of, terms))
+    require(wanted == count, "terms", f"the terms take {wanted} inputs, but there are {count}")
+
+
+def own_columns(terms, x, offset, context_len):
+    """Columns of the first term whose number of columns follows from its input."""
+    first = 0
+    for term in terms:
+        if term not in MAPS and not (term == "identity" and offset is not None):
+            break
+        first += inputs_of(term)
+    require(first < len(x), "size", f"`{terms[0]}` can give any number of columns: set `size`")
+    return x[first].type.size * (context_len if term == "context" else 1)
+
+
+def add_term(net, term, taken, name, columns, offset, context_len, context_start):
+    """The layer of a term."""
+    if term in MAPS:
+        settings = {} if term == "table" else {"bias": False}
+        return getattr(net, MAPS[term])(*taken, size=columns, name=name, **settings)
+    rows = [as_rows(net, wire) for wire in taken]
+    if term == "context":
+        return net.context(*rows, length=context_len, start=context_start, name=name)
+    if term == "dot_mul":
+        return net.scale(*rows, bias=False, name=name)
+    if term == "dot_mul_operator":
+        return net.eltwise(*rows, operation="PROD", name=name)
+    if term == "scaling":
+        one_channel = net.reshape(*rows, dims=[1, -1])
+        return net.flatten(net.scale(one_channel, bias=False, name=name))
+    return rows[0] if offset is None else cut(net, rows[0], name, offset, columns)
+
+
+def as_rows(net, wire):
+    """A value as rows of columns: images and single numbers get another shape, ids and sparse rows stay."""
+    return net.flatten(wire) if wire.type.kind == "DENSE" and len(wire.type.dims) != 1 else wire
+
+
+def cut(net, wire, name, offset, columns):
+    """Columns from `offset` on."""
+    left = wire.type.size - offset - columns
+    require(left >= 0, "offset", f"{columns} columns from {offset} on are more than the {wire.type.size} of the input")
+    sizes = [size for size in (offset, columns, left) if size]
+    pieces = net.slice(wire, sizes=sizes, name=name)
+    return pieces[int(offset > 0)] if len(sizes) > 1 else pieces
