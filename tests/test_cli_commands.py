@@ -201,6 +201,19 @@ def test_layers(run: Run) -> None:
     assert "did you mean `relu`" in run("layers", "relo", status=1).stderr
 
 
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("value_printer_evaluator", "Paddle's `value_printer` is the callback `print` here"),
+        ("sum_evaluator", "Paddle's `sum` is called `row_sum` here"),
+        ("InnerProduct", "Caffe's `InnerProduct` is called `fc` here"),
+        ("acuracy", "did you mean `accuracy`?"),
+    ],
+)
+def test_layers_of_a_name_elsewhere_says_what_it_is_here(run: Run, name: str, hint: str) -> None:
+    assert f"no layer is called `{name}`; {hint}" in run("layers", name, status=1).stderr
+
+
 def test_docs(run: Run, tmp_path: Path) -> None:
     assert "start with" in run("docs", "pages").stdout
     assert (tmp_path / "pages" / "layers" / "fc.md").is_file()

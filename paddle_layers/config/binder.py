@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_layers.define import Attributes, Definition, broken_plugin, registries
+from paddle_layers.define.elsewhere import meant_elsewhere
 
 from .diagnostics import Fix, Report
 from .fields import BLOCK, BROKEN, LIST, STRING, Field, Fields, items
@@ -220,15 +221,17 @@ class Binder:
     def unknown_type(self, registry: str, name: str, start: int) -> None:
         """Report a type that nobody registered, with the nearest name and names in other systems."""
         known = registries[registry]
-        elsewhere = next(
-            ((d.name, system) for d in known.values() for system, other in d.elsewhere.items() if other == name), None
-        )
-        plugin = broken_plugin(name)
-        near = None if plugin else elsewhere[0] if elsewhere else nearest(name, known, 0.5)
+        plugin, meant = broken_plugin(name), meant_elsewhere(registry, name)
+        if plugin:
+            near = None
+        elif meant is not None:
+            near = meant.definition.name if meant.definition.kind == registry else None
+        else:
+            near = nearest(name, known, 0.5)
         if plugin:
             hint = f"the plugin `{plugin.prefix}`, which would bring it, {plugin.fate}"
-        elif elsewhere:
-            hint = f"{elsewhere[1]}'s `{name}` is called `{elsewhere[0]}` here"
+        elif meant is not None:
+            hint = meant.hint(registry)
         elif near:
             hint = f"did you mean `{near}`?"
         else:

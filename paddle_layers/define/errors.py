@@ -21,14 +21,15 @@ class DefinitionError(Exception):
 
 
 class UnknownName(KeyError):
-    """Nothing of this name is registered."""
+    """Nothing of this name is registered; `hint` says what is meant if another system calls something so."""
 
-    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
-        self.kind, self.name, self.known = kind, name, sorted(known)
+    def __init__(self, kind: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        self.kind, self.name, self.known, self.hint = kind, name, sorted(known), hint
         super().__init__(name)
 
     def __str__(self) -> str:
-        return f"no {self.kind} is called `{self.name}`{suggestion(self.name, self.known)}"
+        hint = f"; {self.hint}" if self.hint else suggestion(self.name, self.known)
+        return f"no {self.kind} is called `{self.name}`{hint}"
 
 
 class InvalidAttributes(ValueError):

@@ -60,7 +60,10 @@ class Registry:
     def __getitem__(self, name: str) -> Any:
         found = self.get(name)
         if found is None:
-            raise UnknownName(self.kind, name, self._entries)
+            from .elsewhere import meant_elsewhere
+
+            meant = meant_elsewhere(self.kind, name)
+            raise UnknownName(self.kind, name, self._entries, meant.hint(self.kind) if meant else "")
         return found
 
     def __contains__(self, name: object) -> bool:

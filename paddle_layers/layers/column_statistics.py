@@ -38,7 +38,7 @@ def row_sum_mean(total, rows):
     return ratio(total, rows)
 
 
-@layer("column_sum", elsewhere={"Paddle": "last-column-sum"}, since=1)
+@layer("column_sum", elsewhere={"Paddle": "last-column-sum, column_sum"}, since=1)
 class ColumnSum:
     """Mean over the rows of one column, for instance of the probability of a class; the last column as in Paddle."""
 

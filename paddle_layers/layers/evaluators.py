@@ -156,7 +156,7 @@ def precision_recall_measures(positive_label, correct, found, wanted):
     return (*(ratio(sum(numbers), len(numbers)) for numbers in known), ratio(sum(correct), sum(wanted)))
 
 
-@layer("auc", elsewhere={"Paddle": "last-column-auc"}, since=1)
+@layer("auc", elsewhere={"Paddle": "last-column-auc, auc, auc-validation"}, since=1)
 class Auc:
     """Area under the ROC curve: the share of the pairs of a row of class 1 and one of class 0 in the right order.
 

@@ -71,7 +71,7 @@ def seq_classification_error_share(wrong, sequences):
     return ratio(wrong, sequences)
 
 
-@layer("pnpair", elsewhere={"Paddle": "pnpair"}, since=1)
+@layer("pnpair", elsewhere={"Paddle": "pnpair, pnpair-validation"}, since=1)
 class PnPair:
     """Share of the pairs of rows of one sequence, such as the answers to a query, that the scores put in order.
 

@@ -1,0 +1,49 @@
+"""Names in other systems: what is meant by a name that nobody registered here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from .definitions import Definition
+from .registry import registries
+
+ENDINGS = ("layer", "evaluator")
+"""What the helpers of Paddle and the types of Mocha add to a name."""
+
+
+class Meant(NamedTuple):
+    """A definition here, and the name of the same thing in another system."""
+
+    definition: Definition
+    system: str
+    name: str
+
+    def hint(self, kind: str) -> str:
+        """What to write instead, for somebody who looked for a definition of this kind."""
+        own = self.definition
+        what = f"called `{own.name}`" if own.kind == kind else f"the {own.kind} `{own.name}`"
+        return f"{self.system}'s `{self.name}` is {what} here"
+
+
+def meant_elsewhere(kind: str, name: str) -> Meant | None:
+    """What another system calls so, give or take an ending and the case; best with this name and of this kind."""
+    plain, exact = _plain(name), {name, _stem(name)}
+    found = [meant for meant in _names() if _plain(meant.name) == plain]
+    return min(found, key=lambda m: (m.name not in exact, m.definition.kind != kind), default=None)
+
+
+def _names() -> Iterator[Meant]:
+    for registry in registries.values():
+        for definition in registry.values():
+            for system, names in definition.elsewhere.items():
+                yield from (Meant(definition, system, name) for name in names.split(", "))
+
+
+def _stem(name: str) -> str:
+    ending = next((ending for ending in ENDINGS if name.lower().endswith(ending)), "")
+    return name[: len(name) - len(ending)].rstrip("_")
+
+
+def _plain(name: str) -> str:
+    return _stem(name).lower().replace("_", "").replace("-", "")
