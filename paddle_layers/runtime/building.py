@@ -75,7 +75,7 @@ class Builder:
                 extra = self.operation(f"{prefix}{node.name}.{follower}", layer, attributes, outputs[:1], node)
                 outputs = (*extra.outputs, *outputs[1:])
         for name, value in zip(node.output_names, outputs, strict=True):
-            value.name = prefix + name
+            value.name = prefix.replace(".", "/") + name  # `a.b` is an output of `a`, `a/b` one of a layer inside
             scope[name] = value
 
     def operation(
@@ -110,9 +110,9 @@ class Builder:
         scope = dict(zip(inside.inputs, inputs, strict=True))
         for part in inside.nodes:
             self.add(part, scope, prefix)
-        for name, value in scope.items():
+        for value in scope.values():
             if not any(value is one for one in inputs):
-                self.graph.values[prefix + name] = value
+                self.graph.values[value.name] = value
         return self._own(prefix, [scope[name] for name in inside.outputs], inputs)
 
     def _propagate(self, node: Node, inputs: tuple[Value, ...], ops: Sequence[Op]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from paddle_layers.define import ShapeError, registries
+from paddle_layers.define import ShapeError, Type, registries
 
 from .graph import Op, Value
 from .step_layers import Reorder, ReorderIds, Repeat, RepeatSequence, definition_of
@@ -97,7 +97,7 @@ class _Group:
         type_, name = part.output_types[0], self.prefix + part.name
         boot = [self._boot(part.name, given[other]) for other in part.inputs]
         linear = registries["layer"]["linear"]
-        binding = linear.bind_axes([value.type for value in boot] or [type_], linear.bind({}))
+        binding = linear.bind_axes([Type.dense()], linear.bind({}))
         op = Op(name, linear, part.attributes, binding, tuple(boot))
         op.steps = self.steps
         op.outputs = (Value(name, type_, self.steps.rows),)

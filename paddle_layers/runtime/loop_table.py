@@ -53,7 +53,8 @@ class LoopTable:
     def _write(self, launch: Launch, arguments: Arguments, group: Steps, entries: Ints, step: Ints) -> None:
         pointers = np.zeros((len(entries), max(len(arguments.refs), 1)), np.int64)
         for column, ref in enumerate(arguments.refs):
-            pointers[:, column] = self._addresses(ref, group)[step]
+            itemsize = np.dtype(self._dtype if ref.dtype == "real" else ref.dtype).itemsize
+            pointers[:, column] = addresses(ref, group, self._address, itemsize)[step]
         ints = np.zeros((len(entries), max(len(arguments.ints), 1)), np.int64)
         for column, value in enumerate(arguments.ints):
             if isinstance(value, Key):
@@ -68,22 +69,22 @@ class LoopTable:
         self.rows[entries, 5] = arguments.floats
         self.work[entries] = np.maximum(totals * launch.weight, launch.work * share(group)[step])
 
-    def _addresses(self, ref: Ref, group: Steps) -> Ints:
-        """Where an array begins in each step."""
-        itemsize = np.dtype(self._dtype if ref.dtype == "real" else ref.dtype).itemsize
-        begin = moved(ref, group)
-        found = self._address(ref) + begin.elements * itemsize
-        if begin.boot is None:
-            return found
-        assert isinstance(ref.owner, Lagged)
-        assert ref.owner.boot is not None
-        boot = self._address(ref._replace(owner=ref.owner.boot)) + begin.boot * itemsize
-        return np.where(begin.boot >= 0, boot, found)
-
     def set_keys(self, key: Callable[[str], int]) -> None:
         """Draw the keys of random operations: each step has its own, the same on the way back."""
         for column, op, step in self._keys:
             column[:] = key(op) + step
+
+
+def addresses(ref: Ref, group: Steps, address: Callable[[Ref], int], itemsize: int) -> Ints:
+    """Where an array begins in each step."""
+    begin = moved(ref, group)
+    found: Ints = address(ref) + begin.elements * itemsize
+    if begin.boot is None:
+        return found
+    assert isinstance(ref.owner, Lagged)
+    assert ref.owner.boot is not None
+    boot = address(ref._replace(owner=ref.owner.boot)) + begin.boot * itemsize
+    return np.where(begin.boot >= 0, boot, found)
 
 
 def items(launch: Launch, group: Steps) -> Ints:

@@ -10,6 +10,8 @@ from __future__ import annotations
 import gc
 import random
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -108,6 +110,12 @@ def seconds(call: Callable[[], Any]) -> float:
     return time.process_time() - begin
 
 
+def wall_seconds(command: list[str]) -> float:
+    begin = time.perf_counter()
+    subprocess.run(command, check=True, capture_output=True)
+    return time.perf_counter() - begin
+
+
 def faults(text: str) -> int:
     """How many diagnostics a text gets."""
     try:
@@ -137,6 +145,9 @@ def main() -> None:
         mine, onnxs = (statistics.median(column) * 1e3 for column in zip(*pairs, strict=True))
         ratio = statistics.median(a / b for a, b in pairs)
         print(f"{name:<22}{mine:>9.1f}{onnxs:>9.1f}{ratio:>7.2f}{goal:>6}")
+    digits = [sys.executable, "-m", "paddle_layers", "validate", "docs/examples/digits/train.textproto"]
+    whole = statistics.median(wall_seconds(digits) for _ in range(ROUNDS))
+    print(f"`validate` of a small file as a process: {whole:.2f} s (goal 0.5)")
 
 
 if __name__ == "__main__":

@@ -74,6 +74,12 @@ class Cuda:
         failed = [row for row, kernel in enumerate(kernels) if kernel == NONE]
         if not failed:
             return table
+        for row in failed:
+            if launches[row].loop is not None:
+                raise DeviceError(
+                    f"`{launches[row].op}` has no CUDA kernel ({self._reasons[drivers[row].text]}), and the steps of a "
+                    'recurrent group run on one device; the device "cpu" runs them all'
+                )
         hosts = {row: HostLaunch(self._card, launches[row], dtype, address) for row in failed}
         warn_of([(launches[row], host, self._reasons[drivers[row].text]) for row, host in hosts.items()])
         return MixedTable(table, hosts)

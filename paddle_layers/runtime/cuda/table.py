@@ -6,11 +6,15 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from paddle_layers.runtime.arguments import Key, Rate, Ref, Setting
 from paddle_layers.runtime.domains import Extent, rows_now
 from paddle_layers.runtime.drivers import Kernel
 from paddle_layers.runtime.table import Sizes
+from paddle_layers.runtime.unrolling import Section, sections_of
+
+from .loop_table import CudaLoop
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.launches import Launch
@@ -22,8 +26,8 @@ COLUMNS = ("function", "blocks", "threads", "parameters")
 """Columns of a table (int64): the kernel's handle, blocks, threads of a block, address of the parameters' addresses."""
 
 
-Slot = Extent | float | Rate | Setting | Key
-"""What a parameter of 8 bytes is filled with."""
+Slot = Extent | float | Rate | Setting | Key | Ref
+"""What a parameter of 8 bytes is filled with; an array stands for its address."""
 
 
 class CudaTable:
@@ -42,7 +46,8 @@ class CudaTable:
         self._slots: list[Slot] = []
         self._launches = launches
         first = [self._pack(launch) for launch in launches]
-        self.slots = np.array([slot.extra if isinstance(slot, Extent) else 0 for slot in self._slots] or [0], np.int64)
+        self._spans = list(zip(first, [*first[1:], len(self._slots)], strict=True))
+        self.slots = np.array([self._number(slot) for slot in self._slots] or [0], np.int64)
         self._addresses = self.slots.ctypes.data + 8 * np.arange(len(self.slots), dtype=np.int64)
         self.rows = np.zeros((len(launches), len(COLUMNS)), np.int64)
         self.rows[:, 0] = kernels
@@ -58,6 +63,13 @@ class CudaTable:
         for at, slot in enumerate(self._slots):
             if isinstance(slot, float):
                 self._put_real(at, slot)
+        self._sections = sections_of(launches)
+        self._loops: list[CudaLoop] = []
+
+    def _number(self, slot: Slot) -> int:
+        if isinstance(slot, Ref):
+            return self._address(slot)
+        return slot.extra if isinstance(slot, Extent) else 0
 
     def _pack(self, launch: Launch) -> int:
         """Append the parameters of a launch; gives the first one's place."""
@@ -85,7 +97,7 @@ class CudaTable:
         for size in ref.shape[:0:-1]:
             strides.insert(0, strides[0] * size.extra)
         whole = ref.shape[0] * (strides[0] // itemsize)
-        self._slots += [Extent(), Extent(), whole, Extent(itemsize), Extent(self._address(ref)), *ref.shape]
+        self._slots += [Extent(), Extent(), whole, Extent(itemsize), ref, *ref.shape]
         self._slots += map(Extent, strides)
 
     def _put_real(self, at: int, value: float) -> None:
@@ -101,13 +113,30 @@ class CudaTable:
         self._totals.write(blocks)
         for row, items in self._tuned:
             blocks[row] = items(rows_now)
+        self._spread_out(blocks, self._spread)
+        self._loops = [self._written_out(section) for section in self._sections]
+
+    def _spread_out(self, blocks: NDArray[np.int64], which: NDArray[np.bool_]) -> None:
+        """Blocks of threads for elements."""
         threads = self._card.threads
-        blocks[self._spread] = np.minimum((blocks[self._spread] + threads - 1) // threads, self._card.blocks)
+        blocks[which] = np.minimum((blocks[which] + threads - 1) // threads, self._card.blocks)
+
+    def _written_out(self, section: Section) -> CudaLoop:
+        places = range(section.first, section.last)
+        slots = [self._slots[slice(*self._spans[place])] for place in places]
+        numbers = [self.slots[slice(*self._spans[place])] for place in places]
+        sizes = [itemsizes(self._dtype, found) for found in slots]
+        loop = CudaLoop(section, self._launches, slots, numbers, sizes, self._address)
+        loop.rows[:, [0, 2]] = self.rows[loop.places][:, [0, 2]]
+        self._spread_out(loop.rows[:, 1], self._spread[loop.places])
+        return loop
 
     def set_keys(self, key: Callable[[str], int]) -> None:
         """Draw the keys of random operations for a step."""
         for at, op in self._keys:
             self.slots[at] = key(op)
+        for loop in self._loops:
+            loop.set_keys(key)
 
     def set_numbers(self, values: Mapping[str, float]) -> None:
         """Write the real numbers that are new in every step."""
@@ -115,8 +144,22 @@ class CudaTable:
             self._put_real(at, values[setting.name] * setting.factor)
 
     def run(self, start: int, stop: int) -> None:
-        """Queue launches `start` to `stop`."""
+        """Queue launches `start` to `stop`; a loop runs whole where its first launch is among them."""
+        for section, loop in zip(self._sections, self._loops, strict=False):
+            if start < section.last and section.first < stop:
+                self._card.launch(self.rows[start : section.first])
+                if start <= section.first:
+                    self._card.launch(loop.rows)
+                start = section.last
         self._card.launch(self.rows[start:stop])
+
+
+def itemsizes(dtype: str, slots: Sequence[Slot]) -> list[int]:
+    """Bytes of a number of each array; 0 for what is no array."""
+    return [
+        np.dtype(dtype if slot.dtype == "real" else slot.dtype).itemsize if isinstance(slot, Ref) else 0
+        for slot in slots
+    ]
 
 
 def elements_of(launch: Launch) -> Extent:
