@@ -109,13 +109,16 @@ class Bias(Param):
 
 
 class State(Field):
-    """Numbers that are kept from step to step and saved, but not trained."""
+    """Numbers that are kept from step to step and saved, but not trained.
 
-    def __init__(self, axes: str, doc: str = "", *, init: Init = "zero") -> None:
+    `fades`, for optimizers: without gradients it soon moves the weight no more.
+    """
+
+    def __init__(self, axes: str, doc: str = "", *, init: Init = "zero", fades: bool = False) -> None:
         if not doc:  # an optimizer's state has the shape of the weights: only the text is given
             axes, doc = "...", axes
         super().__init__(axes, doc)
-        self.init = init
+        self.init, self.fades = init, fades
 
 
 class Temp(Field):

@@ -37,6 +37,8 @@ class Used:
         self.value = value
         self.ids = Domain(f"ids used by {value.name}")
         self.entries = value.entries or value.domain
+        self.host: Ints = np.zeros(0, np.int64)
+        """The used ids of the last backward pass, where asking a device for them would wait for it."""
         self.buffers = {
             "id": Buffer(f"{value.name} used ids", rows_of(self.ids), "int64"),
             "start": Buffer(f"{value.name} used starts", rows_of(self.ids, 1, 1), "int64"),
@@ -139,7 +141,7 @@ class Auxiliary:
                 ids = plan.read(self.ids[name])
             starts = self._fed.get((name, "start"))
             parts = transpose(np.arange(len(ids) + 1) if starts is None else starts, ids)
-            use.ids.rows = len(parts[0])
+            use.host, use.ids.rows = parts[0], len(parts[0])
             for part, array in zip(("id", "start", "row"), parts, strict=False):
                 plan.write(use.buffers[part], array)
             if "value" in use.buffers:

@@ -4,21 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from numpy.typing import NDArray
+
 from paddle_layers.define.elementwise import Elementwise
 
-from .arguments import Argument, Fixed, Ref, Setting, plain_argument
-from .builtin import BLOCK, CLAMP, NORM_FACTOR, SCALE, SQUARES, flat_launch, simple_launch
+from .arguments import Fixed, Ref
+from .builtin import BLOCK, CLAMP, NORM_FACTOR, SCALE, SQUARES, simple_launch
 from .devices import Flat
 from .domains import Extent
 from .launches import Launch
 from .parameters import Parameter
+from .rows import RowGradient
+from .updates import RowUpdate, Rules, update_launches
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from paddle_layers.define import Definition
 
     from .net import Net
+
+PUT_OFF = "put off/"
+"""What the names of arrays begin with that hold steps put off."""
+Gradients = list[RowGradient | None]
 
 
 class Updater:
@@ -26,7 +34,7 @@ class Updater:
 
     Order as in Caffe: gradients are clipped by the norm of all of them, then by value, the penalty is added, then
     the optimizer makes its step. `regularizer` has a definition and attributes, `clip` has `norm` and `value`, each
-    may be None. `states` have the layout of the arena of parameters.
+    may be None.
     """
 
     def __init__(
@@ -40,70 +48,108 @@ class Updater:
     ) -> None:
         if not isinstance(optimizer, Elementwise):
             raise TypeError(f"{optimizer!r} is no optimizer")
-        self.arena, self._device, self._dtype = net.arena, net.target, net.dtype
-        self.states = {name: Flat(net.target, net.arena.values.size, net.dtype) for name in optimizer.states}
-        launches = self._clipping(clip)
-        for parameter in self.arena.trained:
-            decay = parameter.settings.decay_mult if parameter.settings is not None else 1.0
-            if regularizer is not None and decay:
-                launches.append(self._penalty(regularizer, parameter, decay))
-            launches.append(self._step(optimizer, attributes, parameter))
-        self._count = len(launches)
-        self._table = net.target.table(launches, net.dtype, _address)
-        self._table.set_rows()
+        self.arena, self._device, self._dtype, self._clip = net.arena, net.target, net.dtype, clip
+        self._states = {name: Flat(net.target, net.arena.values.size, net.dtype) for name in optimizer.states}
+        self._rules = Rules(optimizer, attributes, regularizer)
+        self._row_updates = [
+            RowUpdate(self._rules, parameter, self._tables(parameter), net.target, net.dtype)
+            for parameter in self.arena.trained
+            if parameter.by_rows
+        ]
+        self._build(self._found())
+
+    @property
+    def states(self) -> dict[str, Flat]:
+        """The states of the optimizer, in the layout of the arena of parameters."""
+        self.catch_up()
+        return self._states
+
+    def catch_up(self) -> None:
+        """Do all that has been put off for rows that no batch has used since."""
+        for update in self._row_updates:
+            update.parameter.catch_up()
+
+    def saved(self) -> dict[str, NDArray[Any]]:
+        """Arrays from which `restore` goes on with the same bits: the states, and what has been put off.
+
+        They are views where they can be: look at no parameter before they are written.
+        """
+        arrays = {name: flat.read() for name, flat in self._states.items()}
+        for update in self._row_updates:
+            arrays |= {f"{PUT_OFF}{update.parameter.name}/{part}": array for part, array in update.put_off().items()}
+        return arrays
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from `saved`, after the parameters have been loaded."""
+        for name, flat in self._states.items():
+            flat.write(arrays[name])
+        for update in self._row_updates:
+            prefix = f"{PUT_OFF}{update.parameter.name}/"
+            if found := {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}:
+                update.put_back(found)
 
     def step(self, rate: float, count: int) -> None:
         """One step with the learning rate `rate`; `count` is the number of the step, from 1."""
+        if self._found() != self._gradients:
+            self._build(self._found())
+        for update in self._row_updates:
+            update.catch_up()
+        if self._row_updates:
+            self._table.set_rows()
         self._table.set_numbers({"rate": rate, "count": float(count)})
         self._table.run(0, self._count)
+        for update in self._row_updates:
+            update.note(rate, float(count))
 
-    def _clipping(self, clip: Any) -> list[Launch]:
-        """By the norm of all gradients, by value, and by the value that a parameter has for itself."""
-        gradients, launches = self.arena.gradients, []
-        every = _ref(gradients)
-        if clip is not None and clip.norm is not None:
-            self._squares = Flat(self._device, -(-gradients.size // BLOCK), "float64")
-            self._factor = Flat(self._device, 1, self._dtype)
-            squares, factor = _ref(self._squares), _ref(self._factor)
-            launches += [
-                simple_launch(SQUARES, "gradients", [squares, every, Extent(gradients.size), Extent(BLOCK)]),
-                simple_launch(NORM_FACTOR, "gradients", [factor, squares, Extent(self._squares.size), clip.norm]),
-                simple_launch(SCALE, "gradients", [every, factor]),
-            ]
-        if clip is not None and clip.value is not None:
-            launches.append(simple_launch(CLAMP, "gradients", [every, clip.value]))
+    def _found(self) -> Gradients:
+        """Gradients by rows of the last backward pass; another plan has others."""
+        return [update.parameter.row_gradient for update in self._row_updates]
+
+    def _build(self, gradients: Gradients) -> None:
+        launches = self._clipping([gradient for gradient in gradients if gradient is not None])
         for parameter in self.arena.trained:
-            own = parameter.settings.clip if parameter.settings is not None else None
-            if own is not None:
-                launches.append(simple_launch(CLAMP, parameter.name, [_ref(gradients, parameter), own]))
+            if not parameter.by_rows:
+                gradient = _ref(self.arena.gradients, parameter)
+                launches += update_launches(self._rules, parameter, self._tables(parameter), gradient)
+        for update, rows in zip(self._row_updates, gradients, strict=True):
+            launches += update.launches(rows)
+        self._gradients, self._count = gradients, len(launches)
+        self._table = self._device.table(launches, self._dtype, _address)
+        self._table.set_rows()
+
+    def _tables(self, parameter: Parameter) -> dict[str, Ref]:
+        """The value and the states of a parameter."""
+        return {name: _ref(flat, parameter) for name, flat in {"value": self.arena.values, **self._states}.items()}
+
+    def _clipping(self, by_rows: Sequence[RowGradient]) -> list[Launch]:
+        """By the norm of all gradients, by value, and by the value that a parameter has for itself."""
+        arrays = [_ref(self.arena.gradients), *(gradient.flat for gradient in by_rows)]
+        launches = []
+        if self._clip is not None and self._clip.norm is not None:
+            launches += self._norm_clipping(arrays)
+        if self._clip is not None and self._clip.value is not None:
+            launches += [simple_launch(CLAMP, "gradients", [array, self._clip.value]) for array in arrays]
+        own = {id(gradient.parameter): gradient.flat for gradient in by_rows}
+        for parameter in self.arena.trained:
+            limit = parameter.settings.clip if parameter.settings is not None else None
+            if limit is not None and (not parameter.by_rows or id(parameter) in own):
+                array = own.get(id(parameter)) or _ref(self.arena.gradients, parameter)
+                launches.append(simple_launch(CLAMP, parameter.name, [array, limit]))
         return launches
 
-    def _penalty(self, regularizer: Any, parameter: Parameter, decay: float) -> Launch:
-        function = regularizer.definition.function
-        offered: dict[str, Argument] = {
-            "value": _ref(self.arena.values, parameter),
-            **{name: plain_argument(value) for name, value in regularizer.attributes.items()},
-        }
-        args: dict[str, Argument] = {"gradient": _ref(self.arena.gradients, parameter)}
-        args |= {name: offered[name] for name in function.args[1:]}
-        args["decay_mult_"] = float(decay)
-        return flat_launch(function, parameter.name, ["gradient"], args, accumulate=True, factor="decay_mult_")
-
-    def _step(self, optimizer: Elementwise, attributes: Mapping[str, Any], parameter: Parameter) -> Launch:
-        function = optimizer.function
-        if function is None:
-            raise optimizer.error("has no @step function")
-        times = parameter.settings.lr_mult if parameter.settings is not None else 1.0
-        states = {name: _ref(array, parameter) for name, array in self.states.items()}
-        offered: dict[str, Argument] = {
-            "gradient": _ref(self.arena.gradients, parameter),
-            "rate": Setting("rate", times),
-            "count": Setting("count"),
-            **{name: plain_argument(value) for name, value in attributes.items()},
-        }
-        args: dict[str, Argument] = {"value": _ref(self.arena.values, parameter), **states}
-        args |= {name: offered[name] for name in function.args[1:] if name not in args}
-        return flat_launch(function, parameter.name, ["value", *states], args)
+    def _norm_clipping(self, arrays: Sequence[Ref]) -> list[Launch]:
+        blocks = [-(-array.shape[0].capacity // BLOCK) for array in arrays]
+        self._squares = Flat(self._device, sum(blocks), "float64")
+        self._factor = Flat(self._device, 1, self._dtype)
+        launches, first = [], self._squares.block.address
+        for array, count in zip(arrays, blocks, strict=True):
+            squares = Ref(Fixed(first), (Extent(count),), "float64")
+            launches.append(simple_launch(SQUARES, "gradients", [squares, array, array.shape[0], Extent(BLOCK)]))
+            first += 8 * count
+        every, factor = _ref(self._squares), _ref(self._factor)
+        total = Extent(self._squares.size)
+        launches.append(simple_launch(NORM_FACTOR, "gradients", [factor, every, total, self._clip.norm]))
+        return [*launches, *(simple_launch(SCALE, "gradients", [array, factor]) for array in arrays)]
 
 
 def _ref(flat: Flat, parameter: Parameter | None = None) -> Ref:

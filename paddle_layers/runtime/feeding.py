@@ -61,6 +61,11 @@ class Batch:
         grown = [d.reserve(self.rows[id(d)]) for d in feed_domains(graph)]
         return any(grown)
 
+    def ids(self, name: str) -> Ints:
+        """The ids of a feed of ids or of sparse rows."""
+        given = self.arrays[name]
+        return given.id if isinstance(given, Csr) else given
+
     def write(self, plan: Plan) -> None:
         """Copy into the plan's buffers."""
         for name, array in self.arrays.items():

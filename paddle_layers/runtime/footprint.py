@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,10 +14,13 @@ from .buffers import place
 from .building import build_graph
 from .feeding import feed_domains
 from .parameters import ParameterSet
+from .rows import mark_row_gradients
 from .schedule import Schedule
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network, Node
+
+    from .graph import Graph
 
 
 @dataclass(frozen=True)
@@ -41,33 +46,40 @@ def footprint(network: Network, batch_size: int, dtype: str = "float32") -> Foot
     """The footprint for batches of `batch_size` rows; sequences are taken to hold one row each."""
     itemsize = np.dtype(dtype).itemsize
     parameters = ParameterSet(dtype)
-    training, inference = (_phase_bytes(network, batch_size, dtype, parameters, phase) for phase in ("train", "test"))
-    counts: dict[str, int] = {}
+    phases = {phase: network.select(phase) for phase in ("train", "test")}
+    graphs = {phase: build_graph(selected, parameters, {}) for phase, selected in phases.items()}
+    mark_row_gradients(graphs.values())
+    training, inference = (
+        _phase_bytes(graph, phases[phase].outputs, batch_size, dtype, training=phase == "train")
+        for phase, graph in graphs.items()
+    )
+    counts: Counter[str] = Counter()
+    gradients: Counter[str] = Counter()
     for parameter in parameters.by_name.values():
         layer = parameter.name.partition(".")[0]
-        counts[layer] = counts.get(layer, 0) + parameter.size
-    trained = sum(parameter.size for parameter in parameters.trained)
-    total = sum(counts.values())
-    layers = {node.name: _layer(node, counts.get(node.name, 0), batch_size, itemsize) for node in network.nodes}
-    return Footprint(layers, total, training + (total + trained) * itemsize, inference + total * itemsize)
+        counts[layer] += parameter.size
+        gradients[layer] += parameter.size if parameter.trained and not parameter.by_rows else 0
+    total, dense = counts.total(), gradients.total()
+    layers = {
+        node.name: _layer(node, counts[node.name], gradients[node.name], batch_size, itemsize) for node in network.nodes
+    }
+    return Footprint(layers, total, training + (total + dense) * itemsize, inference + total * itemsize)
 
 
-def _layer(node: Node, parameters: int, batch_size: int, itemsize: int) -> LayerFootprint:
+def _layer(node: Node, parameters: int, trained: int, batch_size: int, itemsize: int) -> LayerFootprint:
     values = sum(
         batch_size * (8 if type_.kind == "INT" else math.prod(type_.dims) * itemsize) for type_ in node.output_types
     )
     gradients = values if node.definition.facts.can_do_bp else 0
     weights = parameters * itemsize
-    return LayerFootprint(parameters, values + gradients + 2 * weights, values + weights)
+    return LayerFootprint(parameters, values + gradients + weights + trained * itemsize, values + weights)
 
 
-def _phase_bytes(network: Network, batch_size: int, dtype: str, parameters: ParameterSet, phase: str) -> int:
-    """Bytes of the arena that a plan of the phase would have."""
-    selected = network.select(phase)
-    graph = build_graph(selected, parameters, {})
+def _phase_bytes(graph: Graph, outputs: Iterable[str], batch_size: int, dtype: str, *, training: bool) -> int:
+    """Bytes of the arena that a plan of a phase would have."""
     for domain in feed_domains(graph):
         domain.reserve(batch_size)
-    seeds = dict(graph.losses) if phase == "train" else {}
-    keep = [name for name in (*selected.outputs, *graph.losses) if name in graph.values]
-    schedule = Schedule(graph, dtype, training=phase == "train", seeds=seeds, keep=keep)
+    seeds = dict(graph.losses) if training else {}
+    keep = [name for name in (*outputs, *graph.losses) if name in graph.values]
+    schedule = Schedule(graph, dtype, training=training, seeds=seeds, keep=keep)
     return place(schedule.lay_out())

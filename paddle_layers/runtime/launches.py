@@ -80,7 +80,6 @@ def make_launch(names: Names, function: Function, item: int | None, *, accumulat
     tuned = _tuned(names, function, item)
     if tuned is not None:
         return _tuned_launch(names, function, item, tuned, args, accumulate)
-    accumulate = accumulate or function.used is not None
     kernel, extra = _kernel(names, function, item, tree, args, sequence_index, accumulate)
     args |= extra
     total = _total(names, function, args)
@@ -113,8 +112,10 @@ def _kernel(
     if function.scan:
         extra["reverse_"] = Extent(int(bool(names.op.attributes.get("reverse"))))
     if function.used is not None:
-        used_rows = "used_rows_"
-        extra[used_rows] = names.auxiliary.used(names.value(function.used.name, item), "id")
+        used = names.auxiliary.used(names.value(function.used.name, item), "id")
+        if not _has_rows_of(args[function.target_names[0]], used):
+            used_rows, accumulate = "used_rows_", True
+            extra[used_rows] = used
     kernel = Kernel(
         name=f"{layer.name}_{function.name}" if not function.name.startswith(layer.name) else function.name,
         origin=f"{function.call.__module__}:{function.line}",
@@ -132,6 +133,11 @@ def _kernel(
     return kernel, extra
 
 
+def _has_rows_of(target: Argument, used: Ref) -> bool:
+    """Whether a gradient has a row for each used id, and not one for each row of the parameter."""
+    return isinstance(target, Ref) and target.shape[0] == used.shape[0]
+
+
 def _total(names: Names, function: Function, args: Mapping[str, Argument]) -> Extent:
     """Work items: rows of the last axis, elements of a vector, sequences of a scan, calls of a procedure."""
     if function.role == "fill":
@@ -141,7 +147,7 @@ def _total(names: Names, function: Function, args: Mapping[str, Argument]) -> Ex
     target = args[function.target_names[0]]
     assert isinstance(target, Ref)
     shape = list(target.shape)
-    if function.used is not None:
+    if "used_rows_" in args:
         ids = args["used_rows_"]
         assert isinstance(ids, Ref)
         shape[0] = ids.shape[0]

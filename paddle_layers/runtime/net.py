@@ -23,6 +23,7 @@ from .parameters import Parameter, ParameterSet
 from .plan import Plan
 from .reshaping import changed_types, extra_ids
 from .room import check_room
+from .rows import catch_up, mark_row_gradients, row_reads
 from .schedule import Schedule
 from .statistics import Statistics
 from .values import FeedError, Sequences
@@ -66,6 +67,8 @@ class Net:
         self.arena = ParameterSet(dtype)
         self._networks = {phase: network.select(phase, level, stages) for phase in ("train", "test")}
         self._graphs = {phase: build_graph(chosen, self.arena, {}) for phase, chosen in self._networks.items()}
+        mark_row_gradients(self._graphs.values())
+        self._row_reads = {phase: row_reads(graph) for phase, graph in self._graphs.items()}
         self.arena.allocate(seed, self.target)
         self._plans: dict[tuple[str, Seeds], Plan] = {}
         self._statistics = Statistics(self.target)
@@ -168,6 +171,7 @@ class Net:
         if rows != self._rows or self._graphs[phase].groups:  # steps differ by the lengths of the sequences
             plan.set_rows()
             self._rows = rows
+        catch_up(self._row_reads[phase], batch)
         batch.write(plan)
         plan.set_keys(self._key)
         self._running = None
@@ -196,6 +200,8 @@ class Net:
         for name, array in given.items():
             wanted.write(wanted.gradients[name], array)
         wanted.backward()
+        for rows in wanted.row_gradients:
+            rows.parameter.row_gradient = rows
         self._consumed = True
 
     def _run_again(self, phase: str, plan: Plan, batch: Batch) -> None:

@@ -18,6 +18,9 @@ from .devices import Block, Device, Flat
 if TYPE_CHECKING:
     from paddle_layers.config import ParamSettings
 
+    from .catchup import Lag
+    from .rows import RowGradient
+
 Array = NDArray[Any]
 
 
@@ -36,23 +39,68 @@ class Parameter:
     """Bytes from the start of the arena."""
     blocks: dict[str, Block] = field(default_factory=dict)
     """The arenas of `value` and `gradient`."""
+    by_rows: bool = False
+    """Whether the gradient has only the rows that a batch uses. It is then in no arena, but in the plans."""
+    row_gradient: RowGradient | None = None
+    """What the last backward pass gave, where it is by rows."""
+    lag: Lag | None = None
+    """What an optimizer has put off for rows that no batch has used since."""
 
     @property
     def value(self) -> Array:
-        """The numbers: a view on the CPU, elsewhere a copy that is read-only. Assign to it to change them."""
-        return self.blocks["value"].read(self.offset, self.size, self.dtype).reshape(self.shape)
+        """The numbers: a view on the CPU, elsewhere a copy that is read-only. Assign to it to change them.
+
+        Ask for it again after a step: what an optimizer has put off for some rows is done when they are asked for.
+        """
+        self.catch_up()
+        return self.stored
 
     @value.setter
     def value(self, values: Any) -> None:
+        self.catch_up()
+        self.stored = values
+
+    @property
+    def stored(self) -> Array:
+        """As `value`, but as it lies in memory: without what an optimizer has put off."""
+        return self.blocks["value"].read(self.offset, self.size, self.dtype).reshape(self.shape)
+
+    @stored.setter
+    def stored(self, values: Any) -> None:
         array = np.broadcast_to(np.asarray(values), self.shape)
         self.blocks["value"].write(self.offset, array, self.dtype)
 
     @property
     def gradient(self) -> Array | None:
-        """The gradient of the last backward pass, as `value`; None where there is none."""
+        """The gradient of the last backward pass, as `value`; None where there is none.
+
+        It is a copy where `gradient_rows` has it.
+        """
+        if self.by_rows:
+            return self._spread()
         if "gradient" not in self.blocks:
             return None
         return self.blocks["gradient"].read(self.offset, self.size, self.dtype).reshape(self.shape)
+
+    @property
+    def gradient_rows(self) -> tuple[Array, Array] | None:
+        """Numbers of the rows that the last batch used, rising, and their gradients; all others are zero.
+
+        None where the gradient is not by rows, and before the first backward pass.
+        """
+        return None if self.row_gradient is None else self.row_gradient.read()
+
+    def _spread(self) -> Array:
+        dense = np.zeros(self.shape, self.dtype)
+        if self.row_gradient is not None:
+            ids, rows = self.row_gradient.read()
+            dense[ids] = rows
+        return dense
+
+    def catch_up(self) -> None:
+        """Do what an optimizer has put off."""
+        if self.lag is not None:
+            self.lag.catch_up()
 
     def address(self, part: str) -> int:
         """Where `value` or `gradient` lies on the device."""
@@ -112,7 +160,7 @@ class ParameterSet:
         self.values: Flat
         """The arena of the trained parameters, padding included."""
         self.gradients: Flat
-        """Their gradients, in the same layout."""
+        """Their gradients, in the same layout; those that are by rows are left out."""
 
     def add(
         self, name: str, field: Param | State, layer: LayerDefinition, shape: tuple[int, ...], settings: Any
@@ -138,15 +186,17 @@ class ParameterSet:
 
     @property
     def trained(self) -> list[Parameter]:
-        """Parameters that have a gradient, in the order of the arena."""
-        return [parameter for parameter in self.by_name.values() if parameter.trained]
+        """Parameters that have a gradient, in the order of the arena: those whose gradient is by rows are last."""
+        trained = [parameter for parameter in self.by_name.values() if parameter.trained]
+        return sorted(trained, key=lambda parameter: parameter.by_rows)
 
     def allocate(self, seed: int, device: Device) -> None:
         """Make the arenas and draw the first values; those that are trained lie together, as do their gradients."""
         fixed = [parameter for parameter in self.by_name.values() if not parameter.trained]
         itemsize = np.dtype(self.dtype).itemsize
-        size = _lay_out(self.trained, itemsize) // itemsize
-        self.values, self.gradients = (Flat(device, size, self.dtype) for _ in range(2))
+        dense = _lay_out([parameter for parameter in self.trained if not parameter.by_rows], itemsize)
+        self.gradients = Flat(device, dense // itemsize, self.dtype)
+        self.values = Flat(device, _lay_out(self.trained, itemsize) // itemsize, self.dtype)
         trained = {"value": self.values.block, "gradient": self.gradients.block}
         others = {"value": device.allocate(_lay_out(fixed, itemsize))}
         for parameter in self.by_name.values():

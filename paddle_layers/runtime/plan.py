@@ -28,6 +28,9 @@ class Plan:
     ) -> None:
         self.graph = graph
         self.values, self.gradients = schedule.values, schedule.gradients
+        self.row_gradients = schedule.row_gradients
+        for gradient in self.row_gradients:
+            gradient.plan = self
         self.auxiliary: Auxiliary = schedule.auxiliary
         self.launches: list[Launch] = [*schedule.forward, *schedule.backward]
         self.boundary = len(schedule.forward)

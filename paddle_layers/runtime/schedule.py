@@ -19,6 +19,7 @@ from .graph import Graph, Op, Value
 from .launches import Launch, buffers_of, make_launch
 from .names import Names
 from .own_rows import late_stops
+from .rows import RowGradient, make_row_gradient
 from .step_launches import (
     boot_extent,
     boot_gradient,
@@ -59,6 +60,7 @@ class Schedule:
         """Read from outside after the pass: outputs, statistics, gradients that the config asks for."""
         self.values: dict[str, Buffer] = {}
         self.gradients: dict[str, Buffer] = {}
+        self.row_gradients: list[RowGradient] = []
         self.stats: list[tuple[Op, dict[str, Ref]]] = []
         self._data: dict[int, Buffer] = {}
         self._names: dict[int, Names] = {}
@@ -363,18 +365,26 @@ class Schedule:
     def _parameter_gradient(self, names: Names, function: Function, items: list[int], written: set[int]) -> None:
         for target in function.targets:
             names.tensors["d" + target.name] = [
-                Ref(Held(parameter, "gradient"), names.shape(target, item))
+                self._gradient_by_rows(names, function, item)
+                if parameter.by_rows and item in items
+                else Ref(Held(parameter, "gradient"), names.shape(target, item))
                 for item, parameter in enumerate(names.op.params.get(target.name, ()))
             ]
         for item in items:
             parameter = names.op.params[function.targets[0].name][item]
             adds = id(parameter) in written
-            if function.used is not None and not adds:
+            if function.used is not None and not adds and not parameter.by_rows:
                 size = Extent(parameter.size)
                 zero: list[Argument] = [Ref(Held(parameter, "gradient"), (size,)), 0.0]
                 self.backward.append(simple_launch(FILL, parameter.name, zero))
             written.update(id(names.op.params[target.name][item]) for target in function.targets)
             self.backward += self._launches(names, function, [item], frozenset({item} if adds else ()))
+
+    def _gradient_by_rows(self, names: Names, function: Function, item: int) -> Ref:
+        made = make_row_gradient(names, function, item, self.dtype)
+        self.row_gradients.append(made)
+        self.kept.append(_owner(made.rows))  # it outlives the next forward pass
+        return made.rows
 
 
 def _owner(ref: Ref) -> Buffer:

@@ -135,15 +135,20 @@ class Trial:
     def poison(self) -> None:
         """Fill the memory that nobody may need before the pass, gradients of parameters too, with NaN."""
         self._plan.poison(0)
-        self.net.arena.gradients.write(np.array(np.nan))
+        self._poison_gradients()
 
     def poison_dead(self, unread: Sequence[str]) -> None:
         """Fill the memory that the backward pass does not need, and these values, with NaN."""
         self._plan.poison(self._plan.boundary)
-        self.net.arena.gradients.write(np.array(np.nan))
+        self._poison_gradients()
         for name in unread:
             buffer = self._plan.values[name]
             self._plan.write(buffer, np.full(buffer.extent.now, np.nan))
+
+    def _poison_gradients(self) -> None:
+        self.net.arena.gradients.write(np.array(np.nan))
+        for gradient in self._plan.row_gradients:
+            gradient.poison()
 
     def mark_guards(self) -> None:
         """Fill the memory outside of all buffers with a pattern."""

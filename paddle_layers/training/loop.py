@@ -63,6 +63,7 @@ class Trainer:
                 if test_due:
                     self._test()
                 if save_due:
+                    self.job.updater.catch_up()  # as one that goes on from here finds it
                     self._save()
                 if self.job.train.position.batch == 0:
                     call(self.callbacks, "on_epoch", run)
@@ -125,16 +126,14 @@ class Trainer:
         facts = {"epoch": epoch, "batch": batch, "capacities": run.net.capacities(), **self._fixed()}
         facts |= {**self._ledger.facts(), "callbacks": states_of(self.callbacks)}
         keep = self.training.checkpoint.keep
-        states = {name: state.read() for name, state in self.job.updater.states.items()}
-        save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, states, facts, keep=keep)
+        save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, self.job.updater.saved(), facts, keep=keep)
         self._saved = run.step
 
     def _restore(self, checkpoint: Path) -> None:
         facts = read_facts(checkpoint, self._fixed())
         load_weights(self.job.net, checkpoint / WEIGHTS)
-        found = read_states(checkpoint, {name: state.size for name, state in self.job.updater.states.items()})
-        for name, state in self.job.updater.states.items():
-            state.write(found[name])
+        sizes = {name: state.size for name, state in self.job.updater.states.items()}
+        self.job.updater.restore(read_states(checkpoint, sizes))
         self.job.net.reserve(facts["capacities"])
         self.run.step = self._saved = facts["step"]
         self.run.epoch = facts["epoch"]

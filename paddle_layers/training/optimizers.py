@@ -93,7 +93,7 @@ class Adam:
     beta1 = Float("share of the average gradient that is kept", default=0.9, min=0, below=1)
     beta2 = Float("share of the average square that is kept", default=0.999, min=0, below=1)
     epsilon = Float("keeps the division finite", default=1e-8, above=0)
-    mean = State("moving average of the gradients")
+    mean = State("moving average of the gradients", fades=True)
     squares = State("moving average of the squared gradients")
 
 
@@ -117,7 +117,7 @@ class AdamW:
     beta2 = Float("share of the average square that is kept", default=0.999, min=0, below=1)
     epsilon = Float("keeps the division finite", default=1e-8, above=0)
     weight_decay = Float("share of a weight that a step of rate 1 takes away", default=0.01, min=0)
-    mean = State("moving average of the gradients")
+    mean = State("moving average of the gradients", fades=True)
     squares = State("moving average of the squared gradients")
 
 
