@@ -11,6 +11,7 @@ from typing import Any
 
 import paddle_layers as pl
 from paddle_layers.config.builder import HEADERS
+from paddle_layers.config.steps import GROUP
 from paddle_layers.define import LayerDefinition, registries
 from paddle_layers.define.attributes import Attribute
 
@@ -31,12 +32,13 @@ HEADER_TYPES = {
 }
 HEAD = '''"""A helper for every registered layer. Made by `paddle-layers stubs`: do not edit."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from paddle_layers.config.builder import Value as Value
 
 Block: TypeAlias = Mapping[str, Any]
+R = TypeVar("R")
 '''
 
 
@@ -70,12 +72,14 @@ def stub_text(layers: Iterable[LayerDefinition]) -> str:
 def _helper(layer: LayerDefinition) -> str:
     arguments = ",\n".join(f"    {argument}" for argument in _arguments(layer))
     single = len(layer.outputs) == 1 and not any(field.repeatable for field in layer.outputs.values())
-    returns = "Value" if single else "tuple[Value, ...]"
+    returns = "R" if layer.name == GROUP else "Value" if single else "tuple[Value, ...]"
     return f"def {layer.name}(\n{arguments},\n) -> {returns}:\n{indent(_document(layer), '    ')}\n"
 
 
 def _arguments(layer: LayerDefinition) -> Iterator[str]:
     repeatable = False
+    if layer.name == GROUP:
+        yield from ("step: Callable[..., R]", "/")
     for name, field in layer.inputs.items():
         repeatable = repeatable or field.repeatable
         if field.repeatable:
@@ -85,7 +89,8 @@ def _arguments(layer: LayerDefinition) -> Iterator[str]:
     if not repeatable:
         yield "*"
     for name, attribute in layer.attributes.items():
-        yield f"{name}: {_type(attribute)}{_default(attribute)}"
+        type_ = _type(attribute) if layer.name != GROUP or name != "static" else "Sequence[Value]"
+        yield f"{name}: {type_}{_default(attribute)}"
     for name in HEADERS:
         if name not in layer.attributes and name not in layer.inputs:
             yield f"{name}: {HEADER_TYPES[name]} | None = None"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from paddle_layers.config.steps import GROUP
 from paddle_layers.define.layer_def import read_value
 from paddle_layers.schema import layer_def_pb2 as pb
 
@@ -104,7 +105,8 @@ def facts_text(facts: pb.FactsDef) -> list[str]:
 
 def signature(layer: pb.LayerDef) -> str:
     """The call of the Python helper, wrapped."""
-    words = [_input_word(argument) for argument in layer.inputs]
+    words = ["step"] if layer.type == GROUP else []
+    words += [_input_word(argument) for argument in layer.inputs]
     words += ["*"] if layer.layer_attr and not any(a.repeatable for a in layer.inputs) else []
     words += [f"{a.name}{_default_word(a)}" for a in sorted(layer.layer_attr, key=lambda a: not a.required)]
     words.append("name=None")

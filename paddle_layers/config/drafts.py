@@ -83,8 +83,8 @@ def _step(bound: Bound, binder: Binder) -> Step | None:
     if block is None:
         return None
     drafts = tuple(draft(layer, binder, in_step=True) for layer in block.values.get("layer", ()))
-    bound.values["step"] = Step(drafts, block.values.get("output", ()), block)
-    return bound.values["step"]
+    step = bound.values["step"] = Step(drafts, block.values.get("output", ()), block)
+    return step
 
 
 def make_setup(bound: Bound, binder: Binder) -> Setup | None:

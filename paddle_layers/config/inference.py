@@ -10,6 +10,7 @@ from paddle_layers.define import DefinitionError, ShapeError, Type
 
 from .diagnostics import Note, Report
 from .drafts import Draft
+from .steps import group_output_names
 
 CODES = {"count": "E205", "kind": "E206", "level": "E207", "rank": "E208", "shape": "E209"}
 _HOPS = 3
@@ -33,7 +34,7 @@ def output_names(draft: Draft, count: int) -> tuple[str, ...]:
     if given or draft.definition is None:
         return given or (draft.name,)
     if draft.step is not None:
-        return draft.step.names(draft.name)
+        return group_output_names(draft.name, draft.step.outputs)
     return draft.definition.names_in_network(draft.name, count)
 
 

@@ -180,7 +180,7 @@ class Network:
     """
 
     def __init__(self, outputs: Sequence[Any] = (), *, name: str = "") -> None:
-        from .builder import build
+        from .assembly import build
 
         self._adopt(build(outputs, name))
 

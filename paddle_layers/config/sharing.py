@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from paddle_layers.define import ShapeError
 
@@ -10,18 +10,15 @@ from .diagnostics import Report
 from .drafts import Draft
 from .network import Node
 
+First = dict[str, tuple[Node, str, tuple[int, ...]]]
+"""The first parameter of each `share` name, and its shape."""
+
 
 def check_shared(
-    nodes: Iterable[Node],
-    drafts: Sequence[Draft],
-    found: Mapping[int, Node],
-    report: Report,
-    seen: set[tuple[str, int, int]],
+    drafts: Sequence[Draft], found: Mapping[int, Node], first: First, report: Report, seen: set[tuple[str, int, int]]
 ) -> None:
     """Compare the shapes of parameters with one `share` name; the second of another shape is reported."""
-    first: dict[str, tuple[Node, str, tuple[int, ...]]] = {}
-    draft_of = {id(node): drafts[index] for index, node in found.items()}
-    for node in nodes:
+    for index, node in found.items():
         for name, settings in node.params.items():
             if settings.share is None:
                 continue
@@ -29,7 +26,7 @@ def check_shared(
             other, other_name, other_shape = first.setdefault(settings.share, (node, name, shape))
             if shape == other_shape:
                 continue
-            start = draft_of[id(node)].param_place(name, "share")
+            start = drafts[index].param_place(name, "share")
             if ("E212", start, 0) in seen:
                 continue
             seen.add(("E212", start, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.define import LayerDefinition
@@ -22,9 +23,10 @@ class Step(NamedTuple):
     outputs: tuple[str, ...]
     bound: Bound
 
-    def names(self, group: str) -> tuple[str, ...]:
-        """Names of the group's outputs where it gives none: its own, and `group.output` for the second and later."""
-        return (group, *(f"{group}.{name}" for name in self.outputs[1:]))
+
+def group_output_names(group: str, outputs: Sequence[str]) -> tuple[str, ...]:
+    """Names of a group's outputs where it gives none: its own, and `group.output` for the second and later."""
+    return (group, *(f"{group}.{name}" for name in outputs[1:]))
 
 
 def is_a(definition: Any, name: str) -> bool:

@@ -15,7 +15,7 @@ from .inference import Inference, Maker, Types, output_names, story
 from .insides import inside_of, parameter_hint, unknown_parameter
 from .network import Inside, Node
 from .settings import State
-from .sharing import check_shared
+from .sharing import First, check_shared
 from .steps import Step
 from .suggestions import nearest
 
@@ -34,7 +34,7 @@ class Wires:
     ) -> None:
         self.drafts, self.report, self.around, self.group = drafts, report, around, group
         self.inputs = frozenset(group.inputs if group is not None else ())
-        self.inference = around.inference if around is not None else Inference(report)
+        self.inference: Inference = around.inference if around is not None else Inference(report)
         self.steps: dict[int, Wires] = {}
         self.results: dict[State, dict[int, Node]] = {}
         self.orders: dict[State, list[int]] = {}
@@ -68,6 +68,7 @@ class Wires:
 
         `given` are the values of a group's inputs in a step.
         """
+        self.shared: First = self.around.shared if self.around is not None else {}
         present = [i for i, draft in enumerate(self.drafts) if draft.setup is None or draft.setup.present(state)]
         makers = self._makers(present)
         needs = self._needs(present, makers, state)
@@ -85,7 +86,7 @@ class Wires:
             self._count(self.drafts[present[position]])
         for position, needed in enumerate(needs):
             self.all_needs.setdefault(present[position], set()).update(present[other] for other in needed)
-        check_shared(nodes.values(), self.drafts, nodes, self.report, self.seen)
+        check_shared(self.drafts, nodes, self.shared, self.report, self.seen)
         self.results[state], self.orders[state] = nodes, [present[i] for i in done if present[i] in nodes]
         return nodes
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.define import Attributes, Definition
 
 from .formatter import format_text
+from .steps import GROUP, group_output_names
 
 if TYPE_CHECKING:
     from .network import Network, Node
@@ -80,18 +81,27 @@ def _layer(node: Node) -> dict[str, Any]:
     fields: dict[str, Any] = {"name": node.name, "type": definition.name}
     if node.inputs:
         fields["input"] = list(node.inputs)
-    if node.output_names != definition.names_in_network(node.name, len(node.output_names)):
+    if node.output_names != _default_names(node):
         fields["output"] = list(node.output_names)
     if settings := attributes_fields(definition, node.attributes):
         fields[definition.name] = settings
     if node.activation is not None and node.attributes.get("act", "linear") == "linear":
         fields["activation"] = component_fields(*node.activation)
+    if node.inside is not None and definition.name == GROUP:
+        layers = [_layer(inner) for inner in node.inside.nodes]
+        fields["step"] = {"layer": layers, "output": list(node.inside.outputs)}
     fields["param"] = [_param(name, settings) for name, settings in node.params.items()]
     fields["include"] = [_rule(rule) for rule in node.include]
     fields["exclude"] = [_rule(rule) for rule in node.exclude]
     fields["loss_weight"] = list(node.loss_weight or ())
     fields["propagate_down"] = list(node.propagate_down)
     return {name: value for name, value in fields.items() if value != []}
+
+
+def _default_names(node: Node) -> tuple[str, ...]:
+    if node.inside is not None and node.definition.name == GROUP:
+        return group_output_names(node.name, node.inside.outputs)
+    return node.definition.names_in_network(node.name, len(node.output_names))
 
 
 def _param(name: str, settings: ParamSettings) -> dict[str, Any]:

@@ -58,7 +58,7 @@ layer {
 """
 
 
-@layer("recurrent_group", elsewhere={"Paddle": "recurrent_layer_group", "KUnet": "RNN"}, since=2)
+@layer("recurrent_group", elsewhere={"Paddle": "recurrent_layer_group", "KUnet": "RNN"}, since=1)
 class RecurrentGroup:
     """A network of layers that runs once for every step of the sequences it is given.
 
@@ -75,7 +75,7 @@ class RecurrentGroup:
     networks = (LANGUAGE_MODEL, DECODER)
 
 
-@layer("memory", elsewhere={"Paddle": "memory"}, since=2)
+@layer("memory", elsewhere={"Paddle": "memory"}, since=1)
 class Memory:
     """What a layer of a `recurrent_group` gave in the step before.
 
