@@ -38,12 +38,15 @@ def theirs(kind, x, slope, weight, bias, reverse):
     name, gates = GATES[kind]
     places = np.concatenate([UNITS * gate + np.arange(UNITS) for gate, _ in gates])
     signs = np.repeat([sign for _, sign in gates], UNITS)
+    recall = len(bias) > len(places)  # of a gated unit that resets after the product
     module = getattr(torch.nn, name)(len(places), UNITS, dtype=torch.float64)
     with torch.no_grad():
         module.weight_ih_l0.copy_(torch.eye(len(places)))
         module.weight_hh_l0.copy_(torch.from_numpy((weight[:, places] * signs).T))
         module.bias_ih_l0.copy_(torch.from_numpy(bias[places] * signs))
         module.bias_hh_l0.zero_()
+        if recall:
+            module.bias_hh_l0[2 * UNITS :] = torch.from_numpy(bias[3 * UNITS :])
     given = torch.from_numpy(x[:, places] * signs).requires_grad_()
     outputs = []
     for first, last in itertools.pairwise(STARTS):
@@ -54,7 +57,10 @@ def theirs(kind, x, slope, weight, bias, reverse):
     y.backward(torch.from_numpy(slope))
     back = np.argsort(places)
     gradients = [given.grad, module.weight_hh_l0.grad.T, module.bias_ih_l0.grad]
-    return [y.detach().numpy(), *((gradient.numpy() * signs)[..., back] for gradient in gradients)]
+    found = [y.detach().numpy(), *((gradient.numpy() * signs)[..., back] for gradient in gradients)]
+    if recall:
+        found[3] = np.append(found[3], module.bias_hh_l0.grad[2 * UNITS :].numpy())
+    return found
 
 
 def draw(kind):
@@ -77,12 +83,11 @@ def test_units_are_those_of_pytorch(kind, reverse):
 
 
 @pytest.mark.parametrize("reverse", [False, True])
-def test_gated_units_are_those_of_pytorch_where_nothing_is_reset(reverse):
-    """PyTorch's reset gate stands behind the product with the weight: where it is 1, that is no difference."""
+def test_gated_units_that_reset_after_the_product_are_those_of_pytorch(reverse):
     x, slope, weight, bias = draw("grumemory")
-    bias[UNITS : 2 * UNITS] += 99.0
+    bias = np.append(bias, np.linspace(-1, 1, UNITS))
     check(
-        ours("grumemory", x, slope, weight, bias, f"reverse: {str(reverse).lower()}"),
+        ours("grumemory", x, slope, weight, bias, f"reset_after: true reverse: {str(reverse).lower()}"),
         theirs("grumemory", x, slope, weight, bias, reverse),
     )
 

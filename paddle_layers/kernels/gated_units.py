@@ -15,9 +15,14 @@ WORTH_IT = 1 << 16
 GATES = 3
 
 
-def is_usual(act: str, gate_act: str) -> bool:
-    """The functions that units and gates have by default."""
-    return (act, gate_act) == ("tanh", "sigmoid")
+def is_usual(act: str, gate_act: str, reset_after: bool) -> bool:
+    """The functions that units and gates have by default, and Paddle's order of reset and product."""
+    return (act, gate_act, reset_after) == ("tanh", "sigmoid", False)
+
+
+def resets_first(reset_after: bool) -> bool:
+    """Whether the output is reset before the product."""
+    return not reset_after
 
 
 def products(T: int, K: int) -> int:
@@ -165,7 +170,7 @@ def grumemory_dx(first, last, dx, update_slope, reset_slope, candidate_slope, ac
     put_side_by_side(first, last, dx, (update_slope, reset_slope, candidate_slope), accumulate)
 
 
-@tuned("grumemory", "grumemory_dweight", items=tiles, work=products, least=WORTH_IT)
+@tuned("grumemory", "grumemory_dweight", items=tiles, work=products, least=WORTH_IT, when=resets_first)
 @njit(error_model="numpy")
 def grumemory_dweight(
     first, last, dweight, past, recalled, update_slope, reset_slope, candidate_slope, accumulate
@@ -177,7 +182,7 @@ def grumemory_dweight(
         add_products(dweight, tile // parts, tile % parts, left, slope, accumulate)
 
 
-@tuned("grumemory", "grumemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
+@tuned("grumemory", "grumemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT, when=resets_first)
 @njit(error_model="numpy")
 def grumemory_dbias(first, last, dbias, update_slope, reset_slope, candidate_slope, accumulate):
     K = update_slope.shape[1]

@@ -30,6 +30,11 @@ def reverse_switch() -> Bool:
     return Bool("run from the last row of a sequence to its first", default=False, aliases=("reversed",))
 
 
+def reset_after_switch() -> Bool:
+    """Where a gated unit forgets: before its output is multiplied by the weight of the candidate, or behind that."""
+    return Bool("reset what is recalled after the product", default=False, aliases=("linear_before_reset",))
+
+
 def check_gates(columns: int, gates: int) -> int:
     """Units of rows that hold one sum for each gate of a unit."""
     require(columns % gates == 0, "x", f"{columns} columns cannot be cut into {gates} sums for each unit")

@@ -39,9 +39,10 @@ def gru_cell(sums, weight, bias, h, attributes):
     """Output."""
     act, gate = (SQUASHES[attributes[name]] for name in ("act", "gate_act"))
     W_u, W_r, W_c = np.split(weight, 3, axis=1)
-    s_u, s_r, s_c = np.split(sums + bias, 3, axis=-1)
+    s_u, s_r, s_c = np.split(sums + bias[: sums.shape[-1]], 3, axis=-1)
     u, r = gate(s_u + h @ W_u), gate(s_r + h @ W_r)
-    return (1 - u) * h + u * act(s_c + (r * h) @ W_c)
+    recalled = r * (h @ W_c + bias[sums.shape[-1] :]) if attributes["reset_after"] else (r * h) @ W_c
+    return (1 - u) * h + u * act(s_c + recalled)
 
 
 def recurrent(inputs, params, attributes):
