@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.cli.predict import write_table
 from paddle_layers.runtime import Sequences
 from paddle_layers.training import TrainingError, make_callback
+from paddle_layers.training.prediction import predict
 from paddle_layers.training.printing import LONGEST, value_text
 
 TRAINING = """
@@ -123,3 +126,32 @@ def test_a_long_row_is_cut_in_its_middle():
 
 def test_a_batch_without_rows_is_no_line():
     assert value_text(np.zeros((0, 3)), 3, None, ()) == ""
+
+
+def test_predicted_ids_are_text_by_a_dictionary(folder, capsys):
+    """Every word is scored by its own vector, so the best score is an id again."""
+    learning = 'include { phase: "train" } }'
+    source = 'source { type: "text" phase: "test" text { file: "bare.txt" dictionary: "words.txt" } }'
+    Path("bare.txt").write_text("the sun\nthe rain rain\n", encoding="utf-8")
+    text = TRAINING + source
+    for old, new in (
+        ("size: 3 } }", 'size: 4 } }\nlayer { name: "next" type: "maxid" input: "vectors" }'),
+        ('size: 2 } }\n  layer { name: "vectors"', "size: 2 } " + learning + '\n  layer { name: "vectors"'),
+        ('input: "label" }', 'input: "label" ' + learning),
+    ):
+        assert old in text
+        text = text.replace(old, new)
+    (folder / "train.textproto").write_text(text, encoding="utf-8")
+    report = pl.train(folder / "train.textproto")
+    found = predict(folder / "train.textproto", dictionary="words.txt")
+    with pl.Net(pl.load_training(folder / "train.textproto").network, keep=["vectors"]) as net:
+        net.load(str(report.weights))
+        best = net.parameters["vectors.table"].value.argmax(axis=1)
+    names = ["?", "the", "sun", "rain"]
+    expected = [" ".join(names[best[word]] for word in line) for line in ([1, 2], [1, 3, 3])]
+    assert found.texts["next"] == expected
+    capsys.readouterr()
+    write_table(found, sys.stdout)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "row,next,scores.0,scores.1"
+    assert [line.split(",")[1] for line in lines[1:]] == expected

@@ -20,17 +20,21 @@ if TYPE_CHECKING:
 @click.argument("data", required=False)
 @click.option("--weights", metavar="FILE", help="Weights; those in the training's output folder when absent.")
 @click.option("--output", metavar="FILE", help="Write the table here instead of to stdout. Nothing is overwritten.")
+@click.option("--dictionary", metavar="FILE", help="The words of ids and classes, one on each line.")
 @device_option
-def command(file: str, data: str | None, weights: str | None, output: str | None, device: str) -> None:
+def command(
+    file: str, data: str | None, weights: str | None, output: str | None, dictionary: str | None, device: str
+) -> None:
     """Write what the network of the training FILE makes of DATA (csv or npz), as a table with a line for each row.
 
-    Without DATA the file's source for the test phase is used. Classes come with their probabilities.
+    Without DATA the file's source for the test phase is used. Classes come with their probabilities; ids in sequences
+    are a line for each sequence.
     """
     from paddle_layers.training.prediction import predict
 
     if output is not None and Path(output).exists():
         raise FileExistsError(17, "exists already, and nothing is overwritten", output)
-    found = predict(file, data, weights=weights, device=device)
+    found = predict(file, data, weights=weights, dictionary=dictionary, device=device)
     if output is None:
         write_table(found, sys.stdout)
         return
@@ -40,14 +44,16 @@ def command(file: str, data: str | None, weights: str | None, output: str | None
 
 
 def write_table(found: Prediction, stream: TextIO) -> None:
-    """Columns: the row, the class where there is one, then the numbers of every value."""
+    """Columns: the row, ids and the class where there is one, then the numbers of every value."""
     names: list[str] = ["row"]
     columns: list[Any] = []
     for name, values in found.values.items():
+        if name in found.texts:
+            names.append(f"{name}.class" if name in found.classes else name)
+            columns.append([[text] for text in found.texts[name]])
+        if values.dtype.kind == "i":
+            continue
         flat = values.reshape(len(values), -1)
-        if name in found.classes:
-            names.append(f"{name}.class")
-            columns.append(found.classes[name].astype(str)[:, None])
         names += [f"{name}.{i}" for i in range(flat.shape[1])] if flat.shape[1] > 1 else [name]
         columns.append([[f"{value:.6g}" for value in row] for row in flat])
     writer = csv.writer(stream, lineterminator="\n")

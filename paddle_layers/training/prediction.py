@@ -10,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
+from paddle_layers.data.lines import read_dictionary
 
 from .checkpoints import WEIGHTS
 from .folders import output_folder
 from .preparation import selected, transforms_of
+from .printing import word_of, words_of_ids
 from .problems import TrainingError
 
 if TYPE_CHECKING:
@@ -27,10 +29,14 @@ PROBABILITIES = {"softmax_with_loss": "softmax", "sigmoid_cross_entropy": "sigmo
 
 @dataclass(frozen=True)
 class Prediction:
-    """Results by name of the value, one row for each row of the data; `classes` of those that are probabilities."""
+    """Results by name of the value, one row for each row of the data; `classes` of those that are probabilities.
+
+    `texts` has the words of classes and of values that are ids: for ids in sequences, a line for each sequence.
+    """
 
     values: dict[str, NDArray[Any]]
     classes: dict[str, NDArray[np.int64]]
+    texts: dict[str, list[str]]
 
 
 def predict(
@@ -38,14 +44,15 @@ def predict(
     data: str | Path | None = None,
     *,
     weights: str | Path | None = None,
+    dictionary: str | Path | None = None,
     device: str = "cpu",
     seed: int = 0,
 ) -> Prediction:
     """Run the network of a training file over `data` (csv or npz; absent: the file's source of the test phase).
 
     What is given are the scores that the costs look at, as probabilities where the cost takes them so; no labels are
-    needed. `weights` are those in the training's output folder unless they are given. Raises `ConfigError`,
-    `DataError`, `WeightsError`, `TrainingError`.
+    needed. `weights` are those in the training's output folder unless they are given; `dictionary` is a file with the
+    words of ids and classes, one on each line. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
     """
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
@@ -53,8 +60,10 @@ def predict(
     training = load_training(path)
     file = Path(weights) if weights is not None else output_folder(training, None) / WEIGHTS
     network, scores = scoring_part(training)
+    words = list(read_dictionary(Path(dictionary))) if dictionary is not None else []
     batches = _batches(training, network, data)
     results: dict[str, list[NDArray[Any]]] = {name: [] for name in scores}
+    texts: dict[str, list[str]] = {}
     with Net(network, device=device, dtype=training.dtype, seed=seed, keep=scores) as net:
         net.load(str(file))
         for batch in batches:
@@ -62,9 +71,12 @@ def predict(
             for name, found in results.items():
                 value = net.value(name)
                 found.append(value if isinstance(value, np.ndarray) else value.data)
+                if found[-1].dtype.kind == "i":
+                    texts.setdefault(name, []).extend(map(" ".join, words_of_ids(value, words)))
     values = {name: _activated(np.concatenate(found), scores[name]) for name, found in results.items()}
     classes = {name: values[name].argmax(axis=1) for name, how in scores.items() if how == "softmax"}
-    return Prediction(values, classes)
+    texts |= {name: [word_of(number, words) for number in numbers.tolist()] for name, numbers in classes.items()}
+    return Prediction(values, classes, texts)
 
 
 def scoring_part(training: Training) -> tuple[Network, dict[str, str]]:

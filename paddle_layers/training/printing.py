@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,14 +21,22 @@ def value_text(value: Any, rows: int, best: int | None, words: Sequence[str]) ->
     With `best` only the best columns of a row are shown, each with its value; `words` stand for ids and columns.
     """
     data: NDArray[Any] = np.asarray(value.data if isinstance(value, Sequences) else value)
-    starts = _innermost(value) if isinstance(value, Sequences) else None
     if data.dtype.kind == "i":
-        spans = [slice(0, rows)] if starts is None else map(slice, starts[:rows], starts[1:])
-        lines = [_shortened([word_of(number, words) for number in data[span].tolist()]) for span in spans]
+        parts = words_of_ids(value, words)[:rows]
+    elif best is None:
+        parts = [[f"{number:.4g}" for number in row.ravel()] for row in data[:rows]]
     else:
-        flat = map(np.ravel, data[:rows])
-        lines = [_row(row) if best is None else " ".join(_best(row, best, words)) for row in flat]
-    return "\n".join(f"  {line}" for line in lines)
+        parts = [_best(row.ravel(), best, words) for row in data[:rows]]
+    return "\n".join(f"  {_shortened(part)}" for part in parts)
+
+
+def words_of_ids(value: Any, words: Sequence[str]) -> list[list[str]]:
+    """The words of every row, or of every sequence where the ids are in sequences."""
+    if not isinstance(value, Sequences):
+        return [[word_of(number, words)] for number in value.tolist()]
+    spelled = [word_of(number, words) for number in np.asarray(value.data).tolist()]
+    starts = (value.starts if value.sub_starts is None else value.sub_starts).tolist()
+    return [spelled[first:last] for first, last in pairwise(starts)]
 
 
 def word_of(number: int, words: Sequence[str]) -> str:
@@ -35,22 +44,13 @@ def word_of(number: int, words: Sequence[str]) -> str:
     return words[number] if 0 <= number < len(words) else str(number)
 
 
-def _innermost(value: Sequences) -> NDArray[np.int64]:
-    return value.starts if value.sub_starts is None else value.sub_starts
-
-
-def _row(row: NDArray[Any]) -> str:
-    return _shortened(f"{number:.4g}" for number in row)
-
-
 def _best(row: NDArray[Any], count: int, words: Sequence[str]) -> list[str]:
     order = np.argsort(-row, kind="stable")[:count]
     return [f"{word_of(column, words)}:{row[column]:.4g}" for column in order.tolist()]
 
 
-def _shortened(parts: Iterable[str]) -> str:
+def _shortened(parts: Sequence[str]) -> str:
     """The parts in a line, those in the middle of many left out."""
-    shown = list(parts)
-    if len(shown) > LONGEST:
-        shown[LONGEST // 2 : -LONGEST // 2] = [f"... ({len(shown)} in all) ..."]
-    return " ".join(shown)
+    if len(parts) <= LONGEST:
+        return " ".join(parts)
+    return " ".join([*parts[: LONGEST // 2], f"... ({len(parts)} in all) ...", *parts[-LONGEST // 2 :]])
