@@ -90,7 +90,12 @@ def tuned(
 
 def call_by_name(function: Callable[..., Any], given: Mapping[str, Any]) -> Any:
     """Call a host function with the values that it asks for."""
-    return function(**{name: given[name] for name in inspect.signature(function).parameters})
+    return function(*(given[name] for name in _names_of(function)))
+
+
+@functools.cache
+def _names_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    return tuple(inspect.signature(function).parameters)
 
 
 @functools.cache

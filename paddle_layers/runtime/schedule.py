@@ -64,6 +64,7 @@ class Schedule:
         self.stats: list[tuple[Op, dict[str, Ref]]] = []
         self._data: dict[int, Buffer] = {}
         self._names: dict[int, Names] = {}
+        self._made_in = {id(value): op.steps for op in graph.ops for value in op.outputs}
         self._loop_start = 0
         """Where the loop that is being filled begins; what does not depend on a step is put before it."""
         self._later: list[Callable[[], None]] = []
@@ -154,13 +155,29 @@ class Schedule:
             tensors[name] = [Ref(Held(state, "value"), names.shape(op.layer.states[name]))]
         for function in op.layer.facts.forward:
             if (function.role != "update" or self.training) and self._wanted(op, function):
-                names.steps = op.steps if runs_by_rows(op, function) else None
                 self._prepare_temps(names, function)
-                self._put(op, self._launches(names, function), names.steps)
+                self._forward_function(names, function)
         if op.layer.stats:
             counted = {name: tensors[name][0] for name in op.layer.stats}
             self.results += map(_owner, counted.values())
             self.stats.append((op, counted))
+
+    def _forward_function(self, names: Names, function: Function) -> None:
+        """Items that are known before the loop are added up before it."""
+        op = names.op
+        outside: list[int] = []
+        if op.steps is not None and function.over is not None and runs_by_rows(op, function):
+            values = op.argument(function.over.name)
+            outside = [item for item in self._items(op, function) if self._is_outside(values[item])]
+        names.steps = None
+        self._put(op, self._launches(names, function, outside) if outside else [], None)
+        names.steps = op.steps if runs_by_rows(op, function) else None
+        rest = [item for item in self._items(op, function) if item not in outside] if outside else None
+        self._put(op, self._launches(names, function, rest), names.steps)
+
+    def _is_outside(self, value: Value) -> bool:
+        """Whether all rows of a value are known before a loop begins."""
+        return self._made_in.get(id(value)) is None
 
     def _put(self, op: Op, launches: Sequence[Launch], steps: Steps | None) -> None:
         """Add launches of an operation to the forward pass: to the loop, or before the loop that needs them."""
@@ -349,11 +366,21 @@ class Schedule:
             targets = [Buffer(f"{op.name}.d{name}", buffer.extent, self.dtype) for buffer in targets]
         names.tensors["d" + name] = [Ref(buffer, names.shape(target, item)) for item, buffer in enumerate(targets)]
         for item in needed:
-            adds = id(targets[item]) in written
-            written.add(id(targets[item]))
-            self.backward += self._launches(names, function, [item], frozenset({item} if adds else ()))
+            run = partial(self._input_gradient, names, function, item, targets[item], written)
+            if names.steps is not None and not private and self._is_outside(values[item]):
+                self._later.append(partial(run, None))  # no step waits for it
+                continue
+            run(names.steps)
             if private and needs.input(op, name, item):
                 self._add(values[item], targets[item], written)
+
+    def _input_gradient(
+        self, names: Names, function: Function, item: int, target: Buffer, written: set[int], steps: Steps | None
+    ) -> None:
+        names.steps = steps
+        adds = id(target) in written
+        written.add(id(target))
+        self.backward += self._launches(names, function, [item], frozenset({item} if adds else ()))
 
     def _add(self, value: Value, buffer: Buffer, written: set[int]) -> None:
         """Add a gradient that other functions of the layer read to the gradient of the value."""
