@@ -21,6 +21,7 @@ FAULTS = {
     "07b_two_faults": 2,
     "32_fault_in_the_network_and_in_the_training": 2,
     "40_eighteen_faults": 18,
+    "56_three_faults_in_a_step": 3,
 }
 """Files with more faults than one."""
 

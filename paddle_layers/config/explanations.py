@@ -37,6 +37,20 @@ SOURCE = 'source { type: "digits" digits { part: "train" } }\n'
 NET = "net {\n  " + X.replace("[3, 8, 8]", "[64]") + "}\n"
 
 
+SEQUENCES = (
+    'layer { name: "words" type: "data" data { shape: 4 seq_nested_level: 1 } }\n'
+    'layer { name: "start" type: "data" data { shape: 8 } }\n'
+)
+STATE = """    layer { name: "before" type: "memory" input: "start" memory { of: "state" } }
+    layer { name: "state" type: "fc" input: "words" input: "before" fc { size: 8 } }
+"""
+
+
+def _group(block: str = 'recurrent_group { static: "start" }', step: str = STATE, output: str = "state") -> str:
+    head = f'layer {{\n  name: "g" type: "recurrent_group" input: "words" input: "start"\n  {block}'.rstrip()
+    return f'{head}\n  step {{\n{step}    output: "{output}"\n  }}\n}}'
+
+
 def _x(layer: str) -> str:
     return X + layer
 
@@ -167,6 +181,21 @@ EXPLANATIONS: dict[str, Explanation] = {
         _x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "fc" } }'),
         _x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "tanh" } }'),
     ),
+    "E115": Explanation(
+        "A recurrent group has no step, or another layer has one",
+        "A `recurrent_group` has a block `step` with the layers of one step and at least one `output`; no other layer "
+        "has one.",
+        SEQUENCES + 'layer { name: "g" type: "recurrent_group" input: "words" }',
+        SEQUENCES + _group(),
+    ),
+    "E116": Explanation(
+        "A layer cannot stand there",
+        "In the step of a recurrent group stand layers that compute rows from rows: no data, costs, statistics, layers "
+        "with running averages, and no phase rules. These stand outside, costs on the group's output. A `memory`, in "
+        "turn, stands in a step only.",
+        SEQUENCES + _group(step=STATE + '    layer { name: "normal" type: "batch_norm" input: "state" }\n'),
+        SEQUENCES + _group(),
+    ),
     "E201": Explanation(
         "Two layers have the same name",
         "Names of parameters and messages rest on it.",
@@ -261,6 +290,28 @@ EXPLANATIONS: dict[str, Explanation] = {
         _x('layer { name: "y" type: "relu" input: "x" propagate_down: true }'),
     ),
     "E214": Explanation("The network is empty", "A network has at least one layer.", "# nothing\n", _x(FC)),
+    "E215": Explanation(
+        "The inputs of a recurrent group don't fit its steps",
+        "Inputs are sequences of one level, which give the steps, or they are named by `static`, and every step sees "
+        "all of them. `static` names inputs of the group, and leaves one that gives the steps.",
+        SEQUENCES + _group(""),
+        SEQUENCES + _group(),
+    ),
+    "E216": Explanation(
+        "A memory does not fit what it remembers",
+        "`of` names an output of a layer in the step; that output has the memory's type. The input of a memory, its "
+        "rows before the first step, is a static input of the group. To remember an input of the group, put a layer "
+        "`linear` behind it.",
+        SEQUENCES + _group(step=STATE.replace("size: 8", "size: 9")),
+        SEQUENCES + _group(),
+    ),
+    "E217": Explanation(
+        "A recurrent group cannot give this output",
+        "The `output` of a step names outputs of its layers that may differ from step to step, and that nest one level "
+        "deeper when all steps are put together.",
+        SEQUENCES + _group(step=STATE, output="words"),
+        SEQUENCES + _group(),
+    ),
     "E301": Explanation(
         "A training file names no network, or two",
         "`network` names a file, `net { }` holds the layers themselves.",

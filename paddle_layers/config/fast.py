@@ -81,7 +81,7 @@ class _Settings:
     def bind(self, kind: str, rest: str) -> Setup | None:
         """What the settings say; None when there is something wrong with them, or it takes all places to say."""
         definition = registries["layer"].get(kind)
-        if definition is None:
+        if definition is None or definition.name == MEMORY:
             return None
         simple = SIMPLE_BLOCK.fullmatch(rest)
         if simple is not None and simple[1] == kind:
@@ -93,7 +93,7 @@ class _Settings:
         fields: list[Field] = [("name", STRING, kind, 0, 0), ("type", STRING, kind, 0, 0)]
         fields += read_text(rest, report)
         bound = self.binder.message(fields, self.header, 0, "layer")
-        if "step" in bound.places or definition.name == MEMORY:
+        if "step" in bound.places:
             return None
         setup = make_setup(bound, self.binder)
         if "input" in bound.places:

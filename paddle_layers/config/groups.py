@@ -31,7 +31,7 @@ def wire_group(draft: Draft, step: Step, given: Sequence[Type | None], inner: Wi
     makers = {name: Maker(draft, INPUT, type_) for name, type_ in zip(draft.inputs, types, strict=True)}
     found = inner.run(ANY, makers)
     nodes = [found[index] for index in inner.orders[ANY]]
-    ok = check_memories(draft, step, nodes, inner)
+    ok = check_memories(draft, dict(zip(draft.inputs, types, strict=True)), step, nodes, inner)
     ok = _outputs_known(step, inner) and ok and None not in types and len(nodes) == len(step.drafts)
     made = _outputs(draft, step, nodes, inner.report) if ok else None
     return (made, Inside(tuple(nodes), draft.inputs, step.outputs)) if made is not None else None
@@ -39,15 +39,18 @@ def wire_group(draft: Draft, step: Step, given: Sequence[Type | None], inner: Wi
 
 def _types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> list[Type | None]:
     """What a step sees of each input; None where that is not known, or after a report."""
+    unknown: list[Type | None] = [None] * len(given)
     if draft.setup is None:
-        return [None] * len(given)
+        return unknown
     static = draft.setup.attributes["static"]
-    _check_static(draft, static, report)
+    if not _static_known(draft, static, report):
+        return unknown
     stepped = [place for place, name in enumerate(draft.inputs) if name not in static]
     if draft.inputs and not stepped:
         start = draft.bound.attribute_place("static") if draft.bound is not None else draft.offset
         help_ = "leave the input that has the steps out of `static`"
         report.add("E215", f"group `{draft.name}` has no steps, all its inputs are static", start, help=help_)
+        return unknown
     types = list(given)
     first: tuple[str, Type] | None = None
     for place in stepped:
@@ -69,13 +72,15 @@ def _types_inside(draft: Draft, given: Sequence[Type | None], report: Report) ->
     return types
 
 
-def _check_static(draft: Draft, static: Sequence[str], report: Report) -> None:
-    for place, name in enumerate(static):
-        if name not in draft.inputs and draft.bound is not None:
+def _static_known(draft: Draft, static: Sequence[str], report: Report) -> bool:
+    wrong = [(place, name) for place, name in enumerate(static) if name not in draft.inputs]
+    for place, name in wrong:
+        if draft.bound is not None:
             near = nearest(name, draft.inputs)
             help_ = f"did you mean `{near}`?" if near else f'add `input: "{name}"` to the group'
             start = draft.bound.item_place("static", place)
             report.add("E215", f"`static` names `{name}`, which is no input of group `{draft.name}`", start, help=help_)
+    return not wrong
 
 
 def _outputs_known(step: Step, inner: Wires) -> bool:

@@ -62,7 +62,9 @@ def check_place(draft: Draft, report: Report, *, in_step: bool) -> None:
         misplaced = [name for name in ("include", "exclude", "loss_weight") if name in bound.places]
         for name in misplaced:
             message = f"layer `{draft.name}` stands in a step, where there is no `{name}`"
-            help_ = "a cost stands outside, on the group's output" if name == "loss_weight" else "give it to the group"
+            help_ = "a cost stands outside, on the group's output"
+            if name != "loss_weight":
+                help_ = f"the group is there as a whole or not at all: write `{name}` in the group"
             report.add("E116", message, bound.places[name][0][3], help=help_)
         reason = _reason(definition)
         if reason is not None:

@@ -108,20 +108,18 @@ class Wires:
                 self._duplicate("E201", f"layer name `{draft.name}` is taken", draft, first, index)
             for item, output in enumerate(self._possible(draft)):
                 if output in self.inputs and self.group is not None:
-                    self._duplicate(
-                        "E202",
-                        f"output `{output}` has the name of an input of the group",
-                        draft,
-                        self.group,
-                        index,
-                        item,
-                    )
+                    self._name_of_an_input(output, draft, self.group, index)
                 elif output not in makers:
                     makers[output] = position
                 elif first is draft or draft.explicit_outputs():
                     other = self.drafts[present[makers[output]]]
                     self._duplicate("E202", f"output `{output}` is made twice", draft, other, index, item)
         return makers
+
+    def _name_of_an_input(self, output: str, draft: Draft, group: Draft, index: int) -> None:
+        note = self.report.note("the group reads it here", group.input_place(group.inputs.index(output)))
+        message = f"output `{output}` has the name of an input of group `{group.name}`"
+        self._once("E202", message, draft.offset, index, help="give it a name of its own", notes=(note,))
 
     def _duplicate(self, code: str, message: str, draft: Draft, other: Draft, index: int, item: int = -1) -> None:
         start = draft.offset
@@ -175,16 +173,22 @@ class Wires:
         message = f"layer `{draft.name}` reads `{name}`, which no layer makes"
         if name == draft.name:
             message = f"layer `{draft.name}` reads its own output"
-        if self._is_outside(name):
-            group = self.group.name if self.group is not None else ""
-            hint, fix = f'it stands outside of the step: add `input: "{name}"` to group `{group}`', None
-            hint += f', and `static: "{name}"` if each step sees all of it'
+        if elsewhere := self._elsewhere(name):
+            hint, fix = elsewhere, None
         self._once("E203", message, start, index * 65536 + item, help=hint, fix=fix)
 
-    def _is_outside(self, name: str) -> bool:
-        """Whether a name that is unknown in a step is known around it."""
+    def _elsewhere(self, name: str) -> str:
+        """What to do about a name that is known outside of this step, or in the step of a group; else empty."""
         around = self.around
-        return around is not None and (name in around.anywhere | around.inputs or around._is_outside(name))
+        while around is not None and self.group is not None:
+            if name in around.anywhere | around.inputs:
+                static = f'and `static: "{name}"` if each step sees all of it'
+                return f'it stands outside of the step: add `input: "{name}"` to group `{self.group.name}`, {static}'
+            around = around.around
+        for draft in self.drafts:
+            if draft.step is not None and any(name in self._possible(inner) for inner in draft.step.drafts):
+                return f"it stands in the step of group `{draft.name}`: read what the group gives"
+        return ""
 
     def _cycles(self, present: list[int], needs: list[list[int]], done: list[int]) -> None:
         among = sorted(set(range(len(present))) - set(done))
@@ -206,7 +210,7 @@ class Wires:
     def _way_out(self) -> str:
         if self.group is None:
             return "break it at one input"
-        return "what a layer gave in the step before is a `memory`: let one of them read that"
+        return "break it at one input: a `memory` is what a layer gave in the step before"
 
     # ---- types
 
@@ -241,10 +245,10 @@ class Wires:
     def _group(self, draft: Draft, step: Step, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:
         inner = self.steps.setdefault(id(draft), Wires(step.drafts, self.report, self, draft))
         found = wire_group(draft, step, given, inner)
-        if found is None:
-            self._count(draft)
-            return None, None
-        return found
+        if found is not None and draft.inputs:
+            return found
+        self._count(draft)
+        return None, None
 
     def _outputs(self, draft: Draft) -> Sequence[str]:
         return draft.explicit_outputs() or list(draft.definition.outputs if draft.definition else ("",)) or ("",)
