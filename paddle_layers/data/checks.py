@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define import Type
 
-from .columns import Column, SequenceColumn, SparseColumn
+from .columns import Column, SequenceColumn, sparse_part
 from .dataset import Dataset
 from .problems import DataError
 
@@ -25,23 +25,25 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
     """`DataError` unless the field is stored as its data layer needs it: ids or numbers, rows, sequences, sparse."""
     where = f"{dataset.origin}: field `{name}`"
     target = f"the data layer `{layer}` takes {wanted}"
-    sparse = wanted.kind.startswith("SPARSE")
-    if sparse != isinstance(column, SparseColumn) or (sparse and wanted.level):
-        if sparse and wanted.level:
-            raise DataError(f"{where}: {target}; a source cannot hold sequences of sparse rows")
-        if sparse:
-            raise DataError(f"{where} is an array, but {target}; store `{name}.ids` and `{name}.starts`")
+    sparse = sparse_part(column)
+    if wanted.kind.startswith("SPARSE") != (sparse is not None):
+        if sparse is None:
+            starts = "starts" if wanted.level == 0 else "row_starts"
+            raise DataError(f"{where} is an array, but {target}; store `{name}.ids` and `{name}.{starts}`")
         raise DataError(f"{where} is sparse, but {target}")
     level = 0 if isinstance(column, np.ndarray) else column.level
     if level != wanted.level:
         found = ("single rows", "sequences", "nested sequences")[level]
-        remedy = (
-            f"store `{name}.starts` beside `{name}`" if level < wanted.level else "declare `seq_nested_level` there"
-        )
+        remedy = "declare `seq_nested_level` there"
+        if level < wanted.level:
+            more = "starts" if level == 0 else "sub_starts"
+            remedy = f"store `{name}.{more}` beside `{name}`"
+            if sparse is not None and level == 0:
+                remedy = f"store `{name}.row_starts`, where rows begin, and `{name}.starts`, where sequences do"
         raise DataError(f"{where} holds {found}, but {target}; {remedy}")
     if wanted.kind == "INT" and column.dtype.kind not in "iub":
         raise DataError(f"{where} is {column.dtype}, but {target}; store whole numbers: {name}.astype(numpy.int64)")
-    values = getattr(column, "values", None)
+    values = None if sparse is None else sparse.values
     if wanted.kind == "SPARSE" and values is None:
         raise DataError(f"{where} has no values, but {target}; store `{name}.values` too")
     if wanted.kind == "SPARSE_INT" and values is not None:
@@ -90,19 +92,19 @@ def non_finite(dataset: Dataset, name: str, row: int, value: Any) -> DataError:
 
 
 def _ids(column: Column, wanted: Type) -> Array | None:
-    if isinstance(column, SparseColumn):
-        return column.ids
+    if sparse := sparse_part(column):
+        return sparse.ids
     if wanted.kind != "INT":
         return None
-    return (column.data if isinstance(column, SequenceColumn) else column).reshape(-1)
+    return np.asarray(column.data if isinstance(column, SequenceColumn) else column).reshape(-1)
 
 
 def _reals(column: Column, wanted: Type) -> Array | None:
-    if isinstance(column, SparseColumn):
-        return column.values
+    if sparse := sparse_part(column):
+        return sparse.values
     if wanted.kind == "INT":
         return None
-    return column.data if isinstance(column, SequenceColumn) else column
+    return np.asarray(column.data if isinstance(column, SequenceColumn) else column)
 
 
 def _check_ids(

@@ -39,42 +39,6 @@ def checked_starts(starts: Array, total: int, name: str, origin: str) -> Rows:
     return whole
 
 
-class SequenceColumn:
-    """Sequences end to end: row r holds the items `starts[r]` to `starts[r + 1]` of `data`.
-
-    Nested: row r holds the sub-sequences `starts[r]` to `starts[r + 1]`, and `sub_starts` cuts `data` into these.
-    """
-
-    def __init__(self, data: Array, starts: Array, sub_starts: Array | None = None) -> None:
-        self.data, self.starts, self.sub_starts = data, starts, sub_starts
-        self.dtype, self.shape = data.dtype, (len(starts) - 1, *data.shape[1:])
-        self.level = 1 if sub_starts is None else 2
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def row_of_item(self, item: int) -> int:
-        """The row that holds item `item` of `data`."""
-        if self.sub_starts is not None:
-            item = int(np.searchsorted(self.sub_starts, item, "right")) - 1
-        return int(np.searchsorted(self.starts, item, "right")) - 1
-
-    def take(self, rows: Rows, change: Callable[[Array, Rows], Array] | None = None) -> Sequences:
-        """The sequences `rows`; `change(items, row of every item)` may alter their items."""
-        from paddle_layers.runtime.values import Sequences
-
-        items, starts = gather(self.starts, rows)
-        owners = np.repeat(rows, np.diff(starts))
-        sub_starts = None
-        if self.sub_starts is not None:
-            owners = np.repeat(owners, (self.sub_starts[items + 1] - self.sub_starts[items]).astype(np.int64))
-            items, sub_starts = gather(self.sub_starts, items)
-        data = self.data[items]
-        if change is not None:
-            data = change(data, owners)
-        return Sequences(data, starts) if sub_starts is None else Sequences(data, starts, sub_starts)
-
-
 class SparseColumn:
     """Rows that name the columns that are set: `ids[starts[r]:starts[r + 1]]`, with `values` unless these are ones."""
 
@@ -99,4 +63,49 @@ class SparseColumn:
         return Csr(starts, self.ids[items], None if self.values is None else self.values[items])
 
 
+class SequenceColumn:
+    """Sequences end to end: row r holds the items `starts[r]` to `starts[r + 1]` of `data`.
+
+    Nested: row r holds the sub-sequences `starts[r]` to `starts[r + 1]`, and `sub_starts` cuts `data` into these.
+    The items may be sparse rows.
+    """
+
+    def __init__(self, data: Array | SparseColumn, starts: Array, sub_starts: Array | None = None) -> None:
+        self.data, self.starts, self.sub_starts = data, starts, sub_starts
+        self.dtype, self.shape = data.dtype, (len(starts) - 1, *data.shape[1:])
+        self.level = 1 if sub_starts is None else 2
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def row_of_item(self, item: int) -> int:
+        """The row that holds item `item` of `data`, or entry `item` of sparse data."""
+        if isinstance(self.data, SparseColumn):
+            item = self.data.row_of_item(item)
+        if self.sub_starts is not None:
+            item = int(np.searchsorted(self.sub_starts, item, "right")) - 1
+        return int(np.searchsorted(self.starts, item, "right")) - 1
+
+    def take(self, rows: Rows, change: Callable[[Array, Rows], Array] | None = None) -> Sequences:
+        """The sequences `rows`; `change(items, row of every item)` may alter items that are not sparse."""
+        from paddle_layers.runtime.values import Sequences
+
+        items, starts = gather(self.starts, rows)
+        owners = np.repeat(rows, np.diff(starts))
+        sub_starts = None
+        if self.sub_starts is not None:
+            owners = np.repeat(owners, (self.sub_starts[items + 1] - self.sub_starts[items]).astype(np.int64))
+            items, sub_starts = gather(self.sub_starts, items)
+        if isinstance(self.data, SparseColumn):
+            return Sequences(self.data.take(items), starts, sub_starts)
+        data = self.data[items]
+        return Sequences(data if change is None else change(data, owners), starts, sub_starts)
+
+
 Column = Array | SequenceColumn | SparseColumn
+
+
+def sparse_part(column: Column) -> SparseColumn | None:
+    """The sparse rows of a field, in sequences or not; None where there are none."""
+    data = column.data if isinstance(column, SequenceColumn) else column
+    return data if isinstance(data, SparseColumn) else None

@@ -7,16 +7,17 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Column, Rows, SequenceColumn, SparseColumn, checked_starts
+from .columns import Array, Column, Rows, SequenceColumn, SparseColumn, checked_starts
 from .problems import DataError
 
 
 class Dataset:
     """Named fields with the same number of rows.
 
-    A field is an array whose first axis counts rows, a `SequenceColumn` or a `SparseColumn`. In a mapping of arrays
-    the latter two are spelled by suffixes, as in an npz file: `words` and `words.starts` are sequences (with
-    `words.sub_starts`, nested ones); `words.ids` and `words.starts`, with or without `words.values`, are sparse rows.
+    A field is an array whose first axis counts rows, a SciPy sparse matrix, a `SequenceColumn` or a `SparseColumn`. In
+    a mapping of arrays the latter two are spelled by suffixes, as in an npz file: `words` and `words.starts` are
+    sequences (with `words.sub_starts`, nested ones); `words.ids` and `words.starts`, with or without `words.values`,
+    are sparse rows. Sequences of sparse rows have `words.ids`, `words.row_starts` and `words.starts`.
 
     `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``.
     Raises `DataError` when there are no fields or no rows, or when the fields differ in their number of rows.
@@ -54,25 +55,36 @@ class Dataset:
 
 
 def _columns(arrays: Mapping[str, Any], origin: str) -> dict[str, Column]:
-    given = {n: v if isinstance(v, (SequenceColumn, SparseColumn)) else np.asanyarray(v) for n, v in arrays.items()}
+    given = {name: _given(value) for name, value in arrays.items()}
     columns: dict[str, Column] = {}
     for name, value in given.items():
         field, _, part = name.rpartition(".")
-        if field and part in ("starts", "sub_starts", "values"):
+        if field and part in ("starts", "row_starts", "sub_starts", "values"):
             if field not in given and f"{field}.ids" not in given:
                 raise DataError(f"{origin}: `{name}` needs `{field}` or `{field}.ids` beside it")
         elif field and part == "ids":
-            columns[field] = _sparse(given, field, origin)
-        elif isinstance(value, np.ndarray):
-            columns[name] = (
-                _sequences(given, name, origin) if f"{name}.starts" in given else _array(value, name, origin)
-            )
-        else:
+            sparse = _sparse(given, field, origin)
+            in_sequences = f"{field}.row_starts" in given
+            columns[field] = _sequences(given, field, sparse, origin) if in_sequences else sparse
+        elif isinstance(value, SequenceColumn):
             columns[name] = value
+        else:
+            rows = _array(value, name, origin) if isinstance(value, np.ndarray) else value
+            columns[name] = _sequences(given, name, rows, origin) if f"{name}.starts" in given else rows
     return columns
 
 
-def _array(value: Any, name: str, origin: str) -> Column:
+def _given(value: Any) -> Any:
+    """A column as it is, a SciPy matrix as sparse rows with values, anything else as an array."""
+    if isinstance(value, (SequenceColumn, SparseColumn)):
+        return value
+    if hasattr(value, "tocsr"):
+        matrix = value.tocsr()
+        return SparseColumn(matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), matrix.data)
+    return np.asanyarray(value)
+
+
+def _array(value: Any, name: str, origin: str) -> Array:
     if value.dtype.kind not in "fiub":
         kind = "Python objects" if value.dtype.kind == "O" else str(value.dtype)
         raise DataError(f"{origin}: field `{name}` holds {kind}; only numbers can be used")
@@ -81,23 +93,22 @@ def _array(value: Any, name: str, origin: str) -> Column:
     return np.asarray(value)
 
 
-def _sequences(given: Mapping[str, Any], name: str, origin: str) -> SequenceColumn:
-    data = _array(given[name], name, origin)
-    sub_name = f"{name}.sub_starts"
-    if sub_name not in given:
-        return SequenceColumn(
-            np.asarray(data), checked_starts(given[f"{name}.starts"], len(data), f"{name}.starts", origin)
-        )
-    sub_starts = checked_starts(given[sub_name], len(data), sub_name, origin)
-    starts = checked_starts(given[f"{name}.starts"], len(sub_starts) - 1, f"{name}.starts", origin)
-    return SequenceColumn(np.asarray(data), starts, sub_starts)
+def _sequences(given: Mapping[str, Any], name: str, rows: Array | SparseColumn, origin: str) -> SequenceColumn:
+    if f"{name}.starts" not in given:
+        raise DataError(f"{origin}: `{name}.row_starts` needs `{name}.starts` beside it, where sequences begin")
+    sub_name, sub_starts, parts = f"{name}.sub_starts", None, len(rows)
+    if sub_name in given:
+        sub_starts = checked_starts(given[sub_name], parts, sub_name, origin)
+        parts = len(sub_starts) - 1
+    return SequenceColumn(rows, checked_starts(given[f"{name}.starts"], parts, f"{name}.starts", origin), sub_starts)
 
 
 def _sparse(given: Mapping[str, Any], field: str, origin: str) -> SparseColumn:
-    ids = np.asarray(_array(given[f"{field}.ids"], f"{field}.ids", origin))
-    if f"{field}.starts" not in given:
+    ids = _array(given[f"{field}.ids"], f"{field}.ids", origin)
+    name = f"{field}.row_starts" if f"{field}.row_starts" in given else f"{field}.starts"
+    if name not in given:
         raise DataError(f"{origin}: `{field}.ids` needs `{field}.starts` beside it, which says where each row begins")
     values = given.get(f"{field}.values")
     if values is not None and values.shape != ids.shape:
         raise DataError(f"{origin}: `{field}.values` has shape {values.shape}, `{field}.ids` has {ids.shape}")
-    return SparseColumn(ids, checked_starts(given[f"{field}.starts"], len(ids), f"{field}.starts", origin), values)
+    return SparseColumn(ids, checked_starts(given[name], len(ids), name, origin), values)

@@ -14,7 +14,7 @@ from numpy.typing import DTypeLike, NDArray
 from paddle_layers.define import Type
 
 from .checks import check_kind, check_values, first_non_finite, non_finite
-from .columns import Column, Rows, SequenceColumn, SparseColumn
+from .columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
 from .dataset import Dataset
 from .problems import DataError
 from .random import RowRandom
@@ -74,7 +74,7 @@ class Feed:
 
     def _input_shape(self) -> tuple[int, ...]:
         """Shape of a row before the transforms: as stored, or that of the layer when a flat row has as many numbers."""
-        if isinstance(self.column, SparseColumn):
+        if sparse_part(self.column) is not None:
             return ()
         stored = (self.column.data if isinstance(self.column, SequenceColumn) else self.column).shape[1:]
         if self.wanted.kind == "INT":

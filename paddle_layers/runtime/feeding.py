@@ -78,7 +78,7 @@ class Batch:
         plan.auxiliary.fill_indices(plan, self.arrays)
 
     def _take(self, value: Value, given: Any, extra: frozenset[int]) -> None:
-        given = as_sequences(given, value.type.level)
+        given = as_sequences(given, value.type.level, sparse=value.entries is not None)
         rows: Any = given
         if isinstance(given, Sequences):
             if given.level != value.type.level:
@@ -140,6 +140,8 @@ def _checked(type_: Type, rows: Any, extra: frozenset[int]) -> Any:
     if type_.kind in ("SPARSE", "SPARSE_INT"):
         return _checked_csr(type_, as_csr(rows))
     array = np.asarray(rows)
+    if array.shape == (0,):  # a list without rows does not say what they would be
+        array = np.zeros((0, *type_.dims), np.int64)
     if type_.kind == "INT":
         return _checked_ids(array, type_.size, extra)
     if array.dtype.kind not in "fiub":
@@ -172,9 +174,9 @@ def _checked_csr(type_: Type, rows: Csr) -> Csr:
     start = _checked_starts(rows.start, len(rows.id))
     ids = _checked_ids(np.asarray(rows.id), type_.size, frozenset())
     if type_.kind == "SPARSE":
-        if rows.value is None:
+        if rows.value is None and len(ids):
             raise FeedError("has no values; the data layer is sparse with values")
-        value = np.asarray(rows.value)
+        value = np.zeros(0) if rows.value is None else np.asarray(rows.value)
         if value.shape != ids.shape or not np.isfinite(value).all():
             raise FeedError("needs one finite value for every entry")
         return Csr(start, ids, value)

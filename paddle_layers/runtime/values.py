@@ -48,8 +48,11 @@ class Sequences:
         return 1 if self.sub_starts is None else 2
 
 
-def as_sequences(value: Any, level: int) -> Any:
-    """Lists of rows as `Sequences`; what is one already stays as it is. Raises `FeedError` for anything else."""
+def as_sequences(value: Any, level: int, *, sparse: bool = False) -> Any:
+    """Lists of rows as `Sequences`; what is one already stays as it is. Raises `FeedError` for anything else.
+
+    Rows of a sequence may be an array, and sparse ones a SciPy matrix or a `Csr`.
+    """
     if isinstance(value, Sequences) or level == 0:
         return value
     if not isinstance(value, (list, tuple)):
@@ -57,13 +60,27 @@ def as_sequences(value: Any, level: int) -> Any:
             f"is {type(value).__name__}; it takes Sequences(data, starts) or a list with one item a sequence"
         )
     if level == 1:
-        return Sequences(_joined(value), _starts(value))
-    if not all(isinstance(sequence, (list, tuple)) for sequence in value):
+        parts = list(value)
+    elif all(isinstance(sequence, (list, tuple)) for sequence in value):
+        parts = [part for sequence in value for part in sequence]
+    else:
         raise FeedError("is a nested sequence: it takes a list with a list of sub-sequences for every sequence")
-    parts = [part for sequence in value for part in sequence]
-    if not all(hasattr(part, "__len__") for part in parts):
-        raise FeedError("is a nested sequence: it takes a list with a list of sub-sequences for every sequence")
-    return Sequences(_joined(parts), _starts(value), _starts(parts))
+    if sparse:
+        parts = [as_csr(part) for part in parts]
+    elif not all(hasattr(part, "__len__") for part in parts):
+        items = "a list of sub-sequences" if level == 2 else "the rows"
+        raise FeedError(f"holds single values where sequences are expected: it takes a list with {items} of every one")
+    rows = join_csr(parts) if sparse else _joined(parts)
+    return Sequences(rows, _starts(parts)) if level == 1 else Sequences(rows, _starts(value), _starts(parts))
+
+
+def join_csr(parts: Sequence[Csr]) -> Csr:
+    """Sparse rows one part after the other; a part without entries may have values or not."""
+    lengths = [np.diff(part.start) for part in parts]
+    start = np.cumsum([0, *np.concatenate([np.zeros(0, np.int64), *lengths])], dtype=np.int64)
+    values = [part.value for part in parts if part.value is not None]
+    ids = np.concatenate([np.zeros(0, np.int64), *(part.id for part in parts)])
+    return Csr(start, ids, np.concatenate(values) if values else None)
 
 
 def _starts(parts: Sequence[Any]) -> NDArray[np.int64]:
@@ -71,10 +88,8 @@ def _starts(parts: Sequence[Any]) -> NDArray[np.int64]:
 
 
 def _joined(parts: Sequence[Any]) -> Any:
-    filled = [part for part in parts if len(part)]
-    if filled and isinstance(filled[0][0], (list, tuple)) and len({len(row) for part in filled for row in part}) > 1:
-        return [row for part in filled for row in part]  # lists of column numbers: sparse rows
-    return np.concatenate([np.asarray(part) for part in filled]) if filled else np.zeros(0, np.int64)
+    filled = [np.asarray(part) for part in parts if len(part)]
+    return np.concatenate(filled) if filled else np.zeros(0, np.int64)
 
 
 def as_csr(value: Any) -> Csr:

@@ -1,0 +1,218 @@
+"""Every kind of value in every nesting: from lists, arrays and SciPy, straight to a net and through a source."""
+
+import itertools
+
+import numpy as np
+import pytest
+import scipy.sparse
+
+import paddle_layers as pl
+from paddle_layers.data import Batches, DataError, Dataset, make_feeds
+from paddle_layers.define import Type, registries
+from paddle_layers.runtime import Csr, FeedError, Sequences
+
+WIDTH = 5
+TYPES = {
+    "DENSE": lambda level: Type.dense(WIDTH, level=level),
+    "INT": lambda level: Type.ids(WIDTH, level),
+    "SPARSE": lambda level: Type.sparse(WIDTH, level, values=True),
+    "SPARSE_INT": lambda level: Type.sparse(WIDTH, level),
+}
+STARTS = {0: [], 1: [[0, 2, 2, 5]], 2: [[0, 2, 2, 4], [0, 1, 3, 3, 5]]}
+"""One empty sequence; nested, one empty sub-sequence beside it."""
+ROWS = {
+    "DENSE": np.arange(5 * WIDTH, dtype=np.float32).reshape(5, WIDTH) / 8 - 1,
+    "INT": np.array([4, 0, 2, 2, 1]),
+    "SPARSE": [[(0, 0.5), (3, -2.0)], [], [(4, 1.0)], [(1, 3.0), (2, 0.25)], [(0, 1.5)]],
+    "SPARSE_INT": [[0, 3], [4, 1], [2, 0], [1, 2], [3, 4]],
+}
+KINDS = [pytest.param(kind, level, id=f"{kind}-{level}") for kind, level in itertools.product(TYPES, STARTS)]
+
+
+def text(kind, level):
+    size = f"shape: {WIDTH}" if kind == "DENSE" else f"data_type: {kind} size: {WIDTH}"
+    layer = "embedding" if kind == "INT" else "fc"
+    return f"""
+    layer {{ name: "x" type: "data" data {{ {size} seq_nested_level: {level} }} }}
+    layer {{ name: "y" type: "{layer}" input: "x" {layer} {{ size: 3 }} }}
+    """
+
+
+def nested(rows, starts):
+    """Rows in lists of lists."""
+    for cuts in reversed(starts):
+        rows = [rows[first:last] for first, last in itertools.pairwise(cuts)]
+    return rows
+
+
+def csr(kind):
+    """Sparse rows as arrays."""
+    entries = [entry for row in ROWS[kind] for entry in row]
+    start = np.cumsum([0, *map(len, ROWS[kind])])
+    if kind == "SPARSE_INT":
+        return Csr(start, np.array(entries))
+    return Csr(start, np.array([column for column, _ in entries]), np.array([value for _, value in entries]))
+
+
+def dense(kind):
+    """What the rows stand for, for a product with a weight."""
+    if kind == "DENSE":
+        return ROWS[kind]
+    whole = np.zeros((5, WIDTH))
+    for row, columns in enumerate(ROWS[kind]):
+        for entry in np.atleast_1d(columns) if kind != "SPARSE" else columns:
+            column, value = entry if kind == "SPARSE" else (entry, 1.0)
+            whole[row, column] = value
+    return whole
+
+
+def check(kind, level, fed):
+    """The net gives the product of every row with its weight, in the same sequences."""
+    with pl.Net(pl.loads(text(kind, level))) as net:
+        weight = net.parameters["y.table" if kind == "INT" else "y.weight"].value
+        found = net.forward({"x": fed})["y"]
+        np.testing.assert_allclose(getattr(found, "data", found), dense(kind) @ weight, rtol=1e-5, atol=1e-6)
+        if level:
+            starts = [part.tolist() for part in (found.starts, found.sub_starts) if part is not None]
+            assert starts == STARTS[level]
+
+
+@pytest.mark.parametrize(("kind", "level"), KINDS)
+def test_lists(kind, level):
+    rows = ROWS[kind] if isinstance(ROWS[kind], list) else ROWS[kind].tolist()
+    check(kind, level, nested(rows, STARTS[level]))
+
+
+@pytest.mark.parametrize(("kind", "level"), KINDS)
+def test_arrays(kind, level):
+    rows = csr(kind) if kind.startswith("SPARSE") else ROWS[kind]
+    check(kind, level, Sequences(rows, *map(np.array, STARTS[level])) if level else rows)
+
+
+@pytest.mark.parametrize("level", STARTS)
+@pytest.mark.parametrize("kind", ["SPARSE", "SPARSE_INT"])
+@pytest.mark.parametrize("form", [scipy.sparse.csr_matrix, scipy.sparse.coo_array, scipy.sparse.csc_array])
+def test_scipy(kind, level, form):
+    if level == 0:
+        check(kind, level, form(dense(kind)))
+        return
+    whole = scipy.sparse.csr_matrix(dense(kind))
+    check(kind, level, Sequences(form(dense(kind)), *map(np.array, STARTS[level])))
+    check(kind, level, nested_matrices(whole, form, level))
+
+
+def nested_matrices(whole, form, level):
+    """A matrix for every sequence, or for every sub-sequence in lists."""
+    inner = [form(whole[first:last]) for first, last in itertools.pairwise(STARTS[level][-1])]
+    return inner if level == 1 else nested(inner, STARTS[level][:1])
+
+
+def stored(kind, level):
+    """The arrays of an npz file."""
+    names = ["x.starts", "x.sub_starts"][:level]
+    fields = dict(zip(names, map(np.array, STARTS[level]), strict=True))
+    if not kind.startswith("SPARSE"):
+        return {"x": ROWS[kind], **fields}
+    rows = csr(kind)
+    fields |= {"x.ids": rows.id, "x.row_starts" if level else "x.starts": rows.start}
+    return fields if rows.value is None else {**fields, "x.values": rows.value}
+
+
+@pytest.mark.parametrize(("kind", "level"), KINDS)
+def test_a_source(kind, level, tmp_path):
+    np.savez(tmp_path / "x.npz", **stored(kind, level))
+    source = registries["source"]["npz"]
+    dataset = source.create(source.bind({"file": "x.npz"})).open(tmp_path)
+    feeds = make_feeds(dataset, {"x": TYPES[kind](level)})
+    batches = Batches(dataset, len(dataset), shuffle=False, feeds=feeds)
+    check(kind, level, batches.take()["x"])
+
+
+@pytest.mark.parametrize("level", [1, 2])
+def test_rows_of_a_source_come_in_any_order(level):
+    dataset = Dataset(stored("SPARSE", level))
+    feeds = make_feeds(dataset, {"x": TYPES["SPARSE"](level)})
+    found = feeds[0].take(np.array([2, 0]), None)
+    rows = [3, 4, 0, 1] if level == 1 else [3, 4, 0, 1, 2]
+    assert found.starts.tolist() == ([0, 3, 5] if level == 1 else [0, 2, 4])
+    entries = [entry for row in ([2, 3, 4, 0, 1] if level == 1 else rows) for entry in ROWS["SPARSE"][row]]
+    assert list(zip(found.data.id, found.data.value, strict=True)) == entries
+
+
+def test_a_data_set_takes_scipy_matrices():
+    dataset = Dataset({"x": scipy.sparse.csr_matrix(dense("SPARSE"))})
+    check("SPARSE", 0, make_feeds(dataset, {"x": TYPES["SPARSE"](0)})[0].take(np.arange(5), None))
+
+
+def test_the_text_source_gives_sequences_of_ids(tmp_path):
+    (tmp_path / "words.txt").write_text("a\nb\nc\nd\ne\n", encoding="utf-8")
+    (tmp_path / "lines.txt").write_text("e a\nc c b\n", encoding="utf-8")
+    source = registries["source"]["text"]
+    dataset = source.create(source.bind({"file": "lines.txt", "dictionary": "words.txt"})).open(tmp_path)
+    found = make_feeds(dataset, {"words": TYPES["INT"](1)})[0].take(np.array([0, 1]), None)
+    assert (found.data.tolist(), found.starts.tolist()) == ([4, 0, 2, 2, 1], [0, 2, 5])
+    with pytest.raises(DataError, match=r"holds sequences, but the data layer `words` takes ids<5"):
+        make_feeds(dataset, {"words": TYPES["INT"](0)})
+
+
+@pytest.mark.parametrize(
+    ("arrays", "level", "message"),
+    [
+        (stored("SPARSE_INT", 0), 1, "store `x.row_starts`, where rows begin, and `x.starts`, where sequences do"),
+        (stored("SPARSE_INT", 1), 2, "store `x.sub_starts` beside `x`"),
+        (stored("SPARSE_INT", 1), 0, "declare `seq_nested_level` there"),
+        (stored("INT", 1), 1, "store `x.ids` and `x.row_starts`"),
+        ({"x.ids": np.array([0, 9]), "x.row_starts": np.array([0, 1, 1, 2]), "x.starts": np.array([0, 1, 3])}, 1,
+         "row 1: field `x` is 9"),
+        ({"x.ids": np.array([0]), "x.row_starts": np.array([0, 1])}, 1, "`x.row_starts` needs `x.starts` beside it"),
+        ({"x.ids": np.array([0]), "x.row_starts": np.array([0, 2]), "x.starts": np.array([0, 1])}, 1,
+         "`x.row_starts` goes from 0 to 2"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_with_stored_sparse_sequences_is_said(arrays, level, message):
+    with pytest.raises(DataError) as caught:
+        make_feeds(Dataset(arrays), {"x": TYPES["SPARSE_INT"](level)})
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("kind", "level", "fed", "message"),
+    [
+        ("SPARSE", 1, [[[0, 2]]], "has no values; the data layer is sparse with values"),
+        ("SPARSE_INT", 1, [[[0, 7]]], "holds the id 7"),
+        ("SPARSE_INT", 1, [3], "is int; sparse rows are"),
+        ("DENSE", 1, [3.0, 4.0], "holds single values where sequences are expected: it takes a list with the rows"),
+        ("INT", 2, [[3, 4]], "it takes a list with a list of sub-sequences of every one"),
+    ],
+)
+def test_wrong_lists_are_refused(kind, level, fed, message):
+    with pl.Net(pl.loads(text(kind, level))) as net, pytest.raises(FeedError, match=message):
+        net.forward({"x": fed})
+
+
+@pytest.mark.parametrize(("kind", "level"), KINDS)
+def test_a_batch_without_rows(kind, level):
+    with pl.Net(pl.loads(text(kind, level))) as net:
+        found = net.forward({"x": [[]] if level else []})["y"]
+        assert getattr(found, "data", found).shape == (0, 3)
+
+
+def test_capacity_grows_by_halves_and_then_no_buffer_is_new():
+    """Rows of sequences and entries of sparse rows have capacities of their own."""
+    rng = np.random.default_rng(0)
+
+    def batch(sequences, rows):
+        return {"x": [[rng.integers(0, WIDTH, 2).tolist() for _ in range(rows)] for _ in range(sequences)]}
+
+    with pl.Net(pl.loads(text("SPARSE_INT", 1))) as net:
+        net.forward(batch(4, 3))
+        assert net.capacities()["train"] == [4, 12, 24]
+        net.forward(batch(4, 4))
+        assert net.capacities()["train"] == [4, 18, 36]
+        plan = net.plan("train")
+        for sequences, rows in ((1, 1), (4, 4), (3, 6), (2, 0), (4, 2)):
+            net.forward(batch(sequences, rows))
+            assert net.plan("train") is plan
+        net.forward(batch(2, 10))
+        assert net.plan("train") is not plan
+        assert net.capacities()["train"] == [4, 27, 54]
