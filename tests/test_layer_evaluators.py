@@ -149,7 +149,7 @@ def test_means_over_the_classes_leave_out_what_is_not_defined(weighted):
 
 
 @pytest.mark.parametrize(
-    "name", ["classification_error", "seq_classification_error", "pnpair", "row_sum", "column_sum"]
+    "name", ["classification_error", "seq_classification_error", "pnpair", "rank_auc", "row_sum", "column_sum"]
 )
 def test_of_nothing_there_is_no_share(name):
     assert math.isnan(pl.registry[name].hooks["result"](0.0, 0.0))

@@ -41,7 +41,7 @@ def test_layer_computes_its_reference(case, dtype):
         }
         reported = definition.report({**attributes, **sums})
         assert [name.rpartition(".")[2] for name in statistics] == [name or definition.name for name in reported]
-        assert list(statistics.values()) == pytest.approx(list(reported.values()), rel=1e-6, nan_ok=True)
+        assert list(statistics.values()) == pytest.approx(list(reported.values()), rel=TOLERANCE[dtype], nan_ok=True)
     compared = [item for name in definition.outputs for item in as_list(wanted[name])]
     for number, expected in enumerate(compared):
         if expected is not None:

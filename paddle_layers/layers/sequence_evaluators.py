@@ -71,50 +71,6 @@ def seq_classification_error_share(wrong, sequences):
     return ratio(wrong, sequences)
 
 
-@layer("pnpair", elsewhere={"Paddle": "pnpair, pnpair-validation"}, since=1)
-class PnPair:
-    """Share of the pairs of rows of one sequence, such as the answers to a query, that the scores put in order.
-
-    Pairs with different labels count; in order, the row with the greater label has the higher score. Equal scores
-    count one half. Paddle gives the query as a number with every row, and reports the ratio of the pairs in order to
-    those that are not: of a share `p` that is `p / (1 - p)`.
-    """
-
-    score = Input("T:S 1", "score of every row", seq=(1, 2))
-    label = Input("T:S", "relevance of every row", kinds=("INT",), seq=(1, 2))
-    ordered = Stat("T:S", "pairs with a less relevant row that are in order")
-    pairs = Stat("T:S", "pairs with a less relevant row")
-    examples = (
-        Example(score="sequence of 1", label="sequence of ids<5"),
-        Example(score="nested sequence of scalar", label="nested sequence of ids<9"),
-    )
-
-
-@each(PnPair.ordered)
-def pnpair_ordered(t, s, score, label, S_start):
-    total = 0.0
-    for u in range(S_start[s], S_start[s + 1]):
-        if label[u] < label[t] and score[u] < score[t]:
-            total += 1.0
-        elif label[u] < label[t] and score[u] == score[t]:
-            total += 0.5
-    return total
-
-
-@each(PnPair.pairs)
-def pnpair_pairs(t, s, label, S_start):
-    total = 0.0
-    for u in range(S_start[s], S_start[s + 1]):
-        if label[u] < label[t]:
-            total += 1.0
-    return total
-
-
-@result(PnPair)
-def pnpair_share(ordered, pairs):
-    return ratio(ordered, pairs)
-
-
 @layer("chunk", elsewhere={"Paddle": "chunk"}, since=1)
 class Chunk:
     """Precision, recall and F1 of chunks, such as names in a sentence: `F1 = 2 * correct / (found + wanted)`.

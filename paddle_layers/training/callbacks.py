@@ -28,7 +28,7 @@ _MODES = {"min": "smaller values are better", "max": "larger values are better"}
 class _Watching:
     """Shared by the callbacks that look for the best result of a test."""
 
-    watch = String("what to look at: `loss`, or a statistic such as `accuracy`", default="loss")
+    watch = String("what to look at: `loss`, or a statistic such as `accuracy` or `chunks.F1`", default="loss")
     mode = Choice("which values are better", options=_MODES, default="min")
 
     def better(self, run: Run, best: float | None) -> float | None:

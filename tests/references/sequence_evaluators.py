@@ -1,8 +1,6 @@
-"""References of paddle_layers/layers/sequence_evaluators.py: by lists of chunks and pairs."""
+"""References of paddle_layers/layers/sequence_evaluators.py: by lists of chunks."""
 
-from itertools import combinations, pairwise
-
-import numpy as np
+from itertools import pairwise
 
 SCHEMES = {"PLAIN": "I", "IOB": "BI", "IOE": "IE", "IOBES": "BIES"}
 
@@ -15,17 +13,6 @@ def seq_classification_error(inputs, params, attributes):
     right = inputs["x"].argmax(axis=1) == inputs["label"]
     filled = [span for span in spans(inputs["x.starts"][-1]) if span]
     return {"wrong": sum(not all(right[list(span)]) for span in filled), "sequences": len(filled)}
-
-
-def pnpair(inputs, params, attributes):
-    score, label = inputs["score"].ravel(), inputs["label"]
-    signs = [
-        np.sign(score[i] - score[j]) * np.sign(label[i] - label[j])
-        for span in spans(inputs["score.starts"][-1])
-        for i, j in combinations(span, 2)
-        if label[i] != label[j]
-    ]
-    return {"ordered": [(sign + 1) / 2 for sign in signs], "pairs": len(signs)}
 
 
 def chunks(numbers, span, attributes):
@@ -57,6 +44,5 @@ def chunk(inputs, params, attributes):
 
 REFERENCES = {
     "seq_classification_error": seq_classification_error,
-    "pnpair": pnpair,
     "chunk": chunk,
 }
