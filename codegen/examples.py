@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 from paddle_layers.define import Example, LayerDefinition, Param, Type
 from paddle_layers.define.inference import Binding
@@ -36,7 +37,7 @@ def worked_example(layer: LayerDefinition, example: Example) -> Worked:
         _config(layer, example, names, outputs),
         _typed(names, types),
         _typed(outputs, list(binding.outputs)),
-        _parameters(layer, binding, bool(attributes.get("bias", True))),
+        parameters_of(layer, binding, attributes),
     )
 
 
@@ -66,10 +67,16 @@ def _value(layer: LayerDefinition, name: str, value: object) -> str:
     return str(value) if attribute.type == "CHOICE" and not attribute.repeated else config_text(value)
 
 
-def _parameters(layer: LayerDefinition, binding: Binding, with_bias: bool) -> list[tuple[str, str, int]]:
+def parameters_of(
+    layer: LayerDefinition, binding: Binding, attributes: Mapping[str, Any]
+) -> list[tuple[str, str, int]]:
+    """Name, shape and number of weights of every parameter; those of parts as `gates.weight`."""
     rows = []
+    for part in binding.body.parts if binding.body is not None else ():
+        inner = parameters_of(part.definition, part.binding, part.attributes)
+        rows += [(f"{part.name}.{name}", shape, count) for name, shape, count in inner]
     for name, field in layer.params.items():
-        if field is layer.bias and not with_bias:
+        if field is layer.bias and not attributes["bias"]:
             continue
         for item in range(len(binding.arguments[field.per]) if field.per else 1):
             dims = _dims(binding, field, item)

@@ -11,7 +11,7 @@ from paddle_layers.define import LayerDefinition
 from paddle_layers.define.functions import HELPERS, Function
 from paddle_layers.kernels.tuned import tuned_functions
 
-from .examples import worked_examples
+from .examples import parameters_of, worked_examples
 from .formulas import Formula, formula
 from .runs import run_example, starts_text
 from .words import KINDS
@@ -23,6 +23,16 @@ class Shown(NamedTuple):
     title: str
     formula: Formula | None
     text: str
+
+
+class Ingredient(NamedTuple):
+    """A part of a layer made of layers on the page."""
+
+    name: str
+    layer: str
+    reads: str
+    gives: str
+    parameters: str
 
 
 def layer_values(layer: LayerDefinition, *, formulas: bool = True) -> dict[str, Any]:
@@ -40,7 +50,23 @@ def layer_values(layer: LayerDefinition, *, formulas: bool = True) -> dict[str, 
         "sizes": list(_sizes(layer)),
         "inference": [text for name in ("infer", "output_types") if (text := source_text(layer.hooks.get(name)))],
         "tuned": tuned_functions(layer.name),
+        "made_of": list(_made_of(layer)),
+        "body": source_text(layer.hooks.get("body")),
     }
+
+
+def _made_of(layer: LayerDefinition) -> Iterator[Ingredient]:
+    """The parts of the first example."""
+    body = layer.bind_axes(*layer.example_inputs(layer.examples[0])).body if layer.is_composite else None
+    for part in body.parts if body is not None else ():
+        rows = parameters_of(part.definition, part.binding, part.attributes)
+        yield Ingredient(
+            part.name,
+            part.definition.name + (f" + {part.activation[0].name}" if part.activation else ""),
+            ", ".join(f"`{name}`" for name in part.inputs),
+            ", ".join(f"`{type_}`" for type_ in part.binding.outputs),
+            ", ".join(f"`{part.name}.{name}` {shape}" for name, shape, _ in rows),
+        )
 
 
 def network_text(text: str) -> str:
@@ -113,6 +139,8 @@ def _sizes(layer: LayerDefinition) -> Iterator[tuple[str, str]]:
             yield axis.name, f"the sequences of `{groups[axis.name]}`: the nesting falls by one"
         elif "infer" in layer.hooks:
             yield axis.name, f"computed by `{layer.hooks['infer'].__name__}`"
+        elif layer.is_composite:
+            yield axis.name, "follows from the parts"
 
 
 def _examples(layer: LayerDefinition) -> Iterator[dict[str, Any]]:

@@ -44,12 +44,13 @@ def parameter_shape(node: Node, name: str) -> tuple[int, ...]:
     """Shape of a parameter; `weight_1` is that of the second item of an input, `gates.weight` that of a part."""
     if node.inside is not None:
         part, _, name = name.partition(".")
-        return parameter_shape(next(inner for inner in node.inside.nodes if inner.name == part), name)
+        inner = next((inner for inner in node.inside.nodes if inner.name == part), None)
+        return parameter_shape(inner, name) if inner is not None else ()
     params = node.definition.params
     item = 0
     if name not in params:
         name, _, number = name.rpartition("_")
-        item = int(number)
+        item = int(number) if number.isdecimal() else 0
     try:
         return node.definition.bind_axes(node.input_types, node.attributes).dims(params[name], item)
     except (ShapeError, IndexError, KeyError):  # an item that is not there; the layer itself was checked before

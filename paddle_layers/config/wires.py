@@ -239,7 +239,6 @@ class Wires:
             message = f"`{draft.setup.definition.name}` has no parameter `{unknown}`"
             start = draft.param_place(unknown, "of")
             self._once("E112", message, start, 0, help=parameter_hint(unknown, inside))
-            return None
         return Node(draft.name, draft.inputs, names, draft.setup, known, made, draft.offset, inside)
 
     def _group(self, draft: Draft, step: Step, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:

@@ -129,7 +129,10 @@ def _shape(shape: tuple[int, ...]) -> str:
 
 
 def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
-    """Shapes of a layer's parameters; `weight_1` is the one of the second of several inputs."""
+    """Shapes of a layer's parameters; `weight_1` is that of the second of several inputs, `gates.weight` of a part."""
+    if node.inside is not None:
+        parts = {part.name: parameter_shapes(part) for part in node.inside.nodes}
+        return {f"{part}.{name}": shape for part, shapes in parts.items() for name, shape in shapes.items()}
     definition = node.definition
     binding = definition.bind_axes(node.input_types, node.attributes)
     shapes = {}
@@ -160,10 +163,19 @@ def _parameter(document: Document, token: Token, name: str) -> str:
     layer = document.layer_of.get(id(token.block.parent))
     if layer is None or layer.definition is None:
         return ""
-    params = layer.definition.params
-    param = params.get(name) or params.get(name.rpartition("_")[0])
+    definition, own = _owner(layer.definition, layer.node, name)
+    param = definition.params.get(own) or definition.params.get(own.rpartition("_")[0])
     if param is None:
         return ""
     shape = parameter_shapes(layer.node).get(name) if layer.node is not None else None
     told = f": {_shape(shape)}" if shape is not None else ""
     return f"**{escape(name)}**{told}, axes {code(param.text)}\n\n{escape(param.doc)}"
+
+
+def _owner(definition: LayerDefinition, node: Node | None, name: str) -> tuple[LayerDefinition, str]:
+    """The layer whose parameter it is, and its name there: `gates.weight` is the `weight` of a part."""
+    while node is not None and node.inside is not None and "." in name:
+        part, _, name = name.partition(".")
+        node = next((inner for inner in node.inside.nodes if inner.name == part), None)
+        definition = node.definition if node is not None else definition
+    return definition, name

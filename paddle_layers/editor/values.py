@@ -9,6 +9,7 @@ from paddle_layers.define import Attribute, Definition, LayerDefinition, registr
 from paddle_layers.define.common import activation_problem
 
 from .document import Document
+from .hover import parameter_shapes
 from .meaning import Meaning, header_field
 from .scanner import Block
 from .words import attribute_facts, definition_text, header_facts
@@ -96,3 +97,6 @@ def _parameters(document: Document, block: Block) -> Iterator[Value]:
         return
     for name, param in layer.definition.params.items():
         yield Value(name, "parameter", True, param.text, param.doc)
+    if layer.node is not None and layer.node.inside is not None:
+        for name, shape in parameter_shapes(layer.node).items():
+            yield Value(name, "parameter", True, "x".join(map(str, shape)), "A parameter of a part.")

@@ -14,6 +14,8 @@ from .engines import as_python
 from .ptx import ARCHITECTURES, Ptx, drivers_of
 from .results import run
 
+FORMS = {point_functions_only: "point functions", tuned_at_every_size: "teams and tuned kernels"}
+"""The kernels that a function may become, in words."""
 NEEDS_CUDA = "CUDA kernels were not checked; `pip install 'paddle-layers[cuda]'` (no card is needed)"
 
 
@@ -25,19 +27,27 @@ def has_cuda() -> bool:
 
 
 def check_cuda(case: Case) -> Verdicts:
-    """Compile the case's kernels for every architecture, and compare what the simulator makes of them with the CPU."""
-    if not has_cuda():
-        return
-    from paddle_layers.runtime.cuda import simulated_device
+    """Compile the case's kernels for every architecture, and compare what the simulator makes of them with the CPU.
 
-    for form in (point_functions_only, tuned_at_every_size):
+    Those of a layer made of layers are its parts', which are checked by themselves: what is left is that they are put
+    together rightly, on the examples.
+    """
+    if not has_cuda() or (case.definition.is_composite and not case.is_example):
+        return
+    for form in () if case.definition.is_composite else FORMS:
         with form():
             problems = list(_problems(case))
         yield from problems
         if any(problem is not None for _, problem in problems):
             return
+    yield from _simulated(case)
+
+
+def _simulated(case: Case) -> Verdicts:
+    from paddle_layers.runtime.cuda import simulated_device
+
     expected, _ = as_python(partial(run, case, "float32"))
-    for form, kernels in ((point_functions_only, "point functions"), (tuned_at_every_size, "teams and tuned kernels")):
+    for form, kernels in list(FORMS.items())[: 1 if case.definition.is_composite else None]:
         with form():
             found, _ = run(case, "float32", simulated_device())
         for name, values in expected.items():
