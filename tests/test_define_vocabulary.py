@@ -77,8 +77,15 @@ BODY = """
 @each(Wrong.y)
 def wrong_y({args}):
     return {value}
+
+{tail}
 """
-GOOD = {"options": "", "field": "", "example": 'Example(x="3")', "args": "n, c, x", "value": "x[n, c]"}
+GOOD = {"options": "", "field": "", "example": 'Example(x="3")', "args": "n, c, x", "value": "x[n, c]", "tail": ""}
+COUNTED = """
+@each(Wrong.rows)
+def wrong_rows(n):
+    return 1.0
+"""
 
 WRONG = {
     "misspelt argument": (
@@ -99,6 +106,17 @@ WRONG = {
     "a taken name": ({"options": ", common=('acts',)"}, "there is no common attribute `acts`"),
     "a tensor that nothing computes": ({"field": 't = Temp("N", "t")'}, "nothing computes `t`"),
     "an axis that is none": ({"field": 't = Temp("N c", "t")'}, "is no axis"),
+    "a result of what is not counted": (
+        {"field": 'rows = Stat("N", "s")', "tail": COUNTED + "@result(Wrong)\ndef wrong_result(row): return row"},
+        "asks for `row`, no statistic or attribute; did you mean `rows`",
+    ),
+    "a result with a name that is no word": (
+        {
+            "field": 'rows = Stat("N", "s")',
+            "tail": COUNTED + "@result(Wrong, 'a', 'b c')\ndef wrong_result(rows): pass",
+        },
+        "names `b c`: the names of its numbers are words",
+    ),
     "no description": ({"field": 't = Int("", default=1)'}, "needs a description"),
 }
 
@@ -123,3 +141,11 @@ def test_a_name_that_is_taken_names_both_places(tmp_path):
     path.write_text((HEAD + BODY).format(**GOOD).replace("test_wrong", "relu"))
     with pytest.raises(DefinitionError, match=r"the name is taken by .*activations\.py:\d+"):
         load_plugin(path)
+
+
+def test_a_result_gives_as_many_numbers_as_it_names(monkeypatch):
+    chunk = pl.registry["chunk"]
+    assert chunk.report({"correct": 1, "found": 2, "wanted": 4}) == {"precision": 0.5, "recall": 0.25, "F1": 1 / 3}
+    monkeypatch.setattr(chunk, "results", ("precision", "recall"))
+    with pytest.raises(DefinitionError, match="names precision, recall, but gives 3 numbers"):
+        chunk.report({"correct": 1, "found": 2, "wanted": 4})

@@ -18,7 +18,7 @@ from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
 import paddle_layers as pl
 from paddle_layers.data import Dataset
 from paddle_layers.runtime import SaveError, WeightsError
-from paddle_layers.training import TrainingError
+from paddle_layers.training import TrainingError, make_callback
 
 
 def test_a_training_learns_and_leaves_its_files(tmp_path, capsys):
@@ -36,6 +36,25 @@ def test_a_training_learns_and_leaves_its_files(tmp_path, capsys):
     for expected in ("On the held-out data: loss", str(report.weights), str(report.log), "paddle-layers predict"):
         assert expected in printed
     assert "step 30/30  loss" in shown
+
+
+def test_every_number_of_a_statistic_is_in_the_log_and_can_be_watched(tmp_path):
+    text = (NETWORK + SOURCES + SETTINGS).replace(
+        'name: "accuracy" type: "accuracy"', 'name: "all" type: "precision_recall"'
+    )
+    report, _, shown = train(write(tmp_path, text), callbacks=[make_callback("save_best", watch="all.F1", mode="max")])
+    names = ["all.precision", "all.recall", "all.F1", "all.accuracy"]
+    lines = list(csv.DictReader(report.log.read_text().splitlines()))
+    assert list(lines[0])[-4:] == names
+    assert {name: float(lines[-1][name]) for name in names} == {name: report.results[name] for name in names}
+    assert "all.F1" in shown
+    assert ">all.F1</text>" in report.curve.read_text()
+    with pl.Net(pl.load_training(tmp_path / "train.textproto").network) as net, np.load(tmp_path / "test.npz") as data:
+        net.load(str(tmp_path / "output" / "best.safetensors"))
+        net.forward({"x": data["x"] * 1.5, "label": data["label"]}, phase="test")
+        whole = net.statistics()
+    best = max(float(line["all.F1"]) for line in lines if line["phase"] == "test")
+    assert whole["all.precision_recall.F1"] == pytest.approx(best), "the test adds up batches of 8"
 
 
 def test_a_seed_decides_everything(tmp_path):
