@@ -23,10 +23,11 @@ from paddle_layers.config.diagnostics import Report, Source
 from paddle_layers.config.files import read
 from paddle_layers.define.attributes import Attribute
 from paddle_layers.testing.cases import cases
-from tests.test_mutations import EXAMPLES, RESIDUAL, SEQUENCE
+from tests.test_mutations import DECODER, EXAMPLES, RESIDUAL, SEQUENCE
 
 NETWORK = message_class("Network")
-TEXTS = [RESIDUAL, SEQUENCE, *(case.text() for name in sorted(pl.registry) for case in cases(pl.registry[name]))]
+TEXTS = [RESIDUAL, SEQUENCE, DECODER]
+TEXTS += [case.text() for name in sorted(pl.registry) for case in cases(pl.registry[name])]
 ENDS = (".textproto", ".json", ".binpb")
 
 

@@ -41,6 +41,24 @@ layer { name: "hidden" type: "fc" input: "mean" fc { size: 8 act: "tanh" drop_ra
 layer { name: "scores" type: "fc" input: "hidden" fc { size: 2 } param { of: "bias" lr_mult: 2 } }
 layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" loss_weight: 2 }
 """
+DECODER = """
+layer { name: "words" type: "data" data { data_type: INT size: 100 seq_nested_level: 1 } }
+layer { name: "start" type: "data" data { shape: 8 } }
+layer { name: "label" type: "data" data { data_type: INT size: 100 seq_nested_level: 1 } }
+layer { name: "embedded" type: "embedding" input: "words" embedding { size: 16 } }
+ layer { name: "group" type: "recurrent_group" input: "embedded" input: "start" recurrent_group { static: "start" }
+ step {
+layer { name: "before" type: "memory" input: "start" memory { of: "state" } }
+layer { name: "older" type: "memory" memory { of: "before" size: 8 value: 0.5 } }
+layer { name: "state" type: "fc" input: "embedded" input: "before" input: "older" fc { size: 8 act: "tanh" } }
+layer { name: "normal" type: "layer_norm" input: "state" layer_norm { epsilon: 0.01 } param { of: "bias" lr_mult: 2 } }
+layer { name: "pick" type: "maxid" input: "normal" }
+layer { name: "hidden" type: "addto" input: "start" input: "state" addto { act: "relu" } }
+ output: "normal" output: "hidden"
+ } }
+layer { name: "scores" type: "fc" input: "group" input: "group.hidden" fc { size: 100 } }
+layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
+"""
 
 
 EXAMPLES = sorted(path for name in ("digits", "text") for path in (ROOT / "docs/examples" / name).glob("*.textproto"))
@@ -56,7 +74,7 @@ class Mutant(NamedTuple):
 
 def sources() -> list[str]:
     """Valid network texts: one layer a line."""
-    texts = [RESIDUAL, SEQUENCE]
+    texts = [RESIDUAL, SEQUENCE, DECODER]
     texts += [one_layer_a_line(network_of(path)) for path in EXAMPLES]
     texts += [case.text() for name in sorted(pl.registry) for case in cases(pl.registry[name]) if case.phase == "train"]
     return texts

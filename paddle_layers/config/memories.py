@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from paddle_layers.define import Type
@@ -16,20 +16,15 @@ if TYPE_CHECKING:
     from .wires import Wires
 
 
-def check_memories(
-    group: Draft, given: Mapping[str, Type | None], step: Step, nodes: Sequence[Node], inner: Wires
-) -> bool:
-    """Whether every memory is of an output in the step and has its type, and starts with what is there before it.
-
-    `given` are the types of the group's inputs in a step.
-    """
+def check_memories(group: Draft, step: Step, nodes: Sequence[Node], inner: Wires) -> bool:
+    """Whether every memory is of an output in the step and has its type, and starts with what is there before it."""
     types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}
     makers = {name: node for node in nodes for name in node.output_names}
     ok = True
     for memory in step.drafts:
         if is_a(memory.definition, MEMORY) and memory.setup is not None:
             of = memory.setup.attributes["of"]
-            starts = _check_start(memory, group, given, inner)
+            starts = _check_start(memory, group, inner, known=memory.name in types)
             ok = _check_known(memory, of, inner) and starts and ok
             if starts and memory.name in types and of in types:
                 ok = _check_type(memory, types[memory.name], makers[of], types[of], inner) and ok
@@ -53,16 +48,16 @@ def _check_known(memory: Draft, of: str, inner: Wires) -> bool:
     return False
 
 
-def _check_start(memory: Draft, group: Draft, given: Mapping[str, Type | None], inner: Wires) -> bool:
+def _check_start(memory: Draft, group: Draft, inner: Wires, *, known: bool) -> bool:
     """The input of a memory is there before the first step: it is a static input of the group."""
     static = group.setup.attributes["static"] if group.setup is not None else memory.inputs
     start = next((name for name in memory.inputs if name not in static), None)
     if start is None:
         return True
-    if given.get(start) is None and start not in inner.anywhere:
+    if not known:
         return False  # the fault is elsewhere, and was reported
     help_ = f"the rows before the first step come from outside: give `{start}` to the group as a static input"
-    if start in given:
+    if start in inner.inputs:
         help_ = f"only static inputs are there before the first step; is `{start}` one row for each sequence?"
     message = f"memory `{memory.name}` starts with `{start}`, which is made anew in every step"
     inner.report.add("E216", message, memory.input_place(0), help=help_)
