@@ -46,7 +46,7 @@ layer {
     layer { name: "before" type: "memory" input: "summary" memory { of: "state" } }
     layer { name: "spread" type: "expand" input: "before" input: "source" }
     layer { name: "both" type: "concat" input: "source" input: "spread" }
-    layer { name: "scores" type: "fc" input: "both" fc { size: 1 } }
+    layer { name: "scores" type: "fc" input: "both" fc { size: 1 bias: false } }
     layer { name: "shares" type: "sequence_softmax" input: "scores" }
     layer { name: "scaled" type: "scaling" input: "shares" input: "source" }
     layer { name: "context" type: "seq_avg_pool" input: "scaled" seq_avg_pool { strategy: SUM } }

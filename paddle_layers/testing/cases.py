@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -36,6 +36,8 @@ class Case:
     given_batch: Batch | None = None
     copied: bool = False
     """Copies stand between the data and the layer, so that it may take the memory of its inputs."""
+    unfit: ClassVar[frozenset[str]] = frozenset()
+    """Properties that cannot be asked of such a case."""
 
     def __str__(self) -> str:
         return f"phase {self.phase}, {self.batch}\n{self.text()}".rstrip()

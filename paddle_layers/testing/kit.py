@@ -14,6 +14,7 @@ from .cases import Case, in_phases
 from .engines import as_python
 from .findings import Finding, Report
 from .inference import illegal_networks, problem_of
+from .network_cases import all_cases
 from .properties import LAYER_PROPERTIES, PROPERTIES
 
 if TYPE_CHECKING:
@@ -95,9 +96,8 @@ class _Check:
         return answers(self.definition)
 
     def _cases(self, wanted: list[str]) -> None:
-        for example in self.definition.examples:
-            for case in in_phases(self.definition, example):
-                self._case(case, wanted, None)
+        for case in all_cases(self.definition):
+            self._case(case, wanted, None)
         if self.configs:
             from .generated import chosen
 
@@ -108,7 +108,7 @@ class _Check:
 
     def _case(self, case: Case, wanted: Iterable[str], config: Config | None) -> None:
         for name in wanted:
-            if name in self.failed:
+            if name in self.failed or name in case.unfit:
                 continue
             checked, blamed, message = _outcome(name, case, generated=config is not None)
             if checked:

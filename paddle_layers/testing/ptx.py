@@ -13,7 +13,8 @@ from paddle_layers.runtime.launches import Launch
 from paddle_layers.runtime.parameters import ParameterSet
 from paddle_layers.runtime.schedule import Schedule
 
-from .cases import Case, cases
+from .cases import Case
+from .network_cases import all_cases
 
 ARCHITECTURES = ((7, 5), (8, 0), (9, 0))
 """Compute capabilities that every kernel is compiled for: Turing, Ampere, Hopper."""
@@ -63,7 +64,7 @@ def compile_layer(
 
 def cuda_drivers(definition: LayerDefinition) -> Iterator[CudaDriver]:
     """Kernels of all examples: point functions, and those that replace them on a card."""
-    for case in cases(definition):
+    for case in all_cases(definition):
         yield from drivers_of(case)
 
 

@@ -10,7 +10,8 @@ import numpy as np
 
 import paddle_layers as pl
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
-from paddle_layers.testing.cases import Case, cases
+from paddle_layers.testing.cases import Case
+from paddle_layers.testing.network_cases import all_cases
 from paddle_layers.testing.comparing import TOLERANCE
 from paddle_layers.testing.results import run as results
 
@@ -35,7 +36,7 @@ def items(setup: Setup) -> list[str]:
 
 def run(item: str, setup: Setup) -> Facts:
     """All cases of a layer."""
-    checked = list(cases(pl.registry[item]))[: 1 if setup.tiny else None]
+    checked = list(all_cases(pl.registry[item]))[: 1 if setup.tiny else None]
     worst, findings = {}, []
     for way, dtype in itertools.product(WAYS, PRECISIONS[: 1 if setup.tiny else None]):
         differences = {(case, name): d for case in checked for name, d in compare(case, dtype, setup, WAYS[way])}
