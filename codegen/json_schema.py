@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from paddle_layers.config.headers import HeaderField, MessageSpec, spec
+from paddle_layers.config.steps import GROUP
 from paddle_layers.define import Definition, LayerDefinition, registries
 from paddle_layers.define.attributes import Attribute
 from paddle_layers.define.common import activation_problem
@@ -64,6 +65,8 @@ def _message(header: MessageSpec) -> Schema:
     if not registry:
         return schema | {"additionalProperties": False}
     cases = [_case(definition, header.name) for definition in registries[registry].values()]
+    if "step" in header.fields:
+        cases.append({"if": {"required": ["step"]}, "then": {"properties": {"type": {"const": GROUP}}}})
     return schema | {"allOf": cases, "unevaluatedProperties": False}
 
 
@@ -116,6 +119,7 @@ def _case(definition: Definition, message: str) -> Schema:
         assert isinstance(definition, LayerDefinition)
         then["properties"] |= _layer_fields(definition)
         then["required"] = [*([definition.name] if required else []), *(["input"] if _least(definition) else [])]
+        then["required"] += ["step"] if definition.name == GROUP else []
     else:  # settings may stand in the message itself, without a block
         then["properties"] |= _attributes(definition)
         if required:
