@@ -188,8 +188,8 @@ class Recorder:
             raise ShapeError(f"{part}: {reason}", attribute=self._own(at, given)) from None
         except ShapeError as error:
             place = None if error.input is None or error.input >= len(wires) else wires[error.input].source
-            at = self._own(error.attribute, given)
-            raise type(error)(f"{part}: {error.message}", attribute=at, input=place) from None
+            own = self._own(error.attribute, given)
+            raise type(error)(f"{part}: {error.message}", attribute=own, input=place) from None
 
     def _own(self, attribute: str | None, settings: Mapping[str, Any]) -> str | None:
         """The layer's own attribute behind that of a part: the one of this name, or the only one of this value."""

@@ -67,12 +67,17 @@ def footprint(network: Network, batch_size: int, dtype: str = "float32") -> Foot
 
 
 def _layer(node: Node, parameters: int, trained: int, batch_size: int, itemsize: int) -> LayerFootprint:
-    values = sum(
-        batch_size * (8 if type_.kind == "INT" else math.prod(type_.dims) * itemsize) for type_ in node.output_types
-    )
+    values = batch_size * _bytes(node, itemsize)
     gradients = values if node.definition.facts.can_do_bp else 0
     weights = parameters * itemsize
     return LayerFootprint(parameters, values + gradients + weights + trained * itemsize, values + weights)
+
+
+def _bytes(node: Node, itemsize: int) -> int:
+    """Bytes of a row of everything that a layer computes, also inside of it."""
+    if node.inside is not None:
+        return sum(_bytes(inner, itemsize) for inner in node.inside.nodes)
+    return sum(8 if type_.kind == "INT" else math.prod(type_.dims) * itemsize for type_ in node.output_types)
 
 
 def _phase_bytes(graph: Graph, outputs: Iterable[str], batch_size: int, dtype: str, *, training: bool) -> int:
