@@ -5,6 +5,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.runtime import FeedError, Sequences
+from paddle_layers.runtime.cuda import simulated_device
 
 BEST_PARTS = """
 layer { name: "x" type: "data" data { shape: 2 seq_nested_level: 2 } }
@@ -44,6 +45,34 @@ def runs(net, x, first, **options):
     lengths = [len(sequence) for sequence in x]
     fed = Sequences(np.concatenate(x)[:, None], np.cumsum([0, *lengths]))
     return net.forward({"x": fed, "first": np.array(first, float) - 1}, **options)
+
+
+def test_a_simulated_card_does_the_same():
+    rng = np.random.default_rng(0)
+    x = nested(*([rng.normal(size=(rows, 2)) for rows in counts] for counts in ((2, 1, 3), (1,), (4, 2))))
+    found = {}
+    for name, device in {"cpu": "cpu", "cuda": simulated_device()}.items():
+        with pl.Net(pl.loads(BEST_PARTS), device=device, keep=["taken"]) as net:
+            outputs = net.forward({"x": x})
+            net.backward()
+            found[name] = [outputs["cost"], net.value("taken").data, net.loss]
+    for one, two in zip(*found.values(), strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-5)
+
+
+def test_what_is_not_finite_is_found_behind_rows_made_in_the_pass():
+    text = (
+        RUNS
+        + """
+layer { name: "log" type: "fc" input: "runs" fc { size: 1 } }
+"""
+    )
+    with pl.Net(pl.loads(text)) as net:
+        runs(net, [np.arange(6.0)], [[1, 2, 3]])
+        assert net.find_non_finite() is None
+        net.parameters["log.weight"].value = np.array([[np.inf]])
+        runs(net, [np.arange(6.0)], [[1, 2, 3]])
+        assert net.find_non_finite() == "log"
 
 
 def test_larger_buffers_are_made_between_passes_and_states_move_once():
