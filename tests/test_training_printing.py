@@ -12,7 +12,7 @@ import paddle_layers as pl
 from paddle_layers.cli.predict import write_table
 from paddle_layers.runtime import Sequences
 from paddle_layers.training import TrainingError, make_callback
-from paddle_layers.training.prediction import predict
+from paddle_layers.training.prediction import Prediction, predict
 from paddle_layers.training.printing import LONGEST, value_text
 
 TRAINING = """
@@ -155,3 +155,9 @@ def test_predicted_ids_are_text_by_a_dictionary(folder, capsys):
     lines = capsys.readouterr().out.splitlines()
     assert lines[0] == "row,next,scores.0,scores.1"
     assert [line.split(",")[1] for line in lines[1:]] == expected
+
+
+def test_a_table_has_values_of_equally_many_lines_only():
+    found = Prediction({"words": np.zeros((5, 2)), "scores": np.zeros((2, 3))}, {}, {})
+    with pytest.raises(TrainingError, match="`words` 5, `scores` 2"):
+        write_table(found, sys.stdout)

@@ -45,6 +45,7 @@ def command(
 
 def write_table(found: Prediction, stream: TextIO) -> None:
     """Columns: the row, ids and the class where there is one, then the numbers of every value."""
+    _check_lines(found)
     names: list[str] = ["row"]
     columns: list[Any] = []
     for name, values in found.values.items():
@@ -60,3 +61,16 @@ def write_table(found: Prediction, stream: TextIO) -> None:
     writer.writerow(names)
     for row, parts in enumerate(zip(*columns, strict=True)):
         writer.writerow([row, *(cell for part in parts for cell in part)])
+
+
+def _check_lines(found: Prediction) -> None:
+    """A table has one line for a row of every value; values in sequences have other rows than those of samples."""
+    from paddle_layers.training import TrainingError
+
+    counts = {name: len(found.texts.get(name, values)) for name, values in found.values.items()}
+    if len(set(counts.values())) > 1:
+        listed = ", ".join(f"`{name}` {count}" for name, count in counts.items())
+        raise TrainingError(
+            f"the values have different numbers of lines, which no table can hold: {listed}. "
+            'Leave layers out of the phase test by include { phase: "train" }, or use `Net.value` from Python'
+        )
