@@ -19,6 +19,7 @@ from .arguments import Argument, Fixed, Ref, plain_argument
 from .devices import Device, Flat
 from .domains import Domain, Extent, rows_of
 from .idle import Idle
+from .launches import Launch
 from .rowforms import mix_launch, replay_launch
 
 Ints = NDArray[np.int64]
@@ -47,16 +48,18 @@ class Lag:
         extent = rows_of(self._chunk)
         ids = _ref(self._ids, extent)
         mix: dict[str, Argument] = {**tables, "ids_": ids, "maps": _ref(self._factors, extent, Extent(size * size))}
-        launches = [mix_launch("catch up", list(tables), mix)]
+        launches = [mix_launch("catch up", list(tables), mix, device.name)]
         if self._turns:
+            self._faded = np.ones(rows, bool)
+            """Rows whose fading states have faded, or never were: no turn of theirs has to be done one by one."""
             self._first, self._last = (Flat(device, CHUNK, "int64") for _ in range(2))
             self._rates, self._counts = (Flat(device, HISTORY, dtype) for _ in range(2))
-            launches.insert(0, self._replay(tables, ids))
+            launches.insert(0, self._replay(tables, ids, device.name))
         self._count = len(launches)
         self._table = device.table(launches, dtype, _address)
 
-    def _replay(self, tables: Mapping[str, Ref], ids: Ref) -> Any:
-        function, width = self._idle.optimizer.function, next(iter(tables.values())).shape[1]
+    def _replay(self, tables: Mapping[str, Ref], ids: Ref, device: str) -> Launch:
+        function = self._idle.optimizer.function
         assert function is not None
         attributes = {name: plain_argument(value) for name, value in self._idle.attributes.items()}
         args: dict[str, Argument] = {
@@ -66,10 +69,9 @@ class Lag:
             "last": _ref(self._last, ids.shape[0]),
             "rates": _ref(self._rates, Extent(HISTORY)),
             "counts": _ref(self._counts, Extent(HISTORY)),
-            "width": width,
             **{name: value for name, value in attributes.items() if name in function.args},
         }
-        return replay_launch(function, "catch up", list(tables), args)
+        return replay_launch(function, "catch up", list(tables), args, device)
 
     def note(self, rate: float, count: float, moved: Ints) -> None:
         """Remember a step, which the rows `moved` have made."""
@@ -80,6 +82,7 @@ class Lag:
         known[...] = self._idle.matrix(rate, count) @ known
         self._maps[:, (now + 1) * size : (now + 2) * size] = np.eye(size)
         if self._turns:
+            self._faded[moved] = False
             itemsize = np.dtype(self._dtype).itemsize
             for flat, number in ((self._rates, rate), (self._counts, count)):
                 flat.block.write(now * itemsize, np.array([number]), self._dtype)
@@ -103,10 +106,11 @@ class Lag:
             self._done[behind] = self._steps
 
     def saved(self) -> dict[str, NDArray[Any]]:
-        """What `restore` needs; nothing where no row is behind."""
+        """What `restore` needs; nothing where there is nothing to know."""
+        found: dict[str, NDArray[Any]] = {"faded": self._faded} if self._turns else {}
         if self._steps == 0:
-            return {}
-        found: dict[str, NDArray[Any]] = {
+            return found
+        found |= {
             "done": self._done,
             "maps": self._maps[:, : (self._steps + 1) * self._idle.size],
         }
@@ -116,6 +120,10 @@ class Lag:
 
     def restore(self, found: Mapping[str, NDArray[Any]]) -> None:
         """Put off what `saved` gave."""
+        if self._turns:
+            self._faded[:] = found.get("faded", np.zeros(1, bool))
+        if "maps" not in found:
+            return
         width = found["maps"].shape[1]
         self._done[:], self._maps[:, :width] = found["done"], found["maps"]
         self._steps = width // self._idle.size - 1
@@ -129,7 +137,9 @@ class Lag:
         self._ids.block.write(0, rows, "int64")
         if self._turns:
             self._first.block.write(0, done, "int64")
-            done = np.minimum(done + self._turns, self._steps)
+            turns = np.where(self._faded[rows], 0, np.minimum(self._turns, self._steps - done))
+            self._faded[rows] |= turns == self._turns
+            done += turns
             self._last.block.write(0, done, "int64")
         maps = self._maps.reshape(size, HISTORY + 1, size)[:, done]
         self._factors.block.write(0, maps.transpose(1, 0, 2), self._dtype)

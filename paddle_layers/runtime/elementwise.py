@@ -85,8 +85,7 @@ class Updater:
             flat.write(arrays[name])
         for update in self._row_updates:
             prefix = f"{PUT_OFF}{update.parameter.name}/"
-            if found := {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}:
-                update.put_back(found)
+            update.put_back({n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)})
 
     def step(self, rate: float, count: int) -> None:
         """One step with the learning rate `rate`; `count` is the number of the step, from 1."""

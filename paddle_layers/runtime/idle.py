@@ -44,7 +44,7 @@ class Idle:
         self.turns: int | None = 0
         """Steps that have to be done one by one before the others are a linear map; None: all of them."""
         if not self._linear([]):
-            self.turns = self._turns(float(np.finfo(dtype).eps) / 100) if self._fading else None
+            self.turns = self._turns(float(np.finfo(dtype).eps)) if self._fading else None
 
     @property
     def changes_nothing(self) -> bool:

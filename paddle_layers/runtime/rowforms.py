@@ -1,6 +1,7 @@
 """Functions of one weight, turned into kernels over some rows of a parameter.
 
 `ids_` holds the numbers of the rows. Values and states are whole tables; a gradient by rows has one row for each id.
+On the CPU a work item is a row, so that its inner loop is over columns that lie together; on a card it is a weight.
 """
 
 from __future__ import annotations
@@ -11,122 +12,125 @@ from collections.abc import Mapping, Sequence
 from paddle_layers.define.functions import Function
 
 from .arguments import Argument, Ref, spec_of
-from .drivers import Kernel
+from .domains import Extent
+from .drivers import Kernel, indent
 from .launches import Launch
 from .specialise import helper_trees, specialise
 
 ORIGIN = "paddle_layers.runtime.rowforms"
+Arguments = Mapping[str, Argument]
 
 
-def rows_launch(
-    function: Function, name: str, targets: Sequence[str], args: Mapping[str, Argument], factor: str | None = None
-) -> Launch:
-    """The step or penalty of an optimizer or regularizer for the rows `ids_`; `args` begin with the targets.
-
-    A target `gradient` is added to, as a penalty is.
-    """
-    known = {key: value for key, value in args.items() if value is None or isinstance(value, (bool, str))}
-    live = {key: value for key, value in args.items() if key not in known}
-    tables = {key for key, value in live.items() if isinstance(value, Ref) and key != "ids_"}
-    tree = _Subscripts(dict.fromkeys(tables - {"gradient"}, "ids_[u], k") | {"gradient": "u, k"}).visit(
-        specialise(function.tree, known, function.call)
-    )
-    tree.args.args = [*map(ast.arg, ("u", "k")), *tree.args.args[1:], ast.arg("ids_")]
-    own = targets[0] != "gradient"
-    kernel = Kernel(
-        name=f"{function.name}_rows",
-        origin=f"{function.call.__module__}:{function.line}",
-        tree=ast.fix_missing_locations(tree),
-        helpers=helper_trees(function.call),
-        indices=("u", "k"),
-        targets=tuple(targets),
-        args={key: spec_of(value) for key, value in live.items()},
-        accumulate=not own,
-        used_rows="ids_" if own else None,
-        factor=factor,
-    )
-    return _launch(kernel, name, live)
+def step_launch(function: Function, name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
+    """The step of an optimizer by the rows of `gradient`."""
+    cells = _cells(tables)
+    step = _Scalar(function, args)
+    lines = [f"{_join(cells)} = {step.call({**cells, 'gradient': 'gradient[u, k]'})}"]
+    return _launch(f"{function.name}_rows", lines, tables, name, args, device, step)
 
 
-def spread_launch(name: str, args: Mapping[str, Argument]) -> Launch:
-    """Put the rows of `gradient` into the table `dense`."""
-    return _text_launch("spread_rows", ("u", "k"), "return gradient[u, k]", ["dense"], name, args)
+def penalty_launch(function: Function, name: str, args: Arguments, device: str) -> Launch:
+    """Add `decay_mult_` times the penalty of a regularizer to the rows of `gradient`."""
+    penalty = _Scalar(function, args)
+    lines = [f"gradient[u, k] += decay_mult_ * {penalty.call(_cells(['value']))}"]
+    return _launch(f"{function.name}_rows", lines, ["gradient"], name, args, device, penalty)
 
 
-def mix_launch(name: str, tables: Sequence[str], args: Mapping[str, Argument]) -> Launch:
+def replay_launch(function: Function, name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
+    """The step of an optimizer with a gradient of zero, for row u in the turns `first[u]` to `last[u]` in order."""
+    cells = _cells(tables)
+    step = _Scalar(function, args)
+    lines = [f"{_join(cells)} = {step.call({**cells, 'gradient': 'real(0.0)'})}"]
+    turns = "for turn in range(first[u], last[u]):"
+    head = [turns, *indent(["rate, count = rates[turn], counts[turn]"], 1)]
+    return _launch(f"replay_{function.name}", lines, tables, name, args, device, step, head)
+
+
+def mix_launch(name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
     """Multiply value and states of each weight of row u by the matrix `maps[u]`, which lies flat."""
     size = len(tables)
-    sums = [
-        " + ".join(f"maps[u, {size * row + at}] * {table}[ids_[u], k]" for at, table in enumerate(tables))
-        for row in range(size)
-    ]
-    return _text_launch("mix_rows", ("u", "k"), f"return {', '.join(sums)}", tables, name, args)
+    cells = _cells(tables)
+    head = [f"m{at} = maps[u, {at}]" for at in range(size * size)]
+    sums = [" + ".join(f"m{size * row + at} * {cell}" for at, cell in enumerate(cells.values())) for row in range(size)]
+    return _launch("mix_rows", [f"{_join(cells)} = {', '.join(sums)}"], tables, name, args, device, None, head)
 
 
-def replay_launch(function: Function, name: str, tables: Sequence[str], args: Mapping[str, Argument]) -> Launch:
-    """The step of an optimizer with a gradient of zero, for row u in the turns `first[u]` to `last[u]` in order."""
-    known = {key: value for key, value in args.items() if value is None or isinstance(value, (bool, str))}
-    live = {key: value for key, value in args.items() if key not in known}
-    step = _Subscripts(dict.fromkeys((*tables, "gradient"), "")).visit(specialise(function.tree, known, function.call))
-    step.name, step.args.args = "step_", step.args.args[1:]
-    cells = {table: f"{table}[ids_[u], k]" for table in tables}
-    given = {**cells, "gradient": "real(0.0)", "rate": "rates[turn]", "count": "counts[turn]"}
-    call = ", ".join(given.get(argument.arg, argument.arg) for argument in step.args.args)
-    body = f"""
-for turn in range(first[u], last[u]):
-    for k in range(width):
-        {", ".join(cells.values())} = step_({call})
-"""
-    helpers = {**helper_trees(function.call), "step_": ast.fix_missing_locations(step)}
-    return _text_launch("replay_" + function.name, ("u",), body, tables, name, live, helpers=helpers)
+def spread_launch(name: str, args: Arguments, device: str) -> Launch:
+    """Put the rows of `gradient` into the table `dense`."""
+    return _launch("spread_rows", ["dense[row, k] = gradient[u, k]"], ["dense"], name, args, device)
 
 
-def _text_launch(
+def _cells(tables: Sequence[str]) -> dict[str, str]:
+    return {table: f"{table}[row, k]" for table in tables}
+
+
+def _join(cells: Mapping[str, str]) -> str:
+    return ", ".join(cells.values())
+
+
+class _Scalar:
+    """A function of one weight as a helper that takes and gives numbers: `x[i]` becomes `x`."""
+
+    def __init__(self, function: Function, args: Arguments) -> None:
+        known = {key: value for key, value in args.items() if value is None or isinstance(value, (bool, str))}
+        tree = _without_index(specialise(function.tree, known, function.call))
+        tree.name, tree.args.args = "weight_", tree.args.args[1:]
+        self.names = [argument.arg for argument in tree.args.args]
+        self.helpers = {**helper_trees(function.call), "weight_": tree}
+
+    def call(self, given: Mapping[str, str]) -> str:
+        """The call with these expressions, and the arguments of the kernel for the others."""
+        return f"weight_({', '.join(given.get(name, name) for name in self.names)})"
+
+
+def _without_index(tree: ast.FunctionDef) -> ast.FunctionDef:
+    class Arrays(ast.NodeTransformer):
+        def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+            own = isinstance(node.slice, ast.Name) and node.slice.id == "i"
+            return node.value if own else self.generic_visit(node)
+
+    Arrays().visit(tree)
+    return ast.fix_missing_locations(tree)
+
+
+def _launch(
     kernel_name: str,
-    indices: tuple[str, ...],
-    body: str,
+    lines: Sequence[str],
     targets: Sequence[str],
     name: str,
-    args: Mapping[str, Argument],
-    *,
-    helpers: Mapping[str, ast.FunctionDef] | None = None,
+    args: Arguments,
+    device: str,
+    scalar: _Scalar | None = None,
+    head: Sequence[str] = (),
 ) -> Launch:
-    lines = "\n".join("    " + line for line in body.strip().splitlines())
-    tree = ast.parse(f"def {kernel_name}({', '.join((*indices, *args))}):\n{lines}\n").body[0]
+    """A launch of the lines for row u of the ids, row `row` of the tables, column k. What is in `head` holds for a row.
+
+    A `head` that begins with a loop goes round the loop over the columns.
+    """
+    live = {key: value for key, value in args.items() if value is not None and not isinstance(value, (bool, str))}
+    ids, table = live["ids_"], live[targets[0]]
+    assert isinstance(ids, Ref)
+    assert isinstance(table, Ref)
+    width = table.shape[1].extra
+    live["width_"] = Extent(width)
+    if device == "cuda":
+        parts, start, inner = width, ["u = item // width_", "k = item % width_"], list(lines)
+    else:
+        parts, start, inner = 1, ["u = item"], ["for k in range(width_):", *indent(list(lines), 1)]
+    looping = "".join(head[:1]).startswith("for")
+    body = [*start, "row = ids_[u]", *head, *indent(inner, 1 if looping else 0)]
+    tree = ast.parse("\n".join([f"def {kernel_name}({', '.join(('item', *live))}):", *indent(body, 1)])).body[0]
     assert isinstance(tree, ast.FunctionDef)
     kernel = Kernel(
         name=kernel_name,
         origin=ORIGIN,
         tree=tree,
-        helpers=helpers or {},
-        indices=indices,
+        helpers=scalar.helpers if scalar is not None else {},
+        indices=("item",),
         targets=tuple(targets),
-        args={key: spec_of(value) for key, value in args.items()},
-        procedure=helpers is not None,
-        used_rows="ids_" if helpers is None else None,
+        args={key: spec_of(value) for key, value in live.items()},
+        procedure=True,
     )
-    return _launch(kernel, name, args)
-
-
-def _launch(kernel: Kernel, name: str, args: Mapping[str, Argument]) -> Launch:
-    ids, table = args["ids_"], args[kernel.targets[0]]
-    assert isinstance(ids, Ref)
-    assert isinstance(table, Ref)
-    launch = Launch(kernel.name, name, kernel, list(args.values()), ids.shape[0])
-    launch.weight = max(table.shape[-1].extra, 1)
+    launch = Launch(kernel_name, name, kernel, list(live.values()), ids.shape[0] * parts)
+    launch.weight = 1 if device == "cuda" else width
     return launch
-
-
-class _Subscripts(ast.NodeTransformer):
-    """Replace the index of arrays: `x[i]` becomes `x[...]` with the new index, or `x` where there is none."""
-
-    def __init__(self, index: Mapping[str, str]) -> None:
-        self.index = index
-
-    def visit_Subscript(self, node: ast.Subscript) -> ast.expr:
-        self.generic_visit(node)
-        name = node.value.id if isinstance(node.value, ast.Name) else ""
-        if name not in self.index:
-            return node
-        new = self.index[name]
-        return ast.parse(f"{name}[{new}]" if new else name, mode="eval").body

@@ -19,7 +19,7 @@ from .domains import Extent
 from .idle import Idle
 from .launches import Launch
 from .parameters import Parameter
-from .rowforms import rows_launch, spread_launch
+from .rowforms import penalty_launch, spread_launch, step_launch
 from .rows import RowGradient
 
 
@@ -49,16 +49,25 @@ def rate_factor(parameter: Parameter) -> float:
 
 
 def update_launches(
-    rules: Rules, parameter: Parameter, tables: Mapping[str, Ref], gradient: Ref, ids: Ref | None = None
+    rules: Rules,
+    parameter: Parameter,
+    tables: Mapping[str, Ref],
+    gradient: Ref,
+    ids: Ref | None = None,
+    device: str = "cpu",
 ) -> list[Launch]:
-    """The penalty and the step; `tables` are the value and the states. `ids`: for these rows only."""
+    """The penalty and the step; `tables` are the value and the states. `ids`: for these rows only, on a device."""
     launches = []
     if decay := rules.decay(parameter):
         penalty = rules.regularizer.definition.function
         offered: dict[str, Argument] = {"value": tables["value"], **_plain(rules.regularizer.attributes)}
         args: dict[str, Argument] = {"gradient": gradient, **{name: offered[name] for name in penalty.args[1:]}}
         args["decay_mult_"] = decay
-        launches.append(_launch(penalty, parameter.name, ["gradient"], args, ids, factor="decay_mult_"))
+        if ids is None:
+            add = flat_launch(penalty, parameter.name, ["gradient"], args, accumulate=True, factor="decay_mult_")
+        else:
+            add = penalty_launch(penalty, parameter.name, {**args, "value": tables["value"], "ids_": ids}, device)
+        launches.append(add)
     offered = {
         "gradient": gradient,
         "rate": Setting("rate", rate_factor(parameter)),
@@ -66,21 +75,9 @@ def update_launches(
         **_plain(rules.attributes),
     }
     args = {**tables, **{name: offered[name] for name in rules.step.args[1:] if name not in tables}}
-    return [*launches, _launch(rules.step, parameter.name, list(tables), args, ids)]
-
-
-def _launch(
-    function: Function,
-    name: str,
-    targets: list[str],
-    args: dict[str, Argument],
-    ids: Ref | None,
-    factor: str | None = None,
-) -> Launch:
-    """The function over all weights, or over those of some rows; a factor goes with what is added."""
-    if ids is not None:
-        return rows_launch(function, name, targets, {**args, "ids_": ids}, factor)
-    return flat_launch(function, name, targets, args, accumulate=factor is not None, factor=factor)
+    if ids is None:
+        return [*launches, flat_launch(rules.step, parameter.name, list(tables), args)]
+    return [*launches, step_launch(rules.step, parameter.name, list(tables), {**args, "ids_": ids}, device)]
 
 
 def _plain(attributes: Mapping[str, Any]) -> dict[str, Argument]:
@@ -97,7 +94,7 @@ class RowUpdate:
     def __init__(
         self, rules: Rules, parameter: Parameter, tables: Mapping[str, Ref], device: Device, dtype: str
     ) -> None:
-        self.rules, self.parameter, self.tables = rules, parameter, tables
+        self.rules, self.parameter, self.tables, self._device = rules, parameter, tables, device.name
         rows = parameter.shape[0]
         shape = (Extent(rows), Extent(parameter.size // max(rows, 1)))
         self._by_rows = {name: table._replace(shape=shape) for name, table in tables.items()}
@@ -116,7 +113,8 @@ class RowUpdate:
             return self._dense_launches(self._dense, gradient)
         if gradient is None:
             return []
-        return update_launches(self.rules, self.parameter, self._by_rows, gradient.table, gradient.used)
+        table, used = gradient.table, gradient.used
+        return update_launches(self.rules, self.parameter, self._by_rows, table, used, self._device)
 
     def _dense_launches(self, dense: Flat, gradient: RowGradient | None) -> list[Launch]:
         whole = Ref(Fixed(dense.block.address), (Extent(dense.size),))
@@ -124,7 +122,7 @@ class RowUpdate:
         if gradient is not None:
             table = whole._replace(shape=self._by_rows["value"].shape)
             spread = {"dense": table, "gradient": gradient.table, "ids_": gradient.used}
-            launches.append(spread_launch(self.parameter.name, spread))
+            launches.append(spread_launch(self.parameter.name, spread, self._device))
         return launches + update_launches(self.rules, self.parameter, self.tables, whole)
 
     def catch_up(self) -> None:
@@ -133,15 +131,16 @@ class RowUpdate:
             self.parameter.lag.catch_up(self.parameter.row_gradient.ids)
 
     def put_off(self) -> dict[str, NDArray[Any]]:
-        """What has been put off, with the values before it, by name; nothing where no row is behind."""
+        """What has been put off, with the values before it, by name."""
         found = self.parameter.lag.saved() if self.parameter.lag is not None else {}
-        return {**found, "value": self.parameter.stored} if found else {}
+        return {**found, "value": self.parameter.stored} if "done" in found else found
 
     def put_back(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Put off what `put_off` gave."""
-        assert self.parameter.lag is not None
-        self.parameter.stored = arrays["value"]
-        self.parameter.lag.restore(arrays)
+        if "value" in arrays:
+            self.parameter.stored = arrays["value"]
+        if self.parameter.lag is not None:
+            self.parameter.lag.restore(arrays)
 
     def note(self, rate: float, count: float) -> None:
         """Put the step off for all rows without a gradient."""
