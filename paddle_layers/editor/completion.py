@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from paddle_layers.config.headers import HeaderField
+from paddle_layers.config.steps import GROUP
 from paddle_layers.define import Attribute, Definition, LayerDefinition
 
 from .cursor import Place, place
@@ -81,6 +82,8 @@ def _header(document: Document, at: Place, found: Meaning, field: HeaderField, g
     assert found.header is not None, "only messages have header fields"
     definition = found.definition
     if field.name in given and (not field.repeated or document.tree.json):
+        return
+    if field.name == "step" and (definition is None or definition.name != GROUP):
         return
     if field.name == "activation" and isinstance(definition, LayerDefinition) and "act" not in definition.common:
         return

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .document import Document
 from .meaning import meaning
-from .scanner import VALUE
+from .scanner import VALUE, Block
 
 
 class Target(NamedTuple):
@@ -40,15 +40,15 @@ def definitions(document: Document, offset: int) -> list[Target]:
         return []
     word = document.tree.word(token)
     if token.field.name == "input":
-        return _makers(document, word)
+        return _makers(document, word, token.block)
     if token.field.name == "network" and found.header.name == "Training":
         path = Path(document.path).parent / word
         return [Target(str(path), "", 0, 0)] if word and path.is_file() else []
     return []
 
 
-def _makers(document: Document, name: str) -> list[Target]:
-    tokens = [layer.token for layer in document.makers.get(name, ()) if layer.token is not None]
+def _makers(document: Document, name: str, block: Block) -> list[Target]:
+    tokens = [layer.token for layer in document.makers(name, block) if layer.token is not None]
     if tokens:
         return [Target(document.path, document.text, *document.tree.inside(token)) for token in tokens]
     known, network = document.types.get(name), document.network

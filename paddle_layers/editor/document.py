@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 from paddle_layers.config import Diagnostic, Examined, Network, Node, Source, examine
+from paddle_layers.config.steps import GROUP
 from paddle_layers.define import LayerDefinition, Type, registries
 
 from .scanner import Block, Token, Tree
+
+STEP = "step"
 
 
 class Layer(NamedTuple):
@@ -55,10 +59,19 @@ class Document:
 
     @cached_property
     def layers(self) -> list[Layer]:
-        """The layers that stand in this text."""
+        """The layers that stand in this text, those in steps too, in order."""
         root = self.tree.root
-        nets = [root, *root.blocks("net")]
-        return [self._layer(block) for net in nets for block in net.blocks("layer")]
+        return [self._layer(block) for net in (root, *root.blocks("net")) for block in _layer_blocks(net)]
+
+    def beside(self, block: Block) -> list[Layer]:
+        """The layers of the network, or of the step, that a block stands in."""
+        net = net_of(block)
+        return [layer for layer in self.layers if layer.block.parent is net]
+
+    def group_around(self, block: Block) -> Layer | None:
+        """The recurrent group in whose step a block stands."""
+        net = net_of(block)
+        return self.layer_of.get(id(net.parent)) if net.name == STEP else None
 
     def _layer(self, block: Block) -> Layer:
         tokens = block.tokens("name")
@@ -73,7 +86,7 @@ class Document:
         network = self.network
         if network is None or network.source.text != self.text:
             return {}
-        starts = ((node.span[0], node) for node in network.nodes)
+        starts = ((node.span[0], node) for node in _with_steps(network.nodes))
         return {start - (self.text[start : start + 1] not in ("'", '"')): node for start, node in starts}
 
     @cached_property
@@ -81,14 +94,25 @@ class Document:
         """Layers by the identity of their blocks."""
         return {id(layer.block): layer for layer in self.layers}
 
-    @cached_property
-    def makers(self) -> dict[str, list[Layer]]:
-        """The layers of this text that make an output of a name; several in different phases."""
-        found: dict[str, list[Layer]] = {}
-        for layer in self.layers:
-            for name in self.output_names(layer):
-                found.setdefault(name, []).append(layer)
-        return found
+    def makers(self, name: str, block: Block) -> list[Layer]:
+        """The layers of this text that make the output that a block knows by a name; several in different phases."""
+        found = [layer for layer in self.beside(block) if name in self.output_names(layer)]
+        group = self.group_around(block)
+        return found if found or group is None else self.makers(name, group.block)
+
+    def type_of(self, name: str, block: Block) -> tuple[Node, Type] | None:
+        """The type of the output that a block knows by a name, and the layer that makes it, if that is sound."""
+        for layer in self.beside(block):
+            node = layer.node
+            if node is not None and name in node.output_names:
+                return node, node.output_types[node.output_names.index(name)]
+        group = self.group_around(block)
+        if group is None:
+            return self.types.get(name)
+        found = self.type_of(name, group.block)
+        if found is None or group.node is None or name in group.node.attributes["static"]:
+            return found
+        return found[0], found[1]._replace(level=max(found[1].level - 1, 0))
 
     def output_names(self, layer: Layer) -> tuple[str, ...]:
         """Names of a layer's outputs, as far as they can be told."""
@@ -113,3 +137,24 @@ class Document:
             if layer.definition is not None and not layer.definition.inputs:
                 names += self.output_names(layer)
         return list(dict.fromkeys(names))
+
+
+def net_of(block: Block) -> Block:
+    """The innermost block with layers in it, network or step, around a block."""
+    while block.parent is not None and block.name not in ("net", STEP):
+        block = block.parent
+    return block
+
+
+def _layer_blocks(net: Block) -> Iterator[Block]:
+    for block in net.blocks("layer"):
+        yield block
+        for step in block.blocks(STEP):
+            yield from _layer_blocks(step)
+
+
+def _with_steps(nodes: Iterable[Node]) -> Iterator[Node]:
+    for node in nodes:
+        yield node
+        if node.inside is not None and node.definition.name == GROUP:
+            yield from _with_steps(node.inside.nodes)

@@ -52,9 +52,9 @@ def _value(document: Document, token: Token, found: Meaning) -> str:
     if name == "type" and found.definition is not None:
         return _title(word, found.definition) + definition_text(found.definition)
     if name == "output" and message == "Layer":
-        return _output(document, word)
-    if name == "input":
-        return _output(document, word)
+        return _output(document, token, word)
+    if name == "input" or (name == "output" and message == "Step"):
+        return _output(document, token, word)
     if name == "of":
         return _parameter(document, token, word)
     return ""
@@ -145,14 +145,14 @@ def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
     return shapes
 
 
-def _output(document: Document, name: str) -> str:
+def _output(document: Document, token: Token, name: str) -> str:
     """The type of an output and the layer that makes it."""
-    known = document.types.get(name)
+    known = document.type_of(name, token.block)
     if known is not None:
         node, type_ = known
         made = f"made by {code(node.name)}, a layer of type {code(node.definition.name)}"
         return f"{code(name)}: {code(type_)}\n\n{made}"
-    layers = document.makers.get(name)
+    layers = document.makers(name, token.block)
     if not layers:
         return ""
     return f"{code(name)}: its type is not known, since {code(layers[0].name)} or what it reads has a fault"

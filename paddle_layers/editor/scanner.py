@@ -258,8 +258,10 @@ class _Scanner:
         self.stack.append(_Frame(block))
 
     def _layer_in_layer(self, token: Token, field: Field) -> None:
-        """A layer inside a layer is never right: the brace of the layer before it is missing."""
-        depth = next((i for i, frame in enumerate(self.stack) if not frame.field and frame.block.name == "layer"), None)
+        """A layer inside a layer, but in no step, is never right: the brace of the layer before it is missing."""
+        names = ["" if frame.field else frame.block.name for frame in self.stack]
+        last = max((i for i, name in enumerate(names) if name == "step"), default=-1)
+        depth = next((i for i in range(last + 1, len(names)) if names[i] == "layer"), None)
         if depth is None:
             return
         self.stack[-1].block.fields.remove(field)

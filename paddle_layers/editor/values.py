@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from paddle_layers.config.steps import GROUP, MEMORY
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries
 from paddle_layers.define.common import activation_problem
 
@@ -30,11 +31,17 @@ class Value(NamedTuple):
 def values(document: Document, block: Block, name: str, found: Meaning) -> Iterable[Value]:
     """The values that the field `name` of a block may have, the likeliest first."""
     if found.header is None:
+        if found.definition is not None and (found.definition.name, name) == (MEMORY, "of"):
+            return _outputs(document, block.parent or block)
+        if found.definition is not None and (found.definition.name, name) == (GROUP, "static"):
+            return _inputs(document, block.parent)
         return _attribute_values(document, found.definition, name)
     message = found.header.name
     if name == "type" and found.registry:
         return types(found.registry, activations=message == "Activation")
     if name == "input" and message == "Layer":
+        return [*_outputs(document, block), *_inputs_around(document, block)]
+    if name == "output" and message == "Step":
         return _outputs(document, block)
     if name == "input":
         return _data(document)
@@ -72,22 +79,38 @@ def _words(attribute: Attribute[Any], facts: str, *, quoted: bool) -> Iterator[V
 
 def _outputs(document: Document, block: Block) -> Iterator[Value]:
     """Outputs that a layer may read: the nearest before it first, then those behind it."""
-    before = [layer for layer in document.layers if layer.block.start < block.start]
-    behind = [layer for layer in document.layers if layer.block.start > block.start]
+    beside = document.beside(block)
+    before = [layer for layer in beside if layer.block.start < block.start]
+    behind = [layer for layer in beside if layer.block.start > block.start]
     seen: set[str] = set()
     for layer in [*reversed(before), *behind]:
         for name in document.output_names(layer):
             if name not in seen and layer.name != document.tree.first(block, "name"):
                 seen.add(name)
-                yield Value(name, "output", True, _made(document, name), f"Made by a layer of type `{layer.type}`.")
+                yield Value(
+                    name, "output", True, _made(document, name, block), f"Made by a layer of type `{layer.type}`."
+                )
+
+
+def _inputs_around(document: Document, block: Block) -> Iterator[Value]:
+    """In a step, the inputs of the group."""
+    group = document.group_around(block)
+    return _inputs(document, group.block if group is not None else None, block)
+
+
+def _inputs(document: Document, layer: Block | None, reader: Block | None = None) -> Iterator[Value]:
+    """Inputs of a layer, with the types that a reader sees."""
+    names = document.tree.words(layer.tokens("input")) if layer is not None else []
+    for name in names:
+        yield Value(name, "output", True, _made(document, name, reader or layer), "An input of the group.")
 
 
 def _data(document: Document) -> Iterator[Value]:
-    return (Value(name, "output", True, _made(document, name)) for name in document.data_layers())
+    return (Value(name, "output", True, _made(document, name, document.tree.root)) for name in document.data_layers())
 
 
-def _made(document: Document, name: str) -> str:
-    known = document.types.get(name)
+def _made(document: Document, name: str, block: Block | None) -> str:
+    known = document.type_of(name, block) if block is not None else None
     return str(known[1]) if known is not None else ""
 
 

@@ -1,0 +1,89 @@
+"""The editor in the steps of recurrent groups, where names are a scope of their own."""
+
+from __future__ import annotations
+
+from editor_helpers import labels, opened, taken
+
+from paddle_layers.editor.definition import definitions, symbols
+from paddle_layers.editor.hover import hover
+
+NET = """
+layer { name: "x" type: "data" data { shape: 4 seq_nested_level: 1 } }
+layer { name: "start" type: "data" data { shape: 8 } }
+layer { name: "other" type: "data" data { shape: 3 } }
+layer {
+  name: "g" type: "recurrent_group" input: "x" input: "start"
+  recurrent_group { static: "start" }
+  step {
+    layer { name: "old" type: "memory" input: "start" memory { of: "h" } }
+    layer { name: "h" type: "fc" input: "x" input: "old" fc { size: 8 } param { of: "bias" lr_mult: 2 } }
+    layer { name: "other" type: "fc" input: "h" fc { size: 2 } }
+    output: "h"
+    output: "other"
+  }
+}
+layer { name: "y" type: "fc" input: "g" input: "g.other" fc { size: 2 } }
+"""
+
+
+def marked(word: str, inside: int = 1) -> str:
+    """The net with the cursor so many letters into a word."""
+    at = NET.index(word) + inside
+    return NET[:at] + "|" + NET[at:]
+
+
+def emptied(word: str) -> str:
+    """The net with the cursor in the quotes at the end of a text, which are empty."""
+    at = NET.index(word) + len(word)
+    end = NET.index('"', at)
+    return NET[:at] + "|" + NET[end:]
+
+
+def shown(text: str) -> str:
+    found = hover(*opened(text))
+    return found.text if found is not None else ""
+
+
+def target(text: str) -> list[int]:
+    document, offset = opened(text)
+    return [document.text[: found.start].count("\n") for found in definitions(document, offset)]
+
+
+def test_inputs_in_a_step_are_its_layers_and_the_inputs_of_the_group() -> None:
+    assert labels(emptied('type: "fc" input: "')) == ["old", "other", "x", "start"]
+    assert labels(emptied('name: "y" type: "fc" input: "')) == ["g", "g.other", "other", "start", "x"]
+
+
+def test_names_of_the_step_for_memories_outputs_and_static_inputs() -> None:
+    assert labels(emptied('memory { of: "')) == ["h", "other"]
+    assert labels(emptied('output: "')) == ["old", "h", "other"]
+    assert labels(emptied('static: "')) == ["x", "start"]
+    assert labels(emptied('param { of: "')) == ["weight", "bias"]
+
+
+def test_only_a_group_is_offered_a_step() -> None:
+    assert "step" in labels('layer { name: "g" type: "recurrent_group" | }')
+    assert "step" not in labels('layer { name: "g" type: "fc" | }')
+    assert taken('layer { name: "g" type: "recurrent_group" | }', "step").endswith("step {  } }")
+
+
+def test_types_are_those_that_a_step_sees() -> None:
+    assert shown(marked('"x" input: "old"')).startswith("`x`: `4`\n")
+    assert shown(marked('"start" memory')).startswith("`start`: `8`\n")
+    assert shown(marked('"x" input: "start"\n')).startswith("`x`: `sequence of 4`\n")
+    assert "x 4, old 8 → h 8" in shown(marked('"h" type'))
+    assert shown(marked('"h"\n')).startswith("`h`: `8`\n")
+
+
+def test_a_name_means_the_nearest_layer() -> None:
+    lines = NET.splitlines()
+    assert [lines[line] for line in target(marked('"h" fc { size: 2 }'))] == [lines[9]]
+    assert [lines[line] for line in target(marked('"x" input: "old"'))] == [lines[1]]
+    assert [symbol.name for symbol in symbols(opened(NET + "|")[0])] == [
+        "x", "start", "other", "g", "old", "h", "other", "y",
+    ]  # fmt: skip
+
+
+def test_a_layer_of_a_step_that_is_not_closed_is_a_layer_of_the_step() -> None:
+    text = NET.replace('memory { of: "h" } }', 'memory { of: "h" }').replace('input: "h" fc', 'input: "|" fc')
+    assert labels(text) == ["h", "old", "x", "start"]
