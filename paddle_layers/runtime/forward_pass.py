@@ -1,0 +1,85 @@
+"""The forward pass: what outputs, states and statistics need, in order; loops over the steps of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paddle_layers.define.functions import Function
+
+from .arguments import Ref
+from .buffers import Buffer
+from .builtin import FILL, simple_launch
+from .domains import Extent
+from .graph import Op, Value
+from .launches import Launch
+from .names import Names
+from .step_launches import boot_extent, in_loop, memory_launch, runs_by_rows
+from .steps import Steps
+from .workspace import Workspace
+
+
+class ForwardPass:
+    """Launches of the forward pass, and the statistics that they count."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.launches: list[Launch] = []
+        self.stats: list[tuple[Op, dict[str, Ref]]] = []
+        self._loop_start = 0
+        """Where the loop that is being filled begins; what does not depend on a step is put before it."""
+        for op in workspace.graph.ops:
+            if op.carried is None:
+                self._operation(op)
+            else:
+                self._memory(op, op.carried)
+
+    def _operation(self, op: Op) -> None:
+        workspace = self.workspace
+        names = workspace.names(op)
+        for function in op.layer.facts.forward:
+            if (function.role != "update" or workspace.training) and _wanted(op, function):
+                workspace.prepare_temps(names, function)
+                self._function(names, function)
+        if op.layer.stats:
+            counted = {name: names.tensors[name][0] for name in op.layer.stats}
+            workspace.results += [ref.owner for ref in counted.values() if isinstance(ref.owner, Buffer)]
+            self.stats.append((op, counted))
+
+    def _function(self, names: Names, function: Function) -> None:
+        """Items that are known before the loop are added up before it."""
+        op = names.op
+        outside: list[int] = []
+        if op.steps is not None and function.over is not None and runs_by_rows(op, function):
+            values = op.argument(function.over.name)
+            outside = [item for item in self.workspace.items(op, function) if self.workspace.is_outside(values[item])]
+        names.steps = None
+        self._put(op, self.workspace.launches(names, function, outside) if outside else [], None)
+        names.steps = op.steps if runs_by_rows(op, function) else None
+        rest = [item for item in self.workspace.items(op, function) if item not in outside] if outside else None
+        self._put(op, self.workspace.launches(names, function, rest), names.steps)
+
+    def _put(self, op: Op, launches: Sequence[Launch], steps: Steps | None) -> None:
+        """Add launches of an operation to the forward pass: to the loop, or before the loop that needs them."""
+        if op.steps is not None and steps is None:
+            self.launches[self._loop_start : self._loop_start] = launches
+            self._loop_start += len(launches)
+        else:
+            self.launches += in_loop(launches, steps, backward=False)
+            self._loop_start = self._loop_start if steps is not None else len(self.launches)
+
+    def _memory(self, op: Op, carried: Value) -> None:
+        output = self.workspace.buffer(op.outputs[0])
+        if op.inputs:
+            boot = self.workspace.buffer(op.inputs[0])
+        else:
+            boot = Buffer(f"{op.name} before the first step", boot_extent(op), output.dtype)
+            kind = "int64" if output.dtype == "int64" else "real"
+            first = op.attributes["id"] if kind == "int64" else op.attributes["value"]
+            start = Extent(int(first)) if kind == "int64" else float(first)
+            self._put(op, [simple_launch(FILL, op.name, [Ref(boot, (boot.extent,), kind), start])], None)
+        self._put(op, [memory_launch(op, output, boot, self.workspace.buffer(carried))], op.steps)
+
+
+def _wanted(op: Op, function: Function) -> bool:
+    """The bias can be switched off."""
+    return function.role != "bias" or op.layer.bias is None or op.layer.bias.name in op.params
