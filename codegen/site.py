@@ -29,6 +29,7 @@ GUIDES = next((folder for folder in (ROOT / "guides", ROOT / "docs") if folder.i
 ORDER = (
     "tutorial",
     "write-a-network",
+    "recurrent-groups",
     "use-your-own-data",
     "write-a-layer",
     "plugins",
