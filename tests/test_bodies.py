@@ -180,6 +180,16 @@ def test_parts_of_two_layers_share_a_parameter():
     assert text.startswith("E212: `gates.weight` of layer `b` has the shape 6x12, but `w` is 6x8")
 
 
+@pytest.mark.parametrize("name", ['name: "l.gates"', 'name: "l.other"', 'name: "other" output: "l.gates"'])
+def test_no_layer_is_called_like_a_part_of_another(name):
+    text = X + 'layer { name: "l" type: "simple_lstm" input: "x" simple_lstm { size: 2 } }\n'
+    text += f'layer {{ {name} type: "fc" input: "x" fc {{ size: 8 bias: false }} }}'
+    if "l.other" in name:
+        assert "l.other" in pl.loads(text)
+    else:
+        assert message(text)[0].startswith("E201: layer `")
+
+
 def test_settings_of_one_layer_are_not_those_of_another():
     one = 'layer {{ name: "{}" type: "gated_unit" input: "x" gated_unit {{ size: 2 }} {} }}\n'
     text = ROWS + one.format("a", 'param { of: "gate.weight" lr_mult: 0.5 }') + one.format("b", "")

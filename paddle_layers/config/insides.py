@@ -36,6 +36,13 @@ def _node(part: Part, params: Mapping[str, ParamSettings]) -> Node:
     return Node(part.name, part.inputs, part.output_names, setup, part.input_types, part.binding.outputs, 0, inside)
 
 
+def inner_names(node: Node) -> Iterator[str]:
+    """Names of layers and values inside of a layer, its own before them: parameters and gradients go by these."""
+    for inner in node.inside.nodes if node.inside is not None else ():
+        yield from (f"{node.name}.{name}" for name in {inner.name, *inner.output_names})
+        yield from (f"{node.name}.{name}" for name in inner_names(inner))
+
+
 def parameter_names(inside: Inside) -> Iterator[str]:
     """Names of all parameters inside, as `param` takes them: `gates.weight`, `gates.weight_0`."""
     for node in inside.nodes:

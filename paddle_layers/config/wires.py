@@ -12,7 +12,7 @@ from .drafts import Draft, input_count
 from .graph import cycles, order
 from .groups import wire_group
 from .inference import Inference, Maker, Types, output_names, story
-from .insides import inside_of, parameter_hint, unknown_parameter
+from .insides import inner_names, inside_of, parameter_hint, unknown_parameter
 from .network import Inside, Node
 from .settings import State
 from .sharing import First, check_shared
@@ -87,6 +87,7 @@ class Wires:
         for position, needed in enumerate(needs):
             self.all_needs.setdefault(present[position], set()).update(present[other] for other in needed)
         check_shared(self.drafts, nodes, self.shared, self.report, self.seen)
+        self._check_inner_names(nodes)
         self.results[state], self.orders[state] = nodes, [present[i] for i in done if present[i] in nodes]
         return nodes
 
@@ -133,6 +134,18 @@ class Wires:
         what = f"layer `{other.name}` is here" if code == "E202" and other is not draft else "first used here"
         note = self.report.note(what, other.offset if other is not draft else draft.offset)
         self._once(code, message, start, index, help=hint, notes=(note,))
+
+    def _check_inner_names(self, nodes: Mapping[int, Node]) -> None:
+        """A layer or output may not be called like one inside of another layer: they would have one parameter."""
+        inner = {name: node for node in nodes.values() for name in inner_names(node)}
+        for index, node in nodes.items() if inner else ():
+            name = next((name for name in (node.name, *node.output_names) if name in inner), None)
+            if name is not None:
+                outer = inner[name]
+                note = self.report.note(f"layer `{outer.name}` is here", outer.span[0])
+                message = f"layer `{node.name}` has the name of a part of layer `{outer.name}`: `{name}`"
+                start = self.drafts[index].offset
+                self._once("E201", message, start, index, help="every layer has its own name", notes=(note,))
 
     def _needs(self, present: list[int], makers: dict[str, int], state: State) -> list[list[int]]:
         needs: list[list[int]] = []

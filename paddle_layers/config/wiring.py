@@ -9,7 +9,7 @@ from paddle_layers.define import Type
 from .diagnostics import ConfigError, Report
 from .drafts import Draft
 from .graph import order
-from .insides import inside_of, unknown_parameter
+from .insides import inner_names, inside_of, unknown_parameter
 from .network import Network, Node
 from .settings import State
 from .states import states_of
@@ -23,7 +23,8 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
     types: dict[str, Type] = {}
     nodes: list[Node] = []
     add = nodes.append
-    names = set()
+    names: set[str] = set()
+    inner: set[str] = set()
     for draft in drafts:
         setup = draft.setup
         if setup is None or not (setup.memo or setup.plain):  # one that has been here before is plain
@@ -56,7 +57,10 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
         if inside is not None and unknown_parameter(setup, inside):
             return None
         add(Node(name, inputs, outputs, setup, given, made, draft.offset, inside))
-    return nodes if len(names) == len(nodes) and nodes else None
+        if inside is not None:
+            inner.update(inner_names(nodes[-1]))
+    distinct = len(names) == len(nodes) and not inner & names and not inner & types.keys()
+    return nodes if distinct and nodes else None
 
 
 def _defaults(draft: Draft, count: int) -> tuple[str, ...]:
