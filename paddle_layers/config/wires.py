@@ -136,10 +136,14 @@ class Wires:
         self._once(code, message, start, index, help=hint, notes=(note,))
 
     def _check_inner_names(self, nodes: Mapping[int, Node]) -> None:
-        """A layer or output may not be called like one inside of another layer: they would have one parameter."""
+        """A layer or output may not be called like one inside of another layer: they would have one parameter.
+
+        A group's own outputs may: `group.state` is what its layer `state` gives.
+        """
         inner = {name: node for node in nodes.values() for name in inner_names(node)}
         for index, node in nodes.items() if inner else ():
-            name = next((name for name in (node.name, *node.output_names) if name in inner), None)
+            own = (node.name, *node.output_names)
+            name = next((name for name in own if inner.get(name, node) is not node), None)
             if name is not None:
                 outer = inner[name]
                 note = self.report.note(f"layer `{outer.name}` is here", outer.span[0])
