@@ -145,6 +145,16 @@ def test_parameters_may_be_shared_with_layers_in_a_step():
         pl.loads(DATA + outside.replace("size: 64", "size: 63") + step)
 
 
+def test_a_group_may_be_wrong_in_all_ways_at_once():
+    with pytest.raises(pl.ConfigError) as caught:
+        pl.loads("""layer { name: "g" type: "recurrent_group" recurrent_group { revers: true } step {
+          layer { name: "m" type: "memory" memory { of: "m" size: 3 } }
+          layer { name: "n" type: "relu" input: "mm" }
+          output: "m"
+        } }""")
+    assert [fault.code for fault in caught.value.diagnostics] == ["E205", "E101", "E203"]
+
+
 # ---- from Python
 
 

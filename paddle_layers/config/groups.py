@@ -31,9 +31,9 @@ def wire_group(draft: Draft, step: Step, given: Sequence[Type | None], inner: Wi
     makers = {name: Maker(draft, INPUT, type_) for name, type_ in zip(draft.inputs, types, strict=True)}
     found = inner.run(ANY, makers)
     nodes = [found[index] for index in inner.orders[ANY]]
-    ok = check_memories(draft, step, nodes, inner)
-    ok = _outputs_known(step, inner) and ok and None not in types and len(nodes) == len(step.drafts)
-    made = _outputs(draft, step, nodes, inner.report) if ok else None
+    reported = [check_memories(draft, step, nodes, inner), _outputs_known(step, inner)]
+    sound = draft.setup is not None and None not in types and len(nodes) == len(step.drafts)
+    made = _outputs(draft, step, nodes, inner.report) if sound and all(reported) else None
     return (made, Inside(tuple(nodes), draft.inputs, step.outputs)) if made is not None else None
 
 
