@@ -380,3 +380,52 @@ def test_a_transposed_map_shares_the_weight_of_an_fc():
         weight = net.parameters["code.weight"].value
         x = np.ones((1, 4), np.float32)
         np.testing.assert_allclose(net.forward({"fed": x})["again"], x @ weight @ weight.T, rtol=1e-6)
+
+
+# ---- in the steps of a group
+
+DECODER = """
+layer { name: "source" type: "data" data { shape: 3 seq_nested_level: 1 } }
+layer { name: "x" type: "data" data { shape: 2 seq_nested_level: 1 } }
+layer { name: "encoded" type: "bidirectional_gru" input: "source" bidirectional_gru { size: 2 return_seq: true } }
+layer { name: "projected" type: "fc" input: "encoded" fc { size: 3 bias: false } }
+layer {
+  name: "decoder" type: "recurrent_group" input: "x" input: "encoded" input: "projected"
+  recurrent_group { static: ["encoded", "projected"] }
+  step {
+    layer { name: "before" type: "memory" memory { of: "state" size: 2 } }
+    layer { name: "read" type: "simple_attention" input: "encoded" input: "projected" input: "before" }
+    layer { name: "sums" type: "fc" input: "x" input: "read" fc { size: 6 bias: false } }
+    layer { name: "state" type: "gru_step" input: "sums" input: "before" }
+    output: "state"
+  }
+}
+"""
+
+
+def test_a_decoder_reads_a_sequence_by_attention():
+    rng = np.random.default_rng(0)
+    fed = {
+        "source": Sequences(rng.standard_normal((7, 3)), [0, 3, 4, 7]),
+        "x": Sequences(rng.standard_normal((5, 2)), [0, 2, 3, 5]),
+    }
+    with pl.Net(pl.loads(DECODER), dtype="float64") as net:
+        for parameter in net.parameters.values():
+            parameter.value = rng.standard_normal(parameter.shape)
+
+        def total():
+            return float(net.forward(fed, phase="train")["decoder"].data.sum())
+
+        total()
+        net.backward(gradients={"decoder": np.ones((5, 2))})
+        gradients = {name: parameter.gradient.copy() for name, parameter in net.parameters.items()}
+        assert "decoder.read.transform.weight" in gradients
+        for name, parameter in net.parameters.items():
+            values, direction = parameter.value.copy(), rng.choice((-1.0, 1.0), parameter.shape)
+            ends = []
+            for step in (1e-5, -1e-5):
+                parameter.value = values + step * direction
+                ends.append(total())
+            parameter.value = values
+            slope = (ends[0] - ends[1]) / 2e-5
+            assert slope == pytest.approx(np.sum(gradients[name] * direction), rel=1e-5, abs=1e-8), name

@@ -42,7 +42,7 @@ def facts_of_parts(layer: LayerDefinition) -> Facts:
         is_sink=not layer.outputs,
         has_param=some("has_param"),
         has_neuron="act" in layer.common,
-        can_do_bp=some("can_do_bp"),
+        can_do_bp=bool(reached) or some("can_do_bp"),
         is_inplace=False,
         has_loss=any(output.loss for output in layer.outputs.values()),
         has_stats=some("has_stats"),
