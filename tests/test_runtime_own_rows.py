@@ -134,3 +134,60 @@ layer { name: "sum" type: "addto" input: "runs" input: "others" }
     )
     with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match="layer `sum` needs equal"):
         runs(net, [np.arange(6.0)], [[1, 2, 1]])
+
+
+GROUP = """
+layer { name: "x" type: "data" data { shape: 2 seq_nested_level: 1 } }
+layer { name: "first" type: "data" data { shape: 3 } }
+layer { name: "same" type: "linear" input: "first" }
+layer { name: "runs" type: "seq_slice" input: "x" input: "FIRST" }
+layer { name: "g" type: "recurrent_group" input: "runs" step {
+  layer { name: "old" type: "memory" memory { of: "new" size: 2 } }
+  layer { name: "last" type: "seq_last" input: "runs" }
+  layer { name: "new" type: "fc" input: "last" input: "old" fc { size: 2 act: "tanh" } }
+  output: "new"
+} }
+layer { name: "end" type: "seq_last" input: "g" }
+layer { name: "cost" type: "sum_cost" input: "end" }
+"""
+
+
+def test_a_recurrent_group_takes_steps_over_rows_made_in_the_pass():
+    x = Sequences(np.random.default_rng(0).normal(size=(7, 2)), np.array([0, 4, 7]))
+    found = []
+    for name in ("first", "same"):  # known before the pass, and in it
+        with pl.Net(pl.loads(GROUP.replace("FIRST", name)), dtype="float64") as net:
+            for first in ([[0, 2, -1], [1, -1, 0]], [[0, 0, 3], [0, 1, 2]], [[-1, 0, 0], [1, 0, -1]]):
+                cost = net.forward({"x": x, "first": np.array(first, float)})["cost"]
+                net.backward()
+                found.append([cost, *(parameter.gradient.copy() for parameter in net.parameters.values())])
+    for early, late in zip(found[:3], found[3:], strict=True):
+        for one, two in zip(early, late, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+STEP = """
+layer { name: "x" type: "data" data { shape: 2 seq_nested_level: 2 } }
+layer { name: "g" type: "recurrent_group" input: "x" step {
+  layer { name: "old" type: "memory" memory { of: "new" size: 2 } }
+  layer { name: "head" type: "seq_first" input: "x" }
+  layer { name: "best" type: "maxid" input: "DECIDES" }
+  layer { name: "runs" type: "sub_seq" input: "x" input: "best" input: "best" }
+  layer { name: "sum" type: "seq_avg_pool" input: "runs" seq_avg_pool { level: SEQUENCE strategy: SUM } }
+  layer { name: "new" type: "addto" input: "sum" input: "old" }
+  output: "new"
+} }
+"""
+
+
+def test_rows_of_steps_that_do_not_wait_for_each_other_are_made_at_once():
+    x = nested([[[0, 1], [2, 4]], [[3, 1], [9, 5]], [[4, 5], [7, 8], [1, 1]]], [[[0, 7]]])
+    with pl.Net(pl.loads(STEP.replace("DECIDES", "head"))) as net:
+        for _ in range(2):
+            assert net.forward({"x": x})["g"].data.tolist() == [[2, 4], [2, 4], [9, 12], [0, 0]]
+
+
+def test_rows_that_depend_on_the_step_before_are_refused():
+    text = STEP.replace("DECIDES", "old")
+    with pytest.raises(pl.ShapeError, match=r"layer `g\.runs`: how many rows it has depends on values that the steps"):
+        pl.Net(pl.loads(text)).forward({"x": nested([[[1, 1]]])})

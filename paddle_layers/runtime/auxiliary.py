@@ -119,7 +119,8 @@ class Auxiliary:
     def fill_indices(self, plan: Plan, arrays: Mapping[str, Any]) -> None:
         """Write rows counted from the first row of each step."""
         for value, steps, buffer in self.indices.values():
-            plan.write(buffer, index_in_steps(value, steps, arrays[value.name]))
+            if value.name in arrays:  # else made in the middle of the pass
+                plan.write(buffer, index_in_steps(value, steps, arrays[value.name]))
 
     def fill_sparse(self, plan: Plan, name: str, parts: dict[str, Any]) -> None:
         """Write the entries of a sparse feed."""

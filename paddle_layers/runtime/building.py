@@ -163,7 +163,7 @@ def _row_domains(graph: Graph, op: Op) -> dict[str, Domain]:
                 place = -1 if op.binding.levels[group] == 0 else 0
                 _bind_rows(graph, op, rows, group, outer[place])
             if input_.axes[0].outer:
-                _bind_rows(graph, op, rows, input_.axes[0].outer, graph.samples)
+                _bind_rows(graph, op, rows, input_.axes[0].outer, value.domain.ancestors()[-1])
     op.rows = rows
     if op.layer.own_rows:
         graph.made_rows.append(_own_rows(graph, op))
@@ -175,14 +175,14 @@ def _own_rows(graph: Graph, op: Op) -> OwnRows:
     groups = {row: (op.rows[row], op.group_of(row)) for row in op.layer.groups if row in op.rows}
     asked = [name for name in op.layer.hook_names["starts"] if name in op.layer.inputs and op.argument(name)]
     values = {name: op.argument(name)[0] for name in asked}
-    late = any(value.name not in graph.feeds for value in values.values())
-    late = late or any(domain.late for pair in groups.values() for domain in pair)
+    computed = any(value.name not in graph.feeds for value in values.values())
+    late = computed or any(domain.late for pair in groups.values() for domain in pair)
     domains = []
     for row, group in op.layer.own_rows.items():
         what = "rows" if row not in op.layer.groups.values() else "sub-sequences"
         op.rows[row] = Domain(f"{what} of {op.name}", op.rows[group], late=late)
         domains.append(op.rows[row])
-    return OwnRows(op, tuple(domains), groups, values, late)
+    return OwnRows(op, tuple(domains), groups, values, late, computed)
 
 
 def _bind_rows(graph: Graph, op: Op, rows: dict[str, Domain], axis: str, domain: Domain) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from paddle_layers.define.errors import suggestion
 from .domains import Domain
 from .graph import Graph, Value
 from .own_rows import check_equal_rows, make_early_rows
-from .steps import Layout, Steps
+from .steps import Layout
 from .values import Csr, FeedError, Sequences, as_csr, as_sequences
 
 if TYPE_CHECKING:
@@ -46,11 +46,7 @@ class Batch:
             except FeedError as error:
                 raise FeedError(f"feed `{name}` {error}") from None
         self.starts[id(graph.samples), id(graph.samples)] = np.arange(self.rows.get(id(graph.samples), 0) + 1)
-        for made in graph.made_rows:
-            if isinstance(made, Steps):
-                made.lay_out(self)
-            else:
-                make_early_rows(self, graph, made)
+        make_early_rows(self, graph)
         for layer, first, second in graph.equal_rows:
             check_equal_rows(self, layer, first, second)
 
@@ -76,6 +72,17 @@ class Batch:
                 plan.auxiliary.note_ids(name, array)
         plan.auxiliary.fill_sequences(plan, self.starts)
         plan.auxiliary.fill_indices(plan, self.arrays)
+
+    def write_rows(self, plan: Plan, new: Sequence[Domain]) -> None:
+        """Copy what describes rows that are made in the middle of a pass."""
+        made = {id(domain) for domain in new}
+        starts = {key: begin for key, begin in self.starts.items() if not made.isdisjoint(key)}
+        plan.auxiliary.fill_sequences(plan, starts)
+        indices = [value for group in plan.graph.groups if group.rows in new for value in group.indices]
+        for value in indices:
+            if value.name in plan.values:
+                plan.write(plan.values[value.name], self.arrays[value.name])
+        plan.auxiliary.fill_indices(plan, {value.name: self.arrays[value.name] for value in indices})
 
     def _take(self, value: Value, given: Any, extra: frozenset[int]) -> None:
         given = as_sequences(given, value.type.level, sparse=value.entries is not None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -78,6 +78,12 @@ class OwnRows(NamedTuple):
     """Inputs whose values decide, by name."""
     late: bool
     """Whether the starts are known in the middle of a pass only."""
+    computed: bool
+    """Whether this is because the network computes values that decide."""
+
+    def is_ready(self, starts: Container[tuple[int, int]]) -> bool:
+        """Whether the starts are known from which the new ones follow."""
+        return all((id(leaf), id(group)) in starts for leaf, group in self.groups.values())
 
 
 @dataclass(eq=False)

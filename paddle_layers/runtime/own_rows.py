@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from paddle_layers.define import ShapeError
 
 from .domains import Domain
 from .graph import Graph, Op, OwnRows, Value
@@ -19,41 +20,71 @@ if TYPE_CHECKING:
     from .plan import Plan
 
 Array = NDArray[Any]
-Starts = dict[tuple[int, int], NDArray[np.int64]]
-"""Starts of sequences by the identities of their rows and of what groups them."""
 
 
 def late_stops(graph: Graph, forward: Sequence[Launch]) -> list[tuple[int, OwnRows]]:
-    """For rows that depend on values of the pass: the first launch that may need them."""
+    """For rows that depend on values of the pass: the first launch that may need them. Raises `ShapeError`."""
     order = {op.name: number for number, op in enumerate(graph.ops)}
-    numbers = [order[launch.op] for launch in forward]
-    return [(bisect_left(numbers, order[made.op.name]), made) for made in graph.own_rows if made.late]
+    stops = []
+    for made in (made for made in graph.own_rows if made.computed):
+        name = made.op.name
+        if made.op.steps is not None:
+            raise ShapeError(
+                f"layer `{name}`: how many rows it has depends on values that the steps before compute; "
+                "put it behind the recurrent group"
+            )
+        later = (at for at, launch in enumerate(forward) if order[launch.op] >= order[name])
+        stops.append((next(later, len(forward)), made))
+    return stops
 
 
 class OutgrownError(Exception):
     """Rows made in the middle of a pass need larger buffers than the plan has; the domains know how large."""
 
 
-def make_early_rows(batch: Batch, graph: Graph, made: OwnRows) -> None:
+def make_early_rows(batch: Batch, graph: Graph) -> None:
     """Rows that follow from what is fed; of others, a guess: none of the rows that are given is taken twice."""
-    if made.late:
-        given = [batch.rows[id(domain)] for domain in {value.domain for value in made.op.inputs}]
-        batch.rows |= {id(domain): max(given) for domain in made.domains}
-    else:
-        _make_rows(batch, graph, made, {name: batch.arrays[value.name] for name, value in made.values.items()})
+    for made in graph.made_rows:
+        if made.late and isinstance(made, OwnRows):
+            given = [batch.rows[id(domain)] for domain in {value.domain for value in made.op.inputs}]
+            batch.rows |= {id(domain): max(given) for domain in made.domains}
+        elif isinstance(made, OwnRows):
+            _make_rows(batch, graph, made, {name: batch.arrays[value.name] for name, value in made.values.items()})
+        elif made.late:
+            made.stand_by(batch)
+        else:
+            made.lay_out(batch)
 
 
 def make_late_rows(batch: Batch, made: OwnRows, plan: Plan) -> None:
     """Rows that follow from values computed so far in a pass. Raises `OutgrownError`, `FeedError`."""
     values = {name: _read(batch, plan, value) for name, value in made.values.items()}
-    starts = _make_rows(batch, plan.graph, made, values)
+    _make_rows(batch, plan.graph, made, values)
+    new = [*made.domains, *_rows_that_follow(batch, plan.graph, made)]
     for layer, first, second in plan.graph.equal_rows:
-        if first in made.domains or second in made.domains:
+        if first in new or second in new:
             check_equal_rows(batch, layer, first, second)
-    grown = [domain.reserve(batch.rows[id(domain)]) for domain in made.domains]
+    grown = [domain.reserve(batch.rows[id(domain)]) for domain in new]
     if any(grown):
         raise OutgrownError
-    plan.auxiliary.fill_sequences(plan, starts)
+    batch.write_rows(plan, new)
+
+
+def _rows_that_follow(batch: Batch, graph: Graph, first: OwnRows) -> list[Domain]:
+    """Make the rows, and the steps of recurrent groups, whose starts follow from those of rows just made."""
+    new = list(first.domains)
+    for made in graph.made_rows[graph.made_rows.index(first) + 1 :]:
+        if not made.late or not made.is_ready(batch.starts):
+            continue
+        if isinstance(made, OwnRows):
+            if made.computed:
+                continue
+            _make_rows(batch, graph, made, {name: batch.arrays[value.name] for name, value in made.values.items()})
+        else:
+            made.lay_out(batch)
+            made.layout = batch.layouts[id(made)]
+        new += made.domains
+    return new
 
 
 def _read(batch: Batch, plan: Plan, value: Value) -> Array:
@@ -63,8 +94,8 @@ def _read(batch: Batch, plan: Plan, value: Value) -> Array:
     return plan.read(plan.values[value.name]).reshape(value.domain.rows, *value.type.dims)
 
 
-def _make_rows(batch: Batch, graph: Graph, made: OwnRows, values: Mapping[str, Array]) -> Starts:
-    """Take the starts that the definition's function gives; these are returned."""
+def _make_rows(batch: Batch, graph: Graph, made: OwnRows, values: Mapping[str, Array]) -> None:
+    """Take the starts that the definition's function gives."""
     op = made.op
     for layer, first, second in graph.equal_rows:
         if layer == op.name:
@@ -76,15 +107,12 @@ def _make_rows(batch: Batch, graph: Graph, made: OwnRows, values: Mapping[str, A
         found = op.layer.hooks["starts"](**{name: given[name] for name in op.layer.hook_names["starts"]})
     except ValueError as error:
         raise FeedError(f"layer `{op.name}`: {error}") from None
-    new: Starts = {}
     for domain, begin in zip(made.domains, found if isinstance(found, tuple) else (found,), strict=True):
         inner, *outer = domain.ancestors()
-        own = new[id(domain), id(inner)] = np.asarray(begin, np.int64)
+        own = batch.starts[id(domain), id(inner)] = np.asarray(begin, np.int64)
         for group in outer:
-            new[id(domain), id(group)] = own[(batch.starts | new)[id(inner), id(group)]]
+            batch.starts[id(domain), id(group)] = own[batch.starts[id(inner), id(group)]]
         batch.rows[id(domain)] = int(own[-1])
-    batch.starts |= new
-    return new
 
 
 def _checked(batch: Batch, op: Op, name: str, array: Array) -> Array:

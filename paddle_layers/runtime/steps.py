@@ -6,7 +6,7 @@ first rows of the step before belong to the same sequences: no padding, and the 
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
+from collections.abc import Container, MutableMapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -87,11 +87,12 @@ class Steps:
         """The group in whose steps this one runs anew."""
         self.inner: list[Steps] = []
         """The groups that run anew in the steps of this one."""
-        self.rows = Domain(f"rows of the steps of {name}")
-        self.leaf_rows = Domain(f"rows of the sub-sequences in the steps of {name}", self.rows)
-        self.longest_first = Domain(f"sequences of {name}, the longest first")
-        self.opening = Domain(f"rows of the first step of {name}")
-        self.following = Domain(f"rows of the next step of {name}")
+        late = self.items.late or leaf.late
+        self.rows = Domain(f"rows of the steps of {name}", late=late)
+        self.leaf_rows = Domain(f"rows of the sub-sequences in the steps of {name}", self.rows, late=late)
+        self.longest_first = Domain(f"sequences of {name}, the longest first", late=late)
+        self.opening = Domain(f"rows of the first step of {name}", late=late)
+        self.following = Domain(f"rows of the next step of {name}", late=late)
         self.copies: list[Copies] = []
         self.place = self._index("place", self.items, self.rows)
         self.item = self._index("item", self.rows, self.items)
@@ -111,6 +112,9 @@ class Steps:
     def copy(self, source: Domain) -> Copies:
         """Rows for whole sequences in each step."""
         domain = Domain(f"copies of {source.name} in the steps of {self.name}", self.rows)
+        for made_late in (domain, *self.domains) if source.late else ():
+            made_late.late = True
+        domain.late = self.late
         made = Copies(source, domain, self._index(f"copy {len(self.copies)}", domain, source))
         self.copies.append(made)
         self.indices.append(made.copied)
@@ -121,6 +125,29 @@ class Steps:
         """The rows that the group brings."""
         own = [self.rows, self.longest_first, self.opening, self.following, *(copy.domain for copy in self.copies)]
         return [*own, self.leaf_rows] if self.leaf is not None else own
+
+    @property
+    def late(self) -> bool:
+        """Whether the starts are known in the middle of a pass only."""
+        return self.rows.late
+
+    def is_ready(self, starts: Container[tuple[int, int]]) -> bool:
+        """Whether the starts are known from which the steps follow."""
+        pairs = [(self.items, self.sequences), *((copy.source, self.sequences) for copy in self.copies)]
+        if self.leaf is not None:
+            pairs.append((self.leaf, self.items))
+        return all((id(rows), id(group)) in starts for rows, group in pairs)
+
+    def stand_by(self, batch: Batch) -> None:
+        """Have no steps until the starts are known; how many rows there will be is a guess."""
+        parts = 1 if self.outer is None else len(batch.layouts[id(self.outer)].first)
+        nothing = np.zeros(0, np.int64)
+        batch.layouts[id(self)] = _layout(nothing, nothing, np.zeros(parts + 1, np.int64), batch.starts)
+        items, sequences = batch.rows[id(self.items)], batch.rows[id(self.sequences)]
+        batch.rows |= {id(domain): items for domain in self.domains}
+        batch.rows |= {id(self.longest_first): sequences, id(self.opening): sequences}
+        if self.leaf is not None:
+            batch.rows[id(self.leaf_rows)] = batch.rows[id(self.leaf)]
 
     def lay_out(self, batch: Batch) -> None:
         """Find the order of the steps from the starts of the sequences."""
@@ -142,6 +169,7 @@ class Steps:
             (self.place, _inverse(item)), (self.item, item), (self.sequence, sequence[item]),
             (self.order, order), (self.rank, rank),
         )}  # fmt: skip
+        starts[id(self.rows), id(self.rows)] = np.arange(len(item) + 1)
         layout = _layout(part[sequence[item]], step[item], parts, starts)
         batch.layouts[id(self)] = layout
         rows |= {id(self.rows): len(item), id(self.longest_first): count}
