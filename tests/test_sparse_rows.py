@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -13,8 +14,11 @@ import paddle_layers as pl
 from paddle_layers.config.training import ClipSettings, ComponentSettings
 from paddle_layers.define import registries
 from paddle_layers.runtime import Csr, catchup
-from paddle_layers.runtime.cuda import simulated_device
+from paddle_layers.runtime.cuda import launch_driver, simulated_device
 from paddle_layers.runtime.elementwise import Updater
+from paddle_layers.runtime.launches import Launch
+from paddle_layers.runtime.tensorfiles import read_tensors
+from paddle_layers.testing.ptx import ARCHITECTURES, Ptx
 
 NETWORK = """
 layer { name: "ids" type: "data" data { data_type: INT size: 40 } }
@@ -137,3 +141,131 @@ def test_all_rows_catch_up_when_the_history_is_full(monkeypatch: pytest.MonkeyPa
 def test_on_the_simulator(optimizer: str) -> None:
     compare(optimizer=optimizer, penalty="l2", device=simulated_device(), dtype="float32", tolerance=1e-4, steps=4)
     compare(optimizer=optimizer, device=simulated_device(), dtype="float32", tolerance=1e-4, steps=4)
+
+
+def test_plain_gradient_descent_puts_nothing_off() -> None:
+    with make(False) as net:
+        update(net, "sgd", momentum=0.0)
+        assert all(parameter.lag is None for parameter in net.parameters.values())
+    compare(optimizer="sgd", momentum=0.0, penalty="l2")
+
+
+def test_rows_of_the_gradient_and_the_dense_form() -> None:
+    rng = np.random.default_rng(0)
+    with make(False) as net, make(True) as dense:
+        table = net.parameters["found.table"]
+        assert table.gradient_rows is None
+        assert not np.any(table.gradient)
+        for given in (None, {"scores": rng.normal(size=(4, 3))}, None):
+            batch = feeds(rng)
+            for one in (net, dense):
+                one.forward(batch)
+                one.backward(given)
+                one.backward(given)
+            ids, rows = table.gradient_rows or (None, None)
+            np.testing.assert_array_equal(ids, np.unique(batch["ids"]))
+            for name in BY_ROWS:
+                np.testing.assert_allclose(net.parameters[name].gradient, dense.parameters[name].gradient, rtol=1e-12)
+            np.testing.assert_array_equal(table.gradient[ids], rows)
+        assert dense.parameters["found.table"].gradient_rows is None
+
+
+def steps(net: pl.Net, updater: Updater, ids: list[int], first: int = 1) -> None:
+    """A step for each id, with batches of rows that have no other."""
+    for step, one in enumerate(ids, first):
+        net.forward({**feeds(np.random.default_rng(step)), "ids": np.full(4, one)})
+        net.backward()
+        updater.step(0.1, step)
+
+
+def test_whoever_asks_for_a_parameter_sees_all_steps(tmp_path: Path) -> None:
+    with make(False) as net, make(True) as dense:
+        ours, theirs = (update(one, "sgd", penalty="l2") for one in (net, dense))
+        steps(net, ours, [1, 2, 3])
+        steps(dense, theirs, [1, 2, 3])
+        table, expected = net.parameters["found.table"], dense.parameters["found.table"]
+        assert not np.allclose(table.stored, expected.value, rtol=1e-9)  # all rows but the last one are behind
+        net.save(str(tmp_path / "weights"))
+        np.testing.assert_allclose(read_tensors(tmp_path / "weights")[0]["found.table"], expected.value, rtol=1e-9)
+        steps(net, ours, [4, 1], 4)
+        steps(dense, theirs, [4, 1], 4)
+        table.value = expected.value = np.ones(table.shape)  # velocities stay what they are
+        steps(net, ours, [2, 5], 6)
+        steps(dense, theirs, [2, 5], 6)
+        np.testing.assert_allclose(table.value, expected.value, rtol=1e-9)
+
+
+def test_a_new_optimizer_begins_where_the_old_one_stood() -> None:
+    with make(False) as net, make(True) as dense:
+        for one in (net, dense):
+            steps(one, update(one, "nesterov"), [1, 2, 3])
+            steps(one, update(one, "adam"), [4, 5, 1])
+        found, expected = (one.parameters["found.table"].value for one in (net, dense))
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_to_go_on_from_what_was_saved_is_the_same_bits(optimizer: str) -> None:
+    with make(False) as whole, make(False) as first, make(False) as second:
+        at_once = update(whole, optimizer)
+        steps(whole, at_once, [1, 2, 3, 4, 2, 1])
+        before = update(first, optimizer)
+        steps(first, before, [1, 2, 3])
+        saved = {name: array.copy() for name, array in before.saved().items()}
+        weights = {name: parameter.value.copy() for name, parameter in first.parameters.items()}
+        after = update(second, optimizer)
+        for name, parameter in second.parameters.items():
+            parameter.value = weights[name]
+        after.restore(saved)
+        steps(second, after, [4, 2, 1], 4)
+        for name, parameter in whole.parameters.items():
+            np.testing.assert_array_equal(second.parameters[name].value, parameter.value, err_msg=name)
+
+
+SHARED = """
+layer { name: "a" type: "data" data { data_type: INT size: 9 } }
+layer { name: "b" type: "data" data { data_type: INT size: 9 } }
+layer { name: "y" type: "data" data { shape: 2 } }
+layer { name: "one" type: "embedding" input: "a" embedding { size: 2 } param { of: "table" share: "t" } }
+layer { name: "two" type: "embedding" input: "b" embedding { size: 2 } param { of: "table" share: "t" } }
+layer { name: "frozen" type: "embedding" input: "b" embedding { size: 2 } param { of: "table" frozen: true } }
+layer { name: "best" type: "maxid" input: "two" }
+layer { name: "computed" type: "embedding" input: "best" embedding { size: 2 } }
+layer { name: "sum" type: "addto" input: "one" input: "two" input: "computed" input: "frozen" }
+layer { name: "cost" type: "square_error" input: "sum" input: "y" }
+"""
+
+
+def test_shared_tables_and_computed_ids_have_a_dense_gradient() -> None:
+    rng = np.random.default_rng(0)
+    with pl.Net(pl.loads(SHARED)) as net:
+        assert not any(parameter.by_rows for parameter in net.parameters.values())
+        updater = update(net, "adam")
+        net.forward({"a": rng.integers(0, 9, 4), "b": rng.integers(0, 9, 4), "y": rng.normal(size=(4, 2))})
+        net.backward()
+        assert np.any(net.parameters["one.table"].gradient)
+        updater.step(0.1, 1)
+
+
+def test_memory_does_not_grow_with_the_rows_of_the_table() -> None:
+    def bytes_of(size: int) -> tuple[int, int]:
+        with pl.Net(pl.loads(NETWORK.replace("size: 40", f"size: {size}"))) as net:
+            steps(net, update(net, "adam"), [1, 2])
+            return net.memory("train"), net.arena.gradients.size
+
+    assert bytes_of(40) == bytes_of(4000)
+
+
+def test_kernels_over_rows_are_machine_code_for_every_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[Launch] = []
+    device = simulated_device()
+    table = device.table
+    monkeypatch.setattr(device, "table", lambda launches, *rest: seen.extend(launches) or table(launches, *rest))
+    for optimizer, penalty in (("adam", None), ("sgd", "l2"), ("sgd", "l1")):
+        with make(False, "float32", device) as net:
+            steps(net, update(net, optimizer, penalty), [1, 2])
+    drivers = {launch.code.name: launch_driver(launch, "float32") for launch in seen}
+    for name in ("adam_step_rows", "replay_adam_step", "mix_rows", "spread_rows", "l2_penalty_rows"):
+        kernel = Ptx(drivers[name], ARCHITECTURES[0])
+        assert kernel.link()[:4] == b"\x7fELF"
+        assert not kernel.has_f64, name

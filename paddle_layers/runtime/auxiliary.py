@@ -24,10 +24,11 @@ Ints = NDArray[np.int64]
 
 def transpose(starts: Ints, ids: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Which rows use an id: used ids, starts, rows, places of the entries. Stable, so sums keep their order."""
-    order = np.argsort(ids, kind="stable")
+    count = len(ids)
+    ordered, order = np.divmod(np.sort(ids.astype(np.int64) * count + np.arange(count)), max(count, 1))
+    first = np.flatnonzero(np.diff(ordered, prepend=-1 if not count else ordered[0] - 1))
     rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[order]
-    used, first = np.unique(ids[order], return_index=True)
-    return used, np.append(first, len(ids)).astype(np.int64), rows.astype(np.int64), order.astype(np.int64)
+    return ordered[first], np.append(first, count), rows, order
 
 
 class Used:

@@ -30,11 +30,16 @@ CHUNK = 1 << 14
 
 
 class Lag:
-    """What has been put off for the rows of one parameter; `tables` are its values and the optimizer's states."""
+    """What has been put off for the rows of one parameter; `tables` are its values and the optimizer's states.
 
-    def __init__(self, idle: Idle, tables: Mapping[str, Ref], rows: int, device: Device, dtype: str) -> None:
+    `states` hold the memory: what was put off has to be done even when the optimizer is gone.
+    """
+
+    def __init__(
+        self, idle: Idle, tables: Mapping[str, Ref], states: object, rows: int, device: Device, dtype: str
+    ) -> None:
         assert idle.turns is not None
-        self._idle, self._turns, self._dtype = idle, idle.turns, dtype
+        self._idle, self._turns, self._dtype, self._held = idle, idle.turns, dtype, states
         self._done = np.zeros(rows, np.int32)
         """For each row, how many of the remembered steps it has made."""
         self._steps = 0
@@ -96,7 +101,8 @@ class Lag:
         if rows is None:
             behind = np.flatnonzero(self._done < self._steps)
         else:
-            behind = np.unique(rows[self._done[rows] < self._steps])
+            behind = np.sort(rows[self._done[rows] < self._steps])
+            behind = behind[np.diff(behind, prepend=-1) > 0]
         for start in range(0, len(behind), CHUNK):
             self._bring(behind[start : start + CHUNK])
         if rows is None:

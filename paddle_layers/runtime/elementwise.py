@@ -52,7 +52,7 @@ class Updater:
         self._states = {name: Flat(net.target, net.arena.values.size, net.dtype) for name in optimizer.states}
         self._rules = Rules(optimizer, attributes, regularizer)
         self._row_updates = [
-            RowUpdate(self._rules, parameter, self._tables(parameter), net.target, net.dtype)
+            RowUpdate(self._rules, parameter, self._tables(parameter), self._states, net.target, net.dtype)
             for parameter in self.arena.trained
             if parameter.by_rows
         ]

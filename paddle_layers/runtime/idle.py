@@ -48,9 +48,18 @@ class Idle:
 
     @property
     def changes_nothing(self) -> bool:
-        """Whether the step leaves the value and the states as they are."""
+        """Whether the step leaves the value as it is, and the states that a step reads at all."""
+        read = [at for at in range(self.size) if at == 0 or self._is_read(at)]
         return self.turns == 0 and all(
-            np.array_equal(self.matrix(rate, count), np.eye(self.size)) for rate, count in ((RATE, COUNT), (1.0, LATE))
+            np.array_equal(self.matrix(rate, count)[read], np.eye(self.size)[read])
+            for rate, count in ((RATE, COUNT), (1.0, LATE))
+        )
+
+    def _is_read(self, at: int) -> bool:
+        """Whether a step with a gradient depends on this number: SGD without momentum does not on its velocity."""
+        one = np.ones(self.size)
+        return not np.array_equal(
+            self._step(one, RATE, COUNT, 1.0), self._step(one + np.eye(self.size)[at], RATE, COUNT, 1.0)
         )
 
     def matrix(self, rate: float, count: float) -> Matrix:
@@ -61,13 +70,12 @@ class Idle:
             found[0, self._fading] = 0.0
         return found
 
-    def _step(self, numbers: NDArray[Any], rate: float, count: float) -> Matrix:
+    def _step(self, numbers: NDArray[Any], rate: float, count: float, gradient: float = 0.0) -> Matrix:
         """New value and states of one weight."""
         cells = {name: [float(x)] for name, x in zip(("value", *self.optimizer.states), numbers, strict=True)}
-        gradient = 0.0
         if self.regularizer is not None:
             penalty = self.regularizer.definition.function
-            gradient = self.decay * _call(penalty, {**cells, **self.regularizer.attributes})
+            gradient += self.decay * _call(penalty, {**cells, **self.regularizer.attributes})
         given = {**self.attributes, **cells, "gradient": [gradient], "rate": rate, "count": count}
         try:
             return np.array(_call(self.optimizer.function, given), np.float64).reshape(self.size)

@@ -92,7 +92,13 @@ class RowUpdate:
     """
 
     def __init__(
-        self, rules: Rules, parameter: Parameter, tables: Mapping[str, Ref], device: Device, dtype: str
+        self,
+        rules: Rules,
+        parameter: Parameter,
+        tables: Mapping[str, Ref],
+        states: Mapping[str, Flat],
+        device: Device,
+        dtype: str,
     ) -> None:
         self.rules, self.parameter, self.tables, self._device = rules, parameter, tables, device.name
         rows = parameter.shape[0]
@@ -105,7 +111,7 @@ class RowUpdate:
         if idle.turns is None:
             self._dense = Flat(device, parameter.size, dtype)
         elif not idle.changes_nothing:
-            parameter.lag = Lag(idle, self._by_rows, rows, device, dtype)
+            parameter.lag = Lag(idle, self._by_rows, states, rows, device, dtype)
 
     def launches(self, gradient: RowGradient | None) -> list[Launch]:
         """The launches for the gradient of a plan, or for none at all."""
