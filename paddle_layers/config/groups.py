@@ -87,15 +87,15 @@ def _outputs_known(step: Step, inner: Wires) -> bool:
     """Whether the step's outputs are outputs of its layers."""
     ok = True
     for place, name in enumerate(step.outputs):
-        if name in inner.anywhere:
+        if name in inner.names.anywhere:
             continue
         ok = False
-        if inner.may_be_made(name):
+        if inner.names.may_be_made(name):
             continue
-        near = nearest(name, inner.anywhere)
+        near = nearest(name, inner.names.anywhere)
         help_ = f"did you mean `{near}`?" if near else "an output is the name of a layer's output in the step"
         message = f"the step gives `{name}`, which none of its layers makes"
-        if name in inner.inputs:
+        if name in inner.names.inputs:
             message, help_ = f"the step gives `{name}` back, an input of the group", "layers read it outside as well"
         inner.report.add("E217", message, step.bound.place("output", place), help=help_)
     return ok

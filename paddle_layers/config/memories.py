@@ -36,12 +36,12 @@ def _place(memory: Draft, attribute: str) -> int:
 
 
 def _check_known(memory: Draft, of: str, inner: Wires) -> bool:
-    if of in inner.anywhere or inner.may_be_made(of):
-        return of in inner.anywhere
-    near = nearest(of, inner.anywhere - {memory.name})
+    if of in inner.names.anywhere or inner.names.may_be_made(of):
+        return of in inner.names.anywhere
+    near = nearest(of, inner.names.anywhere - {memory.name})
     help_ = f"did you mean `{near}`?" if near else "`of` is the name of a layer's output in the step"
     message = f"memory `{memory.name}` is of `{of}`, which no layer of the step makes"
-    if of in inner.inputs:
+    if of in inner.names.inputs:
         message = f"memory `{memory.name}` is of `{of}`, an input of the group"
         help_ = "put a layer `linear` behind the input, and remember that one's output"
     inner.report.add("E216", message, _place(memory, "of"), help=help_)
@@ -57,7 +57,7 @@ def _check_start(memory: Draft, group: Draft, inner: Wires, *, known: bool) -> b
     if not known:
         return False  # the fault is elsewhere, and was reported
     help_ = f"the rows before the first step come from outside: give `{start}` to the group as a static input"
-    if start in inner.inputs:
+    if start in inner.names.inputs:
         help_ = f"only static inputs are there before the first step; is `{start}` one row for each sequence?"
     message = f"memory `{memory.name}` starts with `{start}`, which is made anew in every step"
     inner.report.add("E216", message, memory.input_place(0), help=help_)

@@ -79,10 +79,10 @@ def wire(drafts: Sequence[Draft], report: Report, name: str) -> Network:
     wires = Wires(drafts, report)
     nodes: dict[int, Node] = {}
     for group in states:
-        wires.start_group()
+        wires.names.start_phase()
         for state in group:
             nodes = wires.run(state) | nodes
-        wires.end_group()
+        wires.names.end_phase()
     network = Network.checked(name, _ordered(drafts, nodes, wires), report.source)
     if not report.failed:
         network._states.update({s: _part(network, wires, s) for s in PHASES if s in wires.results})
@@ -109,9 +109,9 @@ def relink(network: Network, state: State) -> Network:
     report = Report(network.source)
     drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in network.nodes]
     wires = Wires(drafts, report)
-    wires.start_group()
+    wires.names.start_phase()
     found = wires.run(state)
-    wires.end_group()
+    wires.names.end_phase()
     if report.diagnostics:
         raise ConfigError(report.sorted())
     return Network.checked(network.name, [found[index] for index in wires.orders[state]], network.source)
