@@ -120,7 +120,7 @@ def test_a_place_that_is_not_there_is_an_error_in_words(first, words):
 
 def test_an_empty_sequence_has_no_places():
     text = RUNS.replace('input: "moved"', 'input: "first"')
-    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match=r"which is empty; write -1 for no place"):
+    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match=r"which is empty; -1 is no place"):
         runs(net, [np.arange(2.0), np.arange(0.0)], [[1, 1, 1], [1, 1, 1]])
 
 

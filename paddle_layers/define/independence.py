@@ -61,7 +61,7 @@ class _Reader:
             return self._is_shape(node, field) or self._is_test_for_none(node)
         index = use.slice.elts[0] if isinstance(use.slice, ast.Tuple) else use.slice
         if node.id in starts:
-            return _names(index) <= self.own
+            return bool(_names(index) & self.near)
         if node.id in entries or (field is not None and field.axes[0].name in self.layer.groups):
             return bool(_names(index) & self.near)
         return isinstance(index, ast.Name) and index.id in self.own

@@ -49,7 +49,7 @@ def make_early_rows(batch: Batch, graph: Graph) -> None:
             given = [batch.rows[id(domain)] for domain in {value.domain for value in made.op.inputs}]
             batch.rows |= {id(domain): max(given) for domain in made.domains}
         elif isinstance(made, OwnRows):
-            _make_rows(batch, graph, made, {name: batch.arrays[value.name] for name, value in made.values.items()})
+            _make_rows(batch, graph, made, _fed(batch, made))
         elif made.late:
             made.stand_by(batch)
         else:
@@ -60,7 +60,7 @@ def make_late_rows(batch: Batch, made: OwnRows, plan: Plan) -> None:
     """Rows that follow from values computed so far in a pass. Raises `OutgrownError`, `FeedError`."""
     values = {name: _read(batch, plan, value) for name, value in made.values.items()}
     _make_rows(batch, plan.graph, made, values)
-    new = [*made.domains, *_rows_that_follow(batch, plan.graph, made)]
+    new = [*made.domains, *_make_following_rows(batch, plan.graph, made)]
     for layer, first, second in plan.graph.equal_rows:
         if first in new or second in new:
             check_equal_rows(batch, layer, first, second)
@@ -70,21 +70,24 @@ def make_late_rows(batch: Batch, made: OwnRows, plan: Plan) -> None:
     batch.write_rows(plan, new)
 
 
-def _rows_that_follow(batch: Batch, graph: Graph, first: OwnRows) -> list[Domain]:
-    """Make the rows, and the steps of recurrent groups, whose starts follow from those of rows just made."""
-    new = list(first.domains)
+def _make_following_rows(batch: Batch, graph: Graph, first: OwnRows) -> list[Domain]:
+    """Make the rows, and the steps of recurrent groups, that wait for nothing but the starts of rows just made."""
+    new: list[Domain] = []
     for made in graph.made_rows[graph.made_rows.index(first) + 1 :]:
-        if not made.late or not made.is_ready(batch.starts):
+        waits = isinstance(made, OwnRows) and made.computed
+        if not made.late or waits or not made.is_ready(batch.starts):
             continue
         if isinstance(made, OwnRows):
-            if made.computed:
-                continue
-            _make_rows(batch, graph, made, {name: batch.arrays[value.name] for name, value in made.values.items()})
+            _make_rows(batch, graph, made, _fed(batch, made))
         else:
             made.lay_out(batch)
             made.layout = batch.layouts[id(made)]
         new += made.domains
     return new
+
+
+def _fed(batch: Batch, made: OwnRows) -> dict[str, Array]:
+    return {name: batch.arrays[value.name] for name, value in made.values.items()}
 
 
 def _read(batch: Batch, plan: Plan, value: Value) -> Array:
@@ -124,20 +127,17 @@ def _checked(batch: Batch, op: Op, name: str, array: Array) -> Array:
     wrong = (array != np.floor(array)) | (array < -1) | (array >= lengths[:, None])
     if wrong.any():
         sequence, place = np.argwhere(wrong)[0]
-        raise FeedError(
-            f"layer `{op.name}`: `{name}` holds {array[sequence, place]:g} for sequence {sequence}, which has the "
-            f"places 0 to {lengths[sequence] - 1}; -1 ends a list of places"
-            if lengths[sequence]
-            else f"layer `{op.name}`: `{name}` holds {array[sequence, place]:g} for sequence {sequence}, which is "
-            "empty; write -1 for no place"
-        )
+        last = lengths[sequence] - 1
+        there = f"has the places 0 to {last}; -1 ends a list of places" if last >= 0 else "is empty; -1 is no place"
+        holds = f"`{name}` holds {array[sequence, place]:g} for sequence {sequence}"
+        raise FeedError(f"layer `{op.name}`: {holds}, which {there}")
     return array.astype(np.int64)
 
 
 def check_equal_rows(batch: Batch, layer: str, first: Domain, second: Domain) -> None:
     """Raise `FeedError` where rows or sequences that a layer combines differ; late rows are looked at when made."""
     late = [domain for domain in (first, second) if domain.late]
-    if any((id(domain), id(domain.parent)) not in batch.starts for domain in late):
+    if any((id(domain), id(domain.parent or domain)) not in batch.starts for domain in late):
         return
     if batch.rows[id(first)] != batch.rows[id(second)]:
         raise FeedError(
