@@ -50,6 +50,12 @@ def test_the_same_numbers_as_on_the_cpu():
         np.testing.assert_allclose(found[name] / scale, values / scale, atol=2e-5, err_msg=name)
 
 
+def test_a_network_without_launches_gives_what_it_is_fed():
+    network = pl.loads('layer { name: "x" type: "data" data { shape: 2 } }')
+    with pl.Net(network, device=simulated_device()) as net:
+        np.testing.assert_array_equal(net.forward({"x": np.ones((3, 2))})["x"], np.ones((3, 2)))
+
+
 def test_parameters_are_copies_that_say_so():
     with pl.Net(pl.loads(NETWORK), device=simulated_device()) as net:
         weight = net.parameters["last.weight"]

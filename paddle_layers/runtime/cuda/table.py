@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +47,7 @@ class CudaTable:
         self._slots: list[Slot] = []
         self._launches = launches
         first = [self._pack(launch) for launch in launches]
-        self._spans = list(zip(first, [*first[1:], len(self._slots)], strict=True))
+        self._spans = list(pairwise([*first, len(self._slots)]))
         self.slots = np.array([self._number(slot) for slot in self._slots] or [0], np.int64)
         self._addresses = self.slots.ctypes.data + 8 * np.arange(len(self.slots), dtype=np.int64)
         self.rows = np.zeros((len(launches), len(COLUMNS)), np.int64)
