@@ -143,6 +143,23 @@ def test_on_the_simulator(optimizer: str) -> None:
     compare(optimizer=optimizer, device=simulated_device(), dtype="float32", tolerance=1e-4, steps=4)
 
 
+PUT_OFF = {"sgd": {None, "l2"}, "nesterov": {None, "l2"}}
+"""Regularizers with which an optimizer puts steps off; the others: with none. The guide on data has this table."""
+
+
+@pytest.mark.parametrize("penalty", [None, *sorted(registries["regularizer"])])
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_what_is_put_off(optimizer: str, penalty: str | None) -> None:
+    with make(False) as net:
+        updater = update(net, optimizer, penalty)
+        steps(net, updater, [1, 2])
+        table = net.parameters["found.table"]
+        before = table.stored.copy()
+        steps(net, updater, [3], 3)
+        untouched = np.array_equal(np.delete(table.stored, 3, 0), np.delete(before, 3, 0))
+    assert untouched is (penalty in PUT_OFF.get(optimizer, {None}))
+
+
 def test_plain_gradient_descent_puts_nothing_off() -> None:
     with make(False) as net:
         update(net, "sgd", momentum=0.0)

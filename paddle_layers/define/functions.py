@@ -189,6 +189,7 @@ def gradient(
     """The function gives one element of the cost's derivative by every target; it gathers, it never scatters.
 
     `used`: only the rows named by the ids of that input; the first index is then `u`, the number of the used row.
+    The layer then reads no other rows of the parameter either.
     """
     return _marker("gradient", targets, {"over": over, "kind": kind, "used": used, "scan": scan})
 
