@@ -112,6 +112,17 @@ def test_mistakes_of_authors_name_the_place(words):
     assert words in str(caught.value)
 
 
+def test_a_part_that_is_given_what_it_refuses_is_told_of_the_attribute():
+    def build(net, x, columns):
+        return net.fc(x, num_output=columns, name="map")
+
+    less = pl.Int("columns", default=2)
+    found = made_of(build, columns=less)
+    with pytest.raises(pl.ShapeError, match=r"its part `map` \(fc\): `size` is 0, must be >= 1") as caught:
+        found.infer([Type.dense(3)], found.bind({"columns": 0}))
+    assert caught.value.attribute == "columns"
+
+
 def test_what_a_body_makes_is_what_is_declared():
     def build(net, x):
         return net.fc(x, size=5)

@@ -8,6 +8,7 @@ import paddle_layers as pl
 from paddle_layers.define import Attribute, LayerDefinition, registries
 from paddle_layers.define.attributes import REQUIRED
 from paddle_layers.define.layer_def import PARAMETER_SETTINGS, component_def, read_value, value_message
+from paddle_layers.define.part_facts import example_bodies
 from paddle_layers.schema import layer_def_pb2 as pb
 from paddle_layers.schema import network_pb2
 
@@ -80,7 +81,8 @@ def test_parameters_say_what_they_understand(layer: LayerDefinition) -> None:
 
 def test_facts_agree(layer: LayerDefinition) -> None:
     facts = layer.definition.facts
-    assert facts.has_param == bool(layer.params)
+    parts = [part for body in (example_bodies(layer) if layer.is_composite else ()) for part in body.layers()]
+    assert facts.has_param == any(one.params for one in (layer, *parts))
     assert facts.is_source == (not layer.inputs)
     assert {*facts.back_reads_x, *facts.back_reads_y} == set(layer.facts.back_reads)
     assert facts.min_inputs <= len(layer.inputs)

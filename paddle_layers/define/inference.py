@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .attributes import Attributes
 from .axes import REST, Axis
-from .bodies import Body, record
+from .bodies import Body
 from .errors import CountError, DefinitionError, KindError, LevelError, RankError, ShapeError, _Requirement
 from .fields import Field, Input, Output
+from .recording import record
 from .types import Type
 
 if TYPE_CHECKING:
