@@ -166,6 +166,18 @@ def test_a_type_that_does_not_fit_a_part_is_told_of_the_input():
     assert place == "x"
 
 
+def test_a_body_that_fails_is_its_authors_fault():
+    owner = layer("of_tests")(fields(wide=pl.Bool("twice the columns", default=False), y=pl.Output("N C", "rows")))
+    body(owner)(lambda net, x, wide, C: net.fc(x, size=2 * C if wide else C))
+    try:
+        text, place = message(ROWS + 'layer { name: "t" type: "of_tests" input: "x" of_tests { wide: true } }')
+    finally:
+        pl.registries["layer"].remove("of_tests")
+    assert text.startswith("E401: the layer type `of_tests` fails in its own function")
+    assert text.endswith("`y` is declared as DENSE `N C`, where axis C is 4, but its body makes it 8")
+    assert place == "of_tests"
+
+
 PARAM = 'layer {{ name: "l" type: "bidirectional_lstm" input: "x" bidirectional_lstm {{ size: 2 }} param {{ {} }} }}'
 
 
