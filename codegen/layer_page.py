@@ -129,7 +129,7 @@ def _sizes(layer: LayerDefinition) -> Iterator[tuple[str, str]]:
         if axis.name in seen or axis.name == "1":
             continue
         seen.add(axis.name)
-        if "output_types" in layer.hooks:
+        if "output_types" in layer.hooks or layer.networks:
             continue
         if axis.name in made:
             yield axis.name, f"the attribute `{made[axis.name]}`"

@@ -54,6 +54,8 @@ def derive_facts(layer: LayerDefinition) -> Facts:
         if any(name in function.args and reads(function.tree, name) for function in backward)
     )
     gradients = {target.name for f in backward if f.role == "gradient" for target in f.targets}
+    if layer.networks:  # what the framework does has gradients, too
+        gradients = {*layer.inputs}
     overwrites = _overwrites(layer, forward, back_reads)
     asked = {name for function in layer.functions for name in function.args}
     return Facts(
