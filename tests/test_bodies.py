@@ -2,9 +2,11 @@
 
 import numpy as np
 import pytest
+from editor_helpers import labels, opened
 
 import paddle_layers as pl
 from paddle_layers.define import DefinitionError, Type, body, layer
+from paddle_layers.editor.hover import hover
 from paddle_layers.runtime import Sequences
 
 LEARNED = 'layer { name: "x" type: "shift" input: "fed" }\n'
@@ -192,6 +194,12 @@ def test_a_parameter_that_no_part_has_is_unknown(name):
     text, place = message(X + PARAM.format(f'of: "{name}"'))
     assert text == f"E112: `bidirectional_lstm` has no parameter `{name}`"
     assert place == name
+
+
+def test_an_editor_knows_the_parameters_of_parts():
+    text = X + PARAM.format('of: "forward.gates.|weight"')
+    assert hover(*opened(text)).text.startswith("**forward.gates.weight**: 6x8, axes `C_i K`")
+    assert "backward.lstm.bias" in labels(X + PARAM.format('of: "|"'))
 
 
 def test_parts_of_two_layers_share_a_parameter():
