@@ -11,7 +11,7 @@ from .binder import Binder, Bound
 from .fields import items
 from .network import Setup
 from .settings import ParamSettings, StateRule
-from .steps import Step, check_place, check_step
+from .steps import GROUP, Step, check_place, check_step, is_a
 from .suggestions import nearest
 
 LINEAR = "linear"
@@ -178,6 +178,8 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
         if not _is_param(name, made):
             near = nearest(name, known)
             hint = f"did you mean `{near}`?" if near else "it has " + (", ".join(known) or "no parameters")
+            if is_a(made.definition, GROUP):
+                hint = "write `param` in the layer of the step that has the parameter"
             report.add("E112", f"`{made.definition.name}` has no parameter `{name}`", place, help=hint)
             ok = False
         settings = _settings(block)

@@ -75,7 +75,7 @@ class RecurrentGroup:
     networks = (LANGUAGE_MODEL, DECODER)
 
 
-@layer("memory", elsewhere={"Paddle": "memory"}, since=1)
+@layer("memory", elsewhere={"Paddle": "agent"}, since=1)
 class Memory:
     """What a layer of a `recurrent_group` gave in the step before.
 
