@@ -45,7 +45,7 @@ def check_step(bound: Bound, report: Report) -> bool:
         help_ = "only a `recurrent_group` repeats layers: change the type, or take the layers out of the block"
         report.add("E115", message, bound.places["step"][0][3], help=help_)
     block: Bound | None = bound.values.get("step")
-    if block is not None and is_group and "output" not in block.places and not block.broken:
+    if block is not None and is_group and "output" not in block.places and not (block.broken or bound.broken):
         help_ = "add `output: ...` with the name of a layer in it"
         report.add("E115", "this step gives nothing: it has no `output`", block.start, help=help_)
         return False
