@@ -117,11 +117,12 @@ class SeqWindowPool:
     """Cuts every sequence into windows of `stride` rows and gives one row for each: a shorter sequence.
 
     The last window has what is left. `AVERAGE`, `SUM` and `SQUARE_ROOT` add up the rows of a window and divide by their
-    number, by nothing or by its root; `FIRST` and `LAST` take one of them. In Paddle every sequence pooling has the
-    attribute `seq_pool_stride` for it.
+    number, by nothing or by its root; `MAX` takes the largest value of each column, `FIRST` and `LAST` take one of the
+    rows. In Paddle every sequence pooling has the attribute `seq_pool_stride` for it, and for the first rows it is the
+    first window that has what is left.
     """
 
-    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    x = Input("T:S C", "rows of sequences", seq=(1, 2), kinks=("ties",))
     y = Output("W:S C", "one row per window")
     stride = Int("rows of a window", min=1)
     strategy = Choice(
@@ -132,11 +133,13 @@ class SeqWindowPool:
             "SQUARE_ROOT": "their sum, divided by the root of their number",
             "FIRST": "the first row",
             "LAST": "the last row",
+            "MAX": "the largest value of each column",
         },
         default="AVERAGE",
     )
     examples = (
         Example(x="sequence of 3", stride=2),
+        Example(x="sequence of 2", stride=3, strategy="MAX"),
         Example(x="nested sequence of 2", stride=3, strategy="LAST"),
         Example(x="sequence of 2", stride=2, strategy="SQUARE_ROOT", act="tanh"),
         Example(x="sequence of 2", stride=5, strategy="FIRST"),
@@ -157,16 +160,19 @@ def seq_window_pool_y(w, c, s, x, W_start, T_start, stride, strategy):
         return x[first, c]
     if strategy == "LAST":
         return x[last - 1, c]
-    total = 0.0
+    total, peak = 0.0, x[first, c]
     for t in range(first, last):
         total += x[t, c]
+        peak = max(peak, x[t, c])
+    if strategy == "MAX":
+        return peak
     if strategy == "AVERAGE":
         return total / real(last - first)
     return total / math.sqrt(real(last - first)) if strategy == "SQUARE_ROOT" else total
 
 
 @gradient(SeqWindowPool.x)
-def seq_window_pool_dx(t, c, s, dy, W_start, T_start, stride, strategy):
+def seq_window_pool_dx(t, c, s, dy, x, W_start, T_start, stride, strategy):
     window = (t - T_start[s]) // stride
     first = T_start[s] + window * stride
     last = min(first + stride, T_start[s + 1])
@@ -175,6 +181,12 @@ def seq_window_pool_dx(t, c, s, dy, W_start, T_start, stride, strategy):
         return slope if t == first else 0.0
     if strategy == "LAST":
         return slope if t == last - 1 else 0.0
+    if strategy == "MAX":
+        best = first
+        for u in range(first + 1, last):
+            if x[u, c] > x[best, c]:
+                best = u
+        return slope if t == best else 0.0
     if strategy == "AVERAGE":
         return slope / real(last - first)
     return slope / math.sqrt(real(last - first)) if strategy == "SQUARE_ROOT" else slope

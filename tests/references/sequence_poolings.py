@@ -26,7 +26,8 @@ def seq_window_pool(inputs, params, attributes):
             window = piece[first : first + attributes["stride"]]
             total = window.sum(axis=0)
             given = {"FIRST": window[0], "LAST": window[-1], "SUM": total, "AVERAGE": total / len(window)}
-            rows.append(given.get(how, total / np.sqrt(len(window))))
+            given |= {"MAX": window.max(axis=0), "SQUARE_ROOT": total / np.sqrt(len(window))}
+            rows.append(given[how])
     return {"y": np.array(rows)}
 
 
