@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 
@@ -11,6 +12,7 @@ import paddle_layers as pl
 from paddle_layers.cli import commands
 from paddle_layers.define import Example, Input, Output, Param, each, fill, gradient, layer
 from paddle_layers.testing import NEEDS_HYPOTHESIS, check_layer, kit
+from paddle_layers.testing.comparing import close
 
 
 def test_without_hypothesis_the_examples_are_checked_and_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -34,6 +36,14 @@ def test_the_command_tells_counts_and_totals() -> None:
     assert first.startswith("relu: passed (9 types; ")
     assert second.startswith("linear: passed (8 types; ")
     assert last.startswith("all 2 layers passed (17 checks; ")
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_zeros_may_be_off_by_the_rounding_of_one_and_no_more(dtype: str) -> None:
+    rounding = np.finfo(dtype).eps
+    assert close(np.zeros(3), np.full(3, rounding / 2), dtype, "") is None
+    assert close(np.full(3, 1e-9), np.full(3, 1e-9 + rounding / 2), dtype, "") is None
+    assert "expected 0, found" in (close(np.zeros(3), np.full(3, 2 * rounding), dtype, "") or "")
 
 
 # ---- what point functions cannot get wrong: the framework derives or refuses it

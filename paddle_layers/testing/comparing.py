@@ -15,9 +15,8 @@ Verdicts = Iterator[tuple[str, str | None]]
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
 """Largest difference of two ways to compute the same, by precision, as a share of the largest number."""
 
-
-LEAST = 1e-2
-"""Compared with this at least: what cancels out to zero one way leaves the rounding of its parts another."""
+ROUNDING = {dtype: float(np.finfo(dtype).eps) for dtype in TOLERANCE}
+"""What two ways may differ by at any rate: parts near one that cancel out one way leave their rounding another."""
 
 
 def same_bits(expected: Mapping[str, Array], found: Mapping[str, Array], why: str) -> Verdicts:
@@ -39,12 +38,13 @@ def different_bits(expected: Array, found: Array, why: str) -> str | None:
     return f"{at(place)}expected {expected[place]:.10g}, found {found[place]:.10g} {why}"
 
 
-def close(expected: Array, found: Array, tolerance: float, why: str) -> str | None:
+def close(expected: Array, found: Array, dtype: str, why: str) -> str | None:
     """The element that differs most if that is more than a share of the largest number, or None."""
     if expected.shape != found.shape:
         return f"has the shape {found.shape} {why}, expected {expected.shape}"
     finite = np.abs(expected[np.isfinite(expected)])
-    scale = max(float(finite.max(initial=0.0)), LEAST)
+    tolerance = TOLERANCE[dtype]
+    scale = max(float(finite.max(initial=0.0)), ROUNDING[dtype] / tolerance)
     error = np.where((expected == found) | (np.isnan(expected) & np.isnan(found)), 0.0, np.abs(expected - found))
     error = np.where(np.isnan(error), np.inf, error)
     if float(error.max(initial=0.0)) <= tolerance * scale:

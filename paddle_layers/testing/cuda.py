@@ -9,7 +9,7 @@ from functools import partial
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 
 from .cases import Case
-from .comparing import TOLERANCE, Verdicts, close
+from .comparing import Verdicts, close
 from .engines import as_python
 from .ptx import ARCHITECTURES, Ptx, drivers_of
 from .results import run
@@ -51,7 +51,7 @@ def _simulated(case: Case) -> Verdicts:
         with form():
             found, _ = run(case, "float32", simulated_device())
         for name, values in expected.items():
-            yield name, close(values, found[name], TOLERANCE["float32"], f"in the CUDA simulator by {kernels}")
+            yield name, close(values, found[name], "float32", f"in the CUDA simulator by {kernels}")
 
 
 def _problems(case: Case) -> Iterator[tuple[str, str | None]]:

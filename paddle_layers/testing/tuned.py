@@ -22,14 +22,14 @@ def check_tuned(case: Case) -> Verdicts:
     """
     if not tuned_functions(case.definition.name):
         return
-    for dtype, tolerance in TOLERANCE.items():
+    for dtype in TOLERANCE:
         with tuned_at_every_size():
             found, used = run(case, dtype)
         if used:
             expected, _ = as_python(partial(run, case, dtype))
             why = f"in {dtype} when {', '.join(sorted(used))} run tuned"
             for name, values in expected.items():
-                yield name, close(values, found[name], tolerance, why)
+                yield name, close(values, found[name], dtype, why)
     if used and case.is_example:
         with tuned_at_every_size():
             for check in (check_memory, check_determinism, check_facts):
