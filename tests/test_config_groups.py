@@ -145,6 +145,13 @@ def test_parameters_may_be_shared_with_layers_in_a_step():
         pl.loads(DATA + outside.replace("size: 64", "size: 63") + step)
 
 
+@pytest.mark.parametrize("block", ["", "recurrent_group { reverse: true }"])
+def test_a_group_without_a_step(block):
+    x = 'layer { name: "x" type: "data" data { shape: 4 seq_nested_level: 1 } }'
+    with pytest.raises(pl.ConfigError, match="has no `step`"):
+        pl.loads(f'{x} layer {{ name: "g" type: "recurrent_group" input: "x" {block} }}')
+
+
 def test_a_group_may_be_wrong_in_all_ways_at_once():
     with pytest.raises(pl.ConfigError) as caught:
         pl.loads("""layer { name: "g" type: "recurrent_group" recurrent_group { revers: true } step {

@@ -19,7 +19,7 @@ from .headers import spec
 from .network import Setup
 from .patterns import EVENT, LAYER, SIMPLE_BLOCK, SIMPLE_FIELD
 from .reader import read_text
-from .steps import MEMORY
+from .steps import GROUP, MEMORY
 from .values import MISSING, convert
 
 
@@ -81,7 +81,7 @@ class _Settings:
     def bind(self, kind: str, rest: str) -> Setup | None:
         """What the settings say; None when there is something wrong with them, or it takes all places to say."""
         definition = registries["layer"].get(kind)
-        if definition is None or definition.name == MEMORY:
+        if definition is None or definition.name in (GROUP, MEMORY):
             return None
         simple = SIMPLE_BLOCK.fullmatch(rest)
         if simple is not None and simple[1] == kind:
