@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -262,6 +263,50 @@ def test_shared_tables_and_computed_ids_have_a_dense_gradient() -> None:
         net.backward()
         assert np.any(net.parameters["one.table"].gradient)
         updater.step(0.1, 1)
+
+
+GROUP = """
+layer { name: "words" type: "data" data { data_type: INT size: 30 seq_nested_level: 1 } }
+layer { name: "label" type: "data" data { data_type: INT size: 3 seq_nested_level: 1 } }
+layer { name: "outside" type: "embedding" input: "words" embedding { size: 3 } }
+layer {
+  name: "group" type: "recurrent_group" input: "words" input: "outside"
+  step {
+    layer { name: "before" type: "memory" memory { of: "h" size: 3 } }
+    layer { name: "inside" type: "embedding" input: "words" embedding { size: 3 } }
+    layer { name: "h" type: "fc" input: "inside" input: "before" input: "outside" fc { size: 3 act: "tanh" } }
+    output: "h"
+  }
+}
+layer { name: "cost" type: "softmax_with_loss" input: "group" input: "label" }
+"""
+
+
+def test_tables_in_and_before_a_recurrent_group() -> None:
+    found = []
+    for marking in (contextlib.nullcontext(), mock.patch("paddle_layers.runtime.net.mark_row_gradients")):
+        rng = np.random.default_rng(0)
+        with marking, pl.Net(pl.loads(GROUP), dtype="float64") as net:
+            updater = update(net, "adam")
+            for step in range(1, 9):
+                starts = np.array([0, 2, 2, 5, 6])
+                words, label = (pl.Sequences(rng.integers(0, size, 6), starts) for size in (30, 3))
+                net.forward({"words": words, "label": label})
+                net.backward()
+                updater.step(0.1, step)
+            found.append({name: parameter.value.copy() for name, parameter in net.parameters.items()})
+            assert net.parameters["outside.table"].by_rows is (len(found) == 1)
+    for name, values in found[1].items():
+        np.testing.assert_allclose(found[0][name], values, rtol=1e-9, err_msg=name)
+
+
+def test_it_says_so_when_every_step_goes_over_the_whole_table(caplog: pytest.LogCaptureFixture) -> None:
+    with make(False) as net, caplog.at_level("INFO", "paddle_layers"):
+        update(net, "adam")
+        assert not caplog.messages
+        update(net, "adam", "l2")
+    assert "`found.table`: every step goes over all its 40 rows" in caplog.messages[0]
+    assert "adam with l2" in caplog.messages[0]
 
 
 def test_memory_does_not_grow_with_the_rows_of_the_table() -> None:

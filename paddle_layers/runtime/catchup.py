@@ -52,7 +52,7 @@ class Lag:
         self._factors = Flat(device, CHUNK * size * size, dtype)
         extent = rows_of(self._chunk)
         ids = _ref(self._ids, extent)
-        mix: dict[str, Argument] = {**tables, "ids_": ids, "maps": _ref(self._factors, extent, Extent(size * size))}
+        mix: dict[str, Argument] = {**tables, "ids_": ids, "maps_": _ref(self._factors, extent, Extent(size * size))}
         launches = [mix_launch("catch up", list(tables), mix, device.name)]
         if self._turns:
             self._faded = np.ones(rows, bool)
@@ -70,10 +70,10 @@ class Lag:
         args: dict[str, Argument] = {
             **tables,
             "ids_": ids,
-            "first": _ref(self._first, ids.shape[0]),
-            "last": _ref(self._last, ids.shape[0]),
-            "rates": _ref(self._rates, Extent(HISTORY)),
-            "counts": _ref(self._counts, Extent(HISTORY)),
+            "first_": _ref(self._first, ids.shape[0]),
+            "last_": _ref(self._last, ids.shape[0]),
+            "rates_": _ref(self._rates, Extent(HISTORY)),
+            "counts_": _ref(self._counts, Extent(HISTORY)),
             **{name: value for name, value in attributes.items() if name in function.args},
         }
         return replay_launch(function, "catch up", list(tables), args, device)

@@ -1,6 +1,7 @@
 """Functions of one weight, turned into kernels over some rows of a parameter.
 
 `ids_` holds the numbers of the rows. Values and states are whole tables; a gradient by rows has one row for each id.
+Names that end in `_` are the kernels' own, so that no attribute of an optimizer can have them.
 On the CPU a work item is a row, so that its inner loop is over columns that lie together; on a card it is a weight.
 """
 
@@ -25,43 +26,45 @@ def step_launch(function: Function, name: str, tables: Sequence[str], args: Argu
     """The step of an optimizer by the rows of `gradient`."""
     cells = _cells(tables)
     step = _Scalar(function, args)
-    lines = [f"{_join(cells)} = {step.call({**cells, 'gradient': 'gradient[u, k]'})}"]
+    lines = [f"{_join(cells)} = {step.call({**cells, 'gradient': 'gradient[u_, k_]'})}"]
     return _launch(f"{function.name}_rows", lines, tables, name, args, device, step)
 
 
 def penalty_launch(function: Function, name: str, args: Arguments, device: str) -> Launch:
     """Add `decay_mult_` times the penalty of a regularizer to the rows of `gradient`."""
     penalty = _Scalar(function, args)
-    lines = [f"gradient[u, k] += decay_mult_ * {penalty.call(_cells(['value']))}"]
+    lines = [f"gradient[u_, k_] += decay_mult_ * {penalty.call(_cells(['value']))}"]
     return _launch(f"{function.name}_rows", lines, ["gradient"], name, args, device, penalty)
 
 
 def replay_launch(function: Function, name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
-    """The step of an optimizer with a gradient of zero, for row u in the turns `first[u]` to `last[u]` in order."""
+    """The step of an optimizer with a gradient of zero, for row u in the turns `first_[u]` to `last_[u]`."""
     cells = _cells(tables)
     step = _Scalar(function, args)
     lines = [f"{_join(cells)} = {step.call({**cells, 'gradient': 'real(0.0)'})}"]
-    turns = "for turn in range(first[u], last[u]):"
-    head = [turns, *indent(["rate, count = rates[turn], counts[turn]"], 1)]
+    turns = "for turn_ in range(first_[u_], last_[u_]):"
+    head = [turns, *indent(["rate, count = rates_[turn_], counts_[turn_]"], 1)]
     return _launch(f"replay_{function.name}", lines, tables, name, args, device, step, head)
 
 
 def mix_launch(name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
-    """Multiply value and states of each weight of row u by the matrix `maps[u]`, which lies flat."""
+    """Multiply value and states of each weight of row u by the matrix `maps_[u]`, which lies flat."""
     size = len(tables)
     cells = _cells(tables)
-    head = [f"m{at} = maps[u, {at}]" for at in range(size * size)]
-    sums = [" + ".join(f"m{size * row + at} * {cell}" for at, cell in enumerate(cells.values())) for row in range(size)]
+    head = [f"m{at}_ = maps_[u_, {at}]" for at in range(size * size)]
+    sums = [
+        " + ".join(f"m{size * row + at}_ * {cell}" for at, cell in enumerate(cells.values())) for row in range(size)
+    ]
     return _launch("mix_rows", [f"{_join(cells)} = {', '.join(sums)}"], tables, name, args, device, None, head)
 
 
 def spread_launch(name: str, args: Arguments, device: str) -> Launch:
     """Put the rows of `gradient` into the table `dense`."""
-    return _launch("spread_rows", ["dense[row, k] = gradient[u, k]"], ["dense"], name, args, device)
+    return _launch("spread_rows", ["dense[row_, k_] = gradient[u_, k_]"], ["dense"], name, args, device)
 
 
 def _cells(tables: Sequence[str]) -> dict[str, str]:
-    return {table: f"{table}[row, k]" for table in tables}
+    return {table: f"{table}[row_, k_]" for table in tables}
 
 
 def _join(cells: Mapping[str, str]) -> str:
@@ -114,19 +117,19 @@ def _launch(
     width = table.shape[1].extra
     live["width_"] = Extent(width)
     if device == "cuda":
-        parts, start, inner = width, ["u = item // width_", "k = item % width_"], list(lines)
+        parts, start, inner = width, ["u_ = item_ // width_", "k_ = item_ % width_"], list(lines)
     else:
-        parts, start, inner = 1, ["u = item"], ["for k in range(width_):", *indent(list(lines), 1)]
+        parts, start, inner = 1, ["u_ = item_"], ["for k_ in range(width_):", *indent(list(lines), 1)]
     looping = "".join(head[:1]).startswith("for")
-    body = [*start, "row = ids_[u]", *head, *indent(inner, 1 if looping else 0)]
-    tree = ast.parse("\n".join([f"def {kernel_name}({', '.join(('item', *live))}):", *indent(body, 1)])).body[0]
+    body = [*start, "row_ = ids_[u_]", *head, *indent(inner, 1 if looping else 0)]
+    tree = ast.parse("\n".join([f"def {kernel_name}({', '.join(('item_', *live))}):", *indent(body, 1)])).body[0]
     assert isinstance(tree, ast.FunctionDef)
     kernel = Kernel(
         name=kernel_name,
         origin=ORIGIN,
         tree=tree,
         helpers=scalar.helpers if scalar is not None else {},
-        indices=("item",),
+        indices=("item_",),
         targets=tuple(targets),
         args={key: spec_of(value) for key, value in live.items()},
         procedure=True,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -21,6 +22,8 @@ from .launches import Launch
 from .parameters import Parameter
 from .rowforms import penalty_launch, spread_launch, step_launch
 from .rows import RowGradient
+
+log = logging.getLogger("paddle_layers")
 
 
 class Rules(NamedTuple):
@@ -110,6 +113,12 @@ class RowUpdate:
         idle = Idle(rules.optimizer, rules.attributes, rules.regularizer, rules.decay(parameter), dtype)
         if idle.turns is None:
             self._dense = Flat(device, parameter.size, dtype)
+            penalty = f" with {idle.regularizer.definition.name}" if idle.regularizer is not None else ""
+            log.info(
+                "`%s`: every step goes over all its %d rows, since what %s%s does to rows without a gradient cannot be "
+                "put off",
+                *(parameter.name, rows, rules.optimizer.name, penalty),
+            )
         elif not idle.changes_nothing:
             parameter.lag = Lag(idle, self._by_rows, states, rows, device, dtype)
 

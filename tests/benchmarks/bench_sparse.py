@@ -47,7 +47,7 @@ def batches(columns: int) -> list[tuple[Any, Any]]:
 
 
 class Ours:
-    """A net that trains."""
+    """A net that trains, after a round of the batches."""
 
     def __init__(self, columns: int, optimizer: str, attributes: dict[str, float]) -> None:
         definition = registries["optimizer"][optimizer]
