@@ -1,11 +1,12 @@
 """A helper for every registered layer. Made by `paddle-layers stubs`: do not edit."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal, TypeAlias
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from paddle_layers.config.builder import Value as Value
 
 Block: TypeAlias = Mapping[str, Any]
+R = TypeVar("R")
 
 def accuracy(
     x: Value,
@@ -64,7 +65,9 @@ def addto(
 def auc(
     x: Value,
     label: Value,
+    weight: Value | None = None,
     *,
+    bins: int = 4096,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -77,11 +80,15 @@ def auc(
     """Area under the ROC curve: the share of the pairs of a row of class 1 and one of class 0 in the right order.
 
     In the right order, the row of class 1 has the higher score; pairs with equal scores count one half (Hanley and
-    McNeil 1982). The score is the last column, as in Paddle. Pairs are made within a batch and added up over the
-    batches, so a batch should not be small; Paddle puts scores into bins, which all batches share.
+    McNeil 1982), and with weights each pair counts as the product of both. The score is the last column, a probability.
+    Scores are counted in `bins` of equal width, as in Paddle, so the pairs are those of all rows since the last reset.
+    Rows in one bin count as equal: the area is off by at most half the share of the pairs that are in one bin, which is
+    `1 / (2 * bins)` for scores that are spread evenly. If any score is outside of 0 to 1 there is no area (NaN).
 
-    x: scores; the last column counts
+    x: probabilities; the last column counts
     label: 0 or 1
+    weight: importance of every row
+    bins: bins of scores (>= 2, 4096)
     """
 
 def batch_norm(
@@ -125,6 +132,54 @@ def batch_norm(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def bidirectional_gru(
+    x: Value,
+    *,
+    size: int,
+    return_seq: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Two `simple_gru`, one from the start of each sequence and one from its end, side by side.
+
+    By default a sequence becomes one row: the last one of the way forward and the first one of the way back, which have
+    seen all of it. Of nested sequences every sub-sequence becomes one.
+
+    x: rows of sequences
+    size: number of units of each way (>= 1, required)
+    return_seq: a row for every row of `x`; else one for each sequence: where both ways end (false)
+    """
+
+def bidirectional_lstm(
+    x: Value,
+    *,
+    size: int,
+    return_seq: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Two `simple_lstm`, one from the start of each sequence and one from its end, side by side.
+
+    By default a sequence becomes one row: the last one of the way forward and the first one of the way back, which have
+    seen all of it. Of nested sequences every sub-sequence becomes one.
+
+    x: rows of sequences
+    size: number of units of each way (>= 1, required)
+    return_seq: a row for every row of `x`; else one for each sequence: where both ways end (false)
+    """
+
 def chunk(
     x: Value,
     label: Value,
@@ -132,7 +187,6 @@ def chunk(
     num_chunk_types: int,
     scheme: Literal["PLAIN", "IOB", "IOE", "IOBES"] = "IOB",
     excluded_chunk_types: Sequence[int] | None = None,
-    measure: Literal["F1", "PRECISION", "RECALL"] = "F1",
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -142,7 +196,7 @@ def chunk(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> tuple[Value, ...]:
-    """Precision, recall or F1 of chunks, such as names in a sentence: `F1 = 2 * correct / (found + wanted)`.
+    """Precision, recall and F1 of chunks, such as names in a sentence: `F1 = 2 * correct / (found + wanted)`.
 
     A chunk is correct if it begins and ends at the same rows and is of the same type in both inputs. Rows are numbered
     `type * tags + tag`, with the tags of `scheme` in the order given there, and the number behind the last one is for
@@ -154,7 +208,6 @@ def chunk(
     num_chunk_types: types of chunks (>= 1, required)
     scheme: what tags say of the place in a chunk (IOB)
     excluded_chunk_types: types that are not counted (at least 1 values, each >= 0, none)
-    measure: what is reported (F1)
     """
 
 def classification_error(
@@ -184,6 +237,27 @@ def classification_error(
     weight: importance of every row
     top_k: how many best scores count as right (>= 1, 1)
     threshold: where a single score says yes (0.5)
+    """
+
+def column_sum(
+    x: Value,
+    weight: Value | None = None,
+    *,
+    column: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Mean over the rows of one column, for instance of the probability of a class; the last column as in Paddle.
+
+    x: rows of numbers
+    weight: importance of every row
+    column: which column, from 0; the last when absent (>= 0, none)
     """
 
 def concat(
@@ -713,8 +787,8 @@ def factorization_machine(
 
     `y[n] = sum over pairs c < d of (factors[c] . factors[d]) * x[n, c] * x[n, d]` (Rendle 2010), computed as
     `1/2 sum_f ((sum_c x[n, c] * factors[c, f]) ** 2 - sum_c (x[n, c] * factors[c, f]) ** 2)`, which takes as many
-    steps as there are factors. The linear part of the machine is an `fc` of size 1, added behind it. Paddle takes
-    sparse rows, too.
+    steps as there are factors. The linear part of the machine is an `fc` of size 1, added behind it. A sparse row
+    costs as much as it has entries, and names a column once.
 
     x: rows of features
     factor_size: length of the vectors (>= 1, required)
@@ -776,6 +850,33 @@ def flatten(
     x: rows of any shape
     """
 
+def gated_unit(
+    x: Value,
+    *,
+    size: int,
+    act: str = "linear",
+    bias: bool = True,
+    gate_bias: bool = True,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """A map of every row times a gate: `y = act(x @ V + c) * sigmoid(x @ W + b)` (Dauphin et al. 2017).
+
+    `V` and `c` are `value.weight` and `value.bias`, `W` and `b` those of `gate`. Images are taken as rows, as by `fc`.
+
+    x: rows of features
+    size: number of outputs (>= 1, required)
+    act: elementwise layer applied to the map, before the gate ("linear")
+    bias: add a bias to the map (true)
+    gate_bias: add a bias to the gate (true)
+    """
+
 def gelu(
     x: Value,
     *,
@@ -826,6 +927,7 @@ def gru_step(
     *,
     act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
     gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
+    reset_after: bool = False,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -843,12 +945,14 @@ def gru_step(
     `u = gate_act(s_u + h @ W_u)`, `r = gate_act(s_r + h @ W_r)`, `c = act(s_c + (r * h) @ W_c)`,
     `y = (1 - u) * h + u * c`
 
-    Paddle is the same.
+    With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`, where `b` is the fourth part of `bias`, as in cuDNN and
+    PyTorch, which exchange `u` and `1 - u`. Paddle is the same without it.
 
     x: three sums per unit
     previous: output of the step before
     act: function of the candidate (tanh)
     gate_act: function of the gates (sigmoid)
+    reset_after: reset what is recalled after the product (false)
     """
 
 def grumemory(
@@ -856,6 +960,7 @@ def grumemory(
     *,
     act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
     gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
+    reset_after: bool = False,
     reverse: bool = False,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
@@ -875,12 +980,14 @@ def grumemory(
     `y[t] = (1 - u) * h + u * c`
 
     in every sequence by itself, in the innermost sequences of nested ones; the output before the first row is zero.
-    Put `fc` of three times the units before the layer to map the input. Paddle is the same. ONNX exchanges `u` and
-    `1 - u`; cuDNN and PyTorch do so, too, and take `r * (h @ W_c)` for the candidate, which is another function.
+    With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`, where `b` is the fourth part of `bias`. Put `fc` of
+    three times the units before the layer to map the input. Paddle is the same without `reset_after`; cuDNN and PyTorch
+    are the same with it, Keras and ONNX have both. All but Paddle exchange `u` and `1 - u`.
 
     x: three sums per unit
     act: function of the candidate (tanh)
     gate_act: function of the gates (sigmoid)
+    reset_after: reset what is recalled after the product (false)
     reverse: run from the last row of a sequence to its first (false)
     """
 
@@ -956,6 +1063,42 @@ def huber_regression(
     target: wanted rows
     weight: importance of every row
     delta: error from which on the cost grows evenly (> 0, 1)
+    """
+
+def img_conv_group(
+    x: Value,
+    *,
+    num_filters: Sequence[int],
+    filter_size: int = 3,
+    padding: int = 1,
+    act: str = "relu",
+    batch_norm: bool = False,
+    pool_type: Literal["MAX", "AVERAGE"] = "MAX",
+    pool_size: int,
+    pool_stride: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Convolutions one after the other, then a pool: the stages of LeNet and of VGG networks.
+
+    One number of filters makes Paddle's `simple_img_conv_pool`, or `img_conv_bn_pool` with `batch_norm`. Every
+    convolution is `conv`, followed by `batch_norm` where `batch_norm` is set, and `act`.
+
+    x: images: channels, rows, columns
+    num_filters: filters of each convolution (at least 1 values, each >= 1, required)
+    filter_size: rows and columns of the filters (>= 1, 3)
+    padding: zeros around the image before each convolution (>= 0, 1)
+    act: elementwise layer applied to each convolution ("relu")
+    batch_norm: a `batch_norm` in place of the bias (false)
+    pool_type: what the pool keeps (MAX)
+    pool_size: rows and columns of the pool's window (>= 1, required)
+    pool_stride: steps of the pool's window (>= 1, same as pool_size)
     """
 
 def infogain_loss(
@@ -1261,6 +1404,83 @@ def maxid(
     x: score of every class
     """
 
+def memory(
+    x: Value | None = None,
+    *,
+    of: str,
+    size: int | None = None,
+    shape: Sequence[int] | None = None,
+    value: float = 0.0,
+    id: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """What a layer of a `recurrent_group` gave in the step before.
+
+    It stands in the group's `step`. In the first step it has the rows of its input, a static input of the group with a
+    row for each sequence; without an input all numbers are `value`, or all ids are `id`.
+
+    x: rows before the first step
+    of: the layer's output in the step, by name (required)
+    size: numbers in a row, or with `id` the number of ids (>= 1, none)
+    shape: axes of a row where there are several, as of an image (at least 1 values, each >= 1, none)
+    value: every number before the first step (0)
+    id: every id before the first step; it makes this a memory of ids (>= 0, none)
+    """
+
+def mixed(
+    *x: Value | Sequence[Value],
+    terms: Sequence[str],
+    size: int | None = None,
+    offset: int | None = None,
+    context_len: int = 3,
+    context_start: int | None = None,
+    bias: bool = False,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Sum of terms: each word of `terms` takes the next input, `dot_mul_operator` the next two.
+
+    * `full_matrix`: `x @ weight`, as `fc` without bias; `x` may be sparse
+    * `trans_full_matrix`: `x @ weight.T`, the weight stored as that of an `fc` in the other direction, to share it
+    * `table`: the row of a table that has the number `x`, as `embedding`
+    * `identity`: `x` as it is, or its columns from `offset` on
+    * `dot_mul`: every column of `x` times a learned number
+    * `scaling`: `x` times one learned number
+    * `context`: the rows around each row side by side, `context_len` of them
+    * `dot_mul_operator`: the product of two inputs, column by column
+
+    Each term is a layer of its own here that is called by its word: `param { of: "full_matrix.weight" }` speaks of a
+    parameter. Words that are there several times are numbered: `full_matrix_0.weight`, `full_matrix_1.weight`. Paddle
+    calls the terms projections and operators, and has some for images: for these put `addto` behind `conv` layers.
+
+    x: what the terms take, in their order
+    terms: a word for each term: `full_matrix`, `trans_full_matrix`, `table`, `identity`, `dot_mul`, `scaling`, `context`, `dot_mul_operator` (at least 1 values, required)
+    size: number of columns; when absent: that of the first term with columns of its own (>= 1, none)
+    offset: first of the columns that `identity` takes; when absent: all of them (>= 0, none)
+    context_len: rows of `context` (>= 1 and <= 1024, 3)
+    context_start: first row of `context`, counted from the row; when absent: it lies around it (none)
+    bias: add `bias.offset`, a learned number for every column (false)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def multi_binary_label_cross_entropy(
     x: Value,
     label: Value,
@@ -1484,9 +1704,9 @@ def power(
 def precision_recall(
     x: Value,
     label: Value,
+    weight: Value | None = None,
     *,
-    positive_label: int,
-    measure: Literal["F1", "PRECISION", "RECALL"] = "F1",
+    positive_label: int | None = None,
     threshold: float = 0.5,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
@@ -1497,16 +1717,18 @@ def precision_recall(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> tuple[Value, ...]:
-    """Precision, recall or F1 of one class: `F1 = 2 * correct / (found + wanted)`.
+    """Precision, recall and F1 of the class `positive_label`, or their means over all classes.
 
-    A row is found to be of the class with the best score, the first of equal ones; a single score says yes (class 1)
-    where it is above `threshold`. Use the layer several times for several numbers. Paddle prints all of them, and for
-    all classes together where no `positive_label` is given: counted together they are all the same as `accuracy`.
+    Precision is the share of the rows found that are right, recall the share of the rows of the class that are found,
+    `F1 = 2 * correct / (found + wanted)`. A row is found to be of the class with the best score, the first of equal
+    ones; a single score says yes (class 1) where it is above `threshold`. Without `positive_label` each number is the
+    plain mean (macro average) over the classes that have it: a class that is never found has no precision. `accuracy`
+    is the share of all rows that are right: Paddle's micro average, which is the same for all three.
 
     x: score or probability of every class
     label: right class of every row
-    positive_label: the class that is looked for (>= 0, required)
-    measure: what is reported (F1)
+    weight: importance of every row
+    positive_label: the class that is looked for; all of them when absent (>= 0, none)
     threshold: where a single score says yes (0.5)
     """
 
@@ -1531,6 +1753,31 @@ def prelu(
 
     x: rows or images
     channel_shared: one slope for all channels (false)
+    """
+
+def rank_auc(
+    score: Value,
+    clicks: Value,
+    views: Value | None = None,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Mean over the sequences of the share of the pairs of a click and a view without one that scores put in order.
+
+    A sequence is a list that was shown, such as the answers to a query. In order, the row of the click has the higher
+    score than the row that was seen and not clicked; pairs with equal scores count one half, those of a row with itself
+    too. Sequences without such a pair are not counted, where Paddle counts a zero.
+
+    score: score of every row
+    clicks: how often the row was clicked
+    views: how often the row was seen; once when absent
     """
 
 def rank_cost(
@@ -1586,6 +1833,33 @@ def recurrent(
     reverse: run from the last row of a sequence to its first (false)
     """
 
+def recurrent_group(
+    step: Callable[..., R],
+    /,
+    *x: Value | Sequence[Value],
+    static: Sequence[Value] = ...,
+    reverse: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> R:
+    """A network of layers that runs once for every step of the sequences it is given.
+
+    The layers stand in the block `step`. Inputs are in sequences, all of one level and length: a step sees one row of
+    each sequence, or one sub-sequence where they are nested. Inputs that `static` names are seen whole in every step:
+    one row for each sequence, or a sequence to attend to. A `memory` in the step is what a layer gave in the step
+    before. The outputs that the step names become the group's, in sequences again.
+
+    x: sequences, and what all steps see
+    static: names of inputs that every step sees whole ([])
+    reverse: from the end of each sequence to its start (false)
+    """
+
 def relu(
     x: Value,
     *,
@@ -1606,6 +1880,36 @@ def relu(
 
     x: values of any shape
     negative_slope: gain on the negative side (>= 0, 0)
+    """
+
+def repeat(
+    x: Value,
+    *,
+    num_repeats: int,
+    as_row_vector: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Repeats the columns of every row: as a whole, or each by itself.
+
+    With two repeats, the row `[a, b]` becomes `[a, b, a, b]`, or `[a, a, b, b]` if `as_row_vector` is false. Paddle's
+    helper is `repeat_layer`; rows themselves are repeated by `expand`.
+
+    x: rows
+    num_repeats: how often (>= 1, required)
+    as_row_vector: repeat the row (true) or every column (false) (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
 def reshape(
@@ -1629,6 +1933,30 @@ def reshape(
 
     x: rows of any shape
     dims: axes of a row; 0: as in `x`, -1: what is left (>= -1, required)
+    """
+
+def residual_block(
+    x: Value,
+    *,
+    num_filters: int,
+    stride: int = 1,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Two convolutions with a way around them (He et al. 2015): `relu(two convolutions of x + shortcut of x)`.
+
+    Each is a 3 by 3 `conv` without bias and a `batch_norm`, the first one with `relu`. The shortcut is `x` itself, or a
+    1 by 1 `conv` and a `batch_norm` of it where the number of channels or the size of the image changes.
+
+    x: images: channels, rows, columns
+    num_filters: channels of the output (>= 1, required)
+    stride: step of the first convolution; the image becomes smaller by it (>= 1, 1)
     """
 
 def rms_norm(
@@ -1785,6 +2113,32 @@ def scaling(
 
     weight: factor of every row
     x: rows or images
+    """
+
+def selective_fc(
+    x: Value,
+    selected: Value,
+    *,
+    others: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Affine map of every row, of which only the columns are computed that are selected for the row.
+
+    `y[n, k] = sum_c x[n, c] * weight[k, c] + bias[k]` for the columns k that are set in row n of `selected`, and
+    `others` in all other columns; there is no gradient from these, and that of the weight has only the rows in use. For
+    a `softmax` behind the layer let `others` be a large negative number. In Paddle `size` says once more how many
+    columns there are, rows hold the selected ones alone, and there may be several inputs.
+
+    x: rows of features
+    selected: the columns that are wanted of each row
+    others: value of the columns that are not selected (0)
     """
 
 def seq_avg_pool(
@@ -1979,11 +2333,42 @@ def seq_reshape(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def seq_slice(
+    x: Value,
+    first: Value,
+    last: Value | None = None,
+    *,
+    select_first: bool = True,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cuts runs of rows out of every sequence, from a first row to a last one, as many as are listed.
+
+    Run k of sequence s holds the rows `first[s, k]` to `last[s, k]` of it, that one included; rows count from 0 in
+    their sequence, and -1 ends a list. With one list alone, runs go on to the end of the sequence; or, where
+    `select_first` is false, the list has the last rows, and runs begin with the first. A run whose last row lies before
+    its first has no rows; Paddle stops there.
+
+    The output is a nested sequence whose sub-sequences are the runs. In Paddle, runs of sequences that are not nested
+    become sequences of the batch; here a batch keeps its samples. For one run per sequence there is `sub_seq`.
+
+    x: rows of sequences
+    first: first rows of the runs, or last ones if `select_first` is false
+    last: last rows of the runs
+    select_first: what a single list has: first rows (true) or last rows (false) (true)
+    """
+
 def seq_window_pool(
     x: Value,
     *,
     stride: int,
-    strategy: Literal["AVERAGE", "SUM", "SQUARE_ROOT", "FIRST", "LAST"] = "AVERAGE",
+    strategy: Literal["AVERAGE", "SUM", "SQUARE_ROOT", "FIRST", "LAST", "MAX"] = "AVERAGE",
     act: str = "linear",
     drop_rate: float = 0.0,
     error_clip: float | None = None,
@@ -1999,8 +2384,9 @@ def seq_window_pool(
     """Cuts every sequence into windows of `stride` rows and gives one row for each: a shorter sequence.
 
     The last window has what is left. `AVERAGE`, `SUM` and `SQUARE_ROOT` add up the rows of a window and divide by their
-    number, by nothing or by its root; `FIRST` and `LAST` take one of them. In Paddle every sequence pooling has the
-    attribute `seq_pool_stride` for it.
+    number, by nothing or by its root; `MAX` takes the largest value of each column, `FIRST` and `LAST` take one of the
+    rows. In Paddle every sequence pooling has the attribute `seq_pool_stride` for it, and for the first rows it is the
+    first window that has what is left.
 
     x: rows of sequences
     stride: rows of a window (>= 1, required)
@@ -2008,6 +2394,35 @@ def seq_window_pool(
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def sequence_conv_pool(
+    x: Value,
+    *,
+    size: int,
+    context_len: int,
+    context_start: int | None = None,
+    fc_act: str = "tanh",
+    pool_type: Literal["MAX", "AVERAGE"] = "MAX",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Features of short runs of rows, the strongest of each sequence: `context`, `fc`, then a pool over the rows.
+
+    It is a convolution over a sequence, as for the sentiment of a text. Of nested sequences each sample becomes a row.
+
+    x: rows of sequences
+    size: number of features (>= 1, required)
+    context_len: rows of a run (>= 1 and <= 1024, required)
+    context_start: first row of a run, counted from the row itself; when absent: the run lies around it (none)
+    fc_act: elementwise layer applied to the features ("tanh")
+    pool_type: what is kept of a feature (MAX)
     """
 
 def sequence_softmax(
@@ -2097,6 +2512,88 @@ def sigmoid_cross_entropy(
     x: one score per question
     target: wanted answers
     ignore_label: terms with this target cost nothing (none)
+    """
+
+def simple_attention(
+    encoded: Value,
+    projected: Value,
+    state: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Mean of the rows of a sequence, weighted by how well they fit a state (Bahdanau, Cho and Bengio 2015).
+
+    `score[t] = v . tanh(projected[t] + W state)`, the weights are the softmax of the scores of a sequence, and
+    `y = sum_t weight[t] * encoded[t]`. `projected` is a map of `encoded` that is the same in every step of a
+    decoder, so it is made outside of the step, by an `fc` without a bias.
+
+    encoded: what is to be read
+    projected: what each row is found by
+    state: what is looked for, such as the state of a decoder
+    """
+
+def simple_gru(
+    x: Value,
+    *,
+    size: int,
+    act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
+    reverse: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Gated recurrent units with the map of their input: `fc` to the sums of the gates, then `grumemory`.
+
+    The map has no bias, since `grumemory` adds one to the same sums. Paddle's `simple_gru` makes
+    the same of steps.
+
+    x: rows of sequences
+    size: number of units (>= 1, required)
+    act: function of the candidate (tanh)
+    gate_act: function of the gates (sigmoid)
+    reverse: run from the last row of a sequence to its first (false)
+    """
+
+def simple_lstm(
+    x: Value,
+    *,
+    size: int,
+    act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
+    state_act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    reverse: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Long short-term memory with the map of its input: `fc` to the sums of the gates, then `lstmemory`.
+
+    The map has no bias, since `lstmemory` adds one to the same sums.
+
+    x: rows of sequences
+    size: number of units (>= 1, required)
+    act: function of the candidate (tanh)
+    gate_act: function of the gates (sigmoid)
+    state_act: function of the state on its way out (tanh)
+    reverse: run from the last row of a sequence to its first (false)
     """
 
 def sinusoidal_position(
@@ -2382,6 +2879,28 @@ def square_error(
     coeff: factor of the squared distance (1)
     """
 
+def sub_nested_seq(
+    x: Value,
+    selected: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Takes sub-sequences of every nested sequence, in the order of a list.
+
+    Sub-sequence k of the output's sequence n is number `selected[n, k]` of those that `x` has there, counted from 0; -1
+    ends the list. `kmax_seq_score` makes such lists. Paddle is the same.
+
+    x: rows of nested sequences
+    selected: numbers of the sub-sequences that are taken
+    """
+
 def sub_seq(
     x: Value,
     offset: Value,
@@ -2402,7 +2921,7 @@ def sub_seq(
     """Takes from every sequence a run of rows, given by its first row and its length.
 
     `y[s] = x[s][offset[s] : offset[s] + length[s]]`: as in Python's slices, what is beyond the end is left out. Paddle
-    does not check the ranges. `offset` and `length` have to be fed: they decide how many rows there are.
+    does not check the ranges. For several runs per sequence there is `seq_slice`.
 
     x: rows of sequences
     offset: first row of the run, from 0
@@ -2497,4 +3016,65 @@ def tensor(
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def trans_fc(
+    x: Value,
+    *,
+    size: int,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Affine map of every row by a weight that is stored transposed: `y = x @ weight.T + bias`.
+
+    The weight has the shape of that of an `fc` in the other direction, so that `share` makes the two one parameter, as
+    encoder and decoder of an autoencoder may have it. Paddle has it as a projection of `mixed`.
+
+    x: rows of features
+    size: number of outputs (>= 1, required)
+    bias: add a bias to every output (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def transformer_block(
+    x: Value,
+    *,
+    num_heads: int = 1,
+    hidden: int | None = None,
+    causal: bool = False,
+    norm: Literal["LAYER_NORM", "RMS_NORM"] = "LAYER_NORM",
+    drop_rate: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Attention of a sequence to itself, then two maps of every row, each with a way around it (Vaswani et al. 2017).
+
+    `s = x + merge(attention(norm(x)))`, `y = s + narrow(gelu(wide(norm(s))))`. The rows are brought to one size before
+    the parts and not behind them, which trains more steadily. Places in the sequence are not known to it: put
+    `position_embedding` or `sinusoidal_position` before the first block.
+
+    x: rows of sequences
+    num_heads: parts into which the columns are cut (>= 1, 1)
+    hidden: columns between the two maps; when absent: four times those of `x` (>= 1, none)
+    causal: a row sees itself and the rows before it only (false)
+    norm: how rows are brought to one size (LAYER_NORM)
+    drop_rate: share of what each part adds that is set to zero while training (>= 0 and < 1, 0)
     """
