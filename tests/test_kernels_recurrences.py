@@ -71,12 +71,17 @@ def test_scratch_memory_for_a_batch_is_enough_for_smaller_ones(number):
     assert counts == sorted(counts)
 
 
-@pytest.mark.parametrize(("kind", "sequences"), [("lstmemory", 37), ("grumemory", 150), ("recurrent", 70)])
-def test_layers_of_real_sizes_are_the_point_functions_with_the_same_bits_at_any_number_of_threads(kind, sequences):
+@pytest.mark.parametrize(
+    ("kind", "settings", "sequences"),
+    [("lstmemory", "", 37), ("grumemory", "", 150), ("grumemory", "reset_after: true", 60), ("recurrent", "", 70)],
+)
+def test_layers_of_real_sizes_are_the_point_functions_with_the_same_bits_at_any_number_of_threads(
+    kind, settings, sequences
+):
     gates = {"lstmemory": 4, "grumemory": 3, "recurrent": 1}[kind]
     text = f"""
     layer {{ name: "x" type: "data" data {{ shape: {gates * 40} seq_nested_level: 2 }} }}
-    layer {{ name: "y" type: "{kind}" input: "x" propagate_down: true {kind} {{ reverse: true }} }}
+    layer {{ name: "y" type: "{kind}" input: "x" propagate_down: true {kind} {{ reverse: true {settings} }} }}
     """
     rng = np.random.default_rng(0)
     inner = np.cumsum([0, *rng.integers(0, 30, sequences)])

@@ -35,8 +35,8 @@ SHAPES = [
     ("batch_norm", [19], "use_global_stats: true"),
     ("batch_norm", [3, 4, 4], "use_global_stats: false"),
 ]
-OF_SEQUENCES = {"multi_head_attention", "recurrent", "lstmemory", "grumemory"}
-"""Their shapes are in test_layer_attentions.py and test_kernels_recurrences.py."""
+OF_SEQUENCES = {"multi_head_attention", "recurrent", "lstmemory", "grumemory", "ctc"}
+"""Their shapes are in test_layer_attentions.py, test_kernels_recurrences.py and test_kernels_alignments.py."""
 
 
 @pytest.fixture(autouse=True)
