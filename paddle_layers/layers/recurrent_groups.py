@@ -65,7 +65,8 @@ class RecurrentGroup:
     The layers stand in the block `step`. Inputs are in sequences, all of one level and length: a step sees one row of
     each sequence, or one sub-sequence where they are nested. Inputs that `static` names are seen whole in every step:
     one row for each sequence, or a sequence to attend to. A `memory` in the step is what a layer gave in the step
-    before. The outputs that the step names become the group's, in sequences again.
+    before. The outputs that the step names become the group's, in sequences again. In Paddle, a static input is a
+    `StaticInput`, and the lengths are those of `targetInlink`; here they are those of all inputs that are not static.
     """
 
     x = Input("N C_i...", "sequences, and what all steps see", repeatable=True, kinds=KINDS, seq=(0, 1, 2))
@@ -80,7 +81,8 @@ class Memory:
     """What a layer of a `recurrent_group` gave in the step before.
 
     It stands in the group's `step`. In the first step it has the rows of its input, a static input of the group with a
-    row for each sequence; without an input all numbers are `value`, or all ids are `id`.
+    row for each sequence; without an input all numbers are `value`, or all ids are `id`. In Paddle, the
+    input is `boot_layer`, and `id` is `boot_with_const_id`.
     """
 
     x = Input("N ...", "rows before the first step", optional=True, kinds=("DENSE", "INT"))
