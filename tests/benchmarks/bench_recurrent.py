@@ -28,7 +28,7 @@ LENGTHS = {
 UNITS = (128, 256)
 LAYERS = {
     "lstmemory": (4, "peepholes: false", torch.nn.LSTM),
-    "grumemory": (3, "", torch.nn.GRU),
+    "grumemory": (3, "reset_after: true", torch.nn.GRU),
     "recurrent": (1, "", torch.nn.RNN),
 }
 """Gates, settings, PyTorch's module."""
