@@ -170,6 +170,19 @@ def test_show(run: Run) -> None:
     assert lines[-1].startswith("total, 64 rows")
 
 
+def test_show_lists_what_is_inside_of_a_layer_below_it(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "lstm.textproto").write_text(
+        'layer { name: "x" type: "data" data { shape: 5 seq_nested_level: 1 } }'
+        'layer { name: "y" type: "simple_lstm" input: "x" simple_lstm { size: 2 } }'
+    )
+    lines = run("show", "lstm.textproto").stdout.splitlines()
+    places = [line.split()[0] for line in lines]
+    at = places.index("y")
+    assert places[at : at + 3] == ["y", "gates", "lstm"]
+    assert lines[at + 1].startswith("  gates")
+    assert "40" in lines[at + 1].split()
+
+
 def test_show_svg(run: Run, tmp_path: Path) -> None:
     result = run("show", "net.textproto", "--svg", "net.svg")
     assert result.stdout == ""

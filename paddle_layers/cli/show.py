@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 if TYPE_CHECKING:
-    from paddle_layers.config import Network
+    from paddle_layers.config import Network, Node
     from paddle_layers.runtime.footprint import Footprint
 
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 def command(file: str, svg: Path | None, phase: str | None, batch_size: int) -> None:
     """Print layer, type, inputs, inferred output type, parameters and memory of the network in FILE.
 
+    What a layer is made of, or runs in each step, stands below it, further to the right.
     Memory of a layer is that of its values; the totals are what a run allocates, where layers share memory.
     """
     from paddle_layers.config import network_of
@@ -56,19 +58,31 @@ def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
     table.add_column("inference", as_bytes(costs.inference), justify="right")
     for node in network.nodes:
         cost = costs.layers[node.name]
-        table.add_row(
-            node.name,
-            node.definition.name + (f" + {node.activation[0].name}" if node.activation else ""),
-            ", ".join(node.inputs),
-            ", ".join(map(str, node.output_types)),
-            number(cost.parameters) if cost.parameters else "",
-            as_bytes(cost.training),
-            as_bytes(cost.inference),
-        )
+        table.add_row(*_words(node, node.name, cost.parameters), as_bytes(cost.training), as_bytes(cost.inference))
+        for cells in _inside(node, node.name, costs, 1):
+            table.add_row(*cells)
     console = Console(highlight=False)
     if not sys.stdout.isatty():
         console = Console(highlight=False, width=200)
     console.print(table)
+
+
+def _words(node: Node, name: str, parameters: int) -> tuple[str, ...]:
+    return (
+        name,
+        node.definition.name + (f" + {node.activation[0].name}" if node.activation else ""),
+        ", ".join(node.inputs),
+        ", ".join(map(str, node.output_types)),
+        number(parameters) if parameters else "",
+    )
+
+
+def _inside(node: Node, path: str, costs: Footprint, depth: int) -> Iterator[tuple[str, ...]]:
+    """The layers inside of a layer, further to the right."""
+    for inner in node.inside.nodes if node.inside is not None else ():
+        own = f"{path}.{inner.name}"
+        yield _words(inner, "  " * depth + inner.name, costs.inside(own))
+        yield from _inside(inner, own, costs, depth + 1)
 
 
 def number(value: int) -> str:

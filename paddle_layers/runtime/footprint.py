@@ -40,6 +40,12 @@ class Footprint:
     parameters: int
     training: int
     inference: int
+    sizes: dict[str, int]
+    """Numbers in each parameter."""
+
+    def inside(self, path: str) -> int:
+        """Numbers in the parameters of a layer inside of others, `outer.inner`."""
+        return sum(size for name, size in self.sizes.items() if name.startswith(path + "."))
 
 
 def footprint(network: Network, batch_size: int, dtype: str = "float32") -> Footprint:
@@ -63,7 +69,8 @@ def footprint(network: Network, batch_size: int, dtype: str = "float32") -> Foot
     layers = {
         node.name: _layer(node, counts[node.name], gradients[node.name], batch_size, itemsize) for node in network.nodes
     }
-    return Footprint(layers, total, training + (total + dense) * itemsize, inference + total * itemsize)
+    sizes = {parameter.name: parameter.size for parameter in parameters.by_name.values()}
+    return Footprint(layers, total, training + (total + dense) * itemsize, inference + total * itemsize, sizes)
 
 
 def _layer(node: Node, parameters: int, trained: int, batch_size: int, itemsize: int) -> LayerFootprint:
