@@ -1424,7 +1424,8 @@ def memory(
     """What a layer of a `recurrent_group` gave in the step before.
 
     It stands in the group's `step`. In the first step it has the rows of its input, a static input of the group with a
-    row for each sequence; without an input all numbers are `value`, or all ids are `id`.
+    row for each sequence; without an input all numbers are `value`, or all ids are `id`. In Paddle, the
+    input is `boot_layer`, and `id` is `boot_with_const_id`.
 
     x: rows before the first step
     of: the layer's output in the step, by name (required)
@@ -1853,7 +1854,8 @@ def recurrent_group(
     The layers stand in the block `step`. Inputs are in sequences, all of one level and length: a step sees one row of
     each sequence, or one sub-sequence where they are nested. Inputs that `static` names are seen whole in every step:
     one row for each sequence, or a sequence to attend to. A `memory` in the step is what a layer gave in the step
-    before. The outputs that the step names become the group's, in sequences again.
+    before. The outputs that the step names become the group's, in sequences again. In Paddle, a static input is a
+    `StaticInput`, and the lengths are those of `targetInlink`; here they are those of all inputs that are not static.
 
     x: sequences, and what all steps see
     static: names of inputs that every step sees whole ([])
