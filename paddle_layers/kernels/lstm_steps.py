@@ -1,0 +1,118 @@
+"""lstm_step over whole rows: its gates as vector code."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from .gate_gradients import SLICES, add_rows, put_side_by_side, slices
+from .gates import add_product, add_to, copy, multiply, sigmoid_all, tanh_all, through_gate, through_tanh
+from .lstm import GATES, is_usual, through_output
+from .tuned import tuned
+
+WORTH_IT = 1 << 10
+"""Numbers below which the point function stays."""
+
+
+def slices_of(N: int) -> int:
+    """Slices of the rows."""
+    return slices(N)
+
+
+def numbers(N: int, K: int) -> int:
+    """Numbers of a row for each gate."""
+    return 4 * N * K
+
+
+def row_of_each(K: int) -> int:
+    """Numbers that an item needs: the sums of a row, and the values of a function."""
+    return (GATES + 1) * K
+
+
+@njit(error_model="numpy")
+def slice_bounds(item, rows):
+    """Rows of a slice, by shape only."""
+    count = min(rows, SLICES)
+    return rows * item // count, rows * (item + 1) // count
+
+
+@tuned("lstm_step", "lstm_step_y", items=slices_of, scratch=row_of_each, work=numbers, least=WORTH_IT, when=is_usual)
+@njit(error_model="numpy")
+def lstm_step_y(
+    first, last, y, state, candidate, enter, keep, leave, x, previous, bias, scratch, peepholes
+):  # fmt: skip
+    N, K = y.shape
+    for item in range(first, last):
+        own = scratch[item * (GATES + 1) * K :]
+        gates, shown = own[: GATES * K], own[GATES * K : (GATES + 1) * K]
+        begin, end = slice_bounds(item, N)
+        for n in range(begin, end):
+            copy(gates, x[n])
+            add_to(gates, bias[: 4 * K])
+            if peepholes:
+                add_product(gates[K : 2 * K], previous[n], bias[4 * K : 5 * K])
+                add_product(gates[2 * K : 3 * K], previous[n], bias[5 * K : 6 * K])
+            tanh_all(gates[:K])
+            sigmoid_all(gates[K : 3 * K])
+            multiply(state[n], gates[:K], gates[K : 2 * K])
+            add_product(state[n], previous[n], gates[2 * K : 3 * K])
+            if peepholes:
+                add_product(gates[3 * K :], state[n], bias[6 * K :])
+            sigmoid_all(gates[3 * K :])
+            copy(candidate[n], gates[:K])
+            copy(enter[n], gates[K : 2 * K])
+            copy(keep[n], gates[2 * K : 3 * K])
+            copy(leave[n], gates[3 * K :])
+            copy(shown, state[n])
+            tanh_all(shown)
+            multiply(y[n], shown, leave[n])
+
+
+@tuned(
+    "lstm_step", "lstm_step_slopes", items=slices_of, scratch=row_of_each, work=numbers, least=WORTH_IT, when=is_usual
+)
+@njit(error_model="numpy")
+def lstm_step_slopes(
+    first, last, state_slope, candidate_slope, enter_slope, keep_slope, leave_slope,
+    dy, dstate, previous, state, candidate, enter, keep, leave, bias, scratch, peepholes,
+):  # fmt: skip
+    N, K = dy.shape
+    for item in range(first, last):
+        shown = scratch[item * (GATES + 1) * K :][:K]
+        begin, end = slice_bounds(item, N)
+        for n in range(begin, end):
+            dc, do = state_slope[n], leave_slope[n]
+            copy(shown, state[n])
+            tanh_all(shown)
+            copy(dc, dstate[n])
+            through_output(do, dc, dy[n], shown, leave[n])
+            if peepholes:
+                add_product(dc, do, bias[6 * K :])
+            through_tanh(candidate_slope[n], dc, candidate[n], enter[n])
+            through_gate(enter_slope[n], dc, enter[n], candidate[n])
+            through_gate(keep_slope[n], dc, keep[n], previous[n])
+
+
+@tuned("lstm_step", "lstm_step_dx", items=slices_of, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstm_step_dx(first, last, dx, candidate_slope, enter_slope, keep_slope, leave_slope, accumulate):
+    slopes = (candidate_slope, enter_slope, keep_slope, leave_slope)
+    put_side_by_side(first, last, dx, slopes, accumulate)
+
+
+@tuned("lstm_step", "lstm_step_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstm_step_dbias(
+    first, last, dbias, candidate_slope, enter_slope, keep_slope, leave_slope, previous, state, accumulate, peepholes
+):  # fmt: skip
+    """Each item has a gate: its bias, and its peephole where it has one."""
+    N, K = state.shape
+    for gate in range(first, last):
+        slope = (candidate_slope, enter_slope, keep_slope, leave_slope)[gate]
+        add_rows(dbias[gate * K : (gate + 1) * K], slope, accumulate)
+        if peepholes and gate > 0:
+            seen = state if gate == GATES - 1 else previous
+            total = dbias[(gate + 3) * K : (gate + 4) * K]
+            if not accumulate:
+                total[:] = 0
+            for n in range(N):
+                add_product(total, slope[n], seen[n])
