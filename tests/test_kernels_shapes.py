@@ -34,7 +34,14 @@ SHAPES = [
     ("batch_norm", [19], ""),
     ("batch_norm", [19], "use_global_stats: true"),
     ("batch_norm", [3, 4, 4], "use_global_stats: false"),
+    ("lstm_step", [4 * 9], ""),
+    ("lstm_step", [4 * 17], "peepholes: false"),
+    ("gru_step", [3 * 9], ""),
+    ("gru_step", [3 * 5], "reset_after: true"),
+    ("gru_step", [3 * 300], ""),
 ]
+GATES = {"lstm_step": 4, "gru_step": 3}
+"""Layers that also read what a unit had before: their input has so many columns for each unit."""
 OF_SEQUENCES = {"multi_head_attention", "recurrent", "lstmemory", "grumemory", "ctc"}
 """Their shapes are in test_layer_attentions.py, test_kernels_recurrences.py and test_kernels_alignments.py."""
 
@@ -49,11 +56,15 @@ def for_every_size(monkeypatch):
 def text_of(layer, shape, attributes):
     """Two layers of a kind that share their weights and read the same input: the second adds to every gradient."""
     both = " ".join(f'param {{ of: "{name}" share: "{name}" }}' for name in pl.registry[layer].params)
-    block = f"{layer} {{ {attributes} }}"
+    block, data = f"{layer} {{ {attributes} }}", f'layer {{ name: "x" type: "data" data {{ shape: {shape} }} }}'
+    inputs = 'input: "x" propagate_down: true'
+    if layer in GATES:
+        data += f'layer {{ name: "before" type: "fc" input: "x" fc {{ size: {shape[0] // GATES[layer]} }} }}'
+        inputs += ' input: "before" propagate_down: true'
     return f"""
-    layer {{ name: "x" type: "data" data {{ shape: {shape} }} }}
-    layer {{ name: "a" type: "{layer}" input: "x" propagate_down: true {block} {both} }}
-    layer {{ name: "b" type: "{layer}" input: "x" propagate_down: true {block} {both} }}
+    {data}
+    layer {{ name: "a" type: "{layer}" {inputs} {block} {both} }}
+    layer {{ name: "b" type: "{layer}" {inputs} {block} {both} }}
     """
 
 
