@@ -121,6 +121,25 @@ def test_in_float32(optimizer: str) -> None:
     compare(optimizer=optimizer, dtype="float32", tolerance=2e-4)
 
 
+def test_a_step_between_the_passes_of_a_batch() -> None:
+    """It puts something off for rows that the forward pass has just brought up to date."""
+    found = []
+    for dense in (False, True):
+        with make(dense) as net:
+            updater, rng = update(net, "sgd", momentum=0.9), np.random.default_rng(5)
+            net.forward(feeds(rng, rows=30))  # the buffers that hold gradients are large enough from now on
+            net.forward(feeds(rng))
+            net.backward()
+            for count in range(1, 12, 2):
+                net.forward(feeds(rng))
+                updater.step(0.1, count)
+                net.backward()
+                updater.step(0.1, count + 1)
+            found.append({name: parameter.value.copy() for name, parameter in net.parameters.items()})
+    for name, values in found[1].items():
+        np.testing.assert_allclose(found[0][name], values, rtol=1e-9, atol=1e-9, err_msg=name)
+
+
 @pytest.mark.parametrize("clip", [ClipSettings(norm=0.5), ClipSettings(value=0.05)])
 def test_clipping_knows_gradients_by_rows(clip: ClipSettings) -> None:
     compare(optimizer="sgd", clip=clip, penalty="l2")

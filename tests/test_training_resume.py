@@ -2,6 +2,7 @@
 
 import io
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -104,6 +105,26 @@ def test_a_training_in_many_parts(tmp_path, name):
         found |= more
     assert found == expected
     assert resumed == weights
+
+
+def test_going_on_from_a_checkpoint_of_a_training_that_went_on(tmp_path, monkeypatch):
+    """Words that few batches use: what momentum does to the others is put off, but not in what is saved."""
+    text = SENTENCES.replace("size: 20", "size: 400") + "checkpoint { every: 6 keep: 9 }"
+
+    def words(rng):
+        found = sentences(rng)
+        return {**found, "words": rng.integers(0, 400, len(found["words"]))}
+
+    monkeypatch.setitem(CASES, "sentences", (text, words))
+    expected, weights = train(tmp_path, "sentences", "whole")
+    for step in (6, 12, 18):
+        shutil.copytree(tmp_path / "whole", tmp_path / str(step))
+        for later in (tmp_path / str(step) / "checkpoints").iterdir():
+            if int(later.name.removeprefix("step-")) > step:
+                shutil.rmtree(later)
+        found, resumed = train(tmp_path, "sentences", str(step), resume=True)
+        assert found == {after: loss for after, loss in expected.items() if after > step}
+        assert resumed == weights
 
 
 def test_float64_too(tmp_path, monkeypatch):
