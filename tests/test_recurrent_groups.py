@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import paddle_layers as pl
 from paddle_layers.runtime.cuda import simulated_device
@@ -309,3 +310,62 @@ def test_sequences_of_two_inputs_must_be_equally_long() -> None:
     x, z = pl.Sequences(np.ones((3, 4)), starts_of([1, 2])), pl.Sequences(np.ones((3, 1)), starts_of([2, 1]))
     with pl.Net(pl.loads(text)) as net, pytest.raises(pl.FeedError, match="equal sequences"):
         net.forward({"x": x, "z": z})
+
+
+SPARSE = """
+layer {{ name: "x" type: "data" data {{ data_type: {kind} size: 9 seq_nested_level: 1 }} }}
+layer {{ name: "who" type: "data" data {{ data_type: SPARSE_INT size: 5 }} }}
+layer {{
+  name: "g" type: "recurrent_group" input: "x" input: "who"
+  recurrent_group {{ static: "who" reverse: true }}
+  step {{
+    layer {{ name: "before" type: "memory" memory {{ of: "h" size: 3 }} }}
+    layer {{ name: "h" type: "fc" input: "x" input: "before" input: "who" fc {{ size: 3 act: "tanh" }} }}
+    output: "h"
+  }}
+}}
+"""
+
+
+@pytest.mark.parametrize("kind", ["SPARSE", "SPARSE_INT"])
+def test_sparse_rows_are_the_same_as_dense_ones(kind: str) -> None:
+    rng = np.random.default_rng(6)
+    text = SPARSE.format(kind=kind)
+    dense_text = text.replace(f"data_type: {kind} size: 9", "shape: 9").replace(
+        "data_type: SPARSE_INT size: 5", "shape: 5"
+    )
+    with pl.Net(pl.loads(text), dtype="float64") as sparse, pl.Net(pl.loads(dense_text), dtype="float64") as dense:
+        for one, other in zip(sparse.parameters.values(), dense.parameters.values(), strict=True):
+            other.value = one.value.copy()
+        for lengths in ([3, 0, 5, 1], [2, 7]):
+            starts = starts_of(lengths)
+            x = rng.normal(size=(starts[-1], 9)) * (rng.random((starts[-1], 9)) < 0.3)
+            x = x if kind == "SPARSE" else (x != 0).astype(float)
+            who = (rng.random((len(lengths), 5)) < 0.4).astype(float)
+            rows, who_rows = (scipy.sparse.csr_matrix(matrix) for matrix in (x, who))
+            found = sparse.forward({"x": pl.Sequences(rows, starts), "who": who_rows})["g"]
+            expected = dense.forward({"x": pl.Sequences(x, starts), "who": who})["g"]
+            np.testing.assert_allclose(found.data, expected.data, rtol=0, atol=1e-12)
+            gradient = rng.normal(size=found.data.shape)
+            sparse.backward({"g": gradient})
+            dense.backward({"g": gradient})
+            for one, other in zip(sparse.parameters.values(), dense.parameters.values(), strict=True):
+                np.testing.assert_allclose(one.gradient, other.gradient, rtol=0, atol=1e-12, err_msg=one.name)
+
+
+def test_sparse_rows_beside_what_the_step_before_gave_are_refused_in_words() -> None:
+    text = """
+    layer { name: "x" type: "data" data { shape: 4 seq_nested_level: 1 } }
+    layer { name: "chosen" type: "data" data { data_type: SPARSE_INT size: 4 seq_nested_level: 1 } }
+    layer {
+      name: "g" type: "recurrent_group" input: "x" input: "chosen"
+      step {
+        layer { name: "before" type: "memory" memory { of: "h" size: 4 } }
+        layer { name: "sum" type: "addto" input: "x" input: "before" }
+        layer { name: "h" type: "selective_fc" input: "sum" input: "chosen" }
+        output: "h"
+      }
+    }
+    """
+    with pytest.raises(ValueError, match="through an `fc` first"):
+        pl.Net(pl.loads(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from paddle_layers.define import ShapeError
 from paddle_layers.define.functions import Function
 
 from .arguments import Ref
@@ -13,7 +14,7 @@ from .domains import Extent
 from .graph import Op, Value
 from .launches import Launch
 from .names import Names
-from .step_launches import boot_extent, in_loop, memory_launch, runs_by_rows
+from .step_launches import SPARSE_IN_STEPS, boot_extent, in_loop, memory_launch, runs_by_rows
 from .steps import Steps
 from .workspace import Workspace
 
@@ -36,27 +37,36 @@ class ForwardPass:
     def _operation(self, op: Op) -> None:
         workspace = self.workspace
         names = workspace.names(op)
-        for function in op.layer.facts.forward:
-            if (function.role != "update" or workspace.training) and _wanted(op, function):
-                workspace.prepare_temps(names, function)
-                self._function(names, function)
+        functions = [f for f in op.layer.facts.forward if (f.role != "update" or workspace.training) and _wanted(op, f)]
+        outside = {id(function): self._items_outside(op, function) for function in functions}
+        for function in functions:  # first of all, so that what is added in the loop finds their sum
+            if items := outside[id(function)]:
+                names.steps = None
+                self._put(op, workspace.launches(names, function, items), None)
+        for function in functions:
+            workspace.prepare_temps(names, function)
+            self._function(names, function, outside[id(function)])
         if op.layer.stats:
             counted = {name: names.tensors[name][0] for name in op.layer.stats}
             workspace.results += [ref.owner for ref in counted.values() if isinstance(ref.owner, Buffer)]
             self.stats.append((op, counted))
 
-    def _function(self, names: Names, function: Function) -> None:
-        """Items that are known before the loop are added up before it."""
-        op = names.op
-        outside: list[int] = []
-        if op.steps is not None and function.over is not None and runs_by_rows(op, function):
-            values = op.argument(function.over.name)
-            outside = [item for item in self.workspace.items(op, function) if self.workspace.is_outside(values[item])]
-        names.steps = None
-        self._put(op, self.workspace.launches(names, function, outside) if outside else [], None)
-        names.steps = op.steps if runs_by_rows(op, function) else None
-        rest = [item for item in self.workspace.items(op, function) if item not in outside] if outside else None
-        self._put(op, self.workspace.launches(names, function, rest), names.steps)
+    def _items_outside(self, op: Op, function: Function) -> list[int]:
+        """Items of a sum that are known before the loop; all that the function reads has to be."""
+        if op.steps is None or function.over is None or not runs_by_rows(op, function):
+            return []
+        values, items = op.argument(function.over.name), self.workspace.items(op, function)
+        read = {name for name in function.args if name in op.layer.fields} - {*op.layer.params, *function.target_names}
+        if read <= {function.over.name}:
+            return [item for item in items if self.workspace.is_outside(values[item])]
+        if any(values[item].entries is not None for item in items):
+            raise ShapeError(SPARSE_IN_STEPS.format(op.name))
+        return []
+
+    def _function(self, names: Names, function: Function, done: Sequence[int]) -> None:
+        names.steps = names.op.steps if runs_by_rows(names.op, function) else None
+        rest = [item for item in self.workspace.items(names.op, function) if item not in done] if done else None
+        self._put(names.op, self.workspace.launches(names, function, rest), names.steps)
 
     def _put(self, op: Op, launches: Sequence[Launch], steps: Steps | None) -> None:
         """Add launches of an operation to the forward pass: to the loop, or before the loop that needs them."""

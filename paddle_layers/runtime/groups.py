@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.define import ShapeError, Type, registries
 
 from .graph import Op, Value
+from .step_launches import SPARSE_IN_STEPS
 from .step_layers import Reorder, ReorderIds, Repeat, RepeatSequence, definition_of
 from .steps import Steps
 
@@ -61,6 +62,9 @@ class _Group:
         index, inverse = (steps.item, steps.place)
         if value.type.level == 2:
             index, inverse = steps.leaf_item, steps.leaf_place
+        if value.entries is not None:
+            self._same_rows(value, inverse)
+            return steps.take_sparse(value, index)
         if value.type.kind == "INT":
             self._same_rows(value, inverse)
             return self._op(f"{name} by steps", ReorderIds, value, index)
@@ -69,6 +73,8 @@ class _Group:
     def _repeated(self, name: str, value: Value) -> Value:
         steps = self.steps
         index = steps.sequence if value.type.level == 0 else steps.copy(value.domain).copied
+        if value.entries is not None:
+            return steps.take_sparse(value, index)
         if value.type.kind == "INT":
             return self._op(f"{name} in each step", ReorderIds, value, index)
         owner = Repeat if value.type.level == 0 else RepeatSequence
@@ -128,8 +134,16 @@ class _Group:
             place_in = loop if place in after and place in before else tail if place in after else head
             place_in.extend(unit)
         for op in loop:
+            self._check_sparse(op)
             self._enter(op)
         graph.ops[self.first :] = [*head, *loop, *tail]
+
+    def _check_sparse(self, op: Op) -> None:
+        """Refuse what would need the sparse rows of one step: items of a sum are computed before the loop."""
+        sparse = {place for place, value in enumerate(op.inputs) if value.entries is not None}
+        single = [name for name, field in op.layer.inputs.items() if not field.repeatable]
+        if sparse and any(sparse & set(op.binding.positions[name]) for name in single):
+            raise ShapeError(SPARSE_IN_STEPS.format(op.name))
 
     def _enter(self, op: Op) -> None:
         if op.steps is None:

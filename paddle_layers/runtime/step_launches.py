@@ -15,6 +15,11 @@ from .graph import Op
 from .launches import Launch, Loop
 from .steps import Steps
 
+SPARSE_IN_STEPS = (
+    "layer `{}` reads sparse rows together with what the step before gave; bring the sparse rows through an `fc` first"
+)
+"""The sparse rows of one step cannot be told from those of the others on a device."""
+
 
 def memory_launch(op: Op, output: Buffer, boot: Buffer, carried: Buffer) -> Launch:
     """The rows of a memory in a step: the first rows of what it carries, in the step before."""

@@ -16,6 +16,7 @@ from paddle_layers.define import Type
 
 from .domains import Domain
 from .graph import Value
+from .values import Csr
 
 if TYPE_CHECKING:
     from .feeding import Batch
@@ -31,6 +32,14 @@ class Copies(NamedTuple):
     source: Domain
     domain: Domain
     copied: Value
+
+
+class SparseRows(NamedTuple):
+    """Fed sparse rows in the order of the steps, which the host brings about; `order` says which row is where."""
+
+    source: Value
+    made: Value
+    order: Value
 
 
 class Layout(NamedTuple):
@@ -94,6 +103,7 @@ class Steps:
         self.opening = Domain(f"rows of the first step of {name}", late=late)
         self.following = Domain(f"rows of the next step of {name}", late=late)
         self.copies: list[Copies] = []
+        self.sparse: list[SparseRows] = []
         self.place = self._index("place", self.items, self.rows)
         self.item = self._index("item", self.rows, self.items)
         self.sequence = self._index("sequence", self.rows, self.sequences)
@@ -120,10 +130,19 @@ class Steps:
         self.indices.append(made.copied)
         return made
 
+    def take_sparse(self, source: Value, index: Value) -> Value:
+        """Sparse rows in the order of the steps."""
+        name = f"{self.name} sparse {len(self.sparse)}"
+        type_ = Type(source.type.kind, source.type.dims, source.type.size, index.domain.level)
+        made = Value(name, type_, index.domain, Domain(f"entries of {name}"))
+        self.sparse.append(SparseRows(source, made, index))
+        return made
+
     @property
     def domains(self) -> list[Domain]:
         """The rows that the group brings."""
         own = [self.rows, self.longest_first, self.opening, self.following, *(copy.domain for copy in self.copies)]
+        own += [rows.made.entries for rows in self.sparse if rows.made.entries is not None]
         return [*own, self.leaf_rows] if self.leaf is not None else own
 
     @property
@@ -178,6 +197,8 @@ class Steps:
             self._lay_out_leaves(batch, item)
         for copy in self.copies:
             self._lay_out_copies(batch, copy, sequence[item])
+        for sparse in self.sparse:
+            self._lay_out_sparse(batch, sparse)
 
     def _lay_out_leaves(self, batch: Batch, item: Ints) -> None:
         assert self.leaf is not None
@@ -192,6 +213,13 @@ class Steps:
         batch.starts[id(copy.domain), id(self.rows)] = inside
         batch.arrays[copy.copied.name] = source
         batch.rows[id(copy.domain)] = len(source)
+
+    def _lay_out_sparse(self, batch: Batch, sparse: SparseRows) -> None:
+        given: Csr = batch.arrays[sparse.source.name]
+        begin, entries = _gathered(given.start, batch.arrays[sparse.order.name])
+        value = given.value[entries] if given.value is not None and sparse.made.type.kind == "SPARSE" else given.value
+        batch.arrays[sparse.made.name] = Csr(begin, given.id[entries], value)
+        batch.rows[id(sparse.made.entries)] = len(entries)
 
     def holds(self, domain: Domain) -> bool:
         """Whether each step has rows of its own of a domain."""
