@@ -1457,14 +1457,16 @@ def mixed(
 ) -> Value:
     """Sum of terms: each word of `terms` takes the next input, `dot_mul_operator` the next two.
 
-    * `full_matrix`: `x @ weight`, as `fc` without bias; `x` may be sparse
-    * `trans_full_matrix`: `x @ weight.T`, the weight stored as that of an `fc` in the other direction, to share it
-    * `table`: the row of a table that has the number `x`, as `embedding`
-    * `identity`: `x` as it is, or its columns from `offset` on
-    * `dot_mul`: every column of `x` times a learned number
-    * `scaling`: `x` times one learned number
-    * `context`: the rows around each row side by side, `context_len` of them
-    * `dot_mul_operator`: the product of two inputs, column by column
+    | word | term |
+    |---|---|
+    | `full_matrix` | `x @ weight`, as `fc` without bias; `x` may be sparse |
+    | `trans_full_matrix` | `x @ weight.T`, the weight stored as that of an `fc` in the other direction, to share it |
+    | `table` | the row of a table that has the number `x`, as `embedding` |
+    | `identity` | `x` as it is, or its columns from `offset` on |
+    | `dot_mul` | every column of `x` times a learned number |
+    | `scaling` | `x` times one learned number |
+    | `context` | the rows around each row side by side, `context_len` of them |
+    | `dot_mul_operator` | the product of two inputs, column by column |
 
     Each term is a layer of its own here that is called by its word: `param { of: "full_matrix.weight" }` speaks of a
     parameter. Words that are there several times are numbered: `full_matrix_0.weight`, `full_matrix_1.weight`. Paddle
