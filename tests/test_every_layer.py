@@ -7,7 +7,7 @@ from paddle_layers.kernels.tuned import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 
 LAYERS = sorted(pl.registry)
-QUICK = 6
+QUICK = 4
 """Generated configs of a layer in the usual run; the slower one takes as many as `paddle-layers check`."""
 
 

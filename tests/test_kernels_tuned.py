@@ -25,6 +25,7 @@ def training_cases():
                 yield pytest.param(case, id=f"{layer}-{case.example!r}"[:80])
 
 
+@pytest.mark.slow  # the kit compares them on the examples in the usual run, too
 @pytest.mark.parametrize("case", list(training_cases()))
 def test_equals_the_point_functions(case):
     checked = list(check_tuned(case))
