@@ -14,6 +14,12 @@ from paddle_layers.define.functions import HELPERS, Function
 _CASTS = ("real", "double")
 _CONSTANTS = ("math.inf", "math.nan", "math.pi", "math.e")
 
+_EXTREMES = {
+    "max": "def max(a, b):\n    return b if b > a or b != b else a",
+    "min": "def min(a, b):\n    return b if b < a or b != b else a",
+}
+"""What `max` and `min` are in drivers: NaN passes on, on every device; the built-in ones drop it here or there."""
+
 
 class _Fold(ast.NodeTransformer):
     """Fold absent inputs, phases and choices; keep float literals in the precision of the tensors."""
@@ -37,7 +43,10 @@ class _Fold(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:
         if isinstance(node.func, ast.Name) and node.func.id in _CASTS and isinstance(node.args[0], ast.Constant):
             return node
-        return self.generic_visit(node)
+        self.generic_visit(node)
+        while _is_extreme(node) and len(node.args) > 2:
+            node.args[:2] = [ast.Call(node.func, node.args[:2], [])]
+        return node
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
@@ -93,6 +102,10 @@ class _Fold(ast.NodeTransformer):
         return node
 
 
+def _is_extreme(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _EXTREMES
+
+
 def _real(node: ast.expr) -> ast.Call:
     return ast.Call(ast.Name("real", ast.Load()), [node], [])
 
@@ -138,12 +151,13 @@ def helper_trees(call: Callable[..., Any]) -> dict[str, ast.FunctionDef]:
 
     def visit(function: Callable[..., Any]) -> None:
         for name in function.__code__.co_names:
+            if name in _EXTREMES and name not in found:
+                found[name] = parse_function(_EXTREMES[name])
             callee = function.__globals__.get(name)
             if callable(callee) and callee in HELPERS and callee is not function and name not in found:
                 visit(callee)
-                tree = specialise(parse_function(inspect.getsource(callee)), {}, callee)
-                tree.name = name
-                found[name] = tree
+                found[name] = specialise(parse_function(inspect.getsource(callee)), {}, callee)
+                found[name].name = name
 
     visit(call)
     return found
