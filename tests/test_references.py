@@ -30,7 +30,7 @@ def test_layer_computes_its_reference(case, dtype):
     with case.net(dtype) as net:
         params = parameters_of(net, definition)
         outputs = net.forward(case.feeds(arrays), phase=case.phase)
-        statistics = net.statistics()
+        statistics, loss = net.statistics(), net.loss
     inputs = inputs_by_name(case, [dense(type_, rows, dtype) for type_, rows in zip(case.types, arrays, strict=True)])
     wanted = REFERENCES[definition.name](inputs, params, {**attributes, "training": case.phase == "train"})
     if definition.stats:
@@ -42,6 +42,9 @@ def test_layer_computes_its_reference(case, dtype):
         reported = definition.report({**attributes, **sums})
         assert [name.rpartition(".")[2] for name in statistics] == [name or definition.name for name in reported]
         assert list(statistics.values()) == pytest.approx(list(reported.values()), rel=TOLERANCE[dtype], nan_ok=True)
+    costs = [wanted[name] for name, field in definition.outputs.items() if field.loss]
+    expected_loss = sum(cost.sum() / wanted.get("divisor", len(cost)) for cost in costs)
+    assert loss == pytest.approx(expected_loss, rel=TOLERANCE[dtype], abs=TOLERANCE[dtype])
     compared = [item for name in definition.outputs for item in as_list(wanted[name])]
     for number, expected in enumerate(compared):
         if expected is not None:

@@ -96,7 +96,7 @@ def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_read
 def split_order(functions: list[Function]) -> tuple[tuple[Function, ...], tuple[Function, ...]]:
     """Forward and backward functions, each in an order in which everything is computed before it is read.
 
-    Forward is what outputs, statistics and states need; the rest is backward.
+    Forward is what outputs, statistics, states and the divisors of costs need; the rest is backward.
     """
     makers: dict[str, list[Function]] = {}
     for function in functions:
@@ -110,11 +110,12 @@ def split_order(functions: list[Function]) -> tuple[tuple[Function, ...], tuple[
         names = [name for name in function.args if name not in function.target_names]
         return [maker for name in names for maker in makers.get(name, ())]
 
+    divisors = [t.divisor for f in functions for t in f.targets if isinstance(t, Output) and t.divisor is not None]
     wanted: set[int] = set()
     stack = [
         f for f in functions
         if f.role in ("update", "bias")
-        or (f.role != "gradient" and any(isinstance(target, (Output, Stat)) for target in f.targets))
+        or (f.role != "gradient" and any(isinstance(t, (Output, Stat)) or t in divisors for t in f.targets))
     ]  # fmt: skip
     while stack:
         function = stack.pop()

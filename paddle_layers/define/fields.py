@@ -75,7 +75,11 @@ class Input(Field):
 
 
 class Output(Field):
-    """An output. `size` names the axis that gives the number of ids of an INT output; `loss` makes it a cost."""
+    """An output. `size` names the axis that gives the number of ids of an INT output; `loss` makes it a cost.
+
+    The network's loss is the sum of a cost over the rows, divided by their number, or by the sum of the `Temp` that
+    `divisor` names, which has a number for every row; where that sum is below 1, by 1.
+    """
 
     def __init__(
         self,
@@ -85,10 +89,11 @@ class Output(Field):
         kind: str = "DENSE",
         size: str | None = None,
         loss: bool = False,
+        divisor: Temp | None = None,
         repeatable: bool = False,
     ) -> None:
         super().__init__(axes, doc, kind)
-        self.size, self.loss, self.repeatable = size, loss, repeatable
+        self.size, self.loss, self.divisor, self.repeatable = size, loss, divisor, repeatable
 
 
 class Param(Field):

@@ -9,7 +9,7 @@ from paddle_layers.define.functions import Function
 
 from .arguments import Argument, Held, Rate, Ref
 from .buffers import Buffer
-from .builtin import ADD, FILL, simple_launch
+from .builtin import ADD, FILL, SEED, simple_launch
 from .domains import Extent
 from .gradients import GradientNeeds
 from .graph import Op, Value
@@ -45,8 +45,7 @@ class BackwardPass:
             if weight is None:
                 self.workspace.kept.append(buffer)
             else:
-                ref = Ref(buffer, (buffer.extent,))
-                self.launches.append(simple_launch(FILL, name, [ref, Rate(weight, value.domain)]))
+                self.launches.append(self._seed(value, Ref(buffer, (buffer.extent,)), weight))
         around: list[Steps] = []
         for op in reversed(self.workspace.graph.ops):
             around = self._enter(chain(op.steps), around)
@@ -60,6 +59,13 @@ class BackwardPass:
         self.workspace.results += [
             self.gradients[value.name] for value in self.needs.forced if value.name in self.gradients
         ]
+
+    def _seed(self, value: Value, gradient: Ref, weight: float) -> Launch:
+        """The gradient of the loss by a cost: its weight, divided by what the cost's sum is divided by."""
+        divisor = self.workspace.divisors.get(value.name)
+        if divisor is None:
+            return simple_launch(FILL, value.name, [gradient, Rate(weight, value.domain)])
+        return simple_launch(SEED, value.name, [gradient, Ref(divisor, (Extent(1),), "float64"), weight])
 
     def _enter(self, loops: list[Steps], before: list[Steps]) -> list[Steps]:
         """Close the loops that end here, and begin new ones with the gradients that come from the next step."""

@@ -65,6 +65,11 @@ def column_sum(i, total, x):
     return added
 
 
+def seed_value(i, y, divisor, weight):
+    """The gradient of the loss by a cost whose sum is divided by a number of its own."""
+    return real(weight / max(divisor[0], 1.0))
+
+
 BLOCK = 4096
 """Numbers that are squared and added up one after the other: the same sum at any number of threads."""
 SQUARES = Function("builtin", (), gradient_squares)
@@ -72,6 +77,7 @@ NORM_FACTOR = Function("builtin", (), norm_factor)
 SCALE = Function("builtin", (), scale_gradient)
 CLAMP = Function("builtin", (), clamp_gradient)
 SUM = Function("builtin", (), column_sum)
+SEED = Function("builtin", (), seed_value)
 FILL = Function("builtin", (), fill_value)
 ADD = Function("builtin", (), add_value)
 FIRST_ROWS = Function("builtin", (), first_rows)

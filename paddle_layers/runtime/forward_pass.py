@@ -1,4 +1,4 @@
-"""The forward pass: what outputs, states and statistics need, in order; loops over the steps of groups."""
+"""The forward pass: what outputs, states, statistics and losses need, in order; loops over the steps of groups."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paddle_layers.define.functions import Function
 
 from .arguments import Ref
 from .buffers import Buffer
-from .builtin import FILL, simple_launch
+from .builtin import FILL, SUM, simple_launch
 from .domains import Extent
 from .graph import Op, Value
 from .launches import Launch
@@ -33,6 +33,22 @@ class ForwardPass:
                 self._operation(op)
             else:
                 self._memory(op, op.carried)
+        for op in workspace.graph.ops:
+            self._divisors(op)
+
+    def _divisors(self, op: Op) -> None:
+        """Add up what the rows of a loss add to its divisor."""
+        for name, output in op.layer.outputs.items():
+            if output.divisor is None:
+                continue
+            for value in op.output(name):
+                if value.name in self.workspace.graph.losses:
+                    counted = self.workspace.names(op).tensors[output.divisor.name][0]
+                    total = Buffer(f"divisor of {value.name}", Extent(1), "float64")
+                    self.workspace.divisors[value.name] = total
+                    self.workspace.results.append(total)
+                    column = Ref(counted.owner, (counted.shape[0], Extent(1)))
+                    self.launches.append(simple_launch(SUM, op.name, [Ref(total, (Extent(1),), "float64"), column]))
 
     def _operation(self, op: Op) -> None:
         workspace = self.workspace

@@ -27,7 +27,7 @@ class Plan:
         self, graph: Graph, schedule: Schedule, device: Device, statistics: Statistics, progress: Progress | None
     ) -> None:
         self.graph = graph
-        self.values, self.gradients = schedule.values, schedule.gradients
+        self.values, self.gradients, self.divisors = schedule.values, schedule.gradients, schedule.divisors
         self.row_gradients = schedule.row_gradients
         for gradient in self.row_gradients:
             gradient.plan = self
@@ -102,6 +102,16 @@ class Plan:
     def run_one(self, at: int) -> None:
         """Run a single launch."""
         self.table.run(at, at + 1)
+
+    def find_non_finite(self, dtype: str) -> str | None:
+        """Run the forward launches one by one: the first operation's layer that gives NaN or infinity, or None."""
+        for at, launch in enumerate(self.launches[: self.boundary]):
+            self.run_one(at)
+            for buffer in launch.writes:
+                if buffer.dtype == dtype and "scratch" not in buffer.name:
+                    if not np.isfinite(self.read(buffer)).all():
+                        return launch.op.partition(".")[0]
+        return None
 
     def poison(self, at: int) -> None:
         """Fill all memory whose values nobody may need before launch `at` with NaN (ids with 0)."""

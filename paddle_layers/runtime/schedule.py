@@ -37,7 +37,7 @@ class Schedule:
         self.graph, self.dtype, self.auxiliary = graph, dtype, workspace.auxiliary
         self.forward, self.backward, self.stats = forward.launches, backward.launches, forward.stats
         self.values, self.gradients, self.row_gradients = workspace.values, backward.gradients, backward.row_gradients
-        self.kept, self.results = workspace.kept, workspace.results
+        self.kept, self.results, self.divisors = workspace.kept, workspace.results, workspace.divisors
         self.results += [self.values[name] for name in keep if graph.values[name].entries is None]
         self.results += [self.gradients[name] for name in keep if name in self.gradients]
         self._drop_unread()

@@ -28,6 +28,8 @@ class Workspace:
         self.results: list[Buffer] = []
         """Read from outside after the pass: outputs, statistics, gradients that the config asks for."""
         self.values: dict[str, Buffer] = {}
+        self.divisors: dict[str, Buffer] = {}
+        """Of losses that are not means over all rows, by the name of the value: one number each."""
         self._data: dict[int, Buffer] = {}
         self._names: dict[int, Names] = {}
         self._made_in = {id(value): op.steps for op in graph.ops for value in op.outputs}

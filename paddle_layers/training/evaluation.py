@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from paddle_layers.data import Batches
+from paddle_layers.runtime.losses import LossSum, total_loss
 
 from .runs import take_statistics
 
@@ -14,15 +15,14 @@ if TYPE_CHECKING:
 
 
 def evaluate(net: Net, batches: Batches, names: Mapping[str, str]) -> dict[str, float]:
-    """Mean loss over the rows and the statistics over all batches; statistics are reset before and after.
+    """The loss and the statistics over all batches, as if they were one; statistics are reset before and after.
 
     `names` are those of the statistics in the results, by the net's.
     """
     net.reset_statistics()
-    total, rows = 0.0, 0
-    for number, batch in enumerate(batches):
-        count = len(batches.rows(0, number))
+    sums: dict[str, LossSum] = {}
+    for batch in batches:
         net.forward(batch, phase="test")
-        total += net.loss * count
-        rows += count
-    return {"loss": total / rows, **take_statistics(net, names)}
+        for name, one in net.loss_sums().items():
+            sums[name] = sums[name].plus(one) if name in sums else one
+    return {"loss": total_loss(sums.values()), **take_statistics(net, names)}

@@ -13,7 +13,8 @@ where all values are float64 arrays (ids are int64) and
 - `attributes` has all attributes, filled with defaults, and `training`.
 - `outputs` has an array by output name, a list for a repeatable output. None means that there is nothing to compare,
   for example because the values are random. The bias is added; `act` is not applied. Statistics have numbers for the
-  rows, which are added up; those without rows have their sums.
+  rows, which are added up; those without rows have their sums. A cost whose loss is not the mean over its rows has a
+  `divisor`.
 """
 
 import importlib

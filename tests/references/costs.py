@@ -24,7 +24,7 @@ def softmax_with_loss(inputs, params, attributes):
     chosen[counts, label[counts]] = 1
     loss = (chosen * (np.logaddexp.reduce(x, axis=1, keepdims=True) - x)).sum(axis=1)
     divisor = {"VALID": max(counts.sum(), 1), "BATCH_SIZE": len(x), "NONE": 1}[attributes["normalization"]]
-    return {"loss": weighted(loss * len(x) / divisor, inputs)}
+    return {"loss": weighted(loss, inputs), "divisor": divisor}
 
 
 def sigmoid_cross_entropy(inputs, params, attributes):
