@@ -66,10 +66,11 @@ def log_near_one(v):
 @njit(error_model="numpy")
 def log_sum(a, b, c):
     """log(exp(a) + exp(b) + exp(c))."""
-    peak = max(a, b, c)
+    high = max(a, b)
+    peak = max(high, c)
     if peak == -math.inf:
         return peak
-    return peak + math.log(math.exp(a - peak) + math.exp(b - peak) + math.exp(c - peak))
+    return peak + math.log1p(math.exp(min(a, b) - peak) + math.exp(min(high, c) - peak))
 
 
 @njit(error_model="numpy", fastmath={"contract"})
@@ -89,15 +90,15 @@ def add_logs(row, stays, moves, leaps, gates):
 
 
 @njit(error_model="numpy")
-def take_scores(scores, x, state, norm):
+def take_scores(scores, x, state, peak, norm):
     """Log-probabilities of the classes that the states say."""
     for u in range(scores.size):
-        scores[u] = x[state[u]] - norm
+        scores[u] = x[state[u]] - peak - norm
 
 
 @tuned("ctc", "ctc_alpha", items=sequences, scratch=step_scratch, work=states, least=WORTH_IT)
 @njit(error_model="numpy")
-def ctc_alpha(first, last, alpha, x, count, state, norm, blank, S_start, scratch):
+def ctc_alpha(first, last, alpha, x, count, state, peak, norm, blank, S_start, scratch):
     items, U = S_start.size - 1, alpha.shape[1]
     for s in range(first, last):
         used = min(2 * count[s] + 1, U)
@@ -113,7 +114,7 @@ def ctc_alpha(first, last, alpha, x, count, state, norm, blank, S_start, scratch
             gates[0, u] = 0 if leaps else -np.inf
         for t in range(S_start[s], S_start[s + 1]):
             row = alpha[t][:used]
-            take_scores(scores[0], x[t], says, norm[t])
+            take_scores(scores[0], x[t], says, peak[t], norm[t])
             add_logs(row, before[0][2:], before[0][1:], before[0], gates[0])
             add_to(row, scores[0])
             copy(before[0][2:], row)
@@ -122,7 +123,7 @@ def ctc_alpha(first, last, alpha, x, count, state, norm, blank, S_start, scratch
 
 @tuned("ctc", "ctc_beta", items=sequences, scratch=step_scratch, work=states, least=WORTH_IT)
 @njit(error_model="numpy")
-def ctc_beta(first, last, beta, x, count, state, norm, blank, S_start, scratch):
+def ctc_beta(first, last, beta, x, count, state, peak, norm, blank, S_start, scratch):
     items, U = S_start.size - 1, beta.shape[1]
     for s in range(first, last):
         used = min(2 * count[s] + 1, U)
@@ -138,7 +139,7 @@ def ctc_beta(first, last, beta, x, count, state, norm, blank, S_start, scratch):
             gates[0, u] = 0 if leaps else -np.inf
         for t in range(S_start[s + 1] - 1, S_start[s] - 1, -1):
             row = beta[t][:used]
-            take_scores(scores[0], x[t], says, norm[t])
+            take_scores(scores[0], x[t], says, peak[t], norm[t])
             add_logs(row, after[0], after[0][1:], after[0][2:], gates[0])
             add_to(row, scores[0])
             copy(after[0][:used], row)
@@ -148,7 +149,7 @@ def ctc_beta(first, last, beta, x, count, state, norm, blank, S_start, scratch):
 @tuned("ctc", "ctc_dx", items=sequences, scratch=slope_scratch, work=classes, least=WORTH_IT)
 @njit(error_model="numpy")
 def ctc_dx(
-    first, last, dx, dcost, x, count, state, norm, alpha, beta, total, norm_by_times, S_start, scratch, accumulate
+    first, last, dx, dcost, x, count, state, peak, norm, alpha, beta, total, norm_by_times, S_start, scratch, accumulate
 ):  # fmt: skip
     items, C, U = S_start.size - 1, dx.shape[1], alpha.shape[1]
     for s in range(first, last):
@@ -162,11 +163,11 @@ def ctc_dx(
                 dx[t] = 0
             if total[s] == -np.inf:
                 continue
-            take_scores(shares[0], x[t], state[s], norm[t])
+            take_scores(shares[0], x[t], state[s], peak[t], norm[t])
             subtract_from(shares[0], alpha[t], beta[t])
-            exp_all(shares[0], 1, total[s])
+            exp_all(shares[0], 1, total[s], 0)
             copy(chances[0], x[t])
-            exp_all(chances[0], 1, norm[t])
+            exp_all(chances[0], 1, peak[t], norm[t])
             for u in range(used):
                 chances[0, state[s, u]] -= shares[0, u]
             for c in range(C):

@@ -24,10 +24,11 @@ from .costs import check_labels
 @helper
 def log_sum(a, b, c):
     """log(exp(a) + exp(b) + exp(c)) without overflow; each may be minus infinity."""
-    peak = max(a, b, c)
+    high = max(a, b)
+    peak = max(high, c)
     if peak == -math.inf:
         return peak
-    return peak + math.log(math.exp(a - peak) + math.exp(b - peak) + math.exp(c - peak))
+    return peak + math.log1p(math.exp(min(a, b) - peak) + math.exp(min(high, c) - peak))
 
 
 @layer("ctc", elsewhere={"Paddle": "warp_ctc"}, since=1)
@@ -52,7 +53,8 @@ class Ctc:
     norm_by_times = Bool("divide the cost by the number of rows", default=False)
     count = Temp("S", "labels that are no blanks", kind="INT")
     state = Temp("S U", "the labels with a blank before, between and behind them", kind="INT")
-    norm = Temp("T:S", "log-sum of the exponentials of the row")
+    peak = Temp("T:S", "largest score of the row")
+    norm = Temp("T:S", "log-sum of the exponentials of the scores below the largest")
     alpha = Temp("T:S U", "log-probability of the beginnings that are in this state, this row counted")
     beta = Temp("T:S U", "log-probability of the ends that go on from this state, this row counted")
     total = Temp("S", "log-probability of the labels")
@@ -92,22 +94,26 @@ def ctc_state(s, u, label, blank, M_start):
     return state
 
 
-@each(Ctc.norm)
-def ctc_norm(t, x, C):
-    peak = -math.inf
-    for c in range(C):
+@each(Ctc.peak, Ctc.norm)
+def ctc_moments(t, x, C):
+    peak = x[t, 0]
+    for c in range(1, C):
         peak = max(peak, x[t, c])
-    total = 0.0
+    others = 0.0
+    ties = -1.0
     for c in range(C):
-        total += math.exp(x[t, c] - peak)
-    return peak + math.log(total)
+        if x[t, c] == peak:
+            ties += 1.0
+        else:
+            others += math.exp(x[t, c] - peak)
+    return peak, math.log1p(others + ties)
 
 
 @each(Ctc.alpha, scan="forward")
-def ctc_alpha(t, u, s, before, x, count, state, norm, alpha, blank):
+def ctc_alpha(t, u, s, before, x, count, state, peak, norm, alpha, blank):
     if u > 2 * count[s]:
         return -math.inf
-    own = x[t, state[s, u]] - norm[t]
+    own = x[t, state[s, u]] - peak[t] - norm[t]
     if before < 0:
         return own if u < 2 else -math.inf
     stays = alpha[before, u]
@@ -136,11 +142,11 @@ def ctc_cost(s, total, norm_by_times, S_start):
 
 
 @each(Ctc.beta, scan="back")
-def ctc_beta(t, u, s, after, x, count, state, norm, beta, blank, U):
+def ctc_beta(t, u, s, after, x, count, state, peak, norm, beta, blank, U):
     last = min(2 * count[s], U - 1)
     if u > last:
         return -math.inf
-    own = x[t, state[s, u]] - norm[t]
+    own = x[t, state[s, u]] - peak[t] - norm[t]
     if after < 0:
         return own if u > last - 2 else -math.inf
     stays = beta[after, u]
@@ -168,10 +174,10 @@ def ctc_following(s, u, count, state, U):
 
 
 @gradient(Ctc.x)
-def ctc_dx(t, c, s, dcost, x, norm, alpha, beta, total, first, following, norm_by_times, S_start):
+def ctc_dx(t, c, s, dcost, x, peak, norm, alpha, beta, total, first, following, norm_by_times, S_start):
     if total[s] == -math.inf:
         return 0.0
-    own = x[t, c] - norm[t]
+    own = x[t, c] - peak[t] - norm[t]
     chance = 0.0
     u = first[s, c]
     while u >= 0:

@@ -13,6 +13,7 @@ from paddle_layers.define import (
     Type,
     each,
     gradient,
+    helper,
     infer,
     layer,
     real,
@@ -34,6 +35,27 @@ def check_labels(label: Type, classes: int, ignore_label: int | None = None) -> 
 def check_answers(answers: Type, name: str) -> None:
     """Refuse ids of an input that are more than 0 for no and 1 for yes."""
     require(answers.size <= 2, name, f"there are {answers.size} answers, but only 0 for no and 1 for yes count")
+
+
+@helper
+def excess(log_probability, mass, share):
+    """`mass * probability - share`, which keeps its digits where the probability is near 1 and `share` near `mass`."""
+    if log_probability > -0.5:
+        return mass * math.expm1(log_probability) + (mass - share)
+    return mass * math.exp(log_probability) - share
+
+
+@helper
+def logistic_cost(score, target):
+    """Cross entropy of a yes-or-no answer: `log(1 + exp(score)) - score * target`, without overflow."""
+    side = (1.0 if score > 0.0 else 0.0) - target
+    return (score * side if side != 0.0 else 0.0) + math.log1p(math.exp(-abs(score)))
+
+
+@helper
+def logistic_slope(score, target):
+    """Derivative of `logistic_cost` by the score: `sigmoid(score) - target`, with the digits of a sure answer."""
+    return (1.0 - target) - sigmoid(-score) if score > 0.0 else sigmoid(score) - target
 
 
 @layer(
@@ -94,21 +116,21 @@ def cross_entropy_dx(n, c, dcost, x, label, weight, floor):
 class SoftmaxWithLoss:
     """Minus the logarithm of the softmax probability of the right class.
 
-    `loss = (log(sum over c of exp(x[c])) - x[label]) * factor`, times `weight` where the row has one; the largest
-    score is taken off first, so that nothing overflows. Rows whose label is `ignore_label` cost nothing, and that
-    label may lie outside the classes; another label outside them costs NaN.
+    `loss = log(sum over c of exp(x[c])) - x[label]`, times `weight` where the row has one; the largest score is taken
+    off first, so that nothing overflows and no digit is lost. Rows whose label is `ignore_label` cost nothing, and
+    that label may lie outside the classes; another label outside them costs NaN.
 
-    Since the network averages the cost over the rows, `factor` turns the mean into what `normalization` says: `VALID`
-    the mean over the rows that are not ignored, `BATCH_SIZE` the mean over all rows, `NONE` the sum. Caffe has `VALID`
-    when nothing is set, and its `FULL` is `BATCH_SIZE` here, where every row has one label. Weights change no divisor;
-    in ONNX a weight belongs to a class and the mean divides by the weights. `softlabel_softmax_cost` takes a share of
-    every class in place of one label.
+    The loss of the network is what `normalization` says: with `VALID` the mean over the rows that are not ignored,
+    with `BATCH_SIZE` the mean over all rows, with `NONE` the sum. Caffe has `VALID` when nothing is set, and its `FULL`
+    is `BATCH_SIZE` here, where every row has one label. Weights change no divisor; in ONNX a weight belongs to a class
+    and the mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place of one label.
     """
 
     x = Input("N C...", "score of every class", seq=(0, 1, 2))
     label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
     weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    loss = Output("N", "cost of every row", loss=True)
+    counted = Temp("N", "what the row adds to the divisor of the loss")
+    loss = Output("N", "cost of every row", loss=True, divisor=counted)
     ignore_label = Int("rows of this class cost nothing", optional=True)
     normalization = Choice(
         "what the loss of the network divides the sum over the rows by",
@@ -120,8 +142,7 @@ class SoftmaxWithLoss:
         default="VALID",
     )
     peak = Temp("N", "largest score")
-    total = Temp("N", "sum of the exponentials")
-    factor = Temp("", "undoes the mean over the rows")
+    norm = Temp("N", "log-sum of the exponentials of the scores below the largest")
     examples = (
         Example(x="4", label="ids<4"),
         Example(x="5x1x1", label="ids<3", weight="scalar", ignore_label=1, normalization="BATCH_SIZE"),
@@ -136,47 +157,45 @@ def softmax_with_loss_labels(label, C, ignore_label):
     return {}
 
 
-@each(SoftmaxWithLoss.peak, SoftmaxWithLoss.total)
+@each(SoftmaxWithLoss.peak, SoftmaxWithLoss.norm)
 def softmax_with_loss_moments(n, x, C):
     peak = x[n, 0]
     for c in range(1, C):
         peak = max(peak, x[n, c])
-    total = 0.0
+    # The largest score adds exactly 1; log1p of the others keeps the digits of a small cost.
+    others = 0.0
+    ties = -1.0
     for c in range(C):
-        total += math.exp(x[n, c] - peak)
-    return peak, total
+        if x[n, c] == peak:
+            ties += 1.0
+        else:
+            others += math.exp(x[n, c] - peak)
+    return peak, math.log1p(others + ties)
 
 
-@each(SoftmaxWithLoss.factor)
-def softmax_with_loss_factor(label, N, ignore_label, normalization):
+@each(SoftmaxWithLoss.counted)
+def softmax_with_loss_counted(n, label, ignore_label, normalization):
     if normalization == "NONE":
-        return real(N)
-    if normalization == "BATCH_SIZE" or ignore_label is None:
-        return 1.0
-    valid = 0
-    for n in range(N):
-        if label[n] != ignore_label:
-            valid += 1
-    return real(N) / real(max(valid, 1))
+        return 0.0
+    return 0.0 if normalization == "VALID" and ignore_label is not None and label[n] == ignore_label else 1.0
 
 
 @each(SoftmaxWithLoss.loss)
-def softmax_with_loss_loss(n, x, label, weight, peak, total, factor, C, ignore_label):
+def softmax_with_loss_loss(n, x, label, weight, peak, norm, C, ignore_label):
     if ignore_label is not None:
         if label[n] == ignore_label:
             return 0.0
         if label[n] < 0 or label[n] >= C:
             return math.nan
-    loss = (math.log(total[n]) + peak[n] - x[n, label[n]]) * factor[0]
+    loss = norm[n] + (peak[n] - x[n, label[n]])
     return loss if weight is None else loss * weight[n]
 
 
 @gradient(SoftmaxWithLoss.x)
-def softmax_with_loss_dx(n, c, dloss, x, label, weight, peak, total, factor, ignore_label):
+def softmax_with_loss_dx(n, c, dloss, x, label, weight, peak, norm, ignore_label):
     if ignore_label is not None and label[n] == ignore_label:
         return 0.0
-    value = math.exp(x[n, c] - peak[n]) / total[n] - (1.0 if c == label[n] else 0.0)
-    slope = value * dloss[n] * factor[0]
+    slope = dloss[n] * excess(x[n, c] - peak[n] - norm[n], 1.0, 1.0 if c == label[n] else 0.0)
     return slope if weight is None else slope * weight[n]
 
 
@@ -206,7 +225,7 @@ def sigmoid_cross_entropy_cost(n, x, target, C, ignore_label):
     cost = 0.0
     for c in range(C):
         if ignore_label is None or target[n, c] != real(ignore_label):
-            cost += max(x[n, c], 0.0) - x[n, c] * target[n, c] + math.log1p(math.exp(-abs(x[n, c])))
+            cost += logistic_cost(x[n, c], target[n, c])
     return cost
 
 
@@ -214,7 +233,7 @@ def sigmoid_cross_entropy_cost(n, x, target, C, ignore_label):
 def sigmoid_cross_entropy_dx(n, c, dcost, x, target, ignore_label):
     if ignore_label is not None and target[n, c] == real(ignore_label):
         return 0.0
-    return dcost[n] * (sigmoid(x[n, c]) - target[n, c])
+    return dcost[n] * logistic_slope(x[n, c], target[n, c])
 
 
 @layer(

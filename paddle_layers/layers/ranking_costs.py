@@ -16,8 +16,8 @@ from paddle_layers.define import (
     real,
 )
 
-from .costs import check_answers
-from .helpers import sigmoid
+from .costs import check_answers, logistic_cost, logistic_slope
+from .helpers import exceeds, sigmoid
 
 LN2 = math.log(2.0)
 
@@ -71,20 +71,19 @@ def rank_cost_labels(label):
 
 @each(RankCost.cost)
 def rank_cost_cost(n, left, right, label, weight):
-    lead = left[n] - right[n]
-    cost = softplus(lead) - real(label[n]) * lead
+    cost = logistic_cost(left[n] - right[n], real(label[n]))
     return cost if weight is None else cost * weight[n]
 
 
 @gradient(RankCost.left)
 def rank_cost_dleft(n, dcost, left, right, label, weight):
-    slope = dcost[n] * (sigmoid(left[n] - right[n]) - real(label[n]))
+    slope = dcost[n] * logistic_slope(left[n] - right[n], real(label[n]))
     return slope if weight is None else slope * weight[n]
 
 
 @gradient(RankCost.right)
 def rank_cost_dright(n, dcost, left, right, label, weight):
-    slope = dcost[n] * (real(label[n]) - sigmoid(left[n] - right[n]))
+    slope = -dcost[n] * logistic_slope(left[n] - right[n], real(label[n]))
     return slope if weight is None else slope * weight[n]
 
 
@@ -123,7 +122,7 @@ class LambdaCost:
 def lambda_cost_rank(t, s, x, S_start):
     rank = 0
     for other in range(S_start[s], S_start[s + 1]):
-        if x[other] > x[t] or (x[other] == x[t] and other < t):
+        if exceeds(x[other], x[t]) or (other < t and not exceeds(x[t], x[other])):
             rank += 1
     return rank
 
@@ -147,9 +146,11 @@ def lambda_cost_best(s, relevance, place, ndcg_num, S_start):
 
 
 @each(LambdaCost.ndcg)
-def lambda_cost_ndcg(s, relevance, rank, best, ndcg_num, S_start):
+def lambda_cost_ndcg(s, x, relevance, rank, best, ndcg_num, S_start):
     found = 0.0
     for t in range(S_start[s], S_start[s + 1]):
+        if math.isnan(x[t]):
+            return math.nan
         if rank[t] < ndcg_num:
             found += gain(relevance[t]) * discount_of(rank[t])
     return found / best[s] if best[s] > 0.0 else 1.0

@@ -17,19 +17,25 @@ from paddle_layers.define import (
     require,
 )
 
-from .costs import check_labels
+from .costs import check_labels, excess
 
 
 @helper
-def log_from(chance, floor):
+def log_from(probability, floor):
     """Logarithm of a probability, flat below `floor`."""
-    return math.log(max(chance, floor))
+    return math.log(max(probability, floor))
 
 
 @helper
-def log_slope(chance, floor):
+def log_rest(probability, floor):
+    """Logarithm of 1 - probability, flat below `floor`; a small probability keeps its digits."""
+    return math.log(floor) if 1.0 - probability < floor else math.log1p(-probability)
+
+
+@helper
+def log_slope(probability, floor):
     """Derivative of `log_from`."""
-    return 1.0 / chance if chance >= floor else 0.0
+    return 0.0 if probability < floor else 1.0 / probability
 
 
 @layer("soft_cross_entropy", elsewhere={"KUnet": "SoftLoss"}, since=1)
@@ -81,7 +87,8 @@ class SoftlabelSoftmaxCost:
     target = Input("N C...", "wanted share of every class", seq=(0, 1, 2), within=(0.0, 1.0))
     weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
     cost = Output("N", "cost of every row", loss=True)
-    norm = Temp("N", "log-sum of the exponentials")
+    peak = Temp("N", "largest score")
+    norm = Temp("N", "log-sum of the exponentials of the scores below the largest")
     mass = Temp("N", "sum of the wanted shares")
     examples = (
         Example(x="4", target="4"),
@@ -90,22 +97,26 @@ class SoftlabelSoftmaxCost:
     )
 
 
-@each(SoftlabelSoftmaxCost.norm)
-def softlabel_softmax_cost_norm(n, x, C):
-    peak = -math.inf
-    for c in range(C):
+@each(SoftlabelSoftmaxCost.peak, SoftlabelSoftmaxCost.norm)
+def softlabel_softmax_cost_moments(n, x, C):
+    peak = x[n, 0]
+    for c in range(1, C):
         peak = max(peak, x[n, c])
-    total = 0.0
+    others = 0.0
+    ties = -1.0
     for c in range(C):
-        total += math.exp(x[n, c] - peak)
-    return peak + math.log(total)
+        if x[n, c] == peak:
+            ties += 1.0
+        else:
+            others += math.exp(x[n, c] - peak)
+    return peak, math.log1p(others + ties)
 
 
 @each(SoftlabelSoftmaxCost.cost)
-def softlabel_softmax_cost_cost(n, x, target, weight, norm, C):
+def softlabel_softmax_cost_cost(n, x, target, weight, peak, norm, C):
     cost = 0.0
     for c in range(C):
-        cost += target[n, c] * (norm[n] - x[n, c])
+        cost += target[n, c] * (norm[n] + (peak[n] - x[n, c]))
     return cost if weight is None else cost * weight[n]
 
 
@@ -118,8 +129,8 @@ def softlabel_softmax_cost_mass(n, target, C):
 
 
 @gradient(SoftlabelSoftmaxCost.x)
-def softlabel_softmax_cost_dx(n, c, dcost, x, target, weight, norm, mass):
-    slope = dcost[n] * (mass[n] * math.exp(x[n, c] - norm[n]) - target[n, c])
+def softlabel_softmax_cost_dx(n, c, dcost, x, target, weight, peak, norm, mass):
+    slope = dcost[n] * excess(x[n, c] - peak[n] - norm[n], mass[n], target[n, c])
     return slope if weight is None else slope * weight[n]
 
 
@@ -138,7 +149,8 @@ class InfogainLoss:
     weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
     gain = State("K C", "what saying class C is worth where K is right", init="identity")
     cost = Output("N", "cost of every row", loss=True)
-    norm = Temp("N", "log-sum of the exponentials")
+    peak = Temp("N", "largest score")
+    norm = Temp("N", "log-sum of the exponentials of the scores below the largest")
     mass = Temp("N", "sum of the gains for the label")
     examples = (
         Example(x="4", label="ids<4"),
@@ -153,22 +165,26 @@ def infogain_loss_sizes(label, C):
     return {"K": C}
 
 
-@each(InfogainLoss.norm)
-def infogain_loss_norm(n, x, C):
-    peak = -math.inf
-    for c in range(C):
+@each(InfogainLoss.peak, InfogainLoss.norm)
+def infogain_loss_moments(n, x, C):
+    peak = x[n, 0]
+    for c in range(1, C):
         peak = max(peak, x[n, c])
-    total = 0.0
+    others = 0.0
+    ties = -1.0
     for c in range(C):
-        total += math.exp(x[n, c] - peak)
-    return peak + math.log(total)
+        if x[n, c] == peak:
+            ties += 1.0
+        else:
+            others += math.exp(x[n, c] - peak)
+    return peak, math.log1p(others + ties)
 
 
 @each(InfogainLoss.cost)
-def infogain_loss_cost(n, x, label, weight, gain, norm, C):
+def infogain_loss_cost(n, x, label, weight, gain, peak, norm, C):
     cost = 0.0
     for c in range(C):
-        cost += gain[label[n], c] * (norm[n] - x[n, c])
+        cost += gain[label[n], c] * (norm[n] + (peak[n] - x[n, c]))
     return cost if weight is None else cost * weight[n]
 
 
@@ -181,8 +197,8 @@ def infogain_loss_mass(n, label, gain, C):
 
 
 @gradient(InfogainLoss.x)
-def infogain_loss_dx(n, c, dcost, x, label, weight, gain, norm, mass):
-    slope = dcost[n] * (mass[n] * math.exp(x[n, c] - norm[n]) - gain[label[n], c])
+def infogain_loss_dx(n, c, dcost, x, label, weight, gain, peak, norm, mass):
+    slope = dcost[n] * excess(x[n, c] - peak[n] - norm[n], mass[n], gain[label[n], c])
     return slope if weight is None else slope * weight[n]
 
 
@@ -215,7 +231,7 @@ class SoftBinaryCrossEntropy:
 def soft_binary_cross_entropy_cost(n, x, target, weight, C, floor):
     cost = 0.0
     for c in range(C):
-        cost -= target[n, c] * log_from(x[n, c], floor) + (1.0 - target[n, c]) * log_from(1.0 - x[n, c], floor)
+        cost -= target[n, c] * log_from(x[n, c], floor) + (1.0 - target[n, c]) * log_rest(x[n, c], floor)
     return cost if weight is None else cost * weight[n]
 
 
@@ -257,9 +273,9 @@ def multi_binary_label_cross_entropy_labels(C, D):
 def multi_binary_label_cross_entropy_cost(n, x, label_start, label_id, weight, C, floor):
     cost = 0.0
     for c in range(C):
-        cost -= log_from(1.0 - x[n, c], floor)
+        cost -= log_rest(x[n, c], floor)
     for p in range(label_start[n], label_start[n + 1]):
-        cost += log_from(1.0 - x[n, label_id[p]], floor) - log_from(x[n, label_id[p]], floor)
+        cost += log_rest(x[n, label_id[p]], floor) - log_from(x[n, label_id[p]], floor)
     return cost if weight is None else cost * weight[n]
 
 

@@ -10,11 +10,12 @@ from paddle_layers.define import (
     Temp,
     each,
     gradient,
+    helper,
     infer,
     layer,
 )
 
-from .costs import check_labels
+from .costs import check_labels, excess
 
 
 @layer("crf", elsewhere={"Paddle": "crf"}, since=1)
@@ -34,7 +35,7 @@ class Crf:
     weight = Input("S", "importance of every sequence", optional=True, seq=(0, 1))
     transitions = Param("R C", "scores of the start, of the end, and of steps between classes", init="zero")
     cost = Output("S", "cost of every sequence", loss=True)
-    alpha = Temp("T:S C", "log-sum of the beginnings that end with this class, this row counted")
+    alpha = Temp("T:S C", "log-sum of the beginnings that end with this class, this row counted, above the labels'")
     beta = Temp("T:S C", "log-sum of the ends that begin with this class, this row counted")
     total = Temp("T:S", "log-sum of all paths")
     surprise = Temp("T:S", "what the row adds to the cost")
@@ -52,36 +53,52 @@ def crf_sizes(label, C):
     return {"R": C + 2}
 
 
+# Every score is taken relative to the label's: the cost is then a sum of small numbers and no difference of large ones,
+# however large the scores and however long the sequence.
+
+
 @each(Crf.alpha, scan="forward")
-def crf_alpha(t, c, before, x, alpha, transitions, C):
+def crf_alpha(t, c, before, x, label, alpha, transitions, C):
+    own = x[t, c] - x[t, label[t]]
     if before < 0:
-        return transitions[0, c] + x[t, c]
+        return own + (transitions[0, c] - transitions[0, label[t]])
+    right = label[before]
     peak = -math.inf
     for i in range(C):
-        peak = max(peak, alpha[before, i] + transitions[2 + i, c])
-    total = 0.0
+        peak = max(peak, step_score(alpha[before, i], alpha[before, right], transitions[2 + i, c]))
+    others = 0.0
+    ties = -1.0
     for i in range(C):
-        total += math.exp(alpha[before, i] + transitions[2 + i, c] - peak)
-    # Only differences between classes matter: with those to class 0, long sequences lose no digits.
-    return x[t, c] + peak + math.log(total) - alpha[before, 0]
+        score = step_score(alpha[before, i], alpha[before, right], transitions[2 + i, c])
+        if score == peak:
+            ties += 1.0
+        else:
+            others += math.exp(score - peak)
+    return own + (peak - transitions[2 + right, label[t]]) + math.log1p(others + ties)
 
 
-@each(Crf.surprise, scan="forward")
-def crf_surprise(t, before, after, x, label, alpha, transitions, C):
-    score = x[t, label[t]]
-    if before < 0:
-        score += transitions[0, label[t]]
-    else:
-        score += transitions[2 + label[before], label[t]]
-    if after >= 0:
-        return alpha[t, 0] - score
+@helper
+def step_score(beginning, right, transition):
+    """Score of a step, relative to the beginning that ends with the right class."""
+    return (beginning - right) + transition
+
+
+@each(Crf.surprise)
+def crf_surprise(t, s, label, alpha, transitions, C, S_start):
+    if t + 1 < S_start[s + 1]:
+        return alpha[t, label[t]]
     peak = -math.inf
     for c in range(C):
-        peak = max(peak, alpha[t, c] + transitions[1, c])
-    total = 0.0
+        peak = max(peak, alpha[t, c] + (transitions[1, c] - transitions[1, label[t]]))
+    others = 0.0
+    ties = -1.0
     for c in range(C):
-        total += math.exp(alpha[t, c] + transitions[1, c] - peak)
-    return peak + math.log(total) - score - transitions[1, label[t]]
+        score = alpha[t, c] + (transitions[1, c] - transitions[1, label[t]])
+        if score == peak:
+            ties += 1.0
+        else:
+            others += math.exp(score - peak)
+    return peak + math.log1p(others + ties)
 
 
 @each(Crf.cost)
@@ -93,27 +110,34 @@ def crf_cost(s, surprise, weight, S_start):
 
 
 @each(Crf.beta, scan="back")
-def crf_beta(t, c, after, x, beta, transitions, C):
+def crf_beta(t, c, after, x, label, beta, transitions, C):
+    own = x[t, c] - x[t, label[t]]
     if after < 0:
-        return transitions[1, c] + x[t, c]
+        return transitions[1, c] + own
     peak = -math.inf
     for i in range(C):
         peak = max(peak, beta[after, i] + transitions[2 + c, i])
     total = 0.0
     for i in range(C):
         total += math.exp(beta[after, i] + transitions[2 + c, i] - peak)
-    return x[t, c] + peak + math.log(total) - beta[after, 0]
+    return own + (peak - beta[after, 0]) + math.log(total)
 
 
 @each(Crf.total)
-def crf_total(t, x, alpha, beta, C):
+def crf_total(t, x, label, alpha, beta, C):
     peak = -math.inf
     for c in range(C):
-        peak = max(peak, alpha[t, c] + beta[t, c] - x[t, c])
+        peak = max(peak, path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, label[t]]))
     total = 0.0
     for c in range(C):
-        total += math.exp(alpha[t, c] + beta[t, c] - x[t, c] - peak)
+        total += math.exp(path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, label[t]]) - peak)
     return peak + math.log(total)
+
+
+@helper
+def path_score(beginning, ending, own):
+    """Score of the paths through a class in a row; both parts count the row."""
+    return (beginning - own) + ending
 
 
 @each(Crf.slope)
@@ -123,8 +147,8 @@ def crf_slope(t, s, dcost, weight):
 
 @gradient(Crf.x)
 def crf_dx(t, c, x, label, alpha, beta, total, slope):
-    chance = math.exp(alpha[t, c] + beta[t, c] - x[t, c] - total[t])
-    return slope[t] * (chance - (1.0 if c == label[t] else 0.0))
+    score = path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, label[t]])
+    return slope[t] * excess(score - total[t], 1.0, 1.0 if c == label[t] else 0.0)
 
 
 @gradient(Crf.transitions)
@@ -139,8 +163,10 @@ def crf_dtransitions(r, c, dx, label, transitions, alpha, beta, total, slope, be
     for t in range(T):
         before = before_of[t]
         if before >= 0:
-            chance = math.exp(alpha[before, i] - alpha[before, 0] + transitions[r, c] + beta[t, c] - total[t])
-            change += slope[t] * (chance - (1.0 if label[before] == i and label[t] == c else 0.0))
+            right = label[before]
+            step = step_score(alpha[before, i], alpha[before, right], transitions[r, c])
+            score = (step - transitions[2 + right, label[t]]) + beta[t, c]
+            change += slope[t] * excess(score - total[t], 1.0, 1.0 if right == i and label[t] == c else 0.0)
     return change
 
 
