@@ -48,13 +48,13 @@ def products(column, left, first, right, other, h, width, one):
 
 
 @njit(error_model="numpy")
-def to_probabilities(column, rows, others, logsum, h, shift, causal, factor):
+def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor):
     """Scores become probabilities; `shift` is the difference of the places of row and key 0 in their sequence."""
     for i in range(rows[1] - rows[0]):
-        low = logsum[rows[0] + i, h]
+        at = rows[0] + i
         seen = min(others[1] - others[0], shift + i + 1) if causal else others[1] - others[0]
         line = column[i * BLOCK : i * BLOCK + others[1] - others[0]]
-        exp_all(line[: max(seen, 0)], factor, low)
+        exp_all(line[: max(seen, 0)], factor, peak[at, h], norm[at, h])
         line[max(seen, 0) :] = column.dtype.type(0)
 
 
@@ -75,26 +75,26 @@ def head_bounds(unit, H, S_start, R_start):
 
 
 @njit(error_model="numpy")
-def add_to_logsum(logsum, t, h, line, factor):
-    """The logarithm of the sum of what it was and the exponentials of some scores, which take their places."""
-    peak = line[0]
+def add_to_sum(peak, total, t, h, line, factor):
+    """Add the exponentials of some scores, which take their places, to those of the ones before."""
+    best = line[0]
     for j in range(1, len(line)):
-        peak = max(peak, line[j])
-    before = logsum[t, h]
-    peak = max(factor * peak, before)
-    total = math.exp(before - peak)
-    exp_all(line, factor, peak)
+        best = max(best, line[j])
+    before = peak[t, h]
+    best = max(factor * best, before)
+    added = total[t, h] * math.exp(before - best)
+    exp_all(line, factor, best, line.dtype.type(0))
     for j in range(len(line)):
-        total += line[j]
-    logsum[t, h] = peak + math.log(total)
+        added += line[j]
+    peak[t, h], total[t, h] = best, added
 
 
 @njit(error_model="numpy")
-def block_probabilities(column, query, keys, logsum, rows, others, h, begin, low, causal, factor):
+def block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor):
     """The probabilities of a block of keys for a block of queries."""
-    width, one = query.shape[1] // logsum.shape[1], query.dtype.type(1)
+    width, one = query.shape[1] // peak.shape[1], query.dtype.type(1)
     products(column, query, rows, keys, others, h, width, one)
-    to_probabilities(column, rows, others, logsum, h, (rows[0] - begin) - (others[0] - low), causal, factor)
+    to_probabilities(column, rows, others, peak, norm, h, (rows[0] - begin) - (others[0] - low), causal, factor)
 
 
 @njit(error_model="numpy")
@@ -137,9 +137,9 @@ def two_blocks(scratch, part):
     return scratch[2 * part * size : (2 * part + 1) * size], scratch[(2 * part + 1) * size : (2 * part + 2) * size]
 
 
-@replaces("multi_head_attention_logsum")
+@replaces("multi_head_attention_moments")
 @njit(error_model="numpy")
-def attention_logsum(first, last, logsum, query, keys, S_start, R_start, scratch, H, causal, scale):
+def attention_moments(first, last, peak, norm, query, keys, S_start, R_start, scratch, H, causal, scale):
     one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
     count, (column, _) = min(units, PARTS), two_blocks(scratch, first)
     for unit in range(units * first // count, units * last // count):
@@ -147,7 +147,7 @@ def attention_logsum(first, last, logsum, query, keys, S_start, R_start, scratch
         for top in range(begin, end, BLOCK):
             rows = (top, min(top + BLOCK, end))
             for i in range(rows[0], rows[1]):
-                logsum[i, h] = -math.inf
+                peak[i, h], norm[i, h] = -math.inf, 0
             for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
                 others = (left, min(left + BLOCK, high))
                 products(column, query, rows, keys, others, h, query.shape[1] // H, one)
@@ -155,12 +155,14 @@ def attention_logsum(first, last, logsum, query, keys, S_start, R_start, scratch
                 for i in range(rows[1] - rows[0]):
                     seen = min(others[1] - others[0], shift + i + 1) if causal else others[1] - others[0]
                     if seen > 0:
-                        add_to_logsum(logsum, rows[0] + i, h, column[i * BLOCK : i * BLOCK + seen], factor)
+                        add_to_sum(peak, norm, rows[0] + i, h, column[i * BLOCK : i * BLOCK + seen], factor)
+            for i in range(rows[0], rows[1]):
+                norm[i, h] = math.log(norm[i, h]) if norm[i, h] > 0 else norm[i, h]
 
 
 @njit(error_model="numpy")
 def add_weighted(
-    trans, first, last, target, source, query, keys, logsum, S_start, R_start, scratch, keep, H, scale, causal
+    trans, first, last, target, source, query, keys, peak, norm, S_start, R_start, scratch, keep, H, scale, causal
 ):  # fmt: skip
     """Products of the probabilities, or of their transpose, with a head's columns, of the units of some parts."""
     one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
@@ -173,13 +175,13 @@ def add_weighted(
             rows = (top, min(top + BLOCK, end))
             for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
                 others = (left, min(left + BLOCK, high))
-                block_probabilities(column, query, keys, logsum, rows, others, h, begin, low, causal, factor)
+                block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
                 add_product(trans, column, rows, others, source, target, (h, H), one)
 
 
 @njit(error_model="numpy")
 def add_sloped(
-    trans, first, last, target, source, dy, query, keys, values, logsum, drift, S_start, R_start, scratch, keep, H,
+    trans, first, last, target, source, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch, keep, H,
     scale, causal,
 ):  # fmt: skip
     """The same with the gradients of the products in the place of the probabilities."""
@@ -193,7 +195,7 @@ def add_sloped(
             rows = (top, min(top + BLOCK, end))
             for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
                 others = (left, min(left + BLOCK, high))
-                block_probabilities(column, query, keys, logsum, rows, others, h, begin, low, causal, factor)
+                block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
                 products(slopes, dy, rows, values, others, h, values.shape[1] // H, one)
                 to_slopes(column, slopes, rows, others, drift, h, factor)
                 add_product(trans, slopes, rows, others, source, target, (h, H), one)
@@ -201,39 +203,41 @@ def add_sloped(
 
 @replaces("multi_head_attention_y")
 @njit(error_model="numpy")
-def attention_y(first, last, y, query, keys, values, logsum, S_start, R_start, scratch, H, causal, scale):
+def attention_y(first, last, y, query, keys, values, peak, norm, S_start, R_start, scratch, H, causal, scale):
     add_weighted(
-        0, first, last, y, values, query, keys, logsum, S_start, R_start, scratch, False, H, scale, causal
+        0, first, last, y, values, query, keys, peak, norm, S_start, R_start, scratch, False, H, scale, causal
     )  # fmt: skip
 
 
 @replaces("multi_head_attention_dvalues")
 @njit(error_model="numpy")
 def attention_dvalues(
-    first, last, dvalues, dy, query, keys, logsum, S_start, R_start, scratch, accumulate, H, causal, scale
+    first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, causal, scale
 ):  # fmt: skip
     add_weighted(
-        1, first, last, dvalues, dy, query, keys, logsum, S_start, R_start, scratch, accumulate, H, scale, causal
+        1, first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, scale, causal
     )  # fmt: skip
 
 
 @replaces("multi_head_attention_dquery")
 @njit(error_model="numpy")
 def attention_dquery(
-    first, last, dquery, dy, query, keys, values, logsum, drift, S_start, R_start, scratch, accumulate, H, causal, scale
+    first, last, dquery, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch, accumulate, H, causal,
+    scale,
 ):  # fmt: skip
     add_sloped(
-        0, first, last, dquery, keys, dy, query, keys, values, logsum, drift, S_start, R_start, scratch, accumulate, H,
-        scale, causal,
+        0, first, last, dquery, keys, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch,
+        accumulate, H, scale, causal,
     )  # fmt: skip
 
 
 @replaces("multi_head_attention_dkeys")
 @njit(error_model="numpy")
 def attention_dkeys(
-    first, last, dkeys, dy, query, keys, values, logsum, drift, S_start, R_start, scratch, accumulate, H, causal, scale
+    first, last, dkeys, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch, accumulate, H, causal,
+    scale,
 ):  # fmt: skip
     add_sloped(
-        1, first, last, dkeys, query, dy, query, keys, values, logsum, drift, S_start, R_start, scratch, accumulate, H,
-        scale, causal,
+        1, first, last, dkeys, query, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch,
+        accumulate, H, scale, causal,
     )  # fmt: skip

@@ -61,14 +61,14 @@ def expm1(v):
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def exp_all(values, factor, shift):
-    """exp(factor * value - shift) for a vector, in place; the exponents are below `LARGE`."""
+def exp_all(values, factor, peak, norm):
+    """exp(factor * value - peak - norm) for a vector, in place; the exponents are below `LARGE`."""
     if values.itemsize == 8:
         for k in range(values.size):
-            values[k] = math.exp(factor * values[k] - shift)
+            values[k] = math.exp(factor * values[k] - peak - norm)
         return
     for k in range(values.size):
-        v = f32(factor * values[k] - shift)
+        v = f32(factor * values[k] - peak - norm)
         scale, p = octave_and_rest(-LARGE if v < -LARGE else v)
         values[k] = scale + scale * p
 

@@ -36,7 +36,7 @@ class MultiHeadAttention:
 
     Nothing is projected: put an `fc` before every input and behind the output, as Paddle's `multi_head_attention`
     network does. Where there is no key at all the output is zero; torch gives NaN. The probabilities are never stored:
-    the logarithm of their denominators is kept and they are computed again (Dao 2023).
+    the largest score and the logarithm of the denominator are kept and they are computed again (Dao 2023).
     """
 
     query = Input("T:S D", "what each row looks for", seq=(1,))
@@ -46,7 +46,8 @@ class MultiHeadAttention:
     num_heads = Int("parts into which the columns are cut", default=1, min=1, axis="H")
     causal = Bool("the row at a place sees keys up to the same place in their sequence only", default=False)
     scale = Float("factor of the products; when absent: one over the root of a head's columns", optional=True)
-    logsum = Temp("T H", "logarithm of the sum of the exponentials")
+    peak = Temp("T H", "largest score")
+    norm = Temp("T H", "logarithm of the sum of the exponentials, the largest one being 1")
     drift = Temp("T H", "mean of the gradients of the probabilities, weighted by them")
     examples = (
         Example(query="sequence of 2", keys="sequence of 2", values="sequence of 3"),
@@ -62,8 +63,8 @@ def multi_head_attention_sizes(D, E, H):
     return {}
 
 
-@each(MultiHeadAttention.logsum)
-def multi_head_attention_logsum(t, h, s, query, keys, S_start, R_start, D, H, causal, scale):
+@each(MultiHeadAttention.peak, MultiHeadAttention.norm)
+def multi_head_attention_moments(t, h, s, query, keys, S_start, R_start, D, H, causal, scale):
     width = D // H
     factor = 1.0 / math.sqrt(real(width)) if scale is None else scale
     peak = -math.inf
@@ -79,11 +80,12 @@ def multi_head_attention_logsum(t, h, s, query, keys, S_start, R_start, D, H, ca
                 peak = score
             else:
                 total += math.exp(score - peak)
-    return peak if total == 0.0 else peak + math.log(total)
+    # Kept apart, since large scores would take the digits of the logarithm, and the weights would not add up to one.
+    return peak, 0.0 if total == 0.0 else math.log(total)
 
 
 @each(MultiHeadAttention.y)
-def multi_head_attention_y(t, e, s, query, keys, values, logsum, S_start, R_start, D, E, H, causal, scale):
+def multi_head_attention_y(t, e, s, query, keys, values, peak, norm, S_start, R_start, D, E, H, causal, scale):
     width = D // H
     factor = 1.0 / math.sqrt(real(width)) if scale is None else scale
     h = e // (E // H)
@@ -93,7 +95,7 @@ def multi_head_attention_y(t, e, s, query, keys, values, logsum, S_start, R_star
             score = 0.0
             for d in range(h * width, (h + 1) * width):
                 score += query[t, d] * keys[k, d]
-            total += math.exp(factor * score - logsum[t, h]) * values[k, e]
+            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * values[k, e]
     return total
 
 
@@ -107,7 +109,7 @@ def multi_head_attention_drift(t, h, dy, y, E, H):
 
 @gradient(MultiHeadAttention.query)
 def multi_head_attention_dquery(
-    t, d, s, dy, query, keys, values, logsum, drift, S_start, R_start, D, E, H, causal, scale
+    t, d, s, dy, query, keys, values, peak, norm, drift, S_start, R_start, D, E, H, causal, scale
 ):
     width = D // H
     depth = E // H
@@ -122,13 +124,13 @@ def multi_head_attention_dquery(
             slope = -drift[t, h]
             for e in range(h * depth, (h + 1) * depth):
                 slope += dy[t, e] * values[k, e]
-            total += math.exp(factor * score - logsum[t, h]) * slope * keys[k, d]
+            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * slope * keys[k, d]
     return factor * total
 
 
 @gradient(MultiHeadAttention.keys)
 def multi_head_attention_dkeys(
-    k, d, r, dy, query, keys, values, logsum, drift, S_start, R_start, D, E, H, causal, scale
+    k, d, r, dy, query, keys, values, peak, norm, drift, S_start, R_start, D, E, H, causal, scale
 ):
     width = D // H
     depth = E // H
@@ -143,12 +145,12 @@ def multi_head_attention_dkeys(
             slope = -drift[t, h]
             for e in range(h * depth, (h + 1) * depth):
                 slope += dy[t, e] * values[k, e]
-            total += math.exp(factor * score - logsum[t, h]) * slope * query[t, d]
+            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * slope * query[t, d]
     return factor * total
 
 
 @gradient(MultiHeadAttention.values)
-def multi_head_attention_dvalues(k, e, r, dy, query, keys, logsum, S_start, R_start, D, E, H, causal, scale):
+def multi_head_attention_dvalues(k, e, r, dy, query, keys, peak, norm, S_start, R_start, D, E, H, causal, scale):
     width = D // H
     factor = 1.0 / math.sqrt(real(width)) if scale is None else scale
     h = e // (E // H)
@@ -158,7 +160,7 @@ def multi_head_attention_dvalues(k, e, r, dy, query, keys, logsum, S_start, R_st
             score = 0.0
             for d in range(h * width, (h + 1) * width):
                 score += query[t, d] * keys[k, d]
-            total += math.exp(factor * score - logsum[t, h]) * dy[t, e]
+            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * dy[t, e]
     return total
 
 
