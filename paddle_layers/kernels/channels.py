@@ -111,7 +111,7 @@ def batch_norm_moments(
     zero, count = one - one, x.dtype.type(N * pixels)
     for part in range(first, last):
         low, high = C * part // parts, C * (part + 1) // parts
-        if use_global_stats is None and not training:
+        if N == 0 or (use_global_stats is None and not training):
             mean[low:high] = running_mean[low:high]
             var[low:high] = running_var[low:high]
         else:

@@ -34,7 +34,8 @@ class BatchNorm:
 
     `y = (x - mean) / sqrt(var + epsilon) * gain + bias` (Ioffe and Szegedy 2015), mean and variance of a channel over
     all rows and pixels, the variance divided by their number. The running averages move with every step of training:
-    `running = momentum * running + (1 - momentum) * batch`; the test phase uses them.
+    `running = momentum * running + (1 - momentum) * batch`; the test phase uses them. A batch without rows has no
+    averages: it takes the running ones and leaves them as they are.
 
     Paddle: `momentum` is its `moving_average_fraction`, 0.9. Caffe: 0.999, the running variance is the unbiased one
     (`unbiased`), and `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
@@ -69,7 +70,7 @@ class BatchNorm:
 
 @each(BatchNorm.mean, BatchNorm.var, BatchNorm.scale)
 def batch_norm_moments(c, x, running_mean, running_var, epsilon, use_global_stats, training):
-    if use_global_stats or (use_global_stats is None and not training):
+    if use_global_stats or (use_global_stats is None and not training) or x.shape[0] == 0:
         return running_mean[c], running_var[c], 1.0 / math.sqrt(running_var[c] + epsilon)
     count = real(x.shape[0] * x.shape[2])
     total = 0.0
@@ -91,7 +92,7 @@ def batch_norm_y(n, c, i, x, mean, scale, gain):
 
 @update(BatchNorm.running_mean, BatchNorm.running_var)
 def batch_norm_move(c, x, running_mean, running_var, mean, var, momentum, use_global_stats, unbiased):
-    if use_global_stats:
+    if use_global_stats or x.shape[0] == 0:
         return running_mean[c], running_var[c]
     batch = var[c]
     if unbiased:
