@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -32,17 +34,17 @@ def pairs(places, upper, lower, top, W):
     """Maxima of a row of whole windows of 2 x 2 pixels, 2 apart: two matches and a final, so that vectors are used.
 
     `upper` and `lower` are the two rows of pixels, `top` the position of the first. The first of equal pixels wins,
-    as everywhere; where a pixel is NaN, another one of its window may be the winner than by the point function.
+    as everywhere; of several NaN in a window, another one may be the winner than by the point function.
     """
     for q in range(places.size):
         left = np.uint64(2) * np.uint64(q)
         right = left + np.uint64(1)
-        high = upper[right] > upper[left]
-        low = lower[right] > lower[left]
+        high = (upper[right] > upper[left]) | math.isnan(upper[right])
+        low = (lower[right] > lower[left]) | math.isnan(lower[right])
         best = upper[right] if high else upper[left]
         rival = lower[right] if low else lower[left]
         above, below = 1 if high else 0, W + 1 if low else W
-        places[q] = top + 2 * q + (below if rival > best else above)
+        places[q] = top + 2 * q + (below if (rival > best) | math.isnan(rival) else above)
 
 
 @tuned("pool", "pool_where", items=slices, work=operations, least=WORTH_IT, when=is_maximum)
@@ -68,7 +70,7 @@ def pool_where(first, last, where, x, pool_size, pool_size_y, stride, stride_y, 
                     for h in range(max(0, top), min(H, top + pool_size_y)):
                         for w in range(max(0, left), min(W, left + pool_size)):
                             pixel = pixels[np.uint64((plane * H + h) * W + w)]
-                            wins = (pixel > best) | (where_best < 0)
+                            wins = (pixel > best) | (where_best < 0) | (math.isnan(pixel) & (not math.isnan(best)))
                             best = pixel if wins else best
                             where_best = h * W + w if wins else where_best
                     places[np.uint64(to + q)] = where_best

@@ -5,6 +5,7 @@ import math
 from paddle_layers.define import Example, Input, Int, Stat, Temp, each, fill, infer, layer, real, require, result
 
 from .costs import check_labels
+from .helpers import exceeds
 
 
 @layer("ctc_edit_distance", elsewhere={"Paddle": "ctc_edit_distance"}, since=1)
@@ -41,7 +42,7 @@ def ctc_edit_distance_labels(label, C, blank):
 def ctc_edit_distance_guess(t, x, C):
     best = 0
     for c in range(1, C):
-        if x[t, c] > x[t, best]:
+        if exceeds(x[t, c], x[t, best]):
             best = c
     return best
 

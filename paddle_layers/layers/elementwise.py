@@ -15,6 +15,8 @@ from paddle_layers.define import (
     require,
 )
 
+from .helpers import exceeds
+
 
 @layer(
     "addto",
@@ -114,7 +116,7 @@ def eltwise_dx(which, i, dy, x, operation, coefficients):
         if operation == "PROD":
             if j != which:
                 value *= x[j][i]
-        elif x[j][i] > x[which][i] or (j < which and x[j][i] == x[which][i]):
+        elif exceeds(x[j][i], x[which][i]) or (j < which and not exceeds(x[which][i], x[j][i])):
             value = 0.0
     return value
 

@@ -64,7 +64,8 @@ def classification_error_labels(label, C, top_k):
 def classification_error_wrong(n, x, label, weight, C, top_k, threshold):
     share = 1.0 if weight is None else weight[n]
     if C == 1:
-        return 0.0 if (x[n, 0] > threshold) == (label[n] == 1) else share
+        right = x[n, 0] > threshold if label[n] == 1 else x[n, 0] <= threshold
+        return 0.0 if right else share
     others = 0
     for c in range(C):
         if c != label[n] and not x[n, c] < x[n, label[n]]:
@@ -88,9 +89,10 @@ class PrecisionRecall:
 
     Precision is the share of the rows found that are right, recall the share of the rows of the class that are found,
     `F1 = 2 * correct / (found + wanted)`. A row is found to be of the class with the best score, the first of equal
-    ones; a single score says yes (class 1) where it is above `threshold`. Without `positive_label` each number is the
-    plain mean (macro average) over the classes that have it: a class that is never found has no precision. `accuracy`
-    is the share of all rows that are right: Paddle's micro average, which is the same for all three.
+    ones, and of none where a score is not a number; a single score says yes (class 1) where it is above `threshold`.
+    Without `positive_label` each number is the plain mean (macro average) over the classes that have it: a class that
+    is never found has no precision. `accuracy` is the share of all rows that are right: Paddle's micro average, which
+    is the same for all three.
     """
 
     x = Input("N C...", "score or probability of every class", seq=(0, 1, 2))
@@ -98,7 +100,7 @@ class PrecisionRecall:
     weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
     positive_label = Int("the class that is looked for; all of them when absent", min=0, optional=True)
     threshold = Float("where a single score says yes", default=0.5, aliases=("classification_threshold",))
-    guess = Temp("N", "class that was found", kind="INT")
+    guess = Temp("N", "class that was found, -1 where a score is not a number", kind="INT")
     correct = Stat("K", "rows of the class rightly found, weighted")
     found = Stat("K", "rows found to be of the class, weighted")
     wanted = Stat("K", "rows of the class, weighted")
@@ -123,6 +125,9 @@ def precision_recall_classes(label, C, positive_label):
 
 @each(PrecisionRecall.guess)
 def precision_recall_guess(n, x, C, threshold):
+    for c in range(C):
+        if math.isnan(x[n, c]):
+            return -1
     if C == 1:
         return 1 if x[n, 0] > threshold else 0
     best = 0

@@ -10,6 +10,18 @@ PHILOX_STEP = 0x9E3779B9
 
 
 @helper
+def exceeds(v, best):
+    """Whether `v` is the new maximum where `best` was it: the first of equal ones stays, and NaN once it came."""
+    return v > best or (math.isnan(v) and not math.isnan(best))
+
+
+@helper
+def gate(v, share):
+    """`v * share`: 0 for a share of 0, of infinity too."""
+    return v * share if share != 0.0 else 0.0
+
+
+@helper
 def sigmoid(v):
     """Logistic function 1 / (1 + exp(-v)), without overflow for any `v`."""
     e = math.exp(-abs(v))

@@ -90,16 +90,16 @@ def huber_classification_labels(label):
 @each(HuberClassification.cost)
 def huber_classification_cost(n, x, label):
     a = x[n] if label[n] == 1 else -x[n]
-    if a < -1.0:
-        return -4.0 * a
-    return (1.0 - a) * (1.0 - a) if a < 1.0 else 0.0
+    if a >= 1.0:
+        return 0.0
+    return -4.0 * a if a < -1.0 else (1.0 - a) * (1.0 - a)
 
 
 @gradient(HuberClassification.x)
 def huber_classification_dx(n, dcost, x, label):
     sign = 1.0 if label[n] == 1 else -1.0
     a = sign * x[n]
-    return -2.0 * sign * dcost[n] * (1.0 - max(a, -1.0)) if a < 1.0 else 0.0
+    return 0.0 if a >= 1.0 else -2.0 * sign * dcost[n] * (1.0 - max(a, -1.0))
 
 
 @layer("contrastive_loss", elsewhere={"Caffe": "ContrastiveLoss"}, since=1)

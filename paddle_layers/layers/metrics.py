@@ -5,6 +5,7 @@ import math
 from paddle_layers.define import Example, Input, Int, Output, Stat, each, infer, layer, require, result
 
 from .costs import check_labels
+from .helpers import exceeds
 
 
 @layer(
@@ -67,7 +68,7 @@ def accuracy_share(hits, rows):
 
 @layer("maxid", elsewhere={"Paddle": "maxid", "Caffe": "ArgMax", "Mocha": "ArgmaxLayer", "ONNX": "ArgMax"}, since=1)
 class MaxId:
-    """Number of the best score of every row; of equal scores the first.
+    """Number of the best score of every row; of equal scores the first, and NaN before all others.
 
     Paddle gives `beam_size` ids a row inside its beam search and one elsewhere, Caffe `top_k` of them as real
     numbers; here it is one id, which an embedding takes as it is.
@@ -86,6 +87,6 @@ class MaxId:
 def maxid_y(n, x, C):
     best = 0
     for c in range(1, C):
-        if x[n, c] > x[n, best]:
+        if exceeds(x[n, c], x[n, best]):
             best = c
     return best

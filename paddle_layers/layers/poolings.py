@@ -17,6 +17,8 @@ from paddle_layers.define import (
     require,
 )
 
+from .helpers import exceeds
+
 
 @layer(
     "pool",
@@ -38,8 +40,9 @@ class Pool:
     `rounding` says. As in Paddle, the attributes that end in `_y` speak of rows and those without of columns, and a
     `_y` that is absent equals the other.
 
-    Padding never wins a maximum. Of equal maxima the first in reading order wins and gets the whole gradient, as in
-    Caffe; in Paddle every one of them gets it. A window without a pixel, which only `CEIL_ALL` makes, gives 0.
+    Padding never wins a maximum, NaN always does. Of equal maxima the first in reading order wins and gets the whole
+    gradient, as in Caffe; in Paddle every one of them gets it. A window without a pixel, which only `CEIL_ALL` makes,
+    gives 0.
 
     What the systems do, and how to say it here:
 
@@ -133,7 +136,7 @@ def pool_where(
     where = -1
     for h in range(max(0, p * stride_y - padding_y), min(H, p * stride_y - padding_y + rows)):
         for w in range(max(0, q * stride - padding), min(W, q * stride - padding + columns)):
-            if where < 0 or x[n, c, h, w] > x[n, c, where // W, where % W]:
+            if where < 0 or exceeds(x[n, c, h, w], x[n, c, where // W, where % W]):
                 where = h * W + w
     return where
 

@@ -92,7 +92,7 @@ def rank_auc_area(s, ordered, pairs, S_start):
     for t in range(S_start[s], S_start[s + 1]):
         total += ordered[t]
         whole += pairs[t]
-    return (total / whole, 1.0) if whole > 0.0 else (0.0, 0.0)
+    return (0.0, 0.0) if whole <= 0.0 else (total / whole, 1.0)
 
 
 @result(RankAuc)

@@ -90,7 +90,7 @@ def row_l2_norm_shrink(n, x, C):
     total = 0.0
     for c in range(C):
         total += x[n, c] * x[n, c]
-    return 1.0 / math.sqrt(total) if total > 0.0 else 0.0
+    return 0.0 if total == 0.0 else 1.0 / math.sqrt(total)
 
 
 @each(RowL2Norm.y)

@@ -6,6 +6,8 @@ import numpy as np
 
 from paddle_layers.define import Choice, Example, Input, Int, Output, Temp, each, gradient, layer, real, starts
 
+from .helpers import exceeds
+
 
 def _level() -> Choice:
     return Choice(
@@ -42,7 +44,7 @@ def seq_max_pool_place(s, c, x, S_start):
         return -1
     best = S_start[s]
     for t in range(S_start[s] + 1, S_start[s + 1]):
-        if x[t, c] > x[best, c]:
+        if exceeds(x[t, c], x[best, c]):
             best = t
     return best
 
@@ -184,7 +186,7 @@ def seq_window_pool_dx(t, c, s, dy, x, W_start, T_start, stride, strategy):
     if strategy == "MAX":
         best = first
         for u in range(first + 1, last):
-            if x[u, c] > x[best, c]:
+            if exceeds(x[u, c], x[best, c]):
                 best = u
         return slope if t == best else 0.0
     if strategy == "AVERAGE":

@@ -17,6 +17,8 @@ from paddle_layers.define import (
     starts,
 )
 
+from .helpers import exceeds
+
 
 @layer("expand", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "expand"}, since=1)
 class Expand:
@@ -209,7 +211,7 @@ def kmax_seq_score_y(s, k, x, S_start):
     for t in range(S_start[s], S_start[s + 1]):
         rank = 0
         for u in range(S_start[s], S_start[s + 1]):
-            if x[u] > x[t] or (x[u] == x[t] and u < t):
+            if exceeds(x[u], x[t]) or (u < t and not exceeds(x[t], x[u])):
                 rank += 1
         if rank == k:
             return real(t - S_start[s])
