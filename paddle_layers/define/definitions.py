@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import keyword
+import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +14,9 @@ from .attributes import Attribute, Attributes
 from .errors import DefinitionError, InvalidAttributes, suggestion
 
 C = TypeVar("C", bound=type)
+
+LOADING = threading.RLock()
+"""Held while definitions are imported and completed: another thread waits until they are all there."""
 
 HEADER_NAMES = frozenset(
     {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .attributes import Attribute, Attributes, Bool
 from .common import COMMON
-from .definitions import Definition
+from .definitions import LOADING, Definition
 from .errors import InvalidAttributes
 from .examples import Example
 from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
@@ -137,8 +137,10 @@ class LayerDefinition(Definition):
         if not self._complete:
             from .completeness import check_complete
 
-            check_complete(self)
-            self._complete = True
+            with LOADING:
+                if not self._complete:
+                    check_complete(self)
+                    self._complete = True
         return self
 
     @cached_property

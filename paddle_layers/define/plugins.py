@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from .definitions import Definition
+from .definitions import LOADING, Definition
 from .errors import DefinitionError
 from .installed import Plugin, PluginWarning, installed_plugins, plain, refusal
 from .layers import LayerDefinition
@@ -49,11 +49,12 @@ def broken_plugin(name: str) -> Plugin | None:
 
 
 def _load_all(plugins: list[Plugin]) -> bool:
-    pending = [plugin for plugin in plugins if not plugin.started]
-    for plugin in pending:
-        plugin.started = True
-    for plugin in pending:
-        _load(plugin)
+    with LOADING:
+        pending = [plugin for plugin in plugins if not plugin.started]
+        for plugin in pending:
+            plugin.started = True
+        for plugin in pending:
+            _load(plugin)
     for plugin in pending:
         if plugin.broken:
             warnings.warn(plugin.report, PluginWarning, 4)

@@ -7,7 +7,7 @@ import pkgutil
 from collections.abc import Iterator
 from typing import Any
 
-from .definitions import Definition
+from .definitions import LOADING, Definition
 from .errors import UnknownName
 
 LIBRARY = "paddle_layers."
@@ -31,7 +31,7 @@ class Registry:
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._entries: dict[str, Definition] = {}
-        self._built_in = False
+        self._loading = self._built_in = False
 
     def add(self, definition: Definition) -> None:
         """Register; refuses a name that is taken, naming both places."""
@@ -53,8 +53,8 @@ class Registry:
         if found is None:
             from .plugins import load_for
 
-            if load_for(name):
-                found = self._entries.get(name)
+            load_for(name)
+            found = self._entries.get(name)
         return found
 
     def __getitem__(self, name: str) -> Any:
@@ -95,10 +95,17 @@ class Registry:
     def _load_built_in(self) -> None:
         if self._built_in:
             return
-        self._built_in = True
-        module = importlib.import_module(BUILT_IN[self.kind])
-        for info in pkgutil.iter_modules(getattr(module, "__path__", ())):
-            importlib.import_module(f"{module.__name__}.{info.name}")
+        with LOADING:
+            if self._loading or self._built_in:  # one of the modules looks something up, or another thread was first
+                return
+            self._loading = True
+            try:
+                module = importlib.import_module(BUILT_IN[self.kind])
+                for info in pkgutil.iter_modules(getattr(module, "__path__", ())):
+                    importlib.import_module(f"{module.__name__}.{info.name}")
+                self._built_in = True
+            finally:
+                self._loading = False
 
 
 registries: dict[str, Registry] = {kind: Registry(kind) for kind in BUILT_IN}

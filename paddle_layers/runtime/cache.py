@@ -8,6 +8,7 @@ import importlib.util
 import os
 import sys
 import tempfile
+import threading
 from pathlib import Path
 from types import ModuleType
 
@@ -65,18 +66,22 @@ def keep_file(path: Path, data: bytes) -> None:
 def load_driver(path: Path, text: str) -> ModuleType:
     """Write the driver if it is not there, atomically, and import it; several processes may race."""
     name = f"paddle_layers_driver_{path.parent.name}_{path.stem}"
-    if name in sys.modules:
-        return sys.modules[name]
-    if not path.exists():
-        keep_file(path, text.encode())
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+    with _IMPORTING:  # a module is in `sys.modules` before it has run: another thread would find it half made
+        if name in sys.modules:
+            return sys.modules[name]
+        if not path.exists():
+            keep_file(path, text.encode())
+        spec = importlib.util.spec_from_file_location(name, path)
+        assert spec is not None
+        assert spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+        return module
+
+
+_IMPORTING = threading.RLock()

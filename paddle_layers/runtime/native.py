@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, prange, types
+from numba import njit, prange, threading_layer, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
@@ -45,6 +46,25 @@ def call_body(typingctx: Any, address: Any, first: Any, last: Any, pointers: Any
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+def threads_are_shared() -> bool:
+    """Whether two threads may run launches at once: numba's simplest thread pool, `workqueue`, would end the process.
+
+    Which pool there is shows when the first launch is cut into pieces; until then there is one launch at a time.
+    """
+    return _pool() not in ("", "workqueue")
+
+
+def _pool() -> str:
+    global _POOL  # noqa: PLW0603  (asked at every pass, and the same from the first launch on)
+    if not _POOL:
+        with contextlib.suppress(ValueError):  # no pool is started yet
+            _POOL = threading_layer()
+    return _POOL
+
+
+_POOL = ""
 
 
 @njit(parallel=True, nogil=True)  # kept as a part of `run_launches`; with a cache of its own numba mixes up the two

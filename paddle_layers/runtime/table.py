@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from .domains import Extent, rows_now
 from .interpreter import interpret
 from .launches import Launch
 from .loop_table import Arguments, LoopTable
-from .native import run_backwards, run_launches
+from .native import run_backwards, run_launches, threads_are_shared
 from .unrolling import sections_of
 
 PIECES = 8
@@ -144,8 +145,14 @@ def _run(rows: NDArray[np.int64]) -> None:
         interpret(rows)
     elif _CUTTING == "backwards":
         run_backwards(rows, 0, len(rows))
-    else:
+    elif threads_are_shared():
         run_launches(rows, 0, len(rows))
+    else:
+        with _ALONE:
+            run_launches(rows, 0, len(rows))
+
+
+_ALONE = threading.Lock()
 
 
 class Sizes:

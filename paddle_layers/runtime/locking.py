@@ -1,0 +1,29 @@
+"""One thread at a time: a net has one set of buffers, so its methods wait for each other."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable
+from typing import Concatenate, ParamSpec, Protocol, TypeVar
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Locked(Protocol):
+    lock: threading.RLock
+
+
+L = TypeVar("L", bound=_Locked)
+
+
+def one_at_a_time(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
+    """Let a method wait until no other thread is in one of the object's methods."""
+
+    @functools.wraps(method)
+    def locked(self: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with self.lock:
+            return method(self, *args, **kwargs)
+
+    return locked

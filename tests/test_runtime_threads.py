@@ -1,0 +1,125 @@
+"""Several threads: the first nets of a process, one net for all, drivers that are being imported."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.runtime.cache import load_driver
+
+TEXT = """
+layer { name: "x" type: "data" data { shape: [4] } }
+layer { name: "label" type: "data" data { data_type: INT size: 3 } }
+layer { name: "scores" type: "fc" input: "x" fc { size: 3 act: "relu" } }
+layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
+"""
+FIRST_LOOK = """
+import threading
+import paddle_layers as pl
+
+start, failed = threading.Barrier(8), []
+
+def look():
+    start.wait()
+    try:
+        pl.loads('layer { name: "x" type: "data" data { shape: [4] } } layer { name: "y" type: "fc" input: "x" }')
+    except pl.ConfigError as error:  # fc has no size
+        failed.extend(one.code for one in error.diagnostics if one.code != "E105")
+    pl.registry["fc"].definition
+
+threads = [threading.Thread(target=look) for _ in range(8)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert not failed, failed
+"""
+
+
+def in_threads(work: Callable[[int], None], count: int) -> None:
+    """Run work(0), work(1) ... at once; raise the first error."""
+    errors: list[BaseException] = []
+
+    def guarded(number: int) -> None:
+        try:
+            work(number)
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(number,)) for number in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if errors:
+        raise errors[0]
+
+
+def test_the_first_threads_of_a_process_find_all_layers() -> None:
+    done = subprocess.run([sys.executable, "-c", FIRST_LOOK], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_driver_is_not_seen_before_it_is_whole(tmp_path: Path) -> None:
+    text = "import time\ntime.sleep(0.2)\nbody = 7\n"
+    found: list[int] = []
+
+    def load(number: int) -> None:
+        time.sleep(0.05 * number)
+        found.append(load_driver(tmp_path / "cpu" / "slow.py", text).body)
+
+    in_threads(load, 4)
+    assert found == [7] * 4
+
+
+def test_threads_may_share_a_net_for_forward_passes() -> None:
+    rows = {count: np.random.default_rng(count).standard_normal((count, 4)) for count in (3, 8)}
+    with pl.Net(pl.loads(TEXT), batch_size=8) as net:
+
+        def run(count: int) -> np.ndarray:
+            feeds = {"x": rows[count], "label": np.zeros(count, np.int64)}
+            return net.forward(feeds, phase="test")["cost"]
+
+        expected = {count: run(count) for count in rows}
+
+        def work(number: int) -> None:
+            for _ in range(100):
+                count = (3, 8)[number % 2]
+                np.testing.assert_array_equal(run(count), expected[count])
+
+        in_threads(work, 4)
+
+
+def test_what_belongs_to_a_pass_is_for_the_thread_that_made_it() -> None:
+    feeds = {"x": np.ones((2, 4)), "label": np.array([0, 1])}
+    with pl.Net(pl.loads(TEXT)) as net:
+        net.forward(feeds)
+        for read in (lambda: net.loss, net.backward, lambda: net.value("cost"), lambda: net.gradient("scores")):
+            with pytest.raises(RuntimeError, match="made by another thread: give every thread that trains a Net"):
+                in_threads(lambda _, read=read: read(), 1)
+        net.backward()
+
+
+def test_nets_of_several_threads_train_side_by_side() -> None:
+    def losses(number: int) -> list[float]:
+        rng = np.random.default_rng(number)
+        with pl.Net(pl.loads(TEXT), seed=number) as net:
+            found = []
+            for _ in range(10):
+                net.forward({"x": rng.standard_normal((600, 4)), "label": rng.integers(0, 3, 600)})
+                net.backward()
+                found.append(net.loss)
+        return found
+
+    expected = [losses(number) for number in range(3)]
+    found: dict[int, list[float]] = {}
+    in_threads(lambda number: found.update({number: losses(number)}), 3)
+    assert [found[number] for number in range(3)] == expected
