@@ -253,6 +253,11 @@ WRONG_FEEDS = {
     "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "it takes real numbers"),
     "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "holds nan in row 0"),
     "fractions as ids": ({"label": np.ones(5)}, "ids are whole numbers"),
+    "infinity": ({"x": np.full((5, 2, 6, 6), np.inf)}, "holds inf in row 0"),
+    "a number too large": (
+        {"x": np.full((5, 2, 6, 6), 1e300)},
+        r"feed `x` holds 1e\+300 at \(0, 0, 0, 0\), which is too large for float32",
+    ),
     "an id out of range": ({"label": np.array([0, 1, 2, 3, 0])}, "holds the id 3 in row 3; ids are 0 to 2"),
     "a negative id": ({"label": np.array([0, 1, 2, -1, 0])}, "holds the id -1 in row 3"),
     "another number of rows": ({"label": np.zeros(4, int)}, "has 4 samples, but `x` has 5"),
@@ -356,3 +361,24 @@ layer { name: "cost" type: "square_error" input: "scores" input: "y" }
         net.backward()
         assert net.loss == 0
         assert not net.arena.gradients.read().any()
+
+
+def test_numbers_that_float32_cannot_hold_are_refused_and_nothing_is_changed(tmp_path):
+    text = (
+        'layer { name: "x" type: "data" data { shape: [2] } } layer { name: "y" type: "fc" input: "x" fc { size: 1 } }'
+    )
+    path = str(tmp_path / "w.safetensors")
+    with pl.Net(pl.loads(text), dtype="float64") as net:
+        net.parameters["y.bias"].value = 1e300
+        net.save(path)
+    with pl.Net(pl.loads(text)) as net:
+        before = {name: parameter.value.copy() for name, parameter in net.parameters.items()}
+        with pytest.raises(WeightsError, match=r"`y.bias` holds 1e\+300 at \(0,\), which is too large for float32"):
+            net.load(path)
+        with pytest.raises(ValueError, match=r"`y.weight` holds -1e\+39 at \(0, 0\), which is too large for float32"):
+            net.parameters["y.weight"].value = -1e39
+        net.forward({"x": np.ones((1, 2))})
+        with pytest.raises(FeedError, match=r"the gradient of `y` holds 1e\+39 at \(0, 0\), which is too large"):
+            net.backward(gradients={"y": np.full((1, 1), 1e39)})
+        for name, values in before.items():
+            np.testing.assert_array_equal(net.parameters[name].value, values)

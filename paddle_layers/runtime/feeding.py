@@ -15,7 +15,7 @@ from .domains import Domain
 from .graph import Graph, Value
 from .own_rows import check_equal_rows, make_early_rows
 from .steps import Layout
-from .values import Csr, FeedError, Sequences, as_csr, as_sequences
+from .values import Csr, FeedError, Sequences, as_csr, as_sequences, too_large
 
 if TYPE_CHECKING:
     from .plan import Plan
@@ -26,13 +26,15 @@ Ints = NDArray[np.int64]
 class Batch:
     """Checked feeds of one step: arrays by name, starts of sequences, rows of each domain."""
 
-    def __init__(self, graph: Graph, feeds: Mapping[str, Any], extra_ids: Mapping[str, frozenset[int]]) -> None:
+    def __init__(
+        self, graph: Graph, feeds: Mapping[str, Any], extra_ids: Mapping[str, frozenset[int]], dtype: str
+    ) -> None:
         self.arrays: dict[str, Any] = {}
         self.starts: dict[tuple[int, int], Ints] = {}
         self.rows: dict[int, int] = {}
         self.layouts: dict[int, Layout] = {}
         """The steps of recurrent groups, by identity."""
-        self._samples = graph.samples
+        self._samples, self._dtype = graph.samples, dtype
         self._first = ""
         for name in feeds:
             if name not in graph.feeds:
@@ -91,7 +93,7 @@ class Batch:
             if given.level != value.type.level:
                 raise FeedError(f"is nested {given.level} deep, but the data layer is {value.type}")
             rows = given.data
-        array = _checked(value.type, rows, extra)
+        array = _checked(value.type, rows, extra, self._dtype)
         if isinstance(given, Sequences):
             self._sequences(value.domain, given, len(array))
         self._set(value.domain if value.type.level else self._samples, len(array), value.name)
@@ -143,9 +145,23 @@ def _checked_starts(starts: Any, total: int | None) -> Ints:
     return array.astype(np.int64)
 
 
-def _checked(type_: Type, rows: Any, extra: frozenset[int]) -> Any:
+def check_gradient(graph: Graph, name: str, given: Any, dtype: str) -> NDArray[Any]:
+    """A gradient that the caller gives for an output. Raises `FeedError` when it does not fit the last batch."""
+    value = graph.values.get(name)
+    if value is None or value.type.kind != "DENSE":
+        raise FeedError(f"`{name}` is no dense output of the network")
+    array = np.asarray(given.data if isinstance(given, Sequences) else given)
+    shape = (value.domain.rows, *value.type.dims)
+    if array.shape != shape:
+        raise FeedError(f"the gradient of `{name}` has the shape {array.shape}; it takes {shape}")
+    if problem := too_large(array, dtype):
+        raise FeedError(f"the gradient of `{name}` {problem}")
+    return array
+
+
+def _checked(type_: Type, rows: Any, extra: frozenset[int], dtype: str) -> Any:
     if type_.kind in ("SPARSE", "SPARSE_INT"):
-        return _checked_csr(type_, as_csr(rows))
+        return _checked_csr(type_, as_csr(rows), dtype)
     array = np.asarray(rows)
     if array.shape == (0,):  # a list without rows does not say what they would be
         array = np.zeros((0, *type_.dims), np.int64)
@@ -158,10 +174,19 @@ def _checked(type_: Type, rows: Any, extra: frozenset[int]) -> Any:
         if not flat:
             wanted = ", ".join(["rows", *map(str, type_.dims)])
             raise FeedError(f"has the shape {array.shape}; it takes ({wanted})")
-    if array.dtype.kind == "f" and not np.isfinite(array).all():
-        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
-        raise FeedError(f"holds {array[place]} in row {place[0]}, at {place}")
-    return array
+    return finite(array, dtype) if array.dtype.kind == "f" else array
+
+
+def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """The numbers in the precision of the network, if all of them are numbers there."""
+    with np.errstate(over="ignore"):
+        converted = array.astype(dtype, copy=False)
+    if np.isfinite(converted).all():
+        return converted
+    if np.isfinite(array).all():
+        raise FeedError(str(too_large(array, dtype)))
+    place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    raise FeedError(f"holds {array[place]} in row {place[0]}, at {place}")
 
 
 def _checked_ids(array: NDArray[Any], size: int, extra: frozenset[int]) -> NDArray[Any]:
@@ -177,14 +202,14 @@ def _checked_ids(array: NDArray[Any], size: int, extra: frozenset[int]) -> NDArr
     return array
 
 
-def _checked_csr(type_: Type, rows: Csr) -> Csr:
+def _checked_csr(type_: Type, rows: Csr, dtype: str) -> Csr:
     start = _checked_starts(rows.start, len(rows.id))
     ids = _checked_ids(np.asarray(rows.id), type_.size, frozenset())
     if type_.kind == "SPARSE":
         if rows.value is None and len(ids):
             raise FeedError("has no values; the data layer is sparse with values")
         value = np.zeros(0) if rows.value is None else np.asarray(rows.value)
-        if value.shape != ids.shape or not np.isfinite(value).all():
-            raise FeedError("needs one finite value for every entry")
-        return Csr(start, ids, value)
+        if value.shape != ids.shape:
+            raise FeedError("needs one value for every entry")
+        return Csr(start, ids, finite(value, dtype))
     return Csr(start, ids, np.ones(0))

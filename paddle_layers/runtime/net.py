@@ -3,30 +3,32 @@
 from __future__ import annotations
 
 import logging
+import threading
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define import State, Type
+from paddle_layers.define import State
 
 from .building import build_graph
 from .compiler import Progress
 from .devices import Device, open_device
-from .feeding import Batch, feed_domains
-from .graph import Graph, Value
+from .feeding import Batch, check_gradient, feed_domains
+from .graph import Value
+from .locking import one_at_a_time
+from .losses import LossSum, loss_sums, total_loss
 from .own_rows import OutgrownError, make_late_rows
 from .parameters import Parameter, ParameterSet
 from .plan import Plan
-from .reshaping import changed_types, extra_ids
+from .reshaping import changed_types, extra_ids, rebuilt
 from .room import check_room
 from .rows import catch_up, mark_row_gradients, row_reads
 from .schedule import Schedule
 from .statistics import Statistics
-from .values import FeedError, Sequences
+from .values import Sequences
 from .weights import LoadReport, load_weights, save_weights
 
 if TYPE_CHECKING:
@@ -44,6 +46,9 @@ class Net:
     phases at once (else at the first batch of a phase), reporting to `progress(done, total, name)`; `keep` names
     values that stay readable beside the network's outputs. Raises `DeviceError` when the device is not there or has
     too little memory.
+
+    Threads may share a net for `forward`, one waits for the other. What belongs to a pass (`loss`, `value`, `backward`)
+    is for the thread that made it; another one gets a `RuntimeError`.
     """
 
     def __init__(
@@ -64,6 +69,7 @@ class Net:
         self.target = open_device(device) if isinstance(device, str) else device
         self.network, self.device, self.dtype, self.seed = network, self.target.name, dtype, seed
         self._progress, self._keep = progress, tuple(keep)
+        self.lock = threading.RLock()
         self.arena = ParameterSet(dtype)
         self._networks = {phase: network.select(phase, level, stages) for phase in ("train", "test")}
         self._graphs = {phase: build_graph(chosen, self.arena, {}) for phase, chosen in self._networks.items()}
@@ -73,6 +79,8 @@ class Net:
         self._plans: dict[tuple[str, Seeds], Plan] = {}
         self._statistics = Statistics(self.target)
         self._running: tuple[str, Plan, Batch] | None = None
+        self._runner = threading.current_thread()
+        """The thread that made the last forward pass."""
         self._rows: tuple[int, ...] = ()
         self._loss: float | None = None
         self._consumed = False
@@ -94,20 +102,18 @@ class Net:
         return {p.name: p for p in self.arena.by_name.values() if isinstance(p.definition, State)}
 
     @property
+    @one_at_a_time
     def loss(self) -> float:
-        """Loss of the last forward pass: over the losses, the sum of weight x mean over the rows."""
-        if self._running is None:
-            raise RuntimeError("there is no loss before the first forward pass")
+        """Loss of the last forward pass: over the costs, the sum of weight x mean over the rows that count."""
         if self._loss is None:
-            phase, plan, _ = self._running
-            graph = self._graphs[phase]
-            self._loss = sum(weight * self._mean(plan, graph.values[name]) for name, weight in graph.losses.items())
+            self._loss = total_loss(self.loss_sums().values())
         return self._loss
 
-    @staticmethod
-    def _mean(plan: Plan, value: Value) -> float:
-        rows = plan.read(plan.values[value.name])
-        return float(rows.sum(dtype=np.float64)) / max(value.domain.rows, 1)
+    @one_at_a_time
+    def loss_sums(self) -> dict[str, LossSum]:
+        """The costs of the last forward pass by name, added up: what the loss over several batches is made of."""
+        phase, plan, _ = self._last_pass("is no loss")
+        return loss_sums(self._graphs[phase], plan)
 
     def memory(self, phase: str) -> int:
         """Bytes of the buffers that the plans of a phase hold now; parameters are not counted."""
@@ -121,6 +127,7 @@ class Net:
         """
         return {phase: [domain.capacity for domain in feed_domains(graph)] for phase, graph in self._graphs.items()}
 
+    @one_at_a_time
     def reserve(self, capacities: Mapping[str, Sequence[int]]) -> None:
         """Give the buffers the room that `capacities()` told."""
         for phase, graph in self._graphs.items():
@@ -132,6 +139,7 @@ class Net:
 
     # ---- running
 
+    @one_at_a_time
     def forward(self, feeds: Mapping[str, Any], phase: str = "train", step: int | None = None) -> dict[str, Any]:
         """Run a batch. Feeds by name of the data layer: arrays with the rows first, ids, `Sequences`, sparse rows.
 
@@ -142,7 +150,7 @@ class Net:
             raise ValueError(f'phase is {phase!r}, must be "train" or "test"')
         self._adapt(phase, feeds)
         graph = self._graphs[phase]
-        batch = Batch(graph, feeds, extra_ids(graph))
+        batch = Batch(graph, feeds, extra_ids(graph), self.dtype)
         if batch.apply_rows(graph):
             self._forget(phase)
         if phase == "train":
@@ -177,7 +185,19 @@ class Net:
         self._running = None
         plan.forward(lambda made: make_late_rows(batch, made, plan))
         self._running, self._loss, self._consumed = (phase, plan, batch), None, False
+        self._runner = threading.current_thread()
 
+    def _last_pass(self, missing: str) -> tuple[str, Plan, Batch]:
+        """The last forward pass. Raises `RuntimeError` when there is none, or when another thread has made it."""
+        if self._running is None:
+            raise RuntimeError(f"there {missing} before the first forward pass")
+        if self._runner is not threading.current_thread():
+            raise RuntimeError(
+                "the last forward pass was made by another thread: give every thread that trains a Net of its own"
+            )
+        return self._running
+
+    @one_at_a_time
     def backward(self, gradients: Mapping[str, Any] | None = None) -> None:
         """Compute the gradients of the last batch: of the loss, or with the given gradients of outputs instead.
 
@@ -186,11 +206,12 @@ class Net:
         """
         if self._running is None or self._running[0] != "train":
             raise RuntimeError('backward needs a forward pass with phase="train" before it')
-        phase, plan, batch = self._running
+        phase, plan, batch = self._last_pass("is nothing to go back from")
         given: dict[str, NDArray[Any]] = {}
-        seeds: Seeds = tuple(self._graphs[phase].losses.items())
+        graph = self._graphs[phase]
+        seeds: Seeds = tuple(graph.losses.items())
         if gradients is not None:
-            given = {name: self._checked_gradient(phase, name, array) for name, array in gradients.items()}
+            given = {name: check_gradient(graph, name, array, self.dtype) for name, array in gradients.items()}
             seeds = tuple((name, None) for name in sorted(gradients))
         elif not seeds:
             raise RuntimeError("the network has no loss: give the gradients of its outputs, backward(gradients={...})")
@@ -217,31 +238,21 @@ class Net:
         for name, value in states.items():
             self.states[name].value = value
 
-    def _checked_gradient(self, phase: str, name: str, array: Any) -> NDArray[Any]:
-        value = self._graphs[phase].values.get(name)
-        if value is None or value.type.kind != "DENSE":
-            raise FeedError(f"`{name}` is no dense output of the network")
-        given = np.asarray(array.data if isinstance(array, Sequences) else array)
-        shape = (value.domain.rows, *value.type.dims)
-        if given.shape != shape:
-            raise FeedError(f"the gradient of `{name}` has the shape {given.shape}; it takes {shape}")
-        return given
-
+    @one_at_a_time
     def gradient(self, name: str) -> NDArray[Any]:
         """Gradient of an output, a value named in `keep`, or one that the config forces (`propagate_down: true`).
 
         There is one after `backward`, if a layer before the value learns or the config forces it; else `KeyError`.
         """
-        if self._running is None or name not in self._running[1].gradients:
+        phase, plan, _ = self._last_pass("are no gradients")
+        if name not in plan.gradients:
             raise KeyError(f"`{name}` has no gradient")
-        value = self._graphs[self._running[0]].values[name]
-        return self._shaped(self._running[1].read(self._running[1].gradients[name]), value).copy()
+        return self._shaped(plan.read(plan.gradients[name]), self._graphs[phase].values[name]).copy()
 
+    @one_at_a_time
     def value(self, name: str) -> Any:
         """An output of the last forward pass, or a value named in `keep`."""
-        if self._running is None:
-            raise RuntimeError("there are no values before the first forward pass")
-        phase, plan, _ = self._running
+        phase, plan, _ = self._last_pass("are no values")
         if name not in {*self._networks[phase].outputs, *self._keep, *self._graphs[phase].feeds}:
             raise KeyError(f"`{name}` is not kept; write Net(network, keep=[{name!r}])")
         return self._read(plan, self._graphs[phase].values[name])
@@ -261,6 +272,7 @@ class Net:
     def _shaped(flat: NDArray[Any], value: Value) -> NDArray[Any]:
         return flat.reshape(value.domain.rows, *value.type.dims)
 
+    @one_at_a_time
     def find_non_finite(self) -> str | None:
         """Name of the first layer whose values are NaN or infinite on the last batch; runs it again step by step."""
         if self._running is None:
@@ -268,16 +280,11 @@ class Net:
         phase, plan, batch = self._running
         self._run_again(phase, plan, batch)
         batch.write(plan)
-        for at, launch in enumerate(plan.launches[: plan.boundary]):
-            plan.run_one(at)
-            for buffer in launch.writes:
-                if buffer.dtype == self.dtype and "scratch" not in buffer.name:
-                    if not np.isfinite(plan.read(buffer)).all():
-                        return launch.op.partition(".")[0]
-        return None
+        return plan.find_non_finite(self.dtype)
 
     # ---- statistics and weights
 
+    @one_at_a_time
     def statistics(self) -> dict[str, float]:
         """What the metric layers counted since the last reset, by `layer.type`.
 
@@ -285,20 +292,24 @@ class Net:
         """
         return self._statistics.results()
 
+    @one_at_a_time
     def reset_statistics(self) -> None:
         """Start counting anew."""
         self._statistics.reset()
 
+    @one_at_a_time
     def save(self, path: str) -> None:
         """Write parameters and states as safetensors, whole or not at all. Raises `SaveError`."""
         save_weights(path, self.arena)
 
+    @one_at_a_time
     def load(self, path: str) -> LoadReport:
         """Read parameters and states by name. Raises `WeightsError` when the file is not of this network."""
         return load_weights(path, self.arena)
 
     # ---- plans
 
+    @one_at_a_time
     def plan(self, phase: str) -> Plan:
         """The plan that the next batch of a phase uses, for tools that look at memory or kernels."""
         return self._plan(phase, self._usual_seeds(phase))
@@ -353,21 +364,10 @@ class Net:
         """Bind the graph anew when dense feeds have other sizes than before. Raises `FeedError` with the reason."""
         changed = changed_types(self._graphs[phase], feeds)
         if changed:
-            self._graphs[phase] = self._rebuilt(phase, changed)
+            self._graphs[phase] = rebuilt(self._graphs[phase], changed, self._networks[phase], self.arena)
             self._forget_all(phase)
             sizes = ", ".join(f"`{name}` is {type_}" for name, type_ in changed.items())
             log.info("planned anew: %s", sizes)
-
-    def _rebuilt(self, phase: str, changed: Mapping[str, Type]) -> Graph:
-        from paddle_layers.define import ShapeError
-
-        graph = self._graphs[phase]
-        types = {name: changed.get(name, value.type) for name, value in graph.feeds.items()}
-        try:
-            return build_graph(self._networks[phase], self.arena, types)
-        except ShapeError as error:
-            sizes = ", ".join(f"`{name}` as {type_}" for name, type_ in changed.items())
-            raise FeedError(f"the network does not take {sizes}: {error.message}") from None
 
     def _forget_all(self, phase: str) -> None:
         self._plans = {key: plan for key, plan in self._plans.items() if key[0] != phase}
@@ -384,6 +384,7 @@ class Net:
         """Wait until the device has done all that was asked of it; the CPU always has."""
         self.target.synchronise()
 
+    @one_at_a_time
     def close(self) -> None:
         """Free everything."""
         self._plans.clear()

@@ -14,6 +14,7 @@ from paddle_layers.define import LayerDefinition, ShapeError, State, registries
 from paddle_layers.define.fields import Param
 
 from .devices import Block, Device, Flat
+from .values import too_large
 
 if TYPE_CHECKING:
     from paddle_layers.config import ParamSettings
@@ -68,6 +69,8 @@ class Parameter:
     @stored.setter
     def stored(self, values: Any) -> None:
         array = np.broadcast_to(np.asarray(values), self.shape)
+        if problem := too_large(array, self.dtype):
+            raise ValueError(f"`{self.name}` {problem}")
         self.blocks["value"].write(self.offset, array, self.dtype)
 
     @property

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_layers.define import Type
+from paddle_layers.define import ShapeError, Type
 
+from .building import build_graph
 from .graph import Graph
-from .values import Csr, Sequences
+from .parameters import ParameterSet
+from .values import Csr, FeedError, Sequences
+
+if TYPE_CHECKING:
+    from paddle_layers.config.network import Network
 
 
 def changed_types(graph: Graph, feeds: Mapping[str, Any]) -> dict[str, Type]:
@@ -25,6 +30,16 @@ def changed_types(graph: Graph, feeds: Mapping[str, Any]) -> dict[str, Type]:
         if len(shape) == len(value.type.dims) + 1 and shape[1:] != value.type.dims:
             changed[name] = Type.dense(*shape[1:], level=value.type.level)
     return changed
+
+
+def rebuilt(graph: Graph, changed: Mapping[str, Type], network: Network, parameters: ParameterSet) -> Graph:
+    """The graph for other types of feeds. Raises `FeedError` when the network does not take them."""
+    types = {name: changed.get(name, value.type) for name, value in graph.feeds.items()}
+    try:
+        return build_graph(network, parameters, types)
+    except ShapeError as error:
+        sizes = ", ".join(f"`{name}` as {type_}" for name, type_ in changed.items())
+        raise FeedError(f"the network does not take {sizes}: {error.message}") from None
 
 
 def extra_ids(graph: Graph) -> dict[str, frozenset[int]]:

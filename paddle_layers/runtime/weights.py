@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from .parameters import ParameterSet
 from .tensorfiles import WeightsError, read_tensors, write_tensors
+from .values import too_large
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,8 @@ def load_weights(path: str, parameters: ParameterSet) -> LoadReport:
             raise WeightsError(
                 f"{path}: `{name}` has the shape {tensors[name].shape}, but the network's has {known[name].shape}"
             )
+        if problem := too_large(tensors[name], known[name].dtype):
+            raise WeightsError(f"{path}: `{name}` {problem}")
     for name in loaded:
         known[name].value = tensors[name]
     missing = tuple(name for name in known if name not in tensors)
