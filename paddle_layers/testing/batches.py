@@ -29,22 +29,27 @@ class Batch:
         """Rows of a value of a sequence level; a value above the deepest level has a row for each sequence."""
         return self.rows if level == len(self.starts) else len(self.starts[level]) - 1
 
-    def rows_of(self, sample: int, level: int) -> slice:
-        """The rows of one sample in a value of a sequence level."""
-        first, last = sample, sample + 1
+    def rows_of(self, first: int, last: int, level: int) -> slice:
+        """The rows of the samples from `first` to before `last` in a value of a sequence level."""
         for starts in self.starts[:level]:
             first, last = starts[first], starts[last]
         return slice(first, last)
 
-    def only(self, sample: int) -> Batch:
-        """A batch of this sample alone."""
-        first, last = sample, sample + 1
+    def cut(self, first: int, last: int) -> Batch:
+        """A batch of the samples from `first` to before `last`."""
         kept = []
         for starts in self.starts:
             kept.append(tuple(start - starts[first] for start in starts[first : last + 1]))
             first, last = starts[first], starts[last]
         return Batch(last - first, tuple(kept))
 
+
+EMPTY: dict[int, tuple[Batch, ...]] = {
+    0: (Batch(0),),
+    1: (Batch(0, ((0,),)), Batch(0, ((0, 0),))),
+    2: (Batch(0, ((0,), (0,))), Batch(0, ((0, 1), (0, 0)))),
+}
+"""Batches without rows by sequence level: without samples, and of one sample that is an empty sequence."""
 
 STARTS: dict[int, tuple[tuple[int, ...], ...]] = {0: (), 1: ((0, 2, 2, 6, 7),), 2: ((0, 2, 3, 5), (0, 1, 1, 3, 6, 7))}
 """Starts by sequence level, outermost first: one empty sequence, one empty sub-sequence."""

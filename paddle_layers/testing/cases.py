@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,7 +17,7 @@ from paddle_layers.runtime.devices import Device
 
 from .batches import STARTS, USUAL, Batch
 from .networks import LAYER, network_text
-from .values import APART, draw_places, draw_rows, spread
+from .values import APART, draw_places, draw_rows, spread, take_rows
 
 __all__ = ["LAYER", "STARTS", "Case", "cases", "spread"]
 
@@ -139,6 +139,13 @@ class Case:
             name: Sequences(rows, *map(np.array, self.batch.starts[: type_.level])) if type_.level else rows
             for (name, type_, _), rows in zip(self.fed, arrays, strict=True)
         }
+
+    def samples(self, first: int, last: int, arrays: list[Any]) -> tuple[Case, list[Any]]:
+        """The case with the samples from `first` to before `last` alone, and their rows of `arrays`."""
+        levels = [type_.level for _, type_, _ in self.fed]
+        chosen = [np.arange(self.batch.rows_at(at))[self.batch.rows_of(first, last, at)] for at in levels]
+        rows = [take_rows(values, places) for values, places in zip(arrays, chosen, strict=True)]
+        return replace(self, given_batch=self.batch.cut(first, last)), rows
 
     def _rng(self, stream: int) -> np.random.Generator:
         return np.random.default_rng([stream, zlib.crc32(repr(self.example).encode())])

@@ -14,10 +14,14 @@ from .definition import check_definition
 from .derived import check_facts
 from .determinism import check_determinism
 from .documentation import check_documentation
+from .empty import check_empty
 from .gradients import check_gradients
 from .inference import check_inference
 from .memory import check_memory
+from .not_finite import check_not_finite
+from .precision import check_precision
 from .rows import check_rows
+from .sums import check_sums
 from .tuned import check_tuned
 from .types import check_types
 
@@ -50,6 +54,10 @@ PROPERTIES: dict[str, Property] = {
     "determinism": Property("the same bits at any number of threads and in a second run", check_determinism, True),
     "facts": Property("in place is safe, and the backward pass reads no more than derived", check_facts),
     "rows": Property("a sample's result does not depend on its neighbours", check_rows),
+    "empty batches": Property("a batch without rows changes no state and no statistic", check_empty),
+    "not finite": Property("NaN and infinity pass on", check_not_finite),
+    "sums": Property("losses and statistics do not depend on how data are cut into batches", check_sums),
+    "precision": Property("costs keep their digits in float32", check_precision, most=0),
     "tuned kernels": Property("tuned kernels equal the point functions", check_tuned, compiled=True, most=8),
     "cuda": Property(
         "CUDA kernels equal the CPU's, and are machine code for every card", check_cuda, compiled=True, most=3

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -42,7 +41,7 @@ def check_rows(case: Case) -> Verdicts:
 
 def _can_be_alone(case: Case, sample: int) -> bool:
     """Whether the sample has rows, and they are not random, which depends on their place in the batch."""
-    rows = case.batch.rows_of(sample, len(case.batch.starts))
+    rows = case.batch.rows_of(sample, sample + 1, len(case.batch.starts))
     return rows.stop > rows.start and not _is_random(case)
 
 
@@ -68,7 +67,7 @@ def _mixed(case: Case, sample: int, own: list[Any], other: list[Any]) -> list[An
     """The values of one sample among others."""
     mixed = []
     for type_, one, two in zip(case.types, own, other, strict=True):
-        rows, count = case.batch.rows_of(sample, type_.level), case.batch.rows_at(type_.level)
+        rows, count = case.batch.rows_of(sample, sample + 1, type_.level), case.batch.rows_at(type_.level)
         parts = (two, range(rows.start)), (one, range(rows.start, rows.stop)), (two, range(rows.stop, count))
         mixed.append(join_rows([take_rows(values, np.array(chosen, np.int64)) for values, chosen in parts]))
     return mixed
@@ -76,9 +75,9 @@ def _mixed(case: Case, sample: int, own: list[Any], other: list[Any]) -> list[An
 
 def _alone(case: Case, sample: int, arrays: list[Any]) -> dict[str, Any]:
     """Outputs of a batch of this sample only."""
-    with Trial(replace(case, given_batch=case.batch.only(sample))) as trial:
-        chosen = [np.arange(case.batch.rows_at(t.level))[case.batch.rows_of(sample, t.level)] for t in case.types]
-        trial.arrays = [take_rows(values, rows) for values, rows in zip(arrays, chosen, strict=True)]
+    part, chosen = case.samples(sample, sample + 1, arrays)
+    with Trial(part) as trial:
+        trial.arrays = chosen
         trial.forward()
         return trial.raw
 

@@ -76,8 +76,11 @@ class Trial:
         net.reset_statistics()
         self.raw = net.forward(case.feeds(self.arrays), phase=case.phase, step=0)
         found = {name: _array(self.raw[name]) for name in case.outputs if name in self.raw}
-        found |= {f"statistic {name}": np.array(value) for name, value in net.statistics().items()}
-        return found | {f"state {name}": state.value.copy() for name, state in net.states.items()}
+        return found | self.statistics() | {f"state {name}": state.value.copy() for name, state in net.states.items()}
+
+    def statistics(self) -> Results:
+        """What has been counted since the last forward pass of this trial began."""
+        return {f"statistic {name}": np.array(value) for name, value in self.net.statistics().items()}
 
     def directions(self) -> Results:
         """Gradients of the dense outputs at which the backward pass starts."""
