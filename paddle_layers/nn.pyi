@@ -115,7 +115,8 @@ def batch_norm(
 
     `y = (x - mean) / sqrt(var + epsilon) * gain + bias` (Ioffe and Szegedy 2015), mean and variance of a channel over
     all rows and pixels, the variance divided by their number. The running averages move with every step of training:
-    `running = momentum * running + (1 - momentum) * batch`; the test phase uses them.
+    `running = momentum * running + (1 - momentum) * batch`; the test phase uses them. A batch without rows has no
+    averages: it takes the running ones and leaves them as they are.
 
     Paddle: `momentum` is its `moving_average_fraction`, 0.9. Caffe: 0.999, the running variance is the unbiased one
     (`unbiased`), and `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
@@ -1396,7 +1397,7 @@ def maxid(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Number of the best score of every row; of equal scores the first.
+    """Number of the best score of every row; of equal scores the first, and NaN before all others.
 
     Paddle gives `beam_size` ids a row inside its beam search and one elsewhere, Caffe `top_k` of them as real
     numbers; here it is one id, which an embedding takes as it is.
@@ -1537,7 +1538,7 @@ def multi_head_attention(
 
     Nothing is projected: put an `fc` before every input and behind the output, as Paddle's `multi_head_attention`
     network does. Where there is no key at all the output is zero; torch gives NaN. The probabilities are never stored:
-    the logarithm of their denominators is kept and they are computed again (Dao 2023).
+    the largest score and the logarithm of the denominator are kept and they are computed again (Dao 2023).
 
     query: what each row looks for
     keys: what each row is found by
@@ -1621,8 +1622,9 @@ def pool(
     `rounding` says. As in Paddle, the attributes that end in `_y` speak of rows and those without of columns, and a
     `_y` that is absent equals the other.
 
-    Padding never wins a maximum. Of equal maxima the first in reading order wins and gets the whole gradient, as in
-    Caffe; in Paddle every one of them gets it. A window without a pixel, which only `CEIL_ALL` makes, gives 0.
+    Padding never wins a maximum, NaN always does. Of equal maxima the first in reading order wins and gets the whole
+    gradient, as in Caffe; in Paddle every one of them gets it. A window without a pixel, which only `CEIL_ALL` makes,
+    gives 0.
 
     What the systems do, and how to say it here:
 
@@ -1724,9 +1726,10 @@ def precision_recall(
 
     Precision is the share of the rows found that are right, recall the share of the rows of the class that are found,
     `F1 = 2 * correct / (found + wanted)`. A row is found to be of the class with the best score, the first of equal
-    ones; a single score says yes (class 1) where it is above `threshold`. Without `positive_label` each number is the
-    plain mean (macro average) over the classes that have it: a class that is never found has no precision. `accuracy`
-    is the share of all rows that are right: Paddle's micro average, which is the same for all three.
+    ones, and of none where a score is not a number; a single score says yes (class 1) where it is above `threshold`.
+    Without `positive_label` each number is the plain mean (macro average) over the classes that have it: a class that
+    is never found has no precision. `accuracy` is the share of all rows that are right: Paddle's micro average, which
+    is the same for all three.
 
     x: score or probability of every class
     label: right class of every row
@@ -1879,7 +1882,8 @@ def relu(
 ) -> Value:
     """Rectifier: keeps positive values and scales the others by `negative_slope`.
 
-    `y = x` for `x > 0`, else `negative_slope * x`; the derivative at 0 is `negative_slope`, as in Caffe.
+    `y = x` for `x > 0`, else `negative_slope * x`; the derivative at 0 is `negative_slope`, as in Caffe. With slope 0,
+    minus infinity becomes 0.
     Paddle, KUnet and Mocha's ReLU have slope 0; Mocha's LReLU has 0.01; ONNX calls it LeakyRelu.
 
     x: values of any shape
@@ -2816,15 +2820,14 @@ def softmax_with_loss(
 ) -> Value:
     """Minus the logarithm of the softmax probability of the right class.
 
-    `loss = (log(sum over c of exp(x[c])) - x[label]) * factor`, times `weight` where the row has one; the largest
-    score is taken off first, so that nothing overflows. Rows whose label is `ignore_label` cost nothing, and that
-    label may lie outside the classes; another label outside them costs NaN.
+    `loss = log(sum over c of exp(x[c])) - x[label]`, times `weight` where the row has one; the largest score is taken
+    off first, so that nothing overflows and no digit is lost. Rows whose label is `ignore_label` cost nothing, and
+    that label may lie outside the classes; another label outside them costs NaN.
 
-    Since the network averages the cost over the rows, `factor` turns the mean into what `normalization` says: `VALID`
-    the mean over the rows that are not ignored, `BATCH_SIZE` the mean over all rows, `NONE` the sum. Caffe has `VALID`
-    when nothing is set, and its `FULL` is `BATCH_SIZE` here, where every row has one label. Weights change no divisor;
-    in ONNX a weight belongs to a class and the mean divides by the weights. `softlabel_softmax_cost` takes a share of
-    every class in place of one label.
+    The loss of the network is what `normalization` says: with `VALID` the mean over the rows that are not ignored,
+    with `BATCH_SIZE` the mean over all rows, with `NONE` the sum. Caffe has `VALID` when nothing is set, and its `FULL`
+    is `BATCH_SIZE` here, where every row has one label. Weights change no divisor; in ONNX a weight belongs to a class
+    and the mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place of one label.
 
     x: score of every class
     label: right class of every row
