@@ -238,6 +238,8 @@ class Expressions:
         name = node.func.attr if isinstance(node.func, ast.Attribute) else ast.unparse(node.func)
         if name in ("real", "float", "int") and len(node.args) == 1:
             return self._visit(node.args[0], values)
+        if name == "times" and len(node.args) == 2:  # a product all the same
+            return self._visit(ast.BinOp(node.args[0], ast.Mult(), node.args[1]), values)
         arguments = [self.text(argument, values) for argument in node.args]
         if name == "sqrt":
             return rf"\sqrt{{{arguments[0]}}}", ATOM

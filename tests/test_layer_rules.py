@@ -7,7 +7,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.layers import metrics, normalizations, poolings
-from paddle_layers.layers.costs import softmax_with_loss_factor, softmax_with_loss_loss
+from paddle_layers.layers.costs import softmax_with_loss_loss
 
 
 def infer(layer, *inputs, **attributes):
@@ -148,19 +148,10 @@ def test_global_statistics_stand_still():
 # ---- costs and metrics
 
 
-def test_factor_undoes_the_mean_over_the_rows():
-    label = np.array([0, 2, 2, 1])
-    assert softmax_with_loss_factor(label, 4, 2, "VALID") == 2.0
-    assert softmax_with_loss_factor(label, 4, None, "VALID") == 1.0
-    assert softmax_with_loss_factor(label, 4, 2, "BATCH_SIZE") == 1.0
-    assert softmax_with_loss_factor(label, 4, 2, "NONE") == 4.0
-    assert softmax_with_loss_factor(np.array([2, 2]), 2, 2, "VALID") == 2.0
-
-
 @pytest.mark.parametrize(("label", "outcome"), [(255, 0.0), (7, math.nan), (-1, math.nan)])
 def test_a_label_outside_the_classes_is_ignored_or_costs_nan(label, outcome):
     one = np.ones(1)
-    cost = softmax_with_loss_loss(0, np.zeros((1, 3)), np.array([label]), None, one, one, one, 3, 255)
+    cost = softmax_with_loss_loss(0, np.zeros((1, 3)), np.array([label]), None, one, one, 3, 255)
     np.testing.assert_equal(cost, outcome)
 
 

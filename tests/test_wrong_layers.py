@@ -40,7 +40,7 @@ BY_EXAMPLES = {
     "wrong_race": "determinism",
     "wrong_order": "determinism",
     "wrong_without_rows": "empty batches",
-    "wrong_deaf": "not finite",
+    "wrong_deaf": "NaN",
     "wrong_mean": "sums",
     "wrong_digits": "precision",
     "wrong_tuned": "tuned kernels",

@@ -13,25 +13,16 @@ from paddle_layers.define import (
     Temp,
     each,
     gradient,
-    helper,
     infer,
     layer,
 )
 
-from .helpers import gate, sigmoid, uniform
+from .helpers import sigmoid, times, uniform
 
 ROOT_HALF = 0.7071067811865476  # 1 / sqrt(2)
 DENSITY_AT_0 = 0.3989422804014327  # 1 / sqrt(2 pi)
 GELU_SLOPE = 1.5957691216057308  # 2 * sqrt(2 / pi)
 GELU_CUBE = 0.044715
-
-
-@helper
-def leak(sign, v, slope):
-    """`v` where `sign` is positive or NaN, else `slope * v`: 0 for a slope of 0, of infinity too."""
-    if not sign <= 0.0:
-        return v
-    return slope * v if slope != 0.0 else 0.0
 
 
 @layer("relu", elsewhere={"Paddle": "relu", "Caffe": "ReLU", "Mocha": "ReLU", "KUnet": "Relu", "ONNX": "Relu"}, since=1)
@@ -51,12 +42,12 @@ class Relu:
 
 @each(Relu.y)
 def relu_y(i, x, negative_slope):
-    return leak(x[i], x[i], negative_slope)
+    return x[i] if x[i] > 0.0 else times(negative_slope, x[i])
 
 
 @gradient(Relu.x)
 def relu_dx(i, dy, y, negative_slope):
-    return leak(y[i], dy[i], negative_slope)
+    return dy[i] if y[i] > 0.0 else times(negative_slope, dy[i])
 
 
 @layer("elu", elsewhere={"Caffe": "ELU", "ONNX": "Elu"}, since=1)
@@ -157,8 +148,8 @@ class Gelu:
 @each(Gelu.y)
 def gelu_y(i, x, approximate):
     if approximate == "TANH":
-        return gate(x[i], sigmoid(GELU_SLOPE * (x[i] + GELU_CUBE * x[i] * x[i] * x[i])))
-    return gate(x[i], 0.5 * math.erfc(-x[i] * ROOT_HALF))
+        return times(sigmoid(GELU_SLOPE * (x[i] + GELU_CUBE * x[i] * x[i] * x[i])), x[i])
+    return times(0.5 * math.erfc(-x[i] * ROOT_HALF), x[i])
 
 
 @gradient(Gelu.x)
@@ -169,7 +160,7 @@ def gelu_dx(i, dy, x, approximate):
             return dy[i] * p
         return dy[i] * p * (1.0 + x[i] * (1.0 - p) * GELU_SLOPE * (1.0 + 3.0 * GELU_CUBE * x[i] * x[i]))
     density = DENSITY_AT_0 * math.exp(-0.5 * x[i] * x[i])
-    return dy[i] * (0.5 * math.erfc(-x[i] * ROOT_HALF) + gate(x[i], density))
+    return dy[i] * (0.5 * math.erfc(-x[i] * ROOT_HALF) + times(density, x[i]))
 
 
 @layer("linear", elsewhere={"Paddle": "linear", "Mocha": "Identity", "ONNX": "Identity"}, since=1)
@@ -271,13 +262,13 @@ def prelu_sizes(C, channel_shared):
 @each(Prelu.y)
 def prelu_y(n, c, i, x, slope, channel_shared):
     k = 0 if channel_shared else c
-    return leak(x[n, c, i], x[n, c, i], slope[k])
+    return x[n, c, i] if x[n, c, i] > 0.0 else times(slope[k], x[n, c, i])
 
 
 @gradient(Prelu.x)
 def prelu_dx(n, c, i, dy, x, slope, channel_shared):
     k = 0 if channel_shared else c
-    return leak(x[n, c, i], dy[n, c, i], slope[k])
+    return dy[n, c, i] if x[n, c, i] > 0.0 else times(slope[k], dy[n, c, i])
 
 
 @gradient(Prelu.slope)

@@ -16,9 +16,9 @@ def exceeds(v, best):
 
 
 @helper
-def gate(v, share):
-    """`v * share`: 0 for a share of 0, of infinity too."""
-    return v * share if share != 0.0 else 0.0
+def times(factor, v):
+    """`factor * v`, but 0 for 0 times infinity: what a function comes to that falls faster than its argument grows."""
+    return factor * v if factor != 0.0 or math.isnan(v) else 0.0
 
 
 @helper

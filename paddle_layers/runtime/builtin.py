@@ -67,7 +67,7 @@ def column_sum(i, total, x):
 
 def seed_value(i, y, divisor, weight):
     """The gradient of the loss by a cost whose sum is divided by a number of its own."""
-    return real(weight / max(divisor[0], 1.0))
+    return real(double(weight) / max(divisor[0], double(1)))
 
 
 BLOCK = 4096

@@ -18,7 +18,7 @@ from .empty import check_empty
 from .gradients import check_gradients
 from .inference import check_inference
 from .memory import check_memory
-from .not_finite import check_not_finite
+from .nan import check_nan
 from .precision import check_precision
 from .rows import check_rows
 from .sums import check_sums
@@ -55,7 +55,7 @@ PROPERTIES: dict[str, Property] = {
     "facts": Property("in place is safe, and the backward pass reads no more than derived", check_facts),
     "rows": Property("a sample's result does not depend on its neighbours", check_rows),
     "empty batches": Property("a batch without rows changes no state and no statistic", check_empty),
-    "not finite": Property("NaN and infinity pass on", check_not_finite),
+    "NaN": Property("what depends on a value that is NaN is NaN", check_nan),
     "sums": Property("losses and statistics do not depend on how data are cut into batches", check_sums),
     "precision": Property("costs keep their digits in float32", check_precision, most=0),
     "tuned kernels": Property("tuned kernels equal the point functions", check_tuned, compiled=True, most=8),
