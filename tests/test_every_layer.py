@@ -1,10 +1,12 @@
 """Every registered layer: a new one brings no test code."""
 
 import pytest
+from rotation import architecture, is_compiled
 
 import paddle_layers as pl
 from paddle_layers.kernels.tuned import check_names
-from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
+from paddle_layers.testing import LAYER_PROPERTIES, check_layer
+from paddle_layers.testing.cuda import architectures
 
 LAYERS = sorted(pl.registry)
 QUICK = 4
@@ -14,13 +16,14 @@ QUICK = 4
 @pytest.mark.parametrize("name", LAYERS)
 def test_conforms(name):
     expected = {*LAYER_PROPERTIES, "inference", "memory"} - ({"memory"} if pl.registry[name].networks else set())
-    assert expected <= check_layer(name, configs=QUICK).checked.keys()
+    with architectures(architecture()):
+        assert expected <= check_layer(name, configs=QUICK, compiled=is_compiled(name)).checked.keys()
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LAYERS)
-def test_conforms_on_all_configs(name):
-    check_layer(name, properties=PROPERTIES.keys() - {"cuda"})
+def test_conforms_compiled_and_on_all_configs(name):
+    check_layer(name)
 
 
 def test_tuned_kernels_replace_functions_that_exist():

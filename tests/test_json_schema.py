@@ -136,11 +136,12 @@ def test_training_files_are_accepted(path: Path, training_schema: Any) -> None:
     assert not list(training_schema.iter_errors(as_json(path.read_text())))
 
 
-def test_verdicts_agree_on_mutants(network_schema: Any) -> None:
-    rng = random.Random(7)
+@pytest.mark.parametrize("count", [600, pytest.param(3000, marks=pytest.mark.slow)])
+def test_verdicts_agree_on_mutants(network_schema: Any, count: int) -> None:
+    rng = random.Random(count)
     corpus = [as_json(text) for text in sources()]
     seen: Counter[str] = Counter()
-    for _ in range(3000):
+    for _ in range(count):
         config = copy.deepcopy(rng.choice(corpus))
         done = mutate(config, rng)
         found = codes(config)
@@ -153,8 +154,8 @@ def test_verdicts_agree_on_mutants(network_schema: Any) -> None:
             seen["both accept"] += 1
         else:
             seen["wiring"] += 1
-    assert seen["both refuse"] > 1000
-    assert seen["both accept"] > 100
+    assert seen["both refuse"] > count / 3
+    assert seen["both accept"] > count / 30
 
 
 def test_every_definition_is_there() -> None:

@@ -83,7 +83,7 @@ def run(network, x, dtype):
         return found, used
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("dtype", [pytest.param("float64", marks=pytest.mark.slow), "float32"])
 @pytest.mark.parametrize(("layer", "shape", "attributes"), SHAPES)
 def test_equals_the_point_functions(layer, shape, attributes, dtype):
     network = pl.loads(text_of(layer, shape, attributes))

@@ -1,11 +1,10 @@
 """The references against onnxruntime, for layers that ONNX has too: formulas that were misread fail here."""
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 from references import load_references
-
-onnx = pytest.importorskip("onnx")
-onnxruntime = pytest.importorskip("onnxruntime")
 
 REFERENCES = load_references()
 ROWS = 4

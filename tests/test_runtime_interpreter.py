@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rotation import by_round
 
 import paddle_layers as pl
 from paddle_layers.kernels.tuned import point_functions_only
@@ -22,7 +23,7 @@ def outputs_of(case: Case) -> dict[str, Any]:
     return {name: value.data if isinstance(value, Sequences) else value for name, value in found.items()}
 
 
-@pytest.mark.parametrize("name", WITH_INPUTS)
+@pytest.mark.parametrize("name", by_round(WITH_INPUTS))
 def test_python_and_machine_code_agree(name: str) -> None:
     for case in cases(pl.registry[name]):
         with point_functions_only():

@@ -5,12 +5,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+import onnx
+import onnxruntime
 import pytest
 
 import paddle_layers as pl
-
-onnx = pytest.importorskip("onnx")
-onnxruntime = pytest.importorskip("onnxruntime")
 
 ROWS = 3
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Iterator
+from contextvars import ContextVar
 from functools import partial
 
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
@@ -11,12 +13,25 @@ from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_siz
 from .cases import Case
 from .comparing import Verdicts, close
 from .engines import as_python
-from .ptx import ARCHITECTURES, Ptx, drivers_of
+from .ptx import ARCHITECTURES, Architecture, Ptx, drivers_of
 from .results import run
 
 FORMS = {point_functions_only: "point functions", tuned_at_every_size: "teams and tuned kernels"}
 """The kernels that a function may become, in words."""
 NEEDS_CUDA = "CUDA kernels were not checked; `pip install 'paddle-layers[cuda]'` (no card is needed)"
+
+
+_ARCHITECTURES: ContextVar[tuple[Architecture, ...]] = ContextVar("architectures", default=ARCHITECTURES)
+
+
+@contextlib.contextmanager
+def architectures(*wanted: Architecture) -> Iterator[None]:
+    """Within it, kernels are compiled for these compute capabilities only: for runs that have to be quick."""
+    token = _ARCHITECTURES.set(wanted)
+    try:
+        yield
+    finally:
+        _ARCHITECTURES.reset(token)
 
 
 def has_cuda() -> bool:
@@ -56,7 +71,7 @@ def _simulated(case: Case) -> Verdicts:
 
 def _problems(case: Case) -> Iterator[tuple[str, str | None]]:
     for driver in drivers_of(case):
-        for architecture in ARCHITECTURES:
+        for architecture in _ARCHITECTURES.get():
             yield driver.name, _problem(Ptx(driver, architecture))
 
 

@@ -13,8 +13,12 @@ from .configs import Config
 from .inference import check_text
 from .strategies import draw_configs, find_smallest
 
-DRAWS = 200
-FAR_DRAWS = 60
+FEWEST = 45
+"""Configs that are drawn at least; five for each that is computed where that is more."""
+FAR = 0.3
+"""Share of so many that are drawn from far away."""
+MANY = 100
+"""Configs from which on pairs of features are looked at."""
 TRIES = {False: 60, True: 8}
 """Configs that are tried to find a smaller one that fails: as Python, and where each has to be compiled."""
 LARGEST = 600
@@ -23,9 +27,12 @@ LARGEST = 600
 Failing = Callable[[Config], Iterator[tuple[Case, str]]]
 
 
-def answers(definition: LayerDefinition) -> Iterator[tuple[str, str | None]]:
-    """Drawn configs, legal or not, near and far, each with what is wrong with the answer to it, or None."""
-    for far, count in ((False, DRAWS), (True, FAR_DRAWS)):
+def answers(definition: LayerDefinition, most: int) -> Iterator[tuple[str, str | None]]:
+    """Drawn configs, legal or not, near and far, each with what is wrong with the answer to it, or None.
+
+    So many are drawn as to choose `most` of them to be computed.
+    """
+    for far, count in ((False, draws(most)), (True, int(FAR * draws(most)))):
         for config in draw_configs(definition, count, far=far):
             problem = _answer(config)
             if problem is not None:
@@ -55,7 +62,7 @@ def chosen(definition: LayerDefinition, most: int) -> Iterator[Config]:
     count = 0
     for config in draw_configs(definition, draws(most), far=False):
         shown: set[Any] = set(config.features)
-        if most > DRAWS // 2:
+        if most > MANY:
             shown |= set(itertools.combinations(sorted(shown, key=repr), 2))
         if count < most and not shown <= seen and config.elements <= LARGEST and _is_legal(config):
             seen |= shown
@@ -65,7 +72,7 @@ def chosen(definition: LayerDefinition, most: int) -> Iterator[Config]:
 
 def draws(most: int) -> int:
     """Configs that are drawn to choose so many from."""
-    return max(DRAWS, 5 * most)
+    return max(FEWEST, 5 * most)
 
 
 def _is_legal(config: Config) -> bool:

@@ -41,20 +41,22 @@ def check_layer(
     raise_findings: bool = True,
     configs: int = CONFIGS,
     properties: Collection[str] | None = None,
+    compiled: bool = True,
 ) -> Report:
     """Check a layer on all its examples and on `configs` generated ones; `properties` chooses what is checked.
 
-    Without Hypothesis, which the extra `test` brings, only the examples are checked. Raises `AssertionError` with the
-    findings unless `raise_findings` is false, `UnknownName` for a name that is not registered.
+    Examples are compiled, unless `compiled` is false: then everything runs as Python, and what only compiled kernels
+    show is not checked. Without Hypothesis, which the extra `test` brings, only the examples are checked. Raises
+    `AssertionError` with the findings unless `raise_findings` is false, `UnknownName` for a name that is not
+    registered.
     """
     definition: LayerDefinition = registries["layer"][name] if isinstance(name, str) else name
-    known = {**LAYER_PROPERTIES, **PROPERTIES}
+    known = {**LAYER_PROPERTIES, **{name: p for name, p in PROPERTIES.items() if compiled or not p.compiled}}
     if unknown := set(properties or ()) - set(known):
         raise ValueError(f"there is no property {sorted(unknown)[0]!r}; there are {', '.join(known)}")
     begin = time.perf_counter()
-    check = _Check(
-        definition.complete(), set(properties or known), configs if has_hypothesis() and definition.examples else 0
-    )
+    generated = configs if has_hypothesis() and definition.examples else 0
+    check = _Check(definition.complete(), set(properties or known), generated, compiled)
     check.run()
     check.report.seconds = time.perf_counter() - begin
     if raise_findings:
@@ -65,8 +67,8 @@ def check_layer(
 class _Check:
     """One run of the kit over a layer. A property is reported once, on the smallest case that is found."""
 
-    def __init__(self, definition: LayerDefinition, wanted: set[str], configs: int) -> None:
-        self.definition, self.wanted, self.configs = definition, wanted, configs
+    def __init__(self, definition: LayerDefinition, wanted: set[str], configs: int, compiled: bool) -> None:
+        self.definition, self.wanted, self.configs, self.compiled = definition, wanted, configs, compiled
         self.report = Report(definition.name)
         self.failed: set[str] = set()
 
@@ -93,7 +95,7 @@ class _Check:
             return ()
         from .generated import answers
 
-        return answers(self.definition)
+        return answers(self.definition, self.configs)
 
     def _cases(self, wanted: list[str]) -> None:
         for case in all_cases(self.definition):
@@ -110,7 +112,7 @@ class _Check:
         for name in wanted:
             if name in self.failed or name in case.unfit:
                 continue
-            checked, blamed, message = _outcome(name, case, generated=config is not None)
+            checked, blamed, message = _outcome(name, case, compiled=self.compiled and config is None)
             if checked:
                 self.report.count(name)
             if message is not None and blamed not in self.failed:
@@ -138,7 +140,7 @@ class _Check:
 
         def failing(config: Config) -> Iterator[tuple[Case, str]]:
             for other in in_phases(self.definition, config.example, config.batch):
-                _, guilty, reason = _outcome(name, other, generated=True)
+                _, guilty, reason = _outcome(name, other, compiled=False)
                 if reason is not None and guilty == blamed:
                     yield other, reason
 
@@ -147,8 +149,11 @@ class _Check:
         return found or (case, message)
 
 
-def _outcome(name: str, case: Case, *, generated: bool) -> tuple[bool, str, str | None]:
-    """Whether there was something to check, the property that is to blame, and what is wrong, or None."""
+def _outcome(name: str, case: Case, *, compiled: bool) -> tuple[bool, str, str | None]:
+    """Whether there was something to check, the property that is to blame, and what is wrong, or None.
+
+    Unless it runs `compiled`, or the property is about compiled kernels, it runs as Python.
+    """
     property_ = PROPERTIES[name]
 
     def verdicts() -> list[tuple[str, str | None]]:
@@ -157,11 +162,11 @@ def _outcome(name: str, case: Case, *, generated: bool) -> tuple[bool, str, str 
     try:
         if property_.compiled:
             found = verdicts()
-        elif generated:
-            found = as_python(verdicts)
-        else:
+        elif compiled:
             with point_functions_only():
                 found = verdicts()
+        else:
+            found = as_python(verdicts)
     except Warning:  # warnings that were made errors are not about this property
         raise
     except IndexError as error:

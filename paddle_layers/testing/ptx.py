@@ -16,7 +16,9 @@ from paddle_layers.runtime.schedule import Schedule
 from .cases import Case
 from .network_cases import all_cases
 
-ARCHITECTURES = ((7, 5), (8, 0), (9, 0))
+Architecture = tuple[int, int]
+"""A compute capability, such as (9, 0)."""
+ARCHITECTURES: tuple[Architecture, ...] = ((7, 5), (8, 0), (9, 0))
 """Compute capabilities that every kernel is compiled for: Turing, Ampere, Hopper."""
 
 
@@ -25,7 +27,7 @@ class Ptx:
     """A kernel for one architecture."""
 
     driver: CudaDriver
-    architecture: tuple[int, int]
+    architecture: Architecture
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Ptx) and self._key == other._key
@@ -53,7 +55,7 @@ class Ptx:
 
 
 def compile_layer(
-    definition: LayerDefinition, architectures: tuple[tuple[int, int], ...] = ARCHITECTURES
+    definition: LayerDefinition, architectures: tuple[Architecture, ...] = ARCHITECTURES
 ) -> Iterator[Ptx]:
     """The float32 kernels that the layer's examples need. Needs numba-cuda; raises what the compiler raises."""
     drivers = {driver.text: driver for driver in cuda_drivers(definition)}

@@ -1,0 +1,66 @@
+"""What the usual run compiles: a third of the layers, another third every day, and those whose files have changed.
+
+The rest runs as Python, which gives the same numbers; `pytest -m slow` compiles everything.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import subprocess
+import zlib
+from collections.abc import Iterable
+from datetime import date
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.testing.ptx import ARCHITECTURES, Architecture
+
+if TYPE_CHECKING:
+    from _pytest.mark import ParameterSet
+
+ROOT = Path(__file__).resolve().parent.parent
+VARIABLE = "PADDLE_LAYERS_TEST_ROUND"
+ROUNDS = 3
+
+
+def current_round() -> int:
+    """0, 1 or 2: what the variable says, or the day."""
+    return int(os.environ.setdefault(VARIABLE, str(date.today().toordinal() % ROUNDS))) % ROUNDS
+
+
+def architecture() -> Architecture:
+    """The compute capability for which kernels are compiled."""
+    return ARCHITECTURES[current_round()]
+
+
+def is_compiled(layer: str) -> bool:
+    """Whether the kernels of a layer are compiled in this round."""
+    file = str(Path(pl.registry[layer].file).resolve())
+    return zlib.crc32(layer.encode()) % ROUNDS == current_round() or file in changed_files()
+
+
+@functools.cache
+def changed_files() -> frozenset[str]:
+    """Files that differ from the commit before the last one; none where there is no repository."""
+    git = subprocess.run(
+        ["git", "diff", "--name-only", "HEAD~1"], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return frozenset(str(ROOT / name) for name in git.stdout.splitlines())
+
+
+def by_round(layers: Iterable[str]) -> list[ParameterSet]:
+    """Layers as parameters of a test that compiles their kernels: those of other rounds are slow."""
+    return [pytest.param(name, marks=() if is_compiled(name) else pytest.mark.slow) for name in layers]
+
+
+def summary() -> str:
+    """What is compiled, and how to repeat it."""
+    number, (major, minor) = current_round(), architecture()
+    return (
+        f"compiled kernels: those of round {number} of 0 to {ROUNDS - 1}, CUDA for sm_{major}{minor}; "
+        f"{VARIABLE}={number} repeats it, `pytest -m slow` compiles all"
+    )
