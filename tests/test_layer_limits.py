@@ -19,8 +19,9 @@ ENDS = np.array([np.inf, -np.inf, np.inf, -np.inf])
 
 def pointwise() -> Iterator[pytest.param]:
     for definition in pl.registry.values():
-        inputs = list(definition.inputs.values())
-        if len(inputs) == 1 and inputs[0].text == "..." and not inputs[0].repeatable and not definition.facts.is_random:
+        fields = [*definition.inputs.values(), *definition.outputs.values()]
+        one_to_one = [field.text for field in fields if not field.repeatable] == ["...", "..."]
+        if one_to_one and not definition.facts.is_random:
             for number, example in enumerate(definition.examples):
                 yield pytest.param(definition, example.settings, id=f"{definition.name}-{number}")
 
