@@ -1,4 +1,4 @@
-"""What the usual run compiles: a third of the layers, another third every day, and those whose files have changed.
+"""What the usual run compiles: a sixth of the layers, another one every day, and those whose files have changed.
 
 The rest runs as Python, which gives the same numbers; `pytest -m slow` compiles everything.
 """
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.kernels.tuned import tuned_functions
 from paddle_layers.testing.ptx import ARCHITECTURES, Architecture
 
 if TYPE_CHECKING:
@@ -24,23 +25,25 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 VARIABLE = "PADDLE_LAYERS_TEST_ROUND"
-ROUNDS = 3
+ROUNDS = 6
 
 
 def current_round() -> int:
-    """0, 1 or 2: what the variable says, or the day."""
+    """A number from 0 on: what the variable says, or the day."""
     return int(os.environ.setdefault(VARIABLE, str(date.today().toordinal() % ROUNDS))) % ROUNDS
 
 
 def architecture() -> Architecture:
     """The compute capability for which kernels are compiled."""
-    return ARCHITECTURES[current_round()]
+    return ARCHITECTURES[current_round() % len(ARCHITECTURES)]
 
 
 def is_compiled(layer: str) -> bool:
-    """Whether the kernels of a layer are compiled in this round."""
-    file = str(Path(pl.registry[layer].file).resolve())
-    return zlib.crc32(layer.encode()) % ROUNDS == current_round() or file in changed_files()
+    """Whether the kernels of a layer are compiled in this round, or because its file or that of a kernel changed."""
+    changed = changed_files()
+    tuned = any("/kernels/" in file for file in changed) and bool(tuned_functions(layer))
+    in_turn = zlib.crc32(layer.encode()) % ROUNDS == current_round()
+    return in_turn or tuned or str(Path(pl.registry[layer].file).resolve()) in changed
 
 
 @functools.cache
@@ -53,8 +56,13 @@ def changed_files() -> frozenset[str]:
 
 
 def by_round(layers: Iterable[str]) -> list[ParameterSet]:
-    """Layers as parameters of a test that compiles their kernels: those of other rounds are slow."""
-    return [pytest.param(name, marks=() if is_compiled(name) else pytest.mark.slow) for name in layers]
+    """Layers as parameters of a test that compiles their kernels."""
+    return [pytest.param(name, marks=marks_of(name)) for name in layers]
+
+
+def marks_of(layer: str) -> tuple[pytest.MarkDecorator, ...]:
+    """Tests that compile the kernels of a layer are slow in the other rounds."""
+    return () if is_compiled(layer) else (pytest.mark.slow,)
 
 
 def summary() -> str:

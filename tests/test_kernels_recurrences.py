@@ -5,6 +5,7 @@ import contextlib
 import numba
 import numpy as np
 import pytest
+from rotation import marks_of
 
 import paddle_layers as pl
 from paddle_layers.kernels.gates import sigmoid_all, tanh_all
@@ -73,7 +74,12 @@ def test_scratch_memory_for_a_batch_is_enough_for_smaller_ones(number):
 
 @pytest.mark.parametrize(
     ("kind", "settings", "sequences"),
-    [("lstmemory", "", 37), ("grumemory", "", 150), ("grumemory", "reset_after: true", 60), ("recurrent", "", 70)],
+    [
+        pytest.param("lstmemory", "", 37, marks=marks_of("lstmemory")),
+        pytest.param("grumemory", "", 150, marks=marks_of("grumemory")),
+        pytest.param("grumemory", "reset_after: true", 60, marks=marks_of("grumemory")),
+        pytest.param("recurrent", "", 70, marks=marks_of("recurrent")),
+    ],
 )
 def test_layers_of_real_sizes_are_the_point_functions_with_the_same_bits_at_any_number_of_threads(
     kind, settings, sequences

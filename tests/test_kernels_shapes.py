@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from rotation import marks_of
 
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
@@ -84,7 +85,9 @@ def run(network, x, dtype):
 
 
 @pytest.mark.parametrize("dtype", [pytest.param("float64", marks=pytest.mark.slow), "float32"])
-@pytest.mark.parametrize(("layer", "shape", "attributes"), SHAPES)
+@pytest.mark.parametrize(
+    ("layer", "shape", "attributes"), [pytest.param(*shape, marks=marks_of(shape[0])) for shape in SHAPES]
+)
 def test_equals_the_point_functions(layer, shape, attributes, dtype):
     network = pl.loads(text_of(layer, shape, attributes))
     for rows in ROWS:
@@ -104,6 +107,7 @@ def test_equals_the_point_functions(layer, shape, attributes, dtype):
             np.testing.assert_array_equal(again[name], values, err_msg=f"{rows} rows, second run: {name}")
 
 
+@pytest.mark.slow
 def test_every_tuned_function_has_a_shape():
     used = set()
     for layer, shape, attributes in SHAPES:
