@@ -255,6 +255,27 @@ def test_a_memory_of_ids_shifts_a_sequence_by_one() -> None:
     assert found.data.tolist() == [7, 1, 2, 7, 4]
 
 
+IMAGES = """
+layer { name: "x" type: "data" data { shape: [1, 2, 2] seq_nested_level: 1 } }
+layer {
+  name: "g" type: "recurrent_group" input: "x"
+  step {
+    layer { name: "before" type: "memory" memory { of: "sum" shape: [1, 2, 2] value: -0.25 } }
+    layer { name: "sum" type: "addto" input: "x" input: "before" }
+    output: "sum"
+  }
+}
+"""
+
+
+def test_a_memory_of_images_starts_with_its_value() -> None:
+    x = np.random.default_rng(6).normal(size=(5, 1, 2, 2))
+    with pl.Net(pl.loads(IMAGES), dtype="float64") as net:
+        found = net.forward({"x": pl.Sequences(x, starts_of([3, 0, 2]))})["g"]
+    expected = [sums for piece in (x[:3], x[3:]) for sums in piece.cumsum(axis=0) - 0.25]
+    np.testing.assert_allclose(found.data, expected, rtol=0, atol=1e-12)
+
+
 DROPOUT = """
 layer { name: "x" type: "data" data { shape: 50 seq_nested_level: 1 } }
 layer {

@@ -1,20 +1,56 @@
-"""Every example of every layer that has a reference: what a network computes is what the formula says."""
+"""Layers against their references: examples compiled, and generated configs with odd values as Python."""
 
-import numpy as np
+import ast
+from pathlib import Path
+
 import pytest
+import references
 from references import load_references
+from references.comparing import compare, not_varied
+from references.comparing.outputs import compare_outputs, expect
+from references.comparing.readings import parameters_of
 
 import paddle_layers as pl
-from paddle_layers.runtime import Csr
-from paddle_layers.testing.cases import LAYER, STARTS, Case
+from paddle_layers.testing.cases import Case
 
+TESTS = Path(__file__).parent
 REFERENCES = load_references()
 TOLERANCE = {"float64": 1e-11, "float32": 5e-5}
+THOROUGH = 100
+"""Generated configs of a layer in the slow test."""
+
+ORACLES = {
+    "data": {
+        "shape": "test_references.test_generated_configs",
+        "data_type": "test_references.test_generated_configs",
+        "size": "test_references.test_generated_configs",
+        "seq_nested_level": "test_references.test_generated_configs",
+    },
+    "memory": {
+        "x": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
+        "of": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
+        "size": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
+        "value": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
+        "shape": "test_recurrent_groups.test_a_memory_of_images_starts_with_its_value",
+        "id": "test_recurrent_groups.test_a_memory_of_ids_shifts_a_sequence_by_one",
+    },
+    "recurrent_group": {
+        "x": "test_recurrent_groups.test_sparse_rows_are_the_same_as_dense_ones",
+        "static": "test_recurrent_groups.test_every_step_may_attend_to_a_whole_sequence",
+        "reverse": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
+    },
+}
+"""Layers that are checked inside a network, and the test for each of their attributes and inputs.
+
+`data` computes nothing: all that is compared is fed through it, in all data types and levels. `memory` and
+`recurrent_group` are nothing without the layers of a step; their references are loops for these.
+"""
+COMPARED = sorted(name for name in pl.registry if name not in ORACLES)
 
 
 def cases():
     """Layers that don't mind the phase run in the test phase, where nothing is dropped."""
-    for name in sorted(REFERENCES):
+    for name in COMPARED:
         definition = pl.registry[name].complete()
         for number, example in enumerate(definition.examples):
             types, attributes = definition.example_inputs(example)
@@ -25,81 +61,51 @@ def cases():
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize("case", list(cases()))
-def test_layer_computes_its_reference(case, dtype):
-    definition, attributes, arrays = case.definition, case.attributes, case.arrays()
+def test_compiled_examples(case, dtype):
+    arrays = case.arrays()
     with case.net(dtype) as net:
-        params = parameters_of(net, definition)
-        outputs = net.forward(case.feeds(arrays), phase=case.phase)
-        statistics, loss = net.statistics(), net.loss
-    inputs = inputs_by_name(case, [dense(type_, rows, dtype) for type_, rows in zip(case.types, arrays, strict=True)])
-    wanted = REFERENCES[definition.name](inputs, params, {**attributes, "training": case.phase == "train"})
-    if definition.stats:
-        levels = definition.bind_axes(case.types, attributes).levels
-        sums = {
-            name: np.sum(wanted[name]) if field.axes[0].name in levels else list(wanted[name])
-            for name, field in definition.stats.items()
-        }
-        reported = definition.report({**attributes, **sums})
-        assert [name.rpartition(".")[2] for name in statistics] == [name or definition.name for name in reported]
-        assert list(statistics.values()) == pytest.approx(list(reported.values()), rel=TOLERANCE[dtype], nan_ok=True)
-    costs = [wanted[name] for name, field in definition.outputs.items() if field.loss]
-    expected_loss = sum(cost.sum() / wanted.get("divisor", len(cost)) for cost in costs)
-    assert loss == pytest.approx(expected_loss, rel=TOLERANCE[dtype], abs=TOLERANCE[dtype])
-    compared = [item for name in definition.outputs for item in as_list(wanted[name])]
-    for number, expected in enumerate(compared):
-        if expected is not None:
-            act = attributes["act"] if "act" in definition.common else "linear"
-            check_close(outputs[f"out{number}"], activate(expected, act), TOLERANCE[dtype])
+        expected = expect(case, arrays, parameters_of(net, case.definition), dtype)
+        compare_outputs(case, net, arrays, expected, TOLERANCE[dtype])
 
 
-def parameters_of(net, definition):
-    """Values of parameters and states by field name, a list where there is one per item; of parts as `part.weight`."""
-    found = {}
-    if definition.is_composite:
-        held = {**net.parameters, **net.states}
-        return {name.removeprefix(f"{LAYER}."): one.value.astype(np.float64) for name, one in held.items()}
-    for name, field in {**definition.params, **definition.states}.items():
-        items = [p for key, p in net.parameters.items() if key.removeprefix(f"{LAYER}.").rstrip("_0123456789") == name]
-        values = [p.value.astype(np.float64) for p in items]
-        values += [state.value.astype(np.float64) for key, state in net.states.items() if key == f"{LAYER}.{name}"]
-        found[name] = values if getattr(field, "per", None) else (values or [None])[0]
-    return found
+@pytest.mark.parametrize("name", COMPARED)
+def test_generated_configs(name):
+    """Nothing is left out: every attribute has two values at least, every choice, data type and input is there."""
+    definition = pl.registry[name].complete()
+    assert not not_varied(definition, compare(definition))
 
 
-def dense(type_, rows, dtype):
-    """The rows as an array, in the precision in which they are fed; sparse ones as what they stand for."""
-    if not isinstance(rows, Csr):
-        return rows.astype(dtype).astype(rows.dtype)
-    whole = np.zeros((len(rows), type_.size))
-    at = np.repeat(np.arange(len(rows)), np.diff(rows.start))
-    whole[at, rows.id] = 1.0 if rows.value is None else rows.value.astype(dtype)
-    return whole
+@pytest.mark.slow
+@pytest.mark.parametrize("name", COMPARED)
+def test_many_generated_configs(name):
+    compare(pl.registry[name].complete(), most=THOROUGH)
 
 
-def as_list(value):
-    return value if isinstance(value, list) else [value]
+def test_every_layer_has_a_reference():
+    assert sorted([*REFERENCES, *ORACLES]) == sorted(pl.registry)
+    limited = [layer for layer in map(pl.registry.__getitem__, pl.registry) if not_derivatives(layer)]
+    assert {layer.name for layer in limited} == load_references("REFERENCES_OF_GRADIENTS").keys()
 
 
-def activate(values, act):
-    """What an activation makes of the values."""
-    if act == "linear":
-        return values
-    return REFERENCES[act]({"x": values}, {}, pl.registry[act].bind({}))["y"]
+def not_derivatives(layer):
+    """Inputs whose gradient is not meant to be the derivative, so that differences do not show it."""
+    return [name for name, field in layer.inputs.items() if not field.derivative]
 
 
-def inputs_by_name(case, drawn):
-    """The inputs as references want them, with the starts of sequences in rows, outermost first."""
-    found = {}
-    for name, places in case.definition.bind_axes(case.types, case.attributes).positions.items():
-        items = [drawn[place] for place in places]
-        found[name] = items if case.definition.inputs[name].repeatable else (items or [None])[0]
-        if places and (level := case.types[places[0]].level):
-            starts = [np.array(part) for part in STARTS[level]]
-            found[f"{name}.starts"] = starts if level == 1 else [starts[1][starts[0]], starts[1]]
-    return found
+@pytest.mark.parametrize("name", ORACLES)
+def test_layers_without_a_reference_have_a_test_for_every_attribute_and_input(name):
+    layer = pl.registry[name]
+    assert ORACLES[name].keys() == layer.attributes.keys() | layer.inputs.keys()
+    for oracle in ORACLES[name].values():
+        module, _, function = oracle.partition(".")
+        tree = ast.parse((TESTS / f"{module}.py").read_text())
+        assert function in [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
 
 
-def check_close(found, expected, tolerance):
-    found = np.asarray(getattr(found, "data", found) if not isinstance(found, np.ndarray) else found)
-    assert found.shape == expected.shape
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance)
+def test_references_share_nothing_with_the_package():
+    for path in Path(references.__file__).parent.glob("*.py"):
+        nodes = ast.walk(ast.parse(path.read_text()))
+        found = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+        nodes = ast.walk(ast.parse(path.read_text()))
+        found += [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
+        assert not [module for module in found if module.startswith("paddle_layers")], path.name

@@ -42,7 +42,7 @@ class Mixed:
     examples = (
         Example(x=["3", "ids<5"], terms=["full_matrix", "table"], size=4, act="tanh"),
         Example(x=["3", "3", "1x3", "3"], terms=["dot_mul", "scaling", "dot_mul_operator"], bias=True),
-        Example(x=["sequence of 2", "sequence of 4"], terms=["context", "identity"], context_len=2),
+        Example(x=["sequence of 2", "sequence of 4"], terms=["context", "identity"], context_len=2, context_start=-1),
         Example(x=["5", "5"], terms=["identity", "full_matrix"], size=2, offset=1),
         Example(x=["sparse 4", "2"], terms=["full_matrix", "trans_full_matrix"], size=3),
         Example(x=["3", "2"], terms=["full_matrix", "full_matrix"], size=2),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import math
 from collections.abc import Callable, Iterator, Sequence
 from types import SimpleNamespace
 from typing import Any, NamedTuple
@@ -72,7 +73,24 @@ def _unchanged(*_: Any, **__: Any) -> Callable[[Any], Any]:
     return lambda function: function
 
 
+def _as_compiled(name: str) -> Any:
+    """A function of `math` that gives infinity or NaN where Python raises, as a kernel does."""
+    exact = getattr(math, name)
+    limit = getattr(np, name, None)
+
+    def compute(*arguments: Any) -> Any:
+        try:
+            return exact(*arguments)
+        except (ValueError, OverflowError):
+            if limit is None:
+                raise
+            return limit(*arguments)
+
+    return compute if callable(exact) else exact
+
+
 _STANDS_FOR = {
+    "math": SimpleNamespace(**{name: _as_compiled(name) for name in dir(math) if not name.startswith("_")}),
     "numba": SimpleNamespace(
         carray=_carray,
         cfunc=_unchanged,

@@ -53,18 +53,18 @@ def _smallest_answer(
     return small or config, (_answer(small) if small is not None else None) or problem
 
 
-def chosen(definition: LayerDefinition, most: int) -> Iterator[Config]:
+def chosen(definition: LayerDefinition, most: int, drawn: int | None = None) -> Iterator[Config]:
     """At most so many legal configs, each with a value, type, level or batch that none before it has.
 
-    Where many are asked for, a pair of these is enough that none before it has.
+    Where many are asked for, a pair of these is enough that none before it has. `drawn` says out of how many.
     """
     seen: set[Any] = set()
     count = 0
-    for config in draw_configs(definition, draws(most), far=False):
+    for config in draw_configs(definition, drawn or draws(most), far=False):
         shown: set[Any] = set(config.features)
         if most > MANY:
             shown |= set(itertools.combinations(sorted(shown, key=repr), 2))
-        if count < most and not shown <= seen and config.elements <= LARGEST and _is_legal(config):
+        if count < most and not shown <= seen and config.elements <= LARGEST and is_legal(config):
             seen |= shown
             count += 1
             yield config
@@ -75,7 +75,8 @@ def draws(most: int) -> int:
     return max(FEWEST, 5 * most)
 
 
-def _is_legal(config: Config) -> bool:
+def is_legal(config: Config) -> bool:
+    """Whether inference takes the config."""
     try:
         config.definition.infer(config.places, config.definition.bind(config.attributes))
     except (ShapeError, InvalidAttributes):
@@ -91,7 +92,7 @@ def smallest(
     """The smallest failing case that is found, starting at `known`, which is one of `most` that were chosen."""
 
     def fails(config: Config) -> bool:
-        return config.elements <= LARGEST and _is_legal(config) and any(True for _ in failing(config))
+        return config.elements <= LARGEST and is_legal(config) and any(True for _ in failing(config))
 
     small = find_smallest(definition, draws(most), known, fails, far=False, tries=TRIES[compiled])
     return next(failing(small), None) if small is not None else None

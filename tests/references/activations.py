@@ -44,11 +44,17 @@ def prelu(inputs, params, attributes):
 
 
 def dropout(inputs, params, attributes):
+    kept = 1 - attributes["drop_rate"]
     if attributes["training"]:
-        return {"y": None}
-    return {"y": inputs["x"] * (1 - attributes["drop_rate"] if attributes["scale_in"] == "TEST" else 1)}
+        return {"y": inputs["x"] / (kept if attributes["scale_in"] == "TRAIN" else 1), "random": bool(kept < 1)}
+    return {"y": inputs["x"] * (kept if attributes["scale_in"] == "TEST" else 1)}
 
 
+def gradient_clip_dx(inputs, params, attributes, gradients):
+    return {"x": np.clip(gradients["y"], -attributes["threshold"], attributes["threshold"])}
+
+
+REFERENCES_OF_GRADIENTS = {"gradient_clip": gradient_clip_dx}
 REFERENCES = {
     "relu": relu,
     "elu": elu,

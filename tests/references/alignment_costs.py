@@ -20,7 +20,8 @@ def ctc(inputs, params, attributes):
         every = itertools.product(range(x.shape[1]), repeat=len(x))
         total = sum(np.prod(chances[range(len(x)), said]) for said in every if labels_of(said, blank) == wanted)
         divisor = max(len(x), 1) if attributes["norm_by_times"] else 1
-        cost.append(-np.log(total) / divisor if total else 0.0)
+        known = len(wanted) <= attributes["max_labels"]
+        cost.append((-np.log(total) / divisor if total else 0.0) if known else np.nan)
     return {"cost": np.array(cost)}
 
 

@@ -33,9 +33,8 @@ def multi_head_attention(inputs, params, attributes):
 
 def position_embedding(inputs, params, attributes):
     at = places(inputs["x.starts"][-1])
-    if attributes["drop_rate"] and attributes["training"]:
-        return {"y": None}
-    return {"y": inputs["x"] + params["table"][at]}
+    table = np.pad(params["table"], ((0, max(at, default=0)), (0, 0)), constant_values=np.nan)
+    return {"y": inputs["x"] + table[at]}
 
 
 def sinusoidal_position(inputs, params, attributes):

@@ -6,8 +6,6 @@
 import numpy as np
 from scipy import special
 
-import paddle_layers as pl
-
 from .attentions import attend
 from .contexts import context, sequence_softmax
 from .convolutions import conv
@@ -18,9 +16,25 @@ from .recurrences import grumemory, lstmemory
 ACTS = {"linear": lambda v: v, "tanh": np.tanh, "relu": lambda v: np.maximum(v, 0), "sigmoid": special.expit}
 
 
-def settings(layer, **given):
-    """All attributes of a layer."""
-    return {**pl.registry[layer].bind(given), "training": False}
+GATES = {"act": "tanh", "gate_act": "sigmoid", "state_act": "tanh", "peepholes": True, "reset_after": False}
+"""What the parts with gates have where the layer has no attribute for it."""
+NORM = {"epsilon": 1e-5, "momentum": 0.9, "unbiased": False, "use_global_stats": None, "bias": True}
+
+
+def window(size, stride, padding):
+    """Attributes of a square window that a convolution and a pool share in meaning."""
+    both = {"filter_size": size, "pool_size": size, "stride": stride, "padding": padding, "dilation": 1}
+    return both | {f"{name}_y": value for name, value in both.items()}
+
+
+def convolved(x, params, name, size, stride, padding, *, bias):
+    """What a convolution without groups makes of images."""
+    attributes = {**window(size, stride, padding), "groups": 1, "bias": bias}
+    return conv({"x": x}, under(params, name), attributes)["y"]
+
+
+def normed(x, params, name, training):
+    return batch_norm({"x": x}, under(params, name), {**NORM, "training": training})["y"]
 
 
 def under(params, name):
@@ -28,23 +42,21 @@ def under(params, name):
     return {key.removeprefix(f"{name}."): value for key, value in params.items() if key.startswith(f"{name}.")}
 
 
-def recurrent_with_map(reference, layer):
+def recurrent_with_map(reference, part):
     def run(inputs, params, attributes):
         gates = {**inputs, "x": inputs["x"] @ params["gates.weight"]}
-        part = "lstm" if layer == "lstmemory" else "gru"
-        return reference(gates, under(params, part), {**settings(layer), **attributes})
+        return reference(gates, under(params, part), {**GATES, **attributes})
 
     return run
 
 
-simple_lstm, simple_gru = recurrent_with_map(lstmemory, "lstmemory"), recurrent_with_map(grumemory, "grumemory")
+simple_lstm, simple_gru = recurrent_with_map(lstmemory, "lstm"), recurrent_with_map(grumemory, "gru")
 
 
-def both_ways(one_way, layer):
+def both_ways(one_way):
     def run(inputs, params, attributes):
-        size = attributes["size"]
         ways = [
-            one_way(inputs, under(params, name), settings(layer, size=size, reverse=name == "backward"))["y"]
+            one_way(inputs, under(params, name), {"reverse": name == "backward"})["y"]
             for name in ("forward", "backward")
         ]
         if attributes["return_seq"]:
@@ -81,20 +93,15 @@ def gated_unit(inputs, params, attributes):
     return {"y": ACTS[attributes["act"]](value) * special.expit(gate)}
 
 
-def normed_conv(x, params, name, training, **given):
-    sums = conv({"x": x}, under(params, name), settings("conv", bias=False, **given))["y"]
-    return batch_norm({"x": sums}, under(params, f"{name}_norm"), {**settings("batch_norm"), "training": training})["y"]
-
-
 def residual_block(inputs, params, attributes):
-    x, filters, training = inputs["x"], attributes["num_filters"], attributes["training"]
-    wide = {"num_filters": filters, "filter_size": 3, "padding": 1}
-    y = np.maximum(normed_conv(x, params, "conv1", training, stride=attributes["stride"], **wide), 0)
-    y = normed_conv(y, params, "conv2", training, **wide)
-    if "shortcut.weight" in params:
-        narrow = {"num_filters": filters, "filter_size": 1, "stride": attributes["stride"]}
-        x = normed_conv(x, params, "shortcut", training, **narrow)
-    return {"y": np.maximum(x + y, 0)}
+    x, stride, training = inputs["x"], attributes["stride"], attributes["training"]
+
+    def normed_conv(x, name, *how):
+        return normed(convolved(x, params, name, *how, bias=False), params, f"{name}_norm", training)
+
+    y = normed_conv(np.maximum(normed_conv(x, "conv1", 3, stride, 1), 0), "conv2", 3, 1, 1)
+    shortcut = normed_conv(x, "shortcut", 1, stride, 0) if "shortcut.weight" in params else x
+    return {"y": np.maximum(shortcut + y, 0)}
 
 
 def brought_to_size(x, params, kind):
@@ -125,15 +132,13 @@ def transformer_block(inputs, params, attributes):
 def img_conv_group(inputs, params, attributes):
     a, x = attributes, inputs["x"]
     for number, filters in enumerate(a["num_filters"], 1):
-        given = {"num_filters": filters, "filter_size": a["filter_size"], "padding": a["padding"]}
-        bias = not a["batch_norm"]
-        x = conv({"x": x}, under(params, f"conv{number}"), settings("conv", bias=bias, **given))["y"]
+        x = convolved(x, params, f"conv{number}", a["filter_size"], 1, a["padding"], bias=not a["batch_norm"])
+        assert x.shape[1] == filters
         if a["batch_norm"]:
-            norm = {**settings("batch_norm"), "training": a["training"]}
-            x = batch_norm({"x": x}, under(params, f"norm{number}"), norm)["y"]
+            x = normed(x, params, f"norm{number}", a["training"])
         x = ACTS[a["act"]](x)
-    window = settings("pool", pool_type=a["pool_type"], pool_size=a["pool_size"], stride=a["pool_stride"])
-    return pool({"x": x}, {}, window)
+    how = {"pool_type": a["pool_type"], "rounding": "CEIL", "divisor": "VALID", "global_pooling": False}
+    return pool({"x": x}, {}, {**window(a["pool_size"], a["pool_stride"], 0), **how})
 
 
 def mixed(inputs, params, attributes):
@@ -167,8 +172,8 @@ def mixed(inputs, params, attributes):
 REFERENCES = {
     "simple_lstm": simple_lstm,
     "simple_gru": simple_gru,
-    "bidirectional_lstm": both_ways(simple_lstm, "simple_lstm"),
-    "bidirectional_gru": both_ways(simple_gru, "simple_gru"),
+    "bidirectional_lstm": both_ways(simple_lstm),
+    "bidirectional_gru": both_ways(simple_gru),
     "sequence_conv_pool": sequence_conv_pool,
     "simple_attention": simple_attention,
     "gated_unit": gated_unit,

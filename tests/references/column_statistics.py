@@ -1,17 +1,17 @@
 """References of paddle_layers/layers/column_statistics.py."""
 
-from .evaluators import weights
+from .evaluators import mean, weights
 
 
 def row_sum(inputs, params, attributes):
     sums = inputs["x"].reshape(len(inputs["x"]), -1).sum(axis=1)
-    return {"total": sums * weights(inputs), "rows": weights(inputs)}
+    return {"report": {"": mean(sums, weights(inputs))}}
 
 
 def column_sum(inputs, params, attributes):
     column = -1 if attributes["column"] is None else attributes["column"]
     chosen = inputs["x"].reshape(len(inputs["x"]), -1)[:, column]
-    return {"total": chosen * weights(inputs).ravel(), "rows": weights(inputs)}
+    return {"report": {"": mean(chosen, weights(inputs))}}
 
 
 REFERENCES = {"row_sum": row_sum, "column_sum": column_sum}

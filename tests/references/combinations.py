@@ -17,7 +17,8 @@ def cos_sim(inputs, params, attributes):
     y = np.zeros((len(a), b.shape[1] // a.shape[1]))
     for n, vectors in enumerate(b.reshape(len(a), -1, a.shape[1])):
         for k, vector in enumerate(vectors):
-            y[n, k] = attributes["scale"] * a[n] @ vector / np.linalg.norm(a[n]) / np.linalg.norm(vector)
+            lengths = np.linalg.norm(a[n]) * np.linalg.norm(vector)
+            y[n, k] = attributes["scale"] * a[n] @ vector / lengths if lengths else 0.0
     return {"y": y}
 
 

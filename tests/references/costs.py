@@ -20,9 +20,9 @@ def cross_entropy(inputs, params, attributes):
 def softmax_with_loss(inputs, params, attributes):
     x, label = rows_of(inputs["x"]), inputs["label"]
     counts = np.full(len(x), True) if attributes["ignore_label"] is None else label != attributes["ignore_label"]
-    chosen = np.zeros_like(x)
-    chosen[counts, label[counts]] = 1
+    chosen = np.where(counts[:, None], label[:, None] == np.arange(x.shape[1]), 0)
     loss = (chosen * (np.logaddexp.reduce(x, axis=1, keepdims=True) - x)).sum(axis=1)
+    loss[counts & (label >= x.shape[1])] = np.nan
     divisor = {"VALID": max(counts.sum(), 1), "BATCH_SIZE": len(x), "NONE": 1}[attributes["normalization"]]
     return {"loss": weighted(loss, inputs), "divisor": divisor}
 

@@ -23,7 +23,8 @@ def ctc_edit_distance(inputs, params, attributes):
     frames, wanted = pieces(best, inputs["x.starts"][0]), pieces(inputs["label"], inputs["label.starts"][0])
     said = [tuple(c for c, _ in groupby(piece.tolist()) if c != blank) for piece in frames]
     meant = [tuple(c for c in piece.tolist() if c != blank) for piece in wanted]
-    return {"edits": list(map(levenshtein, said, meant)), "labels": list(map(len, meant))}
+    edits, labels = sum(map(levenshtein, said, meant)), sum(map(len, meant))
+    return {"report": {"": edits / labels if labels else np.nan}}
 
 
 REFERENCES = {"ctc_edit_distance": ctc_edit_distance}

@@ -7,43 +7,52 @@ def guesses(x, threshold):
     return (x[:, 0] > threshold) * 1 if x.shape[1] == 1 else x.argmax(axis=1)
 
 
+def rows_of(x):
+    return x.reshape(len(x), -1)
+
+
 def weights(inputs):
-    return np.ones(len(inputs["x"])) if inputs["weight"] is None else inputs["weight"]
+    return np.ones(len(inputs["x"])) if inputs["weight"] is None else inputs["weight"].ravel()
+
+
+def mean(values, weight):
+    """Weighted mean; NaN where nothing has a weight."""
+    return np.divide(values @ weight, weight.sum())
 
 
 def classification_error(inputs, params, attributes):
-    x, label = inputs["x"], inputs["label"]
-    if attributes["top_k"] == 1:
-        wrong = guesses(x, attributes["threshold"]) != label
+    x, label = rows_of(inputs["x"]), inputs["label"]
+    if x.shape[1] == 1:
+        wrong = (x[:, 0] > attributes["threshold"]) != label
     else:
-        best = np.argsort(-x, axis=1)[:, : attributes["top_k"]]
-        wrong = ~(best == label[:, None]).any(axis=1)
-    return {"wrong": wrong * weights(inputs), "rows": weights(inputs)}
+        as_good = x >= np.take_along_axis(x, label[:, None], axis=1)
+        wrong = np.count_nonzero(as_good, axis=1) > attributes["top_k"]
+    return {"report": {"": mean(wrong, weights(inputs))}}
 
 
 def precision_recall(inputs, params, attributes):
-    classes = np.arange(max(inputs["x"].shape[1], 2))[:, None]
-    found = guesses(inputs["x"], attributes["threshold"]) == classes
-    wanted = inputs["label"] == classes
-    of_all_rows = weights(inputs).ravel()
+    x = rows_of(inputs["x"])
+    classes = np.arange(max(x.shape[1], 2))[:, None]
+    found = guesses(x, attributes["threshold"]) == classes
+    wanted, weight = inputs["label"] == classes, weights(inputs)
+    correct, found, wanted = (found & wanted) @ weight, found @ weight, wanted @ weight
+    measures = np.stack([correct / found, correct / wanted, 2 * correct / (found + wanted)])
+    chosen = slice(None) if attributes["positive_label"] is None else [attributes["positive_label"]]
+    means = [np.divide(sum(known), len(known)) for known in (row[~np.isnan(row)] for row in measures[:, chosen])]
     return {
-        "correct": (found & wanted) @ of_all_rows,
-        "found": found @ of_all_rows,
-        "wanted": wanted @ of_all_rows,
+        "report": dict(zip(("precision", "recall", "F1"), means, strict=True))
+        | {"accuracy": sum(correct) / sum(wanted)}
     }
 
 
 def auc(inputs, params, attributes):
-    score, label, weight = inputs["x"][:, -1], inputs["label"], weights(inputs).ravel()
-
-    def histogram(chosen):
-        return np.histogram(score[chosen], attributes["bins"], (0, 1), weights=weight[chosen])[0]
-
-    return {
-        "positive": histogram(label == 1),
-        "negative": histogram(label != 1),
-        "outside": (score < 0) | (score > 1),
-    }
+    """Every pair of a row of class 1 and another, by the edges of the bins; the last bin has its right edge."""
+    score, ours, weight = inputs["x"][:, -1], inputs["label"] == 1, weights(inputs)
+    edges = np.arange(1, attributes["bins"]) / attributes["bins"]
+    place = np.searchsorted(edges, score, side="right")
+    order = (np.sign(np.subtract.outer(place[ours], place[~ours])) + 1) / 2
+    pairs = np.multiply.outer(weight[ours], weight[~ours])
+    return {"report": {"": np.divide((order * pairs).sum(), pairs.sum())}}
 
 
 REFERENCES = {

@@ -17,7 +17,20 @@ def batch_norm(inputs, params, attributes):
     y = (x - along_channels(mean, x)) / deviation * along_channels(params["gain"], x)
     if attributes["bias"]:
         y = y + along_channels(params["bias"], x)
-    return {"y": y}
+    if attributes["use_global_stats"]:
+        return {"y": y, "running_mean": params["running_mean"], "running_var": params["running_var"]}
+    return {"y": y} | moved(x, params, attributes)
+
+
+def moved(x, params, attributes):
+    """Running averages after a step of training."""
+    axes, stays = (0, *range(2, x.ndim)), attributes["momentum"] if attributes["training"] else 1
+    count = x.size // x.shape[1]
+    spread = x.var(axes, ddof=1) if attributes["unbiased"] and count > 1 else x.var(axes)
+    return {
+        "running_mean": np.average([params["running_mean"], x.mean(axes)], axis=0, weights=[stays, 1 - stays]),
+        "running_var": np.average([params["running_var"], spread], axis=0, weights=[stays, 1 - stays]),
+    }
 
 
 def layer_norm(inputs, params, attributes):

@@ -15,7 +15,7 @@ def pnpair(inputs, params, attributes):
         for i, j in combinations(span, 2)
         if label[i] != label[j]
     ]
-    return {"ordered": [(sign + 1) / 2 for sign in signs], "pairs": len(signs)}
+    return {"report": {"": np.divide(sum((sign + 1) / 2 for sign in signs), len(signs))}}
 
 
 def rank_auc(inputs, params, attributes):
@@ -28,7 +28,7 @@ def rank_auc(inputs, params, attributes):
         order = (np.sign(np.subtract.outer(score[own], score[own])) + 1) / 2
         if weights.sum() > 0:
             areas.append((weights * order).sum() / weights.sum())
-    return {"area": areas, "lists": len(areas)}
+    return {"report": {"": np.divide(sum(areas), len(areas))}}
 
 
 REFERENCES = {"pnpair": pnpair, "rank_auc": rank_auc}

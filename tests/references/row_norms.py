@@ -9,7 +9,8 @@ def rms_norm(inputs, params, attributes):
 
 
 def row_l2_norm(inputs, params, attributes):
-    return {"y": inputs["x"] / np.linalg.norm(inputs["x"], axis=1, keepdims=True)}
+    length = np.linalg.norm(inputs["x"], axis=1, keepdims=True)
+    return {"y": inputs["x"] / np.where(length, length, 1)}
 
 
 def sum_to_one_norm(inputs, params, attributes):

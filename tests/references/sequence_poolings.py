@@ -20,7 +20,7 @@ def pick(choose):
 
 
 def seq_window_pool(inputs, params, attributes):
-    how, rows = attributes["strategy"], []
+    how, rows, lengths = attributes["strategy"], [], []
     for piece in np.split(inputs["x"], inputs["x.starts"][-1][1:-1]):
         for first in range(0, len(piece), attributes["stride"]):
             window = piece[first : first + attributes["stride"]]
@@ -28,7 +28,8 @@ def seq_window_pool(inputs, params, attributes):
             given = {"FIRST": window[0], "LAST": window[-1], "SUM": total, "AVERAGE": total / len(window)}
             given |= {"MAX": window.max(axis=0), "SQUARE_ROOT": total / np.sqrt(len(window))}
             rows.append(given[how])
-    return {"y": np.array(rows)}
+        lengths.append(-(-len(piece) // attributes["stride"]))
+    return {"y": np.array(rows).reshape(-1, inputs["x"].shape[1]), "lengths": lengths}
 
 
 REFERENCES = {

@@ -10,17 +10,20 @@ def expand(inputs, params, attributes):
 
 def seq_concat(inputs, params, attributes):
     parts = (np.split(inputs[name], inputs[f"{name}.starts"][-1][1:-1]) for name in ("x", "z"))
-    return {"y": np.concatenate([rows for pair in zip(*parts, strict=True) for rows in pair])}
+    pairs = [np.concatenate(pair) for pair in zip(*parts, strict=True)]
+    return {"y": np.concatenate(pairs), "lengths": [len(pair) for pair in pairs]}
 
 
 def seq_reshape(inputs, params, attributes):
-    return {"y": inputs["x"].reshape(-1, attributes["size"])}
+    x, size = inputs["x"], attributes["size"]
+    return {"y": x.reshape(-1, size), "lengths": np.diff(inputs["x.starts"][-1]) * x.shape[1] // size}
 
 
 def sub_seq(inputs, params, attributes):
     pieces = np.split(inputs["x"], inputs["x.starts"][-1][1:-1])
-    runs = zip(pieces, inputs["offset"], inputs["length"], strict=True)
-    return {"y": np.concatenate([piece[first : first + count] for piece, first, count in runs])}
+    wanted = zip(pieces, inputs["offset"], inputs["length"], strict=True)
+    runs = [piece[first : first + count] for piece, first, count in wanted]
+    return {"y": np.concatenate(runs), "lengths": [len(run) for run in runs]}
 
 
 def eos_id(inputs, params, attributes):

@@ -4,6 +4,8 @@ import itertools
 
 import numpy as np
 
+ROUNDING = 1e-12
+
 
 def chains(inputs):
     """The rows of every innermost sequence, as slices."""
@@ -29,9 +31,12 @@ def crf(inputs, params, attributes):
 
 
 def crf_decoding(inputs, params, attributes):
+    """Of equally good paths it is the one whose last class, then the one before it and so on, is the first."""
     best = [()]
     for rows in chains(inputs):
-        best.append(max(labellings(inputs["x"][rows], params["transitions"]), key=lambda found: found[1])[0])
+        paths = list(labellings(inputs["x"][rows], params["transitions"]))
+        top = max(score for _, score in paths) - ROUNDING
+        best.append(min((path for path, score in paths if score >= top), key=lambda path: path[::-1]))
     path = np.concatenate(best).astype(np.int64)
     label = inputs.get("label")
     return {"path": path, "error": np.full(len(path), np.nan) if label is None else 1.0 * (path != label)}

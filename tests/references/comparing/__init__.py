@@ -1,0 +1,53 @@
+"""Layers against their references: on examples and generated configs, with ordinary and with odd values, as Python.
+
+`compare(definition)` is all of it for one layer; it compiles nothing and needs nothing but the registry.
+"""
+
+from collections.abc import Iterator
+
+from paddle_layers.define import LayerDefinition
+from paddle_layers.testing.cases import Case, cases, in_phases
+from paddle_layers.testing.engines import as_python
+
+from .configs import chosen_configs
+from .gradients import compare_gradients
+from .oddities import odd_arrays
+from .outputs import compare_outputs, expect
+from .readings import draw_parameters, parameters_of
+from .varied import not_varied
+
+__all__ = ["USUAL_CONFIGS", "compare", "compared_cases", "not_varied"]
+
+USUAL_CONFIGS = 16
+ODD_DRAWS = 2
+"""How often odd values are drawn for a case, besides the ordinary ones."""
+
+
+def compare(definition: LayerDefinition, generated: bool = True, most: int = USUAL_CONFIGS) -> list[Case]:
+    """Compare a layer with its references; `AssertionError` has the config. Gives the cases with a comparison."""
+    compared = []
+    for case in compared_cases(definition, most if generated else 0):
+        try:
+            if as_python(lambda case=case: _compare_case(case)):
+                compared.append(case)
+        except AssertionError as error:
+            raise AssertionError(f"{definition.name} is not its reference\n{case}\n{error}") from error
+    return compared
+
+
+def compared_cases(definition: LayerDefinition, most: int = USUAL_CONFIGS) -> Iterator[Case]:
+    """The examples, and at most so many generated configs, in the phases that matter."""
+    yield from cases(definition)
+    for config in chosen_configs(definition, most):
+        yield from in_phases(definition, config.example, config.batch)
+
+
+def _compare_case(case: Case) -> bool:
+    """Whether anything could be compared."""
+    compared = False
+    with case.net() as net:
+        draw_parameters(net)
+        for arrays in (case.arrays(), *(odd_arrays(case, number) for number in range(ODD_DRAWS))):
+            expected = expect(case, arrays, parameters_of(net, case.definition))
+            compared |= compare_outputs(case, net, arrays, expected)
+    return compare_gradients(case) or compared
