@@ -79,6 +79,7 @@ class Output(Field):
 
     The network's loss is the sum of a cost over the rows, divided by their number, or by the sum of the `Temp` that
     `divisor` names, which has a number for every row; where that sum is below 1, by 1.
+    `nan="without labels"` says when numbers are NaN though all inputs are finite; it is added to the description.
     """
 
     def __init__(
@@ -91,9 +92,10 @@ class Output(Field):
         loss: bool = False,
         divisor: Temp | None = None,
         repeatable: bool = False,
+        nan: str | None = None,
     ) -> None:
-        super().__init__(axes, doc, kind)
-        self.size, self.loss, self.divisor, self.repeatable = size, loss, divisor, repeatable
+        super().__init__(axes, doc if nan is None else f"{doc}; NaN {nan}", kind)
+        self.size, self.loss, self.divisor, self.repeatable, self.nan = size, loss, divisor, repeatable, nan
 
 
 class Param(Field):

@@ -47,7 +47,7 @@ class Ctc:
 
     x = Input("T:S C", "score of every class in every row", seq=(1,))
     label = Input("L:M", "labels in their order", kinds=("INT",), seq=(1,))
-    cost = Output("S", "cost of every sequence", loss=True)
+    cost = Output("S", "cost of every sequence", loss=True, nan="with more labels than `max_labels`")
     max_labels = Int("most labels of a sequence, for which memory is held; with more of them it costs NaN", min=1)
     blank = Int("class that says nothing", default=0, min=0)
     norm_by_times = Bool("divide the cost by the number of rows", default=False)

@@ -174,7 +174,7 @@ class PositionEmbedding:
 
     x = Input("T:S C", "rows of sequences", seq=(1, 2))
     table = Param("P C", "one row per place", init=("gaussian", {"std": 0.02}))
-    y = Output("T:S C", "same shape as `x`")
+    y = Output("T:S C", "same shape as `x`", nan="at place `max_length` and beyond")
     max_length = Int("rows of the longest sequence", min=1, axis="P")
     examples = (
         Example(x="sequence of 3", max_length=5),

@@ -130,7 +130,9 @@ class SoftmaxWithLoss:
     label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
     weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
     counted = Temp("N", "what the row adds to the divisor of the loss")
-    loss = Output("N", "cost of every row", loss=True, divisor=counted)
+    loss = Output(
+        "N", "cost of every row", loss=True, divisor=counted, nan="for labels outside the classes that are not ignored"
+    )
     ignore_label = Int("rows of this class cost nothing", optional=True)
     normalization = Choice(
         "what the loss of the network divides the sum over the rows by",

@@ -39,7 +39,7 @@ class Power:
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), within=(0.2, 2.0))
-    y = Output("...", "same shape as `x`")
+    y = Output("...", "same shape as `x`", nan="for powers of negative numbers that are not whole")
     power = Float("exponent", default=1.0)
     scale = Float("factor of `x`", default=1.0)
     shift = Float("added to it", default=0.0)

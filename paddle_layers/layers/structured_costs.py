@@ -183,7 +183,7 @@ class CrfDecoding:
     label = Input("T:S", "right class of every row", kinds=("INT",), seq=(1, 2), optional=True)
     transitions = Param("R C", "scores of the start, of the end, and of steps between classes", init="zero")
     path = Output("T:S", "best class of every row", kind="INT", size="C")
-    error = Output("T:S", "1 where the path differs from the label, else 0")
+    error = Output("T:S", "1 where the path differs from the label, else 0", nan="without labels")
     best = Temp("T:S C", "score of the best beginning that ends with this class")
     origin = Temp("T:S C", "class of the row before in that beginning", kind="INT")
     examples = (
