@@ -88,8 +88,8 @@ def simple_attention(inputs, params, attributes):
 
 def gated_unit(inputs, params, attributes):
     x = inputs["x"].reshape(len(inputs["x"]), -1)
-    value = x @ params["value.weight"] + params.get("value.bias", 0.0)
-    gate = x @ params["gate.weight"] + params.get("gate.bias", 0.0)
+    value = x @ params["value.weight"] + (params["value.bias"] if attributes["bias"] else 0.0)
+    gate = x @ params["gate.weight"] + (params["gate.bias"] if attributes["gate_bias"] else 0.0)
     return {"y": ACTS[attributes["act"]](value) * special.expit(gate)}
 
 
@@ -166,7 +166,7 @@ def mixed(inputs, params, attributes):
             case "identity" if attributes["offset"] is not None:
                 x = x[:, attributes["offset"] :][:, : attributes["size"]]
         total = total + x
-    return {"y": total + params.get("bias.offset", 0.0)}
+    return {"y": total + (params["bias.offset"] if attributes["bias"] else 0.0)}
 
 
 REFERENCES = {

@@ -8,7 +8,7 @@ import numpy as np
 def tensor(inputs, params, attributes):
     y = np.stack([[row_a @ form @ row_b for form in params["weight"]]
                   for row_a, row_b in zip(inputs["a"], inputs["b"], strict=True)])  # fmt: skip
-    return {"y": y if params.get("bias") is None else y + params["bias"]}
+    return {"y": y + params["bias"] if attributes["bias"] else y}
 
 
 def factorization_machine(inputs, params, attributes):

@@ -13,26 +13,26 @@ from .configs import chosen_configs
 from .gradients import compare_gradients
 from .oddities import odd_arrays
 from .outputs import compare_outputs, expect
-from .readings import draw_parameters, parameters_of
-from .varied import not_varied
+from .readings import draw_parameters, inputs_of, parameters_of
+from .varied import Compared, not_varied, without_effect
 
-__all__ = ["USUAL_CONFIGS", "compare", "compared_cases", "not_varied"]
+__all__ = ["USUAL_CONFIGS", "Compared", "compare", "compared_cases", "not_varied", "without_effect"]
 
 USUAL_CONFIGS = 16
 ODD_DRAWS = 2
 """How often odd values are drawn for a case, besides the ordinary ones."""
 
 
-def compare(definition: LayerDefinition, generated: bool = True, most: int = USUAL_CONFIGS) -> list[Case]:
-    """Compare a layer with its references; `AssertionError` has the config. Gives the cases with a comparison."""
-    compared = []
+def compare(definition: LayerDefinition, generated: bool = True, most: int = USUAL_CONFIGS) -> list[Compared]:
+    """Compare a layer with its references; `AssertionError` has the config. Gives what was compared."""
+    found = []
     for case in compared_cases(definition, most if generated else 0):
         try:
-            if as_python(lambda case=case: _compare_case(case)):
-                compared.append(case)
+            compared = as_python(lambda case=case: _compare_case(case))
         except AssertionError as error:
             raise AssertionError(f"{definition.name} is not its reference\n{case}\n{error}") from error
-    return compared
+        found += [compared] if compared is not None else []
+    return found
 
 
 def compared_cases(definition: LayerDefinition, most: int = USUAL_CONFIGS) -> Iterator[Case]:
@@ -42,12 +42,13 @@ def compared_cases(definition: LayerDefinition, most: int = USUAL_CONFIGS) -> It
         yield from in_phases(definition, config.example, config.batch)
 
 
-def _compare_case(case: Case) -> bool:
-    """Whether anything could be compared."""
+def _compare_case(case: Case) -> Compared | None:
+    """What was compared last, if anything could be."""
     compared = False
     with case.net() as net:
         draw_parameters(net)
         for arrays in (case.arrays(), *(odd_arrays(case, number) for number in range(ODD_DRAWS))):
-            expected = expect(case, arrays, parameters_of(net, case.definition))
+            inputs, params = inputs_of(case, arrays), parameters_of(net, case.definition)
+            expected = expect(case, inputs, params)
             compared |= compare_outputs(case, net, arrays, expected)
-    return compare_gradients(case) or compared
+    return Compared(case, inputs, params) if compare_gradients(case) or compared else None

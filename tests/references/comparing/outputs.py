@@ -9,16 +9,15 @@ from paddle_layers.runtime import Net
 from paddle_layers.testing.cases import LAYER, Case
 
 from .. import activate, load_references
-from .readings import inputs_of
 
 TOLERANCE = 1e-10
 
 
-def expect(case: Case, arrays: list[Any], params: dict[str, Any], dtype: str = "float64") -> dict[str, Any]:
-    """What the reference says of these rows."""
-    attributes = {**case.attributes, "training": case.phase == "train"}
+def expect(case: Case, inputs: dict[str, Any], params: dict[str, Any], **changed: Any) -> dict[str, Any]:
+    """What the reference says of a case, or of one that differs in an attribute."""
+    attributes = {**case.attributes, "training": case.phase == "train", **changed}
     with np.errstate(all="ignore"):
-        return load_references()[case.definition.name](inputs_of(case, arrays, dtype), params, attributes)
+        return load_references()[case.definition.name](inputs, params, attributes)
 
 
 def compare_outputs(
