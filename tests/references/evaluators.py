@@ -15,9 +15,14 @@ def weights(inputs):
     return np.ones(len(inputs["x"])) if inputs["weight"] is None else inputs["weight"].ravel()
 
 
+def share(part, whole):
+    """Quotient; NaN where the whole is nothing."""
+    return part / np.where(whole == 0, np.nan, whole)
+
+
 def mean(values, weight):
-    """Weighted mean; NaN where nothing has a weight."""
-    return np.divide(values @ weight, weight.sum())
+    """Weighted mean; NaN where the weights add up to nothing."""
+    return share(values @ weight, weight.sum())
 
 
 def classification_error(inputs, params, attributes):
@@ -36,12 +41,12 @@ def precision_recall(inputs, params, attributes):
     found = guesses(x, attributes["threshold"]) == classes
     wanted, weight = inputs["label"] == classes, weights(inputs)
     correct, found, wanted = (found & wanted) @ weight, found @ weight, wanted @ weight
-    measures = np.stack([correct / found, correct / wanted, 2 * correct / (found + wanted)])
+    measures = np.stack([share(correct, found), share(correct, wanted), share(2 * correct, found + wanted)])
     chosen = slice(None) if attributes["positive_label"] is None else [attributes["positive_label"]]
     means = [np.divide(sum(known), len(known)) for known in (row[~np.isnan(row)] for row in measures[:, chosen])]
     return {
         "report": dict(zip(("precision", "recall", "F1"), means, strict=True))
-        | {"accuracy": sum(correct) / sum(wanted)}
+        | {"accuracy": share(sum(correct), sum(wanted))}
     }
 
 
@@ -52,7 +57,7 @@ def auc(inputs, params, attributes):
     place = np.searchsorted(edges, score, side="right")
     order = (np.sign(np.subtract.outer(place[ours], place[~ours])) + 1) / 2
     pairs = np.multiply.outer(weight[ours], weight[~ours])
-    return {"report": {"": np.divide((order * pairs).sum(), pairs.sum())}}
+    return {"report": {"": share((order * pairs).sum(), pairs.sum())}}
 
 
 REFERENCES = {

@@ -11,7 +11,7 @@ from paddle_layers.testing.engines import as_python
 
 from .configs import chosen_configs
 from .gradients import compare_gradients
-from .oddities import odd_arrays
+from .oddities import odd_arrays, odd_parameters
 from .outputs import compare_outputs, expect
 from .readings import draw_parameters, inputs_of, parameters_of
 from .varied import Compared, not_varied, without_effect
@@ -46,9 +46,9 @@ def _compare_case(case: Case) -> Compared | None:
     """What was compared last, if anything could be."""
     compared = False
     with case.net() as net:
-        draw_parameters(net)
-        for arrays in (case.arrays(), *(odd_arrays(case, number) for number in range(ODD_DRAWS))):
+        for number in range(1 + ODD_DRAWS):
+            arrays = odd_arrays(case, number - 1) if number else case.arrays()
+            odd_parameters(net) if number == 1 else draw_parameters(net)
             inputs, params = inputs_of(case, arrays), parameters_of(net, case.definition)
-            expected = expect(case, inputs, params)
-            compared |= compare_outputs(case, net, arrays, expected)
+            compared |= compare_outputs(case, net, arrays, expect(case, inputs, params))
     return Compared(case, inputs, params) if compare_gradients(case) or compared else None

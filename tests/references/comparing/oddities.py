@@ -5,17 +5,17 @@ every number that an attribute has, with both signs, and numbers below and above
 """
 
 import zlib
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define import Input, Type
-from paddle_layers.runtime import Csr
+from paddle_layers.runtime import Csr, Net
 from paddle_layers.testing.cases import Case
 
-ODD = 0.75
-"""Share of the numbers that are odd; the others are ordinary ones."""
+SHARES = (1.0, 0.75)
+"""Share of the numbers that are odd in each draw; the others are ordinary ones."""
 FEW = 3
 """Numbers of a kind in a draw: so few are often equal, in a row, in a sequence and across inputs."""
 EVERYWHERE = (0.0, 1.0, 0.5, -1.0)
@@ -25,29 +25,48 @@ IGNORED = "ignore_label"
 def odd_arrays(case: Case, number: int) -> list[Any]:
     """Rows for every position, as `Case.arrays`, with the same few odd numbers in all inputs."""
     rng = np.random.default_rng([number, zlib.crc32(f"{case.example!r}{case.batch}".encode())])
-    edges = _some(rng, _edges(case), FEW)
+    draw = _Draw(rng, SHARES[number % len(SHARES)], _some(rng, _edges(case), FEW), case)
     return [
-        _odd_rows(rng, rows, type_, field, edges, case)
+        draw.rows(rows, type_, field)
         for rows, (_, type_, field) in zip(case.arrays(stream=number + 1), case.fed, strict=True)
     ]
 
 
-def _odd_rows(rng: np.random.Generator, rows: Any, type_: Type, field: Input, edges: list[float], case: Case) -> Any:
-    if field.places is not None:
-        return rows
-    if isinstance(rows, Csr):
-        value = None if rows.value is None else _mixed(rng, rows.value, [*edges, *EVERYWHERE])
-        return Csr(rows.start, rows.id, value)
-    if type_.kind == "INT":
-        whole = [v for v in (0, type_.size - 1, *_whole_numbers(case)) if 0 <= v < type_.size]
-        return _mixed(rng, rows, whole)
-    low, high = field.within or (-np.inf, np.inf)
-    everywhere = _some(rng, [*EVERYWHERE, *(field.within or ())], FEW)
-    numbers = [v for v in (*edges, *everywhere) if low <= v <= high]
-    ignored = case.attributes.get(IGNORED)
-    if ignored is not None:
-        numbers.append(float(ignored))
-    return _mixed(rng, rows, numbers)
+def odd_parameters(net: Net) -> None:
+    """Parameters of few numbers, whose sums are exact: equal scores are equal to the last bit."""
+    rng = np.random.default_rng(19)
+    for parameter in net.parameters.values():
+        parameter.value = rng.choice([0.0, 0.5, -0.5, 1.0], parameter.shape)
+
+
+class _Draw(NamedTuple):
+    rng: np.random.Generator
+    share: float
+    edges: list[float]
+    case: Case
+
+    def rows(self, rows: Any, type_: Type, field: Input) -> Any:
+        """The rows with odd numbers among them."""
+        if field.places is not None:
+            return rows
+        if isinstance(rows, Csr):
+            value = None if rows.value is None else self.mixed(rows.value, [*self.edges, *EVERYWHERE])
+            return Csr(rows.start, rows.id, value)
+        if type_.kind == "INT":
+            whole = [v for v in self.case.attributes.values() if isinstance(v, int) and not isinstance(v, bool)]
+            return self.mixed(rows, [v for v in (0, type_.size - 1, *whole) if 0 <= v < type_.size])
+        low, high = field.within or (-np.inf, np.inf)
+        everywhere = _some(self.rng, [*EVERYWHERE, *(field.within or ())], FEW)
+        ignored = self.case.attributes.get(IGNORED)
+        numbers = [v for v in (*self.edges, *everywhere) if low <= v <= high]
+        return self.mixed(rows, numbers + ([] if ignored is None else [float(ignored)]))
+
+    def mixed(self, values: NDArray[Any], numbers: list[Any]) -> NDArray[Any]:
+        """Values of which a share is drawn from these numbers."""
+        if not numbers:
+            return values
+        odd = self.rng.choice(np.array(numbers, values.dtype), values.shape)
+        return np.where(self.rng.random(values.shape) < self.share, odd, values)
 
 
 def _edges(case: Case) -> list[float]:
@@ -59,16 +78,5 @@ def _edges(case: Case) -> list[float]:
     return sorted({sign * v for v in around for sign in (1.0, -1.0) if abs(v) < 1e3})
 
 
-def _whole_numbers(case: Case) -> list[int]:
-    return [v for v in case.attributes.values() if isinstance(v, int) and not isinstance(v, bool)]
-
-
 def _some(rng: np.random.Generator, numbers: list[float], most: int) -> list[float]:
     return rng.choice(numbers, min(most, len(numbers)), replace=False).tolist() if numbers else []
-
-
-def _mixed(rng: np.random.Generator, values: NDArray[Any], numbers: list[Any]) -> NDArray[Any]:
-    if not numbers:
-        return values
-    odd = rng.choice(np.array(numbers, values.dtype), values.shape)
-    return np.where(rng.random(values.shape) < ODD, odd, values)
