@@ -16,7 +16,7 @@ from .outputs import compare_outputs, expect
 from .readings import draw_parameters, inputs_of, parameters_of
 from .varied import Compared, not_varied, without_effect
 
-__all__ = ["USUAL_CONFIGS", "Compared", "compare", "compared_cases", "not_varied", "without_effect"]
+__all__ = ["USUAL_CONFIGS", "Compared", "compare", "compare_case", "compared_cases", "not_varied", "without_effect"]
 
 USUAL_CONFIGS = 16
 ODD_DRAWS = 2
@@ -28,7 +28,7 @@ def compare(definition: LayerDefinition, generated: bool = True, most: int = USU
     found = []
     for case in compared_cases(definition, most if generated else 0):
         try:
-            compared = as_python(lambda case=case: _compare_case(case))
+            compared = as_python(lambda case=case: compare_case(case))
         except AssertionError as error:
             raise AssertionError(f"{definition.name} is not its reference\n{case}\n{error}") from error
         found += [compared] if compared is not None else []
@@ -42,7 +42,7 @@ def compared_cases(definition: LayerDefinition, most: int = USUAL_CONFIGS) -> It
         yield from in_phases(definition, config.example, config.batch)
 
 
-def _compare_case(case: Case) -> Compared | None:
+def compare_case(case: Case) -> Compared | None:
     """What was compared last, if anything could be."""
     compared = False
     with case.net() as net:
