@@ -78,17 +78,17 @@ CAUGHT = {
     "dropout": ("uniform", ">> 8", "<< 8"),
     "sgd": ("sgd_step", "momentum * velocity[i] +", "momentum * velocity[i] -"),
     "l1": ("l1_penalty", "value[i] < 0", "value[i] <= 0"),
-}
-"""Faults that the checks catch: the layer, its function, what is replaced and by what."""
-NEED_GENERATED_REFERENCES = {
     "auc": ("auc_place", "score <= 1.0", "score < 1.0"),
     "sigmoid_cross_entropy": ("sigmoid_cross_entropy_cost", "target[n, c] != real(ignore_label)", "True"),
     "maxid": ("exceeds", "v > best", "v >= best"),
     "cross_entropy": ("cross_entropy_cost", "max(x[n, label[n]], floor)", "x[n, label[n]]"),
     "pnpair": ("pnpair_ordered", "total += 0.5", "total += 0.0"),
 }
-"""Faults that only a comparison with the references on generated configs and interesting values can catch. Until there
-is one they survive, and the test says so: whoever adds it moves them up."""
+"""Faults that the checks catch: the layer, its function, what is replaced and by what.
+
+Six of them went through all tests once: those of auc, sigmoid_cross_entropy, maxid, cross_entropy, pnpair and
+gradient_clip.
+"""
 
 
 def function(body: str) -> ast.FunctionDef:
@@ -166,11 +166,6 @@ def test_a_fault_leaves_no_trace_when_something_is_raised() -> None:
 @pytest.mark.parametrize("name", CAUGHT)
 def test_known_faults_are_caught(name: str) -> None:
     assert verdict_on(edited(name, *CAUGHT[name])).check is not None
-
-
-@pytest.mark.parametrize("name", NEED_GENERATED_REFERENCES)
-def test_faults_that_wait_for_generated_references(name: str) -> None:
-    assert verdict_on(edited(name, *NEED_GENERATED_REFERENCES[name])).check is None, "it is caught now: move it up"
 
 
 @pytest.mark.parametrize("name", ["maxid", "tanh"])

@@ -9,6 +9,7 @@ from references import load_references
 from references.comparing import compare, not_varied, without_effect
 from references.comparing.outputs import compare_outputs, expect
 from references.comparing.readings import inputs_of, parameters_of
+from rotation import marks_of
 
 import paddle_layers as pl
 from paddle_layers.testing.cases import Case
@@ -61,7 +62,7 @@ def cases():
             types, attributes = definition.example_inputs(example)
             for phase in ("test", "train") if definition.facts.has_phase else ("test",):
                 case = Case(definition, example, tuple(types), attributes, phase)
-                yield pytest.param(case, id=f"{name}-{number}-{phase}")
+                yield pytest.param(case, id=f"{name}-{number}-{phase}", marks=marks_of(name))
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

@@ -39,4 +39,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "for v in range(u + 1, min(2 * count[s] + 1, U)):",
         "for v in range(u + 1, min(2 * count[s] + 2, U)):",
     ): "alpha is -inf in the state behind the last one, which adds nothing",
+    (
+        "relu_y",
+        "return x[i] if x[i] > 0.0 else times(negative_slope, x[i])",
+        "return x[i] if x[i] >= 0.0 else times(negative_slope, x[i])",
+    ): "both give 0 for 0",
 }
