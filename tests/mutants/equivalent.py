@@ -6,7 +6,9 @@ check notices, does not belong here.
 
 from __future__ import annotations
 
-ROTATED = "the sum goes over all rows, and row -1 is the last one"
+ROTATED = "the sum goes over all of an axis, and place -1 is its last one"
+
+FOLDED = "nothing is None besides None itself: the comparison is folded to what it was"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
@@ -28,7 +30,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "embedding_y",
         "if padding_id is not None and ids[n] == padding_id:",
         "if ids[n] == padding_id:",
-    ): "no id equals None, and the comparison is folded",
+    ): FOLDED,
     (
         "ctc_cost",
         "rows = real(max(S_start[s + 1] - S_start[s], 1))",
@@ -40,8 +42,30 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "for v in range(u + 1, min(2 * count[s] + 2, U)):",
     ): "alpha is -inf in the state behind the last one, which adds nothing",
     (
+<<<<<<< HEAD
         "relu_y",
         "return x[i] if x[i] > 0.0 else times(negative_slope, x[i])",
         "return x[i] if x[i] >= 0.0 else times(negative_slope, x[i])",
     ): "both give 0 for 0",
+=======
+        "row_sum_total",
+        "total += x[n, c]",
+        "total += x[n, c - 1]",
+    ): ROTATED,
+    (
+        "split_dx",
+        "total += dy[j][i]",
+        "total += dy[j - 1][i]",
+    ): ROTATED,
+    (
+        "lambda_cost_discount",
+        "if max_sort_size is not None and place[t] >= max_sort_size:",
+        "if place[t] >= max_sort_size:",
+    ): FOLDED,
+    (
+        "excess",
+        "if log_probability > -0.5:",
+        "if log_probability >= -0.5:",
+    ): "two forms of one formula; either will do in between",
+>>>>>>> 65d3c38 (test(mutants): four more changes that mean the same have their reasons)
 }
