@@ -42,12 +42,6 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "for v in range(u + 1, min(2 * count[s] + 2, U)):",
     ): "alpha is -inf in the state behind the last one, which adds nothing",
     (
-<<<<<<< HEAD
-        "relu_y",
-        "return x[i] if x[i] > 0.0 else times(negative_slope, x[i])",
-        "return x[i] if x[i] >= 0.0 else times(negative_slope, x[i])",
-    ): "both give 0 for 0",
-=======
         "row_sum_total",
         "total += x[n, c]",
         "total += x[n, c - 1]",
@@ -67,5 +61,9 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if log_probability > -0.5:",
         "if log_probability >= -0.5:",
     ): "two forms of one formula; either will do in between",
->>>>>>> 65d3c38 (test(mutants): four more changes that mean the same have their reasons)
+    (
+        "relu_y",
+        "return x[i] if x[i] > 0.0 else times(negative_slope, x[i])",
+        "return x[i] if x[i] >= 0.0 else times(negative_slope, x[i])",
+    ): "both give 0 for 0",
 }
