@@ -17,7 +17,7 @@ from paddle_layers.testing.cases import Case
 TESTS = Path(__file__).parent
 REFERENCES = load_references()
 TOLERANCE = {"float64": 1e-11, "float32": 5e-5}
-THOROUGH = 100
+THOROUGH = 50
 """Generated configs of a layer in the slow test."""
 
 ORACLES = {

@@ -25,7 +25,7 @@ CONFIGS = 4
 """Generated configs of a layer, for the properties of the kit."""
 COMPARED = 8
 """The same, for the comparison with the references."""
-CHEAP = ("types", "gradients", "sums", "rows", "NaN", "precision")
+CHEAP = ("types", "gradients", "sums", "rows", "NaN", "precision", "empty batches")
 """Properties of the kit that are quick as Python."""
 
 
