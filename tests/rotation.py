@@ -1,4 +1,4 @@
-"""What the usual run compiles: a sixth of the layers, another one every day, and those whose files have changed.
+"""What the usual run compiles: a twelfth of the layers, another one every day, and those whose files have changed.
 
 The rest runs as Python, which gives the same numbers; `pytest -m slow` compiles everything.
 """
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 VARIABLE = "PADDLE_LAYERS_TEST_ROUND"
-ROUNDS = 6
+ROUNDS = 12
 
 
 def current_round() -> int:

@@ -1,5 +1,7 @@
 """Layers made of layers: what a body records, what a config says of them, and that they are their parts."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from editor_helpers import labels, opened
@@ -8,6 +10,7 @@ import paddle_layers as pl
 from paddle_layers.define import DefinitionError, Type, body, layer
 from paddle_layers.editor.hover import hover
 from paddle_layers.runtime import Sequences
+from paddle_layers.testing.engines import as_python
 
 LEARNED = 'layer { name: "x" type: "shift" input: "fed" }\n'
 X = 'layer { name: "fed" type: "data" data { shape: 6 seq_nested_level: 1 } }\n' + LEARNED
@@ -369,7 +372,7 @@ def test_it_computes_what_its_parts_compute_when_they_are_written_out(kind):
     rng = np.random.default_rng(2)
     with pl.Net(pl.loads(short)) as net:
         values = [rng.standard_normal(p.shape) for p in net.parameters.values()]
-    found, expected = passes(short, values, feed), passes(long, values, feed)
+    found, expected = (as_python(partial(passes, text, values, feed)) for text in (short, long))
     np.testing.assert_array_equal(found[0], expected[0])
     for one, other in zip(found[1], expected[1], strict=True):
         np.testing.assert_array_equal(one, other)
@@ -435,6 +438,10 @@ layer {
 
 
 def test_a_decoder_reads_a_sequence_by_attention():
+    as_python(decode)
+
+
+def decode():
     rng = np.random.default_rng(0)
     fed = {
         "source": Sequences(rng.standard_normal((7, 3)), [0, 3, 4, 7]),

@@ -90,6 +90,7 @@ def test_it_works_at_once(installed: Path) -> None:
     assert run(installed, "-c", ptx) == "{False}\n"
 
 
+@pytest.mark.slow
 def test_the_kernel_of_the_guide(installed: Path) -> None:
     guide = (ROOT / "docs" / "plugins.md").read_text(encoding="utf-8")
     text = guide.partition("# file: src/paddle_layers_ours/kernels.py\n")[2].partition("```")[0]

@@ -33,6 +33,7 @@ def chain(dtype):
         return outputs, net.gradient("x"), transitions.gradient
 
 
+@pytest.mark.slow
 def test_a_long_sequence_loses_no_digits_in_float32():
     outputs, dx, dtransitions = chain("float32")
     exact, exact_dx, exact_dtransitions = chain("float64")

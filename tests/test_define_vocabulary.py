@@ -8,7 +8,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import DefinitionError, Type, load_plugin, plugins, registries
-from paddle_layers.testing import check_layer, compile_layer
+from paddle_layers.testing import FAST, check_layer, compile_layer
 
 PRIVATE = Path(__file__).with_name("private_layers.py")
 
@@ -27,6 +27,13 @@ def private():
 @pytest.mark.parametrize("name", ["test_recurrent", "test_expand", "test_sorted"])
 @pytest.mark.usefixtures("private")
 def test_private_layers_conform(name):
+    check_layer(name, configs=FAST, compiled=False)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["test_recurrent", "test_expand", "test_sorted"])
+@pytest.mark.usefixtures("private")
+def test_private_layers_conform_compiled(name):
     check_layer(name)
     assert not any(kernel.has_f64 for kernel in compile_layer(pl.registry[name]))
 

@@ -42,6 +42,7 @@ def train(name: str, epochs: str, steps: int) -> pl.training.Report:
 
 @pytest.mark.parametrize("folder", ["language"], indirect=True)
 @pytest.mark.parametrize("name", ["lstm", "transformer"])
+@pytest.mark.slow
 def test_a_language_model_learns(folder, name, monkeypatch, capsys):
     run(monkeypatch, "make_data.py", "--length", "24", "--share", "0.05")
     data = np.load("train.npz")
@@ -54,6 +55,7 @@ def test_a_language_model_learns(folder, name, monkeypatch, capsys):
 
 
 @pytest.mark.parametrize("folder", ["tagger"], indirect=True)
+@pytest.mark.slow
 def test_a_tagger_learns(folder, monkeypatch):
     run(monkeypatch, "make_data.py", "--files", "10")
     data = np.load("test.npz")

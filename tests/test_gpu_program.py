@@ -9,6 +9,8 @@ import time
 import warnings
 from pathlib import Path
 
+import pytest
+
 from paddle_layers.runtime import DeviceWarning
 from tests.gpu import program
 from tests.gpu.children import run_part
@@ -45,6 +47,7 @@ def start(*arguments, **environment):
     return subprocess.run(command, cwd=ROOT, env=changed, capture_output=True, text=True, timeout=300, check=False)
 
 
+@pytest.mark.slow
 def test_all_parts_at_tiny_sizes_in_the_simulator(tmp_path):
     page = tmp_path / "page.md"
     done = start("--tiny", "--output", page, NUMBA_ENABLE_CUDASIM="1")

@@ -38,6 +38,7 @@ def test_sums_of_logarithms(dtype, tolerance):
 
 
 @pytest.mark.parametrize("scale", [1.0, 60.0])
+@pytest.mark.slow
 def test_long_sequences_and_large_scores(scale):
     rng = np.random.default_rng(0)
     counts, wanted = np.array([400, 3, 81, 40]), np.array([40, 2, 40, 0])

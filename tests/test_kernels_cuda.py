@@ -58,8 +58,8 @@ def compare(kind, rows, shape, settings, names=("first",), dtype="float64"):
     [
         pytest.param(3, 5, 7, tiles.ENOUGH, id="tiles of 16"),
         pytest.param(1, 140, 18, tiles.ENOUGH, id="one row"),
-        pytest.param(18, 70, 20, 1, id="tiles of 32"),
-        pytest.param(35, 66, 34, 1, id="tiles of 64"),
+        pytest.param(18, 70, 20, 1, id="tiles of 32", marks=pytest.mark.slow),
+        pytest.param(35, 66, 34, 1, id="tiles of 64", marks=pytest.mark.slow),
         pytest.param(35, 66, 34, tiles.ENOUGH, id="many tiles of 16", marks=pytest.mark.slow),
         pytest.param(130, 66, 70, 1, id="many tiles of 64", marks=pytest.mark.slow),
     ],
@@ -78,11 +78,14 @@ CONVOLUTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", CONVOLUTIONS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "odd" else pytest.mark.slow) for name in CONVOLUTIONS]
+)
 def test_conv(name):
     assert compare("conv", 2, *CONVOLUTIONS[name]) == {"conv_y", "conv_dx", "conv_dweight"}
 
 
+@pytest.mark.slow
 def test_conv_by_large_tiles(monkeypatch):
     monkeypatch.setattr(tiles, "ENOUGH", 1)
     compare("conv", 3, (34, 3, 4), "num_filters: 35 filter_size: 2 padding: 1")

@@ -59,6 +59,7 @@ def test_a_difference_is_found(dtype, monkeypatch):
     assert re.match(rf"differs by \d\.\de-0[34] of its largest number in {dtype} when .*fc_y", problems["out0"])
 
 
+@pytest.mark.slow
 def test_same_bits_at_any_number_of_threads(monkeypatch):
     monkeypatch.setattr("paddle_layers.runtime.table.SERIAL_WORK", 0)
     text = """

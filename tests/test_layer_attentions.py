@@ -30,6 +30,7 @@ def attend(query, keys, values, starts=(0, 1, 2), key_starts=(0, 3, 3), settings
 
 
 @pytest.mark.parametrize("settings", ["num_heads: 2", "causal: true"])
+@pytest.mark.slow
 def test_blocks_of_products_are_the_point_functions(settings):
     """Sequences of no row, of one, of a whole block and of more; queries and keys differ."""
     starts, key_starts = np.cumsum([0, 3, 0, 70, 1, 129, 64]), np.cumsum([0, 2, 5, 200, 0, 64, 65])

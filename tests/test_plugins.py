@@ -359,6 +359,7 @@ def test_a_plugin_is_light_and_its_kernels_are_imported_when_it_runs(site: Site)
     assert site.python(RUN) == "18.0 True\n"
 
 
+@pytest.mark.slow
 def test_an_edit_in_any_file_of_the_package_is_noticed(site: Site) -> None:
     kernels = KERNELS.format(factor="factor()").replace("import paddle", "from .numbers import factor\nimport paddle")
     numbers = "from numba import njit\n\n@njit\ndef factor():\n    return {}\n"
@@ -406,6 +407,7 @@ def test_check_plugin_finds_a_wrong_kernel(site: Site) -> None:
     assert "ours_twice: tuned kernels: `out0` differs by 5.0e-01 of its largest number in float64" in done.stderr
 
 
+@pytest.mark.slow
 def test_check_plugin_passes(site: Site) -> None:
     site.install("ours", LAYER.format(name="ours_twice"), more={"kernels.py": KERNELS.format(factor=2)})
     site.install("bad", "x = 1 / 0")

@@ -35,6 +35,7 @@ layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
 """
 BY_ROWS = {"found.table", "seen.weight_0", "seen.weight_1"}
 OPTIMIZERS = sorted(registries["optimizer"])
+SLOW = pytest.mark.slow
 
 
 def feeds(rng: np.random.Generator, rows: int = 4) -> dict[str, Any]:
@@ -110,13 +111,14 @@ def compare(tolerance: float = 1e-9, dtype: str = "float64", device: Any = "cpu"
         np.testing.assert_allclose(found[0][name], values, rtol=tolerance, atol=tolerance, err_msg=name)
 
 
-@pytest.mark.parametrize("penalty", [None, *sorted(registries["regularizer"])])
+@pytest.mark.parametrize("penalty", [None, *(pytest.param(p, marks=SLOW) for p in sorted(registries["regularizer"]))])
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
 def test_the_result_is_that_of_the_dense_way(optimizer: str, penalty: str | None) -> None:
     compare(optimizer=optimizer, penalty=penalty)
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.slow
 def test_in_float32(optimizer: str) -> None:
     compare(optimizer=optimizer, dtype="float32", tolerance=2e-4)
 
@@ -157,7 +159,7 @@ def test_all_rows_catch_up_when_the_history_is_full(monkeypatch: pytest.MonkeyPa
     compare(optimizer="nesterov", penalty="l2")
 
 
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+@pytest.mark.parametrize("optimizer", ["sgd", *(pytest.param(o, marks=SLOW) for o in OPTIMIZERS if o != "sgd")])
 def test_on_the_simulator(optimizer: str) -> None:
     compare(optimizer=optimizer, penalty="l2", device=simulated_device(), dtype="float32", tolerance=1e-4, steps=4)
     compare(optimizer=optimizer, device=simulated_device(), dtype="float32", tolerance=1e-4, steps=4)
