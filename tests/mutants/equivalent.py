@@ -66,4 +66,14 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "return x[i] if x[i] > 0.0 else times(negative_slope, x[i])",
         "return x[i] if x[i] >= 0.0 else times(negative_slope, x[i])",
     ): "both give 0 for 0",
+    (
+        "prelu_y",
+        "return x[n, c, i] if x[n, c, i] > 0.0 else times(slope[k], x[n, c, i])",
+        "return x[n, c, i] if x[n, c, i] >= 0.0 else times(slope[k], x[n, c, i])",
+    ): "both give 0 for 0",
+    (
+        "recurrent_dbias",
+        "total += slope[t, k]",
+        "total += slope[t - 1, k]",
+    ): ROTATED,
 }
