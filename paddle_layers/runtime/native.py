@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import functools
 import os
 from typing import Any
 
@@ -53,18 +53,15 @@ def threads_are_shared() -> bool:
 
     Which pool there is shows when the first launch is cut into pieces; until then there is one launch at a time.
     """
-    return _pool() not in ("", "workqueue")
+    try:
+        return _pool() != "workqueue"
+    except ValueError:  # none is started yet
+        return False
 
 
+@functools.cache
 def _pool() -> str:
-    global _POOL  # noqa: PLW0603  (asked at every pass, and the same from the first launch on)
-    if not _POOL:
-        with contextlib.suppress(ValueError):  # no pool is started yet
-            _POOL = threading_layer()
-    return _POOL
-
-
-_POOL = ""
+    return str(threading_layer())
 
 
 @njit(parallel=True, nogil=True)  # kept as a part of `run_launches`; with a cache of its own numba mixes up the two
