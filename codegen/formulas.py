@@ -57,7 +57,7 @@ class _Reader:
     """Reads a function's statements in order; `values` are the local names that have a value by now."""
 
     def __init__(self, layer: LayerDefinition, function: Function) -> None:
-        self.function, tree = function, function.tree
+        self.function, tree = function, function.program.tree
         self.expressions = Expressions(layer, function)
         self.where: dict[str, str] = {}
         self.loads = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
@@ -75,7 +75,7 @@ class _Reader:
         if self.function.role in ("fill", "bias") or self.function.scan or self.function.used:
             raise NoFormula
         known = {name: self.expressions.name(name) for name in self.function.args}
-        right = self._block(self.function.tree.body, known)
+        right = self._block(self.function.program.tree.body, known)
         targets, indices = self.function.target_names, [name_text(index) for index in self.function.indices]
         left = [subscripted(self.expressions.name(target), indices) for target in targets]
         lines = tuple(f"{name} = {value}" for name, value in zip(left, right, strict=True))

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.define.analysis import parse_function
+from paddle_layers.define.program import Program
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime.cuda.teams import teamed
 from paddle_layers.runtime.drivers import Array, Kernel
@@ -23,9 +22,9 @@ HEAD = "total = real(0.0)\n    "
 
 
 def kernel(body: str) -> Kernel:
-    tree = parse_function(TEXT.format(body))
+    program = Program.parse(TEXT.format(body))
     args = {"y": Array(1), "x": Array(2), "C": "int", "places": Array(1, "int64")}
-    return Kernel("f", "test", tree, {}, ("n",), ("y",), args)
+    return Kernel("f", "test", program, {}, ("n",), ("y",), args)
 
 
 SHARED = {
@@ -64,8 +63,8 @@ def test_is_shared_with_the_same_result(name):
     assert shared is not None
     x = [[0.5 * c - 3 * r for c in range(7)] for r in range(7)]
     rows = _Rows(x)
-    expected = run(whole.tree, rows, _One())
-    assert run(shared.tree, rows, _One()) == pytest.approx(expected)
+    expected = run(whole.program, rows, _One())
+    assert run(shared.program, rows, _One()) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", ALONE)
@@ -107,8 +106,8 @@ class _One:
     def syncthreads() -> None: ...
 
 
-def run(tree: ast.FunctionDef, x: _Rows, cuda: _One) -> float:
+def run(program: Program, x: _Rows, cuda: _One) -> float:
     scope = {"real": float, "double": float, "whole": int, "cuda": cuda, "THREADS": 1}
-    tree.name = "f"
-    exec(compile(ast.unparse(tree), "<team>", "exec"), scope)
+
+    exec(compile(program.named("f").text, "<team>", "exec"), scope)
     return float(scope["f"](2, x, 7, [1, 0, 1, 1, 0, 0, 1]))

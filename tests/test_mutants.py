@@ -10,7 +10,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import registries
-from paddle_layers.define.analysis import parse_function
+from paddle_layers.define.program import Program
 from tests.mutants import __main__ as program
 from tests.mutants import running
 from tests.mutants.changing import changed_at, sites
@@ -92,7 +92,7 @@ gradient_clip.
 
 
 def function(body: str) -> ast.FunctionDef:
-    return parse_function("def f(a, b, c, n, x):\n" + "\n".join(f"    {line}" for line in body.splitlines()))
+    return Program.parse("def f(a, b, c, n, x):\n" + "\n".join(f"    {line}" for line in body.splitlines())).tree
 
 
 def bodies(kind: str, body: str) -> list[str]:
@@ -113,7 +113,7 @@ def by_hand(source: Source, after: str) -> Mutant:
     site = next(sites(source.tree))
     change = changed_at(source.tree, site)
     assert change is not None
-    return Mutant(source, change._replace(tree=parse_function(after)))
+    return Mutant(source, change._replace(tree=Program.parse(after).tree))
 
 
 @pytest.mark.parametrize(("kind", "line", "expected"), [(k, line, e) for k, rows in LINES.items() for line, e in rows])

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .analysis import reads, reads_own_element
 from .fields import Output, Stat
 from .functions import Function
 from .independence import rows_independent
@@ -51,7 +50,7 @@ def derive_facts(layer: LayerDefinition) -> Facts:
     back_reads = tuple(
         name
         for name in (*layer.inputs, *layer.outputs)
-        if any(name in function.args and reads(function.tree, name) for function in backward)
+        if any(name in function.args and function.program.reads(name) for function in backward)
     )
     gradients = {target.name for f in backward if f.role == "gradient" for target in f.targets}
     if layer.networks:  # what the framework does has gradients, too
@@ -87,7 +86,7 @@ def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_read
         return False
     writing = next(at for at, function in enumerate(forward) if y.name in function.target_names)
     return all(
-        reads_own_element(function.tree, x.name, function.indices)
+        function.program.reads_own_element(x.name, function.indices)
         for function in forward[writing:]  # what ran before has read x already
         if x.name in function.args
     )

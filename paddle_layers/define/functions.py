@@ -11,9 +11,9 @@ from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from .analysis import parse_function
 from .errors import DefinitionError, suggestion
 from .fields import Field, Input
+from .program import Program
 
 if TYPE_CHECKING:
     from .layers import LayerDefinition
@@ -60,9 +60,9 @@ class Function:
         self.file, self.line = code.co_filename, code.co_firstlineno
 
     @cached_property
-    def tree(self) -> ast.FunctionDef:
-        """The function's text, parsed; decorators and docstring removed."""
-        return parse_function(self._text or inspect.getsource(self.call))
+    def program(self) -> Program:
+        """The function's text, parsed."""
+        return Program.parse(self._text or inspect.getsource(self.call))
 
     @property
     def over(self) -> Input | None:
@@ -127,7 +127,8 @@ class Function:
     def _check_writes(self) -> None:
         """A procedure writes its targets, and every other function writes nothing: it gives its element."""
         try:
-            stores = [n for n in ast.walk(self.tree) if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
+            nodes = ast.walk(self.program.tree)
+            stores = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]
         except OSError:  # typed at a prompt: there is no text to read
             return
         own = self.target_names if self.role == "fill" else ()

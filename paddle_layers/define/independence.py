@@ -28,7 +28,7 @@ class _Reader:
     """Looks at every place where a function uses a tensor that has rows."""
 
     def __init__(self, layer: LayerDefinition, function: Function) -> None:
-        self.layer, self.function, self.tree = layer, function, function.tree
+        self.layer, self.function, self.tree = layer, function, function.program.tree
         self.parents = {id(child): node for node in ast.walk(self.tree) for child in ast.iter_child_nodes(node)}
         fed = {field.axes[0].name for field in layer.inputs.values() if field.axes}
         self.row_axes = {*fed, *layer.groups, *layer.groups.values()}

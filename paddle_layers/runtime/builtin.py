@@ -10,7 +10,7 @@ from paddle_layers.define.functions import Function, double, real
 from .arguments import Argument, Ref, spec_of, uses
 from .drivers import Kernel
 from .launches import Launch
-from .specialise import helper_trees, specialise
+from .specialise import helper_programs, specialise
 
 
 def fill_value(i, y, value):
@@ -104,8 +104,8 @@ def flat_launch(
     kernel = Kernel(
         name=function.name,
         origin=f"{function.call.__module__}:{function.line}",
-        tree=specialise(function.tree, known, function.call),
-        helpers=helper_trees(function.call),
+        program=specialise(function.program, known, function.call),
+        helpers=helper_programs(function.call),
         indices=("i",),
         targets=tuple(targets),
         args={name: spec_of(value) for name, value in live.items()},

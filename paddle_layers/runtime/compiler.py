@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from paddle_layers.define.analysis import bare_subscripts
 from paddle_layers.kernels.tuned import tuned_digest
 
 from .cache import driver_path, is_compiled, load_driver
@@ -33,13 +32,8 @@ class Driver(NamedTuple):
 
 def cpu_driver(code: Kernel | TunedCall, dtype: str) -> Driver:
     """The CPU driver of a point function or of a tuned kernel."""
-    text = _tuned_text(code, dtype) if isinstance(code, TunedCall) else _point_text(code, dtype)
+    text = _tuned_text(code, dtype) if isinstance(code, TunedCall) else cpu_text(code, dtype)
     return Driver(code.name, driver_path("cpu", code.name, text), text)
-
-
-def _point_text(kernel: Kernel, dtype: str) -> str:
-    unsigned = not kernel.procedure and bare_subscripts(kernel.tree, kernel.indices)
-    return cpu_text(kernel, dtype, unsigned)
 
 
 def _tuned_text(code: TunedCall, dtype: str) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import ast
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from paddle_layers.define.program import Program
 from paddle_layers.kernels.tuned import Tuned
 
 INDENT = "    "
@@ -23,14 +24,14 @@ Spec = Array | tuple[Array, ...] | str
 """An array, a tuple of arrays, `"int"`, `"real"`, or `"ints N"` and `"reals N"`: tuples of N numbers."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Kernel:
-    """All that the text of a driver depends on."""
+    """All that the text of a driver depends on; equal where the text is the same."""
 
     name: str
     origin: str
-    tree: ast.FunctionDef
-    helpers: Mapping[str, ast.FunctionDef]
+    program: Program
+    helpers: Mapping[str, Program]
     indices: tuple[str, ...]
     """Index arguments without `which`."""
     targets: tuple[str, ...]
@@ -47,24 +48,26 @@ class Kernel:
     factor: str | None = None
     """Argument that the result is multiplied by."""
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kernel) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    @functools.cached_property
+    def _parts(self) -> tuple[Hashable, ...]:
+        """Mappings count with their order, which is that of the argument tables."""
+        values = (getattr(self, name) for name in self.__dataclass_fields__)
+        return tuple(tuple(value.items()) if isinstance(value, Mapping) else value for value in values)
+
     @property
-    def trees(self) -> list[ast.FunctionDef]:
+    def programs(self) -> list[Program]:
         """The helpers and the element function."""
-        own = ast.FunctionDef(
-            name="element_",
-            args=self.tree.args,
-            body=self.tree.body,
-            decorator_list=[],
-            returns=None,
-            lineno=1,
-            col_offset=0,
-        )
-        return [*self.helpers.values(), own]
+        return [*self.helpers.values(), self.program.named("element_")]
 
     def call(self) -> str:
         """The call of the element function."""
-        names = [argument.arg for argument in self.tree.args.args]
-        return f"element_({', '.join(names)})"
+        return f"element_({', '.join(self.program.arguments)})"
 
     def store(self, result: str | None = None) -> list[str]:
         """Lines that store one element; they compute it, unless its name is given."""
@@ -105,11 +108,11 @@ def header(kernel: Kernel, dtype: str, device: str) -> list[str]:
     return [f'"""{kernel.name} from {kernel.origin}, {dtype}, {device}. Generated: do not edit."""', "import math", ""]
 
 
-def functions(trees: Iterable[ast.FunctionDef], decorator: str | None) -> list[str]:
+def functions(programs: Iterable[Program], decorator: str | None) -> list[str]:
     """Lines of functions, each below a decorator."""
     lines = []
-    for tree in trees:
-        lines += ["", *([decorator] if decorator else []), *ast.unparse(tree).splitlines()]
+    for program in programs:
+        lines += ["", *([decorator] if decorator else []), *program.text.splitlines()]
     return lines
 
 
@@ -183,20 +186,21 @@ def cpu_body(args: Mapping[str, Spec], lines: list[str]) -> list[str]:
     ]
 
 
-def cpu_text(kernel: Kernel, dtype: str, unsigned: bool) -> str:
+@functools.lru_cache(maxsize=1 << 14)
+def cpu_text(kernel: Kernel, dtype: str) -> str:
     """Driver for the CPU: work items `lo_` to `hi_`, each a row of the last axis (or an element of a vector)."""
     lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype)]
-    lines += functions(kernel.trees, '@njit(error_model="numpy")')
+    lines += functions(kernel.programs, '@njit(error_model="numpy")')
     if kernel.procedure:
         loop = ["for t_ in range(lo_, hi_):", *indent([f"{kernel.indices[0]} = t_", kernel.call()], 1)]
     elif kernel.scan:
         loop = ["for t_ in range(lo_, hi_):", *indent(scan_lines(kernel, "range(columns_)", None), 1)]
     else:
-        loop = _cpu_loop(kernel, unsigned)
+        loop = _cpu_loop(kernel, unsigned=kernel.program.only_subscripts(kernel.indices))
     return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
 
 
-def _cpu_loop(kernel: Kernel, unsigned: bool) -> list[str]:
+def _cpu_loop(kernel: Kernel, *, unsigned: bool) -> list[str]:
     indices, target = kernel.indices, kernel.targets[0]
     if not indices:
         return ["for t_ in range(lo_, hi_):", *indent(kernel.store(), 1)]

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from paddle_layers.define.analysis import depth_of_loops, mentions, reads, reads_own_element
 from paddle_layers.define.functions import Function
+from paddle_layers.define.program import Program
 from paddle_layers.kernels.tuned import Tuned, call_by_name, find_tuned
 
 from .arguments import Argument, Ref, refs_of, spec_of, uses
@@ -16,7 +16,7 @@ from .buffers import Buffer, Takeover
 from .domains import Domain, Extent, rows_of
 from .drivers import Kernel, TunedCall
 from .names import Names, RowsOf, host_sizes
-from .specialise import helper_trees, specialise
+from .specialise import helper_programs, specialise
 
 if TYPE_CHECKING:
     from .steps import Steps
@@ -70,17 +70,15 @@ def make_launch(names: Names, function: Function, item: int | None, *, accumulat
     sequence_index = next((name for name in wanted if name in groups and name not in lead), None)
     resolved = {n: names.resolve(n, function, item) for n in wanted if n != sequence_index}
     known = {n: v for n, v in resolved.items() if v is None or isinstance(v, (bool, str))}
-    tree = specialise(function.tree, known, function.call)
+    program = specialise(function.program, known, function.call)
     args: dict[str, Argument] = dict(zip(function.target_names, targets, strict=True))
-    args |= {n: v for n, v in resolved.items() if n not in known and mentions(tree, n)}
-    asked = {*args, *lead, "before", "after", sequence_index}
-    tree.args.args = [argument for argument in tree.args.args if argument.arg in asked]
+    args |= {n: v for n, v in resolved.items() if n not in known and n in program.names}
     if "which" in lead:
         args["which"] = Extent(item or 0)
     tuned = _tuned(names, function, item)
     if tuned is not None:
         return _tuned_launch(names, function, item, tuned, args, accumulate)
-    kernel, extra = _kernel(names, function, item, tree, args, sequence_index, accumulate)
+    kernel, extra = _kernel(names, function, item, program, args, sequence_index, accumulate)
     args |= extra
     total = _total(names, function, args)
     launch = Launch(kernel.name, names.op.name, kernel, list(args.values()), total)
@@ -93,7 +91,7 @@ def _kernel(
     names: Names,
     function: Function,
     item: int | None,
-    tree: Any,
+    program: Program,
     args: Mapping[str, Argument],
     sequence_index: str | None,
     accumulate: bool,
@@ -119,8 +117,8 @@ def _kernel(
     kernel = Kernel(
         name=f"{layer.name}_{function.name}" if not function.name.startswith(layer.name) else function.name,
         origin=f"{function.call.__module__}:{function.line}",
-        tree=tree,
-        helpers=helper_trees(function.call),
+        program=program,
+        helpers=helper_programs(function.call),
         indices=tuple(index for index in function.indices if index != "which"),
         targets=function.target_names,
         args={name: spec_of(value) for name, value in {**args, **extra}.items()},
@@ -160,7 +158,7 @@ def _total(names: Names, function: Function, args: Mapping[str, Argument]) -> Ex
 def _weight(kernel: Kernel, args: Mapping[str, Argument]) -> int:
     target = args[kernel.targets[0]]
     columns = target.shape[-1].extra if isinstance(target, Ref) and len(target.shape) > 1 else 1
-    return max(columns, 1) << 3 * depth_of_loops(kernel.tree)
+    return max(columns, 1) << 3 * kernel.program.loop_depth
 
 
 def _largest(args: Mapping[str, Argument]) -> int:
@@ -174,15 +172,15 @@ def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping
     for name, value in args.items():
         if name in function.target_names:
             launch.writes += uses(value)
-            if kernel.accumulate or reads(kernel.tree, name):
+            if kernel.accumulate or kernel.program.reads(name):
                 launch.reads += uses(value)
-        elif name not in kernel.args or reads(kernel.tree, name) or name not in function.args:
+        elif name not in kernel.args or kernel.program.reads(name) or name not in function.args:
             launch.reads += uses(value)
     if kernel.accumulate or kernel.scan or kernel.procedure or kernel.used_rows:
         return
     for name, value in args.items():
         own = isinstance(value, Ref) and value.dtype == "real" and name not in function.target_names
-        if own and reads_own_element(kernel.tree, name, kernel.indices):
+        if own and kernel.program.reads_own_element(name, kernel.indices):
             launch.takeovers += [(giver, taker) for giver in uses(value) for taker in launch.writes]
 
 

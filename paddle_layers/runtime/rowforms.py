@@ -8,15 +8,17 @@ On the CPU a work item is a row, so that its inner loop is over columns that lie
 from __future__ import annotations
 
 import ast
+import copy
 from collections.abc import Mapping, Sequence
 
 from paddle_layers.define.functions import Function
+from paddle_layers.define.program import Program
 
 from .arguments import Argument, Ref, spec_of
 from .domains import Extent
 from .drivers import Kernel, indent
 from .launches import Launch
-from .specialise import helper_trees, specialise
+from .specialise import helper_programs, specialise
 
 ORIGIN = "paddle_layers.runtime.rowforms"
 Arguments = Mapping[str, Argument]
@@ -76,24 +78,24 @@ class _Scalar:
 
     def __init__(self, function: Function, args: Arguments) -> None:
         known = {key: value for key, value in args.items() if value is None or isinstance(value, (bool, str))}
-        tree = _without_index(specialise(function.tree, known, function.call))
-        tree.name, tree.args.args = "weight_", tree.args.args[1:]
-        self.names = [argument.arg for argument in tree.args.args]
-        self.helpers = {**helper_trees(function.call), "weight_": tree}
+        program = _without_index(specialise(function.program, known, function.call)).named("weight_")
+        self.names = program.arguments
+        self.helpers = {**helper_programs(function.call), "weight_": program}
 
     def call(self, given: Mapping[str, str]) -> str:
         """The call with these expressions, and the arguments of the kernel for the others."""
         return f"weight_({', '.join(given.get(name, name) for name in self.names)})"
 
 
-def _without_index(tree: ast.FunctionDef) -> ast.FunctionDef:
+def _without_index(program: Program) -> Program:
     class Arrays(ast.NodeTransformer):
         def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
             own = isinstance(node.slice, ast.Name) and node.slice.id == "i"
             return node.value if own else self.generic_visit(node)
 
-    Arrays().visit(tree)
-    return ast.fix_missing_locations(tree)
+    tree = Arrays().visit(copy.deepcopy(program.tree))
+    tree.args.args = [argument for argument in tree.args.args if argument.arg != "i"]
+    return Program(ast.fix_missing_locations(tree))
 
 
 def _launch(
@@ -122,12 +124,11 @@ def _launch(
         parts, start, inner = 1, ["u_ = item_"], ["for k_ in range(width_):", *indent(list(lines), 1)]
     looping = "".join(head[:1]).startswith("for")
     body = [*start, "row_ = ids_[u_]", *head, *indent(inner, 1 if looping else 0)]
-    tree = ast.parse("\n".join([f"def {kernel_name}({', '.join(('item_', *live))}):", *indent(body, 1)])).body[0]
-    assert isinstance(tree, ast.FunctionDef)
+    head_line = f"def {kernel_name}({', '.join(('item_', *live))}):"
     kernel = Kernel(
         name=kernel_name,
         origin=ORIGIN,
-        tree=tree,
+        program=Program.parse("\n".join([head_line, *indent(body, 1)])),
         helpers=scalar.helpers if scalar is not None else {},
         indices=("item_",),
         targets=tuple(targets),

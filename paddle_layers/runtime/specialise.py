@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import ast
 import copy
+import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
+from types import MappingProxyType
 from typing import Any
 
-from paddle_layers.define.analysis import parse_function
-from paddle_layers.define.functions import HELPERS, Function
+from paddle_layers.define.functions import HELPERS
+from paddle_layers.define.program import Program
 
 _CASTS = ("real", "double")
 _CONSTANTS = ("math.inf", "math.nan", "math.pi", "math.e")
 
 _EXTREMES = {
-    "max": "def max(a, b):\n    return b if b > a or b != b else a",
-    "min": "def min(a, b):\n    return b if b < a or b != b else a",
+    "max": Program.parse("def max(a, b):\n    return b if b > a or b != b else a"),
+    "min": Program.parse("def min(a, b):\n    return b if b < a or b != b else a"),
 }
 """What `max` and `min` are in drivers: NaN passes on, on every device; the built-in ones drop it here or there."""
 
@@ -121,20 +123,28 @@ def _compare(op: ast.cmpop, left: Any, right: Any) -> bool | None:
     return None
 
 
-def specialise(tree: ast.FunctionDef, known: Mapping[str, Any], call: Callable[..., Any]) -> ast.FunctionDef:
-    """A copy of `tree` with the arguments in `known` and the module's numbers folded in; unreached code is gone."""
-    copied = copy.deepcopy(tree)
-    copied.args.args = [argument for argument in copied.args.args if argument.arg not in known]
+def specialise(program: Program, known: Mapping[str, Hashable], call: Callable[..., Any]) -> Program:
+    """The program with the arguments in `known` and the module's numbers folded in; unreached code is gone.
+
+    Arguments that are not read any more are gone, too.
+    """
+    return _specialised(program, tuple(known.items()), call)
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def _specialised(program: Program, known: tuple[tuple[str, Hashable], ...], call: Callable[..., Any]) -> Program:
     scope = call.__globals__
     numbers = {
         name: scope[name]
         for name in call.__code__.co_names
         if isinstance(scope.get(name), (int, float)) and not isinstance(scope.get(name), bool)
     }
-    folded = _Fold({**numbers, **known}).visit(copied)
-    folded.body = _until_return(folded.body) or [ast.Pass()]
+    folded = _Fold({**numbers, **dict(known)}).visit(copy.deepcopy(program.tree))
     assert isinstance(folded, ast.FunctionDef)
-    return ast.fix_missing_locations(folded)
+    folded.body = _until_return(folded.body) or [ast.Pass()]
+    names = Program(folded).names
+    folded.args.args = [argument for argument in folded.args.args if argument.arg in names]
+    return Program(ast.fix_missing_locations(folded))
 
 
 def _until_return(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -145,25 +155,19 @@ def _until_return(body: list[ast.stmt]) -> list[ast.stmt]:
     return body
 
 
-def helper_trees(call: Callable[..., Any]) -> dict[str, ast.FunctionDef]:
+@functools.lru_cache(maxsize=1 << 12)
+def helper_programs(call: Callable[..., Any]) -> Mapping[str, Program]:
     """Specialised helpers that a point function calls, in an order in which each is defined before its use."""
-    found: dict[str, ast.FunctionDef] = {}
+    found: dict[str, Program] = {}
 
     def visit(function: Callable[..., Any]) -> None:
         for name in function.__code__.co_names:
             if name in _EXTREMES and name not in found:
-                found[name] = parse_function(_EXTREMES[name])
+                found[name] = _EXTREMES[name]
             callee = function.__globals__.get(name)
             if callable(callee) and callee in HELPERS and callee is not function and name not in found:
                 visit(callee)
-                found[name] = specialise(parse_function(inspect.getsource(callee)), {}, callee)
-                found[name].name = name
+                found[name] = specialise(Program.parse(inspect.getsource(callee)), {}, callee).named(name)
 
     visit(call)
-    return found
-
-
-def arguments_used(function: Function, tree: ast.FunctionDef) -> tuple[str, ...]:
-    """Arguments of the specialised function after the indices, in order."""
-    lead = set(function.indices) if function.targets else {"i"}
-    return tuple(argument.arg for argument in tree.args.args if argument.arg not in lead)
+    return MappingProxyType(found)

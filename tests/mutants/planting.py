@@ -11,6 +11,8 @@ from typing import Any
 from unittest import mock
 
 from paddle_layers.define import Definition
+from paddle_layers.define.program import Program
+from paddle_layers.runtime.specialise import helper_programs
 
 from .sources import Mutant, Source
 
@@ -32,13 +34,13 @@ def with_tree(source: Source, tree: ast.FunctionDef) -> Iterator[None]:
         with _other_helper(source.call, ast.unparse(tree)):
             yield
         return
-    kept = source.function.tree
-    source.function.__dict__["tree"] = tree
+    kept = source.function.program
+    source.function.__dict__["program"] = Program(tree)
     _forget(source.definitions)
     try:
         yield
     finally:
-        source.function.__dict__["tree"] = kept
+        source.function.__dict__["program"] = kept
         _forget(source.definitions)
 
 
@@ -50,10 +52,12 @@ def _other_helper(call: FunctionType, text: str) -> Iterator[None]:
     original, code = inspect.getsource, call.__code__
     with mock.patch.object(inspect, "getsource", lambda asked: text if asked is call else original(asked)):
         call.__code__ = scope[call.__name__].__code__
+        helper_programs.cache_clear()
         try:
             yield
         finally:
             call.__code__ = code
+            helper_programs.cache_clear()
 
 
 def _forget(definitions: Iterable[Definition]) -> None:

@@ -14,9 +14,9 @@ from types import FunctionType
 from typing import Any, TypeVar
 
 from paddle_layers.define import Definition, LayerDefinition, registries
-from paddle_layers.define.analysis import parse_function
 from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.define.functions import HELPERS, Function
+from paddle_layers.define.program import Program
 
 from .changing import Changed, Site, changed_at, sites
 
@@ -37,7 +37,8 @@ class Source:
     @cached_property
     def tree(self) -> ast.FunctionDef:
         """Its text, parsed, without a mutant."""
-        return self.function.tree if self.function is not None else parse_function(inspect.getsource(self.call))
+        program = self.function.program if self.function is not None else Program.parse(inspect.getsource(self.call))
+        return program.tree
 
     def place(self, line: int) -> str:
         """File and line of a line of its text."""

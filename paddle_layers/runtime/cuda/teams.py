@@ -10,18 +10,21 @@ from __future__ import annotations
 import ast
 import copy
 import dataclasses
+import functools
 from collections.abc import Mapping
 
+from paddle_layers.define.program import Program
 from paddle_layers.runtime.drivers import Kernel
 
 from .loops import EXTREMES, Types, accumulators, carries, names_in, range_of
 
 
+@functools.lru_cache(maxsize=1 << 14)
 def teamed(kernel: Kernel) -> Kernel | None:
     """The kernel with its loops shared, or None where it has other loops, or none."""
     if kernel.scan or kernel.procedure:
         return None
-    tree, types = kernel.tree, Types(kernel.args)
+    tree, types = kernel.program.tree, Types(kernel.args)
     body: list[ast.stmt] = []
     shared = 0
     for at, statement in enumerate(tree.body):
@@ -40,7 +43,7 @@ def teamed(kernel: Kernel) -> Kernel | None:
         return None
     changed = copy.copy(tree)
     changed.body = body
-    return dataclasses.replace(kernel, tree=ast.fix_missing_locations(changed))
+    return dataclasses.replace(kernel, program=Program(ast.fix_missing_locations(changed)))
 
 
 def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> list[ast.stmt] | None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import textwrap
 
-from paddle_layers.define.analysis import bare_subscripts, parse_function
+from paddle_layers.define.program import Program
 from paddle_layers.runtime.drivers import (
     Kernel,
     TunedCall,
@@ -17,7 +16,7 @@ from paddle_layers.runtime.drivers import (
     sequence_line,
     unravel,
 )
-from paddle_layers.runtime.specialise import helper_trees, specialise
+from paddle_layers.runtime.specialise import helper_programs, specialise
 
 
 def cuda_text(code: Kernel | TunedCall, dtype: str, *, team: int, simulated: bool) -> str:
@@ -31,7 +30,7 @@ def cuda_text(code: Kernel | TunedCall, dtype: str, *, team: int, simulated: boo
         [
             *header(code, dtype, "cuda"),
             *_prelude(code, dtype, simulated),
-            *functions(code.trees, _decorator(simulated)),
+            *functions(code.programs, _decorator(simulated)),
             *([f"THREADS = {team}"] if team else []),
             *_kernel_lines(["total_", *code.args], _team_lines(code) if team else _point_lines(code), simulated),
         ]
@@ -46,7 +45,7 @@ def _point_lines(kernel: Kernel) -> list[str]:
     if kernel.procedure:
         return _loop("cuda.grid(1)", "cuda.gridsize(1)", [f"{kernel.indices[0]} = t_", kernel.call()])
     element = [*sequence_line(kernel), *kernel.store()]
-    if not bare_subscripts(kernel.tree, kernel.indices):
+    if not kernel.program.only_subscripts(kernel.indices):
         body = [*unravel(kernel.indices, kernel.targets[0], "t_"), *element]
         return _loop("cuda.grid(1)", "cuda.gridsize(1)", body)
     # unsigned indices cost no check for negative ones
@@ -70,14 +69,15 @@ def _loop(start: str, stride: str, body: list[str]) -> list[str]:
 def _tuned_text(code: TunedCall, dtype: str, simulated: bool) -> str:
     """The kernel's own text, specialised as point functions are."""
     call = code.tuned.function
-    tree = specialise(parse_function(inspect.getsource(call)), {**code.constants, "THREADS": code.tuned.threads}, call)
+    program = Program.parse(inspect.getsource(call))
+    program = specialise(program, {**code.constants, "THREADS": code.tuned.threads}, call)
     title = f'"""{code.name} by {call.__module__}.{call.__qualname__}, {dtype}, cuda. Generated: do not edit."""'
-    body = textwrap.dedent("\n".join(ast.unparse(tree).splitlines()[1:])).splitlines()
+    body = textwrap.dedent("\n".join(program.text.splitlines()[1:])).splitlines()
     return "\n".join(
         [
             *(title, "import math", ""),
             *_prelude(code, dtype, simulated),
-            *functions(helper_trees(call).values(), _decorator(simulated)),
+            *functions(helper_programs(call).values(), _decorator(simulated)),
             *_kernel_lines(list(code.args), body, simulated),
         ]
     )

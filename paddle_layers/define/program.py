@@ -1,0 +1,117 @@
+"""The text of a function, parsed once: which names it reads, and where."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import textwrap
+from collections.abc import Sequence
+from functools import cached_property
+
+
+class Program:
+    """A parsed function and what its text says. The tree is never changed: another tree is another program."""
+
+    def __init__(self, tree: ast.FunctionDef) -> None:
+        self.tree = tree
+        self._own_element: dict[tuple[str, tuple[str, ...]], bool] = {}
+
+    @classmethod
+    def parse(cls, source: str) -> Program:
+        """Parse one function; its decorators, docstring and annotations are dropped."""
+        node = ast.parse(textwrap.dedent(source)).body[0]
+        assert isinstance(node, ast.FunctionDef)
+        node.decorator_list, node.returns = [], None
+        for argument in node.args.args:
+            argument.annotation = None
+        first = node.body[0]
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            node.body = node.body[1:]
+        return cls(node)
+
+    def named(self, name: str) -> Program:
+        """The same function by another name."""
+        tree = copy.copy(self.tree)
+        tree.name = name
+        return Program(tree)
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        """Names of the arguments, in order."""
+        return tuple(argument.arg for argument in self.tree.args.args)
+
+    @cached_property
+    def text(self) -> str:
+        """The function as Python text."""
+        return ast.unparse(self.tree)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """Names that occur outside the argument list."""
+        return frozenset(node.id for part in self.tree.body for node in ast.walk(part) if isinstance(node, ast.Name))
+
+    def reads(self, name: str) -> bool:
+        """Whether values of the tensor `name` are read: `x.shape` and `len(x)` read none."""
+        return name in self._value_uses
+
+    def reads_own_element(self, name: str, indices: Sequence[str]) -> bool:
+        """Whether `name` is read at the element's own indices only, so that the result may take its place."""
+        key = (name, tuple(indices))
+        if key not in self._own_element:
+            own = {id(node.value) for node, parts in self._subscripts if _is_name(node.value, name) and parts == key[1]}
+            uses = self._value_uses.get(name, ())
+            self._own_element[key] = not self._assigned & set(indices) and all(id(node) in own for node in uses)
+        return self._own_element[key]
+
+    def only_subscripts(self, indices: Sequence[str]) -> bool:
+        """Whether the indices occur as bare subscripts only; then they may be unsigned, and loops vectorise."""
+        bare = {id(part) for node, _ in self._subscripts for part in _parts(node)}
+        return all(id(node) in bare for node in ast.walk(self.tree) if _is_name(node, *indices))
+
+    @cached_property
+    def loop_depth(self) -> int:
+        """How many loops are nested at most: a guess at the work of an element."""
+        deepest = 0
+        stack: list[tuple[ast.AST, int]] = [(self.tree, 0)]
+        while stack:
+            node, depth = stack.pop()
+            depth += isinstance(node, (ast.For, ast.While))
+            deepest = max(deepest, depth)
+            stack += [(child, depth) for child in ast.iter_child_nodes(node)]
+        return deepest
+
+    @cached_property
+    def _subscripts(self) -> list[tuple[ast.Subscript, tuple[str | None, ...]]]:
+        """Subscripts, each with its parts as far as they are names."""
+        nodes = [node for node in ast.walk(self.tree) if isinstance(node, ast.Subscript)]
+        return [(node, tuple(p.id if isinstance(p, ast.Name) else None for p in _parts(node))) for node in nodes]
+
+    @cached_property
+    def _assigned(self) -> set[str]:
+        return {n.id for n in ast.walk(self.tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
+
+    @cached_property
+    def _value_uses(self) -> dict[str, list[ast.Name]]:
+        """Nodes that use values, by name."""
+        shape_only: set[int] = set()
+        names: list[ast.Name] = []
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Attribute) and node.attr == "shape":
+                shape_only |= {id(inner) for inner in ast.walk(node.value)}
+            elif isinstance(node, ast.Call) and _is_name(node.func, "len"):
+                shape_only |= {id(argument) for argument in node.args}
+            elif isinstance(node, ast.Name):
+                names.append(node)
+        found: dict[str, list[ast.Name]] = {}
+        for node in names:
+            if id(node) not in shape_only:
+                found.setdefault(node.id, []).append(node)
+        return found
+
+
+def _is_name(node: ast.AST, *names: str) -> bool:
+    return isinstance(node, ast.Name) and node.id in names
+
+
+def _parts(node: ast.Subscript) -> list[ast.expr]:
+    return node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
