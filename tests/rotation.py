@@ -37,6 +37,14 @@ def architecture() -> Architecture:
     return ARCHITECTURES[current_round() % len(ARCHITECTURES)]
 
 
+def every_architecture() -> list[ParameterSet]:
+    """Architectures as a parameter of a test that compiles for them: in the usual run, that of the round."""
+    return [
+        pytest.param(one, id="sm_{}{}".format(*one), marks=() if one == architecture() else pytest.mark.slow)
+        for one in ARCHITECTURES
+    ]
+
+
 def is_compiled(layer: str) -> bool:
     """Whether the kernels of a layer are compiled in this round, or because its file or that of a kernel changed."""
     changed = changed_files()

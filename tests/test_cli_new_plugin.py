@@ -78,6 +78,7 @@ def installed(package: Path) -> Path:
     return package
 
 
+@pytest.mark.slow
 def test_it_works_at_once(installed: Path) -> None:
     assert "1 passed" in run(installed, "-m", "pytest", "-p", "no:cacheprovider")
     cli = ("-m", "paddle_layers")

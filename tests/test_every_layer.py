@@ -1,14 +1,15 @@
 """Every registered layer: a new one brings no test code."""
 
 import pytest
-from rotation import architecture, is_compiled
+from rotation import architecture, by_round
 
 import paddle_layers as pl
 from paddle_layers.kernels.tuned import check_names
-from paddle_layers.testing import LAYER_PROPERTIES, check_layer
-from paddle_layers.testing.cuda import architectures
+from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
+from paddle_layers.testing.breadth import Breadth, narrowed
 
 LAYERS = sorted(pl.registry)
+COMPILED = [name for name, property_ in PROPERTIES.items() if property_.compiled]
 QUICK = 4
 """Generated configs of a layer in the usual run; the slower one takes as many as `paddle-layers check`."""
 
@@ -16,8 +17,13 @@ QUICK = 4
 @pytest.mark.parametrize("name", LAYERS)
 def test_conforms(name):
     expected = {*LAYER_PROPERTIES, "inference", "memory"} - ({"memory"} if pl.registry[name].networks else set())
-    with architectures(architecture()):
-        assert expected <= check_layer(name, configs=QUICK, compiled=is_compiled(name)).checked.keys()
+    assert expected <= check_layer(name, configs=QUICK, compiled=False).checked.keys()
+
+
+@pytest.mark.parametrize("name", by_round(LAYERS))
+def test_tuned_and_cuda_kernels_conform(name):
+    with narrowed(Breadth((architecture(),), ("float32",))):
+        check_layer(name, configs=QUICK, properties=COMPILED)
 
 
 @pytest.mark.slow

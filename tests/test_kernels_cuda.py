@@ -4,13 +4,14 @@ import re
 
 import numpy as np
 import pytest
+from rotation import every_architecture
 
 from paddle_layers.config import loads
 from paddle_layers.kernels.cuda import convolution, products, tiles
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.runtime import Net
 from paddle_layers.runtime.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
-from paddle_layers.testing.ptx import ARCHITECTURES, launches_of
+from paddle_layers.testing.ptx import launches_of
 
 DATA = 'layer {{ name: "x" type: "data" data {{ shape: [{}] }} }}\n'
 LAYER = 'layer {{ name: "{}" type: "{}" input: "x" propagate_down: true {} {} {{ {} bias: false }} }}\n'
@@ -57,7 +58,7 @@ def compare(kind, rows, shape, settings, names=("first",), dtype="float64"):
     ("rows", "columns", "size", "enough"),
     [
         pytest.param(3, 5, 7, tiles.ENOUGH, id="tiles of 16"),
-        pytest.param(1, 140, 18, tiles.ENOUGH, id="one row"),
+        pytest.param(1, 140, 18, tiles.ENOUGH, id="one row", marks=pytest.mark.slow),
         pytest.param(18, 70, 20, 1, id="tiles of 32", marks=pytest.mark.slow),
         pytest.param(35, 66, 34, 1, id="tiles of 64", marks=pytest.mark.slow),
         pytest.param(35, 66, 34, tiles.ENOUGH, id="many tiles of 16", marks=pytest.mark.slow),
@@ -93,7 +94,10 @@ def test_conv_by_large_tiles(monkeypatch):
 
 @pytest.mark.parametrize(
     ("kind", "shape", "settings"),
-    [("fc", (5,), "size: 3"), ("conv", (2, 3, 3), "num_filters: 3 filter_size: 2 padding: 1")],
+    [
+        ("fc", (5,), "size: 3"),
+        pytest.param("conv", (2, 3, 3), "num_filters: 3 filter_size: 2 padding: 1", marks=pytest.mark.slow),
+    ],
 )
 def test_adds_to_gradients_that_are_there(kind, shape, settings):
     compare(kind, 4, shape, settings, ("first", "second"), "float32")
@@ -126,9 +130,7 @@ KERNELS = {
 }
 
 
-@pytest.mark.parametrize(
-    "architecture", [pytest.param(cc, marks=() if cc == (9, 0) else pytest.mark.slow) for cc in ARCHITECTURES], ids=str
-)
+@pytest.mark.parametrize("architecture", every_architecture())
 @pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, (_, names) in KERNELS.items() for name in names])
 def test_registers_hold_the_sums(kind, name, architecture):
     with tuned_at_every_size():

@@ -377,7 +377,9 @@ WRONG_KERNELS = {
 }
 
 
-@pytest.mark.parametrize("fault", WRONG_KERNELS)
+@pytest.mark.parametrize(
+    "fault", [pytest.param(fault, marks=() if fault == "import" else pytest.mark.slow) for fault in WRONG_KERNELS]
+)
 def test_kernels_that_fail_leave_the_point_functions(site: Site, fault: str) -> None:
     text, reason = WRONG_KERNELS[fault]
     site.install("ours", LAYER.format(name="ours_twice"), more={"kernels.py": text.format(factor=3)})
@@ -401,6 +403,7 @@ def test_a_tuned_kernel_in_the_wrong_module(site: Site) -> None:
 # ---- the kit
 
 
+@pytest.mark.slow
 def test_check_plugin_finds_a_wrong_kernel(site: Site) -> None:
     site.install("ours", LAYER.format(name="ours_twice"), more={"kernels.py": KERNELS.format(factor=3)})
     done = site.run("-c", "import paddle_layers as pl\npl.testing.check_plugin('ours')")

@@ -2,36 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 from collections.abc import Iterator
-from contextvars import ContextVar
 from functools import partial
 
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 
+from .breadth import breadth
 from .cases import Case
 from .comparing import Verdicts, close
 from .engines import as_python
-from .ptx import ARCHITECTURES, Architecture, Ptx, drivers_of
+from .ptx import Ptx, drivers_of
 from .results import run
 
 FORMS = {point_functions_only: "point functions", tuned_at_every_size: "teams and tuned kernels"}
 """The kernels that a function may become, in words."""
 NEEDS_CUDA = "CUDA kernels were not checked; `pip install 'paddle-layers[cuda]'` (no card is needed)"
-
-
-_ARCHITECTURES: ContextVar[tuple[Architecture, ...]] = ContextVar("architectures", default=ARCHITECTURES)
-
-
-@contextlib.contextmanager
-def architectures(*wanted: Architecture) -> Iterator[None]:
-    """Within it, kernels are compiled for these compute capabilities only: for runs that have to be quick."""
-    token = _ARCHITECTURES.set(wanted)
-    try:
-        yield
-    finally:
-        _ARCHITECTURES.reset(token)
 
 
 def has_cuda() -> bool:
@@ -42,7 +28,7 @@ def has_cuda() -> bool:
 
 
 def check_cuda(case: Case) -> Verdicts:
-    """Compile the case's kernels for every architecture, and compare what the simulator makes of them with the CPU.
+    """Compile the case's kernels for the architectures, and compare what the simulator makes of them with the CPU.
 
     Those of a layer made of layers are its parts', which are checked by themselves: what is left is that they are put
     together rightly, on the examples.
@@ -71,7 +57,7 @@ def _simulated(case: Case) -> Verdicts:
 
 def _problems(case: Case) -> Iterator[tuple[str, str | None]]:
     for driver in drivers_of(case):
-        for architecture in _ARCHITECTURES.get():
+        for architecture in breadth().architectures:
             yield driver.name, _problem(Ptx(driver, architecture))
 
 

@@ -10,15 +10,15 @@ from .comparing import Verdicts, same_bits
 from .trial import Trial, guarded
 
 
-def check_facts(case: Case) -> Verdicts:
+def check_facts(case: Case, dtype: str = "float64") -> Verdicts:
     """Compare a plan that gives every value memory of its own with plans that share and reuse memory."""
-    with guarded(), Trial(case) as trial:
+    with guarded(), Trial(case, dtype) as trial:
         expected = trial.step()
         unread = list(_unread(case))
         found = trial.step(between=lambda: trial.poison_dead(unread))
         dead = ", ".join(f"`{name}`" for name in unread) or "memory that nobody needs"
         yield from same_bits(expected, found, f"when {dead} is full of NaN before the backward pass")
-    with Trial(replace(case, copied=True)) as trial:
+    with Trial(replace(case, copied=True), dtype) as trial:
         found = trial.step()
         how = "the output takes the memory of the input" if trial.in_place else "values share memory"
         yield from same_bits(expected, found, f"when {how}")

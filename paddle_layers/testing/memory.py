@@ -10,9 +10,9 @@ from .values import same_rows
 UNWRITTEN = "when memory is full of NaN before: an element is not written, or one outside of an array is read"
 
 
-def check_memory(case: Case) -> Verdicts:
+def check_memory(case: Case, dtype: str = "float64") -> Verdicts:
     """Run a second time with all memory full of NaN that the pass has to write, and with guard zones around it."""
-    with guarded(), Trial(case) as trial:
+    with guarded(), Trial(case, dtype) as trial:
         clean = trial.step()
         trial.poison()
         trial.mark_guards()

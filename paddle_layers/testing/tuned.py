@@ -6,8 +6,9 @@ from functools import partial
 
 from paddle_layers.kernels.tuned import tuned_at_every_size, tuned_functions
 
+from .breadth import breadth
 from .cases import Case
-from .comparing import TOLERANCE, Verdicts, close
+from .comparing import Verdicts, close
 from .derived import check_facts
 from .determinism import check_determinism
 from .engines import as_python
@@ -22,7 +23,7 @@ def check_tuned(case: Case) -> Verdicts:
     """
     if not tuned_functions(case.definition.name):
         return
-    for dtype in TOLERANCE:
+    for dtype in breadth().precisions:
         with tuned_at_every_size():
             found, used = run(case, dtype)
         if used:
@@ -32,5 +33,6 @@ def check_tuned(case: Case) -> Verdicts:
                 yield name, close(values, found[name], dtype, why)
     if used and case.is_example:
         with tuned_at_every_size():
-            for check in (check_memory, check_determinism, check_facts):
-                yield from check(case)
+            yield from check_memory(case, dtype)
+            yield from check_facts(case, dtype)
+            yield from check_determinism(case)

@@ -1,0 +1,39 @@
+"""How broadly compiled kernels are checked; a run that has to be quick narrows it."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator
+from contextvars import ContextVar
+from typing import NamedTuple
+
+from .comparing import TOLERANCE
+from .ptx import ARCHITECTURES, Architecture
+
+
+class Breadth(NamedTuple):
+    """What compiled kernels are checked for."""
+
+    architectures: tuple[Architecture, ...] = ARCHITECTURES
+    """Compute capabilities for which CUDA kernels become machine code."""
+    precisions: tuple[str, ...] = tuple(TOLERANCE)
+    """Data types in which tuned kernels are compared with point functions."""
+
+
+_ALL = Breadth()
+_BREADTH: ContextVar[Breadth] = ContextVar("breadth", default=_ALL)
+
+
+def breadth() -> Breadth:
+    """What is to be checked now."""
+    return _BREADTH.get()
+
+
+@contextlib.contextmanager
+def narrowed(to: Breadth) -> Iterator[None]:
+    """Within it, no more than this is checked."""
+    token = _BREADTH.set(to)
+    try:
+        yield
+    finally:
+        _BREADTH.reset(token)
