@@ -55,8 +55,8 @@ class Auxiliary:
     def __init__(self, dtype: str) -> None:
         self.dtype = dtype
         self.sequences: dict[SequenceKey, Buffer] = {}
-        self.indices: dict[tuple[int, int], tuple[Value, Steps, Buffer]] = {}
-        """Rows counted from the first of each step, by the identities of the absolute ones and of the group."""
+        self.indices: dict[tuple[Value, Steps], tuple[Value, Steps, Buffer]] = {}
+        """Rows counted from the first of each step, by the absolute ones and of the group."""
         self.csr: dict[tuple[str, str], Buffer] = {}
         self.uses: dict[str, Used] = {}
         self.ids: dict[str, Buffer] = {}
@@ -74,7 +74,7 @@ class Auxiliary:
     def index(self, value: Value, steps: Steps) -> Buffer:
         """Ids that are rows, counted from the first row of each step."""
         made = value, steps, Buffer(f"{value.name} in a step", rows_of(value.domain), "int64")
-        return self.indices.setdefault((id(value), id(steps)), made)[2]
+        return self.indices.setdefault((value, steps), made)[2]
 
     def sparse(self, value: Value, part: str) -> Ref:
         """Part of a sparse value: `start`, `id` or `value`."""
@@ -106,10 +106,10 @@ class Auxiliary:
         """Buffers that are read between the forward and the backward pass."""
         return list(self.ids.values())
 
-    def fill_sequences(self, plan: Plan, starts: dict[tuple[int, int], Ints]) -> None:
-        """Write starts, maps and predecessors of a batch; `starts` by the identities of leaf and group."""
+    def fill_sequences(self, plan: Plan, starts: dict[tuple[Domain, Domain], Ints]) -> None:
+        """Write starts, maps and predecessors of a batch; `starts` by leaf and group."""
         for key, buffer in self.sequences.items():
-            begin = starts.get((id(key.leaf), id(key.group)))
+            begin = starts.get((key.leaf, key.group))
             if begin is None:  # made in the middle of the pass
                 continue
             if key.steps is not None:

@@ -15,6 +15,7 @@ from .gradients import GradientNeeds
 from .graph import Op, Value
 from .launches import Launch
 from .names import Names
+from .parameters import Parameter
 from .rows import RowGradient, make_row_gradient
 from .step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
 from .steps import Steps
@@ -30,8 +31,8 @@ class BackwardPass:
         self.gradients: dict[str, Buffer] = {}
         self.row_gradients: list[RowGradient] = []
         self.needs = GradientNeeds(workspace.graph, seeds)
-        self.written: set[int] = set()
-        """Gradients, by identity, to which something has been written: what follows is added."""
+        self.written: set[Buffer | Parameter] = set()
+        """Gradients to which something has been written: what follows is added."""
         self._later: list[Callable[[], None]] = []
         """Gradients over the rows of all steps, to be computed behind the loop."""
         if seeds:
@@ -41,7 +42,7 @@ class BackwardPass:
         for name, weight in seeds.items():
             value = self.workspace.graph.values[name]
             buffer = self._gradient(value)
-            self.written.add(id(buffer))
+            self.written.add(buffer)
             if weight is None:
                 self.workspace.kept.append(buffer)
             else:
@@ -84,16 +85,16 @@ class BackwardPass:
         if op.carried is None or not self.needs.carried(op):
             return
         target, memory = self._gradient(op.carried), self._gradient(op.outputs[0])
-        launch = carried_gradient(op, target, memory, accumulate=id(target) in self.written)
-        self.written.add(id(target))
+        launch = carried_gradient(op, target, memory, accumulate=target in self.written)
+        self.written.add(target)
         self.launches += in_loop([launch], op.steps, backward=True)
 
     def _memory_gradient(self, op: Op) -> None:
         assert op.steps is not None
         if op.inputs and self.needs.active(op) and self.needs.input(op, next(iter(op.layer.inputs)), 0):
             target = self._gradient(op.inputs[0])
-            launch = boot_gradient(op, target, self._gradient(op.outputs[0]), accumulate=id(target) in self.written)
-            self.written.add(id(target))
+            launch = boot_gradient(op, target, self._gradient(op.outputs[0]), accumulate=target in self.written)
+            self.written.add(target)
             self.launches += in_loop([launch], op.steps.outer, backward=True)
 
     def _gradient(self, value: Value) -> Buffer:
@@ -108,8 +109,8 @@ class BackwardPass:
             refs = []
             for item, value in enumerate(op.output(name)):
                 buffer = self._gradient(value)
-                if id(buffer) not in self.written:
-                    self.written.add(id(buffer))
+                if buffer not in self.written:
+                    self.written.add(buffer)
                     self.launches.append(simple_launch(FILL, value.name, [Ref(buffer, (buffer.extent,)), 0.0]))
                 refs.append(Ref(buffer, names.shape(output, item)))
             names.tensors["d" + name] = refs
@@ -156,16 +157,16 @@ class BackwardPass:
 
     def _input_gradient(self, names: Names, function: Function, item: int, target: Buffer, steps: Steps | None) -> None:
         names.steps = steps
-        adds = id(target) in self.written
-        self.written.add(id(target))
+        adds = target in self.written
+        self.written.add(target)
         self.launches += self.workspace.launches(names, function, [item], frozenset({item} if adds else ()))
 
     def _add(self, value: Value, buffer: Buffer) -> None:
         """Add a gradient that other functions of the layer read to the gradient of the value."""
         total = self._gradient(value)
         refs: list[Ref] = [Ref(total, (total.extent,)), Ref(buffer, (buffer.extent,))]
-        self.launches.append(simple_launch(ADD, value.name, refs, accumulate=id(total) in self.written))
-        self.written.add(id(total))
+        self.launches.append(simple_launch(ADD, value.name, refs, accumulate=total in self.written))
+        self.written.add(total)
 
     def _parameter_gradient(self, names: Names, function: Function, items: list[int]) -> None:
         for target in function.targets:
@@ -177,12 +178,12 @@ class BackwardPass:
             ]
         for item in items:
             parameter = names.op.params[function.targets[0].name][item]
-            adds = id(parameter) in self.written
+            adds = parameter in self.written
             if function.used is not None and not adds and not parameter.by_rows:
                 size = Extent(parameter.size)
                 zero: list[Argument] = [Ref(Held(parameter, "gradient"), (size,)), 0.0]
                 self.launches.append(simple_launch(FILL, parameter.name, zero))
-            self.written.update(id(names.op.params[target.name][item]) for target in function.targets)
+            self.written.update(names.op.params[target.name][item] for target in function.targets)
             self.launches += self.workspace.launches(names, function, [item], frozenset({item} if adds else ()))
 
     def _gradient_by_rows(self, names: Names, function: Function, item: int) -> Ref:

@@ -128,11 +128,11 @@ class Updater:
             launches += self._norm_clipping(arrays)
         if self._clip is not None and self._clip.value is not None:
             launches += [simple_launch(CLAMP, "gradients", [array, self._clip.value]) for array in arrays]
-        own = {id(gradient.parameter): gradient.flat for gradient in by_rows}
+        own = {gradient.parameter: gradient.flat for gradient in by_rows}
         for parameter in self.arena.trained:
             limit = parameter.settings.clip if parameter.settings is not None else None
-            if limit is not None and (not parameter.by_rows or id(parameter) in own):
-                array = own.get(id(parameter)) or _ref(self.arena.gradients, parameter)
+            if limit is not None and (not parameter.by_rows or parameter in own):
+                array = own.get(parameter) or _ref(self.arena.gradients, parameter)
                 launches.append(simple_launch(CLAMP, parameter.name, [array, limit]))
         return launches
 

@@ -14,7 +14,7 @@ from paddle_layers.define.errors import suggestion
 from .domains import Domain
 from .graph import Graph, Value
 from .own_rows import check_equal_rows, make_early_rows
-from .steps import Layout
+from .steps import Layout, Steps
 from .values import Csr, FeedError, Sequences, as_csr, as_sequences, too_large
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ class Batch:
         self, graph: Graph, feeds: Mapping[str, Any], extra_ids: Mapping[str, frozenset[int]], dtype: str
     ) -> None:
         self.arrays: dict[str, Any] = {}
-        self.starts: dict[tuple[int, int], Ints] = {}
-        self.rows: dict[int, int] = {}
-        self.layouts: dict[int, Layout] = {}
-        """The steps of recurrent groups, by identity."""
+        self.starts: dict[tuple[Domain, Domain], Ints] = {}
+        self.rows: dict[Domain, int] = {}
+        self.layouts: dict[Steps, Layout] = {}
+        """The steps of recurrent groups."""
         self._samples, self._dtype = graph.samples, dtype
         self._first = ""
         for name in feeds:
@@ -47,7 +47,7 @@ class Batch:
                 self._take(value, feeds[name], extra_ids.get(name, frozenset()))
             except FeedError as error:
                 raise FeedError(f"feed `{name}` {error}") from None
-        self.starts[id(graph.samples), id(graph.samples)] = np.arange(self.rows.get(id(graph.samples), 0) + 1)
+        self.starts[graph.samples, graph.samples] = np.arange(self.rows.get(graph.samples, 0) + 1)
         make_early_rows(self, graph)
         for layer, first, second in graph.equal_rows:
             check_equal_rows(self, layer, first, second)
@@ -55,8 +55,8 @@ class Batch:
     def apply_rows(self, graph: Graph) -> bool:
         """Tell the domains how many rows they have. True when a capacity grew."""
         for group in graph.groups:
-            group.layout = self.layouts[id(group)]
-        grown = [d.reserve(self.rows[id(d)]) for d in feed_domains(graph)]
+            group.layout = self.layouts[group]
+        grown = [d.reserve(self.rows[d]) for d in feed_domains(graph)]
         return any(grown)
 
     def ids(self, name: str) -> Ints:
@@ -77,7 +77,7 @@ class Batch:
 
     def write_rows(self, plan: Plan, new: Sequence[Domain]) -> None:
         """Copy what describes rows that are made in the middle of a pass."""
-        made = {id(domain) for domain in new}
+        made = set(new)
         starts = {key: begin for key, begin in self.starts.items() if not made.isdisjoint(key)}
         plan.auxiliary.fill_sequences(plan, starts)
         indices = [value for group in plan.graph.groups if group.rows in new for value in group.indices]
@@ -99,26 +99,26 @@ class Batch:
         self._set(value.domain if value.type.level else self._samples, len(array), value.name)
         if isinstance(array, Csr):
             assert value.entries is not None
-            self.rows[id(value.entries)] = len(array.id)
+            self.rows[value.entries] = len(array.id)
         self.arrays[value.name] = array
 
     def _sequences(self, leaf: Domain, given: Sequences, count: int) -> None:
         outer = _checked_starts(given.starts, None if given.sub_starts is not None else count)
         chain = leaf.ancestors()
         if given.sub_starts is None:
-            self.starts[id(leaf), id(chain[0])] = outer
+            self.starts[leaf, chain[0]] = outer
         else:
             inner = _checked_starts(given.sub_starts, count)
             if outer[-1] != len(inner) - 1:
                 raise FeedError(f"has {len(inner) - 1} sub-sequences, but its starts end with {outer[-1]}")
-            self.starts[id(leaf), id(chain[0])] = inner
-            self.starts[id(chain[0]), id(chain[1])] = outer
-            self.starts[id(leaf), id(chain[1])] = inner[outer]
-            self.rows[id(chain[0])] = len(inner) - 1
+            self.starts[leaf, chain[0]] = inner
+            self.starts[chain[0], chain[1]] = outer
+            self.starts[leaf, chain[1]] = inner[outer]
+            self.rows[chain[0]] = len(inner) - 1
         self._set(self._samples, len(outer) - 1, leaf.name)
 
     def _set(self, domain: Domain, rows: int, name: str) -> None:
-        known = self.rows.setdefault(id(domain), rows)
+        known = self.rows.setdefault(domain, rows)
         if domain is self._samples:
             if known != rows:
                 raise FeedError(f"has {rows} samples, but {self._first} has {known}")
@@ -127,13 +127,12 @@ class Batch:
 
 def feed_domains(graph: Graph) -> list[Domain]:
     """All domains that feeds bring, outermost first."""
-    found: dict[int, Domain] = {id(graph.samples): graph.samples}
+    found = {graph.samples: None}
     for value in graph.feeds.values():
         for domain in (*reversed(value.domain.ancestors()), value.domain, value.entries):
             if domain is not None:
-                found.setdefault(id(domain), domain)
-    found |= {id(domain): domain for made in graph.made_rows for domain in made.domains}
-    return list(found.values())
+                found[domain] = None
+    return list(dict.fromkeys([*found, *(domain for made in graph.made_rows for domain in made.domains)]))
 
 
 def _checked_starts(starts: Any, total: int | None) -> Ints:

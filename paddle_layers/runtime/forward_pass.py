@@ -54,14 +54,14 @@ class ForwardPass:
         workspace = self.workspace
         names = workspace.names(op)
         functions = [f for f in op.layer.facts.forward if (f.role != "update" or workspace.training) and _wanted(op, f)]
-        outside = {id(function): self._items_outside(op, function) for function in functions}
+        outside = {function: self._items_outside(op, function) for function in functions}
         for function in functions:  # first of all, so that what is added in the loop finds their sum
-            if items := outside[id(function)]:
+            if items := outside[function]:
                 names.steps = None
                 self._put(op, workspace.launches(names, function, items), None)
         for function in functions:
             workspace.prepare_temps(names, function)
-            self._function(names, function, outside[id(function)])
+            self._function(names, function, outside[function])
         if op.layer.stats:
             counted = {name: names.tensors[name][0] for name in op.layer.stats}
             workspace.results += [ref.owner for ref in counted.values() if isinstance(ref.owner, Buffer)]

@@ -14,32 +14,32 @@ class GradientNeeds:
 
     def __init__(self, graph: Graph, seeds: Iterable[str]) -> None:
         self.forced: list[Value] = []
-        needed: set[int] = set()
+        needed: set[Value] = set()
         """Values below which there is something to train."""
         for op in graph.ops:
             for place, force in enumerate(op.propagate):
                 if force and op.inputs[place].type.kind == "DENSE":
-                    needed.add(id(op.inputs[place]))
+                    needed.add(op.inputs[place])
                     self.forced.append(op.inputs[place])
         self._needed = _until_stable(needed, lambda: self._spread_down(graph, needed))
-        reached = {id(graph.values[name]) for name in seeds}
+        reached = {graph.values[name] for name in seeds}
         self._reached = _until_stable(reached, lambda: self._spread_up(graph, reached))
 
-    def _spread_down(self, graph: Graph, needed: set[int]) -> None:
+    def _spread_down(self, graph: Graph, needed: set[Value]) -> None:
         """From what is trained or forced to what depends on it."""
         for op in graph.ops:
             trains = any(parameter.trained for group in op.params.values() for parameter in group)
-            passes = any(self._passes(op, place) and id(value) in needed for place, value in enumerate(op.inputs))
-            if trains or passes or id(op.carried) in needed:
-                needed |= {id(value) for value in op.outputs}
+            passes = any(self._passes(op, place) and value in needed for place, value in enumerate(op.inputs))
+            if trains or passes or op.carried in needed:
+                needed |= set(op.outputs)
 
-    def _spread_up(self, graph: Graph, reached: set[int]) -> None:
+    def _spread_up(self, graph: Graph, reached: set[Value]) -> None:
         """From the seeds to what they depend on."""
         for op in reversed(graph.ops):
-            if any(id(value) in reached for value in op.outputs):
-                reached |= {id(value) for place, value in enumerate(op.inputs) if self._passes(op, place)}
+            if any(value in reached for value in op.outputs):
+                reached |= {value for place, value in enumerate(op.inputs) if self._passes(op, place)}
                 if op.carried is not None and op.carried.type.kind == "DENSE":
-                    reached.add(id(op.carried))
+                    reached.add(op.carried)
 
     def _passes(self, op: Op, place: int) -> bool:
         """Whether the layer has a gradient for this input and the config does not block it."""
@@ -49,30 +49,30 @@ class GradientNeeds:
 
     def active(self, op: Op) -> bool:
         """Whether the backward pass of the operation has something to do."""
-        reached = any(id(value) in self._reached for value in op.outputs)
-        return reached and any(id(value) in self._needed for value in op.outputs)
+        reached = any(value in self._reached for value in op.outputs)
+        return reached and any(value in self._needed for value in op.outputs)
 
     def input(self, op: Op, name: str, item: int) -> bool:
         """Whether the gradient of an input is needed."""
         place = op.binding.positions[name][item]
-        return self._passes(op, place) and id(op.inputs[place]) in self._needed
+        return self._passes(op, place) and op.inputs[place] in self._needed
 
     def carried(self, op: Op) -> bool:
         """Whether a memory passes a gradient on to the step before."""
-        return self.active(op) and id(op.carried) in self._needed and id(op.carried) in self._reached
+        return self.active(op) and op.carried in self._needed and op.carried in self._reached
 
     def functions(self, op: Op) -> list[Function]:
         """The backward functions that run, in order: the wanted gradients and what they read."""
         backward = op.layer.facts.backward
         makers = {name: function for function in backward for name in function.target_names}
         stack = [function for function in backward if function.role == "gradient" and self._wanted(op, function)]
-        running: set[int] = set()
+        running: set[Function] = set()
         while stack:
             function = stack.pop()
-            if id(function) not in running:
-                running.add(id(function))
+            if function not in running:
+                running.add(function)
                 stack += [makers[name] for name in function.args if name in makers]
-        return [function for function in backward if id(function) in running]
+        return [function for function in backward if function in running]
 
     def _wanted(self, op: Op, function: Function) -> bool:
         for target in function.targets:
@@ -84,7 +84,7 @@ class GradientNeeds:
         return False
 
 
-def _until_stable(found: set[int], spread: Callable[[], None]) -> set[int]:
+def _until_stable(found: set[Value], spread: Callable[[], None]) -> set[Value]:
     """Values may depend on themselves, a step before."""
     size = -1
     while size != len(found):

@@ -81,9 +81,9 @@ class OwnRows(NamedTuple):
     computed: bool
     """Whether this is because the network computes values that decide."""
 
-    def is_ready(self, starts: Container[tuple[int, int]]) -> bool:
+    def is_ready(self, starts: Container[tuple[Domain, Domain]]) -> bool:
         """Whether the starts are known from which the new ones follow."""
-        return all((id(leaf), id(group)) in starts for leaf, group in self.groups.values())
+        return all((leaf, group) in starts for leaf, group in self.groups.values())
 
 
 @dataclass(eq=False)

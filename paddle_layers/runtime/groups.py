@@ -182,21 +182,21 @@ def _read_by(op: Op) -> tuple[Value, ...]:
 
 def _reached(units: Sequence[list[Op]], values: Iterable[Value]) -> set[int]:
     """Places of the units that depend on the values."""
-    known = {id(value) for value in values}
+    known = set(values)
     found = set()
     for place, unit in enumerate(units):
-        if any(id(value) in known for op in unit for value in _read_by(op)):
+        if any(value in known for op in unit for value in _read_by(op)):
             found.add(place)
-            known |= {id(value) for op in unit for value in op.outputs}
+            known |= {value for op in unit for value in op.outputs}
     return found
 
 
 def _leading(units: Sequence[list[Op]], values: Iterable[Value]) -> set[int]:
     """Places of the units on which the values depend."""
-    known = {id(value) for value in values}
+    known = set(values)
     found = set()
     for place in reversed(range(len(units))):
-        if any(id(value) in known for op in units[place] for value in op.outputs):
+        if any(value in known for op in units[place] for value in op.outputs):
             found.add(place)
-            known |= {id(value) for op in units[place] for value in _read_by(op)}
+            known |= {value for op in units[place] for value in _read_by(op)}
     return found

@@ -229,4 +229,4 @@ def _tuned_launch(
 
 def buffers_of(launches: Sequence[Launch]) -> list[Buffer]:
     """All buffers that launches use, each once."""
-    return list({id(b): b for launch in launches for b in (*launch.reads, *launch.writes)}.values())
+    return list(dict.fromkeys(b for launch in launches for b in (*launch.reads, *launch.writes)))

@@ -93,11 +93,11 @@ def items(launch: Launch, group: Steps) -> Ints:
         return sizes(launch.total or Extent(), group)
     counts = np.stack([sizes(Extent(0, domain, 1), group) for domain in launch.domains])
     found, which = np.unique(counts, axis=1, return_inverse=True)
-    places = {id(domain): place for place, domain in enumerate(launch.domains)}
+    places = {domain: place for place, domain in enumerate(launch.domains)}
 
     def of(column: Ints) -> int:
         def rows(domain: Domain) -> int:
-            return int(column[places[id(domain)]])
+            return int(column[places[domain]])
 
         return launch.items(rows) if launch.items is not None else 0
 

@@ -81,7 +81,7 @@ class Net:
         self._running: tuple[str, Plan, Batch] | None = None
         self._runner = threading.current_thread()
         """The thread that made the last forward pass."""
-        self._rows: tuple[int, ...] = ()
+        self._rows: tuple[object, ...] = ()
         self._loss: float | None = None
         self._consumed = False
         """Whether a backward pass has used up the values of the last forward pass."""
@@ -175,7 +175,7 @@ class Net:
                 return plan
 
     def _run(self, phase: str, plan: Plan, batch: Batch) -> None:
-        rows = (id(plan), *(domain.rows for domain in feed_domains(self._graphs[phase])))
+        rows = (plan, *(domain.rows for domain in feed_domains(self._graphs[phase])))
         if rows != self._rows or self._graphs[phase].groups:  # steps differ by the lengths of the sequences
             plan.set_rows()
             self._rows = rows
@@ -263,10 +263,10 @@ class Net:
             return data
         starts = self._running[2].starts
         chain = value.domain.ancestors()
-        inner = starts[id(value.domain), id(chain[0])]
+        inner = starts[value.domain, chain[0]]
         if value.type.level == 1:
             return Sequences(data, inner)
-        return Sequences(data, starts[id(chain[0]), id(chain[1])], inner)
+        return Sequences(data, starts[chain[0], chain[1]], inner)
 
     @staticmethod
     def _shaped(flat: NDArray[Any], value: Value) -> NDArray[Any]:

@@ -46,8 +46,8 @@ def make_early_rows(batch: Batch, graph: Graph) -> None:
     """Rows that follow from what is fed; of others, a guess: none of the rows that are given is taken twice."""
     for made in graph.made_rows:
         if made.late and isinstance(made, OwnRows):
-            given = [batch.rows[id(domain)] for domain in {value.domain for value in made.op.inputs}]
-            batch.rows |= {id(domain): max(given) for domain in made.domains}
+            given = [batch.rows[domain] for domain in {value.domain for value in made.op.inputs}]
+            batch.rows |= {domain: max(given) for domain in made.domains}
         elif isinstance(made, OwnRows):
             _make_rows(batch, graph, made, _fed(batch, made))
         elif made.late:
@@ -64,7 +64,7 @@ def make_late_rows(batch: Batch, made: OwnRows, plan: Plan) -> None:
     for layer, first, second in plan.graph.equal_rows:
         if first in new or second in new:
             check_equal_rows(batch, layer, first, second)
-    grown = [domain.reserve(batch.rows[id(domain)]) for domain in new]
+    grown = [domain.reserve(batch.rows[domain]) for domain in new]
     if any(grown):
         raise OutgrownError
     batch.write_rows(plan, new)
@@ -81,7 +81,7 @@ def _make_following_rows(batch: Batch, graph: Graph, first: OwnRows) -> list[Dom
             _make_rows(batch, graph, made, _fed(batch, made))
         else:
             made.lay_out(batch)
-            made.layout = batch.layouts[id(made)]
+            made.layout = batch.layouts[made]
         new += made.domains
     return new
 
@@ -104,7 +104,7 @@ def _make_rows(batch: Batch, graph: Graph, made: OwnRows, values: Mapping[str, A
         if layer == op.name:
             check_equal_rows(batch, layer, first, second)
     given: dict[str, Any] = {**op.attributes, **op.binding.sizes, **dict.fromkeys(op.layer.inputs)}
-    given |= {f"{row}_start": batch.starts[id(leaf), id(group)] for row, (leaf, group) in made.groups.items()}
+    given |= {f"{row}_start": batch.starts[leaf, group] for row, (leaf, group) in made.groups.items()}
     given |= {name: _checked(batch, op, name, array) for name, array in values.items()}
     try:
         found = op.layer.hooks["starts"](**{name: given[name] for name in op.layer.hook_names["starts"]})
@@ -112,10 +112,10 @@ def _make_rows(batch: Batch, graph: Graph, made: OwnRows, values: Mapping[str, A
         raise FeedError(f"layer `{op.name}`: {error}") from None
     for domain, begin in zip(made.domains, found if isinstance(found, tuple) else (found,), strict=True):
         inner, *outer = domain.ancestors()
-        own = batch.starts[id(domain), id(inner)] = np.asarray(begin, np.int64)
+        own = batch.starts[domain, inner] = np.asarray(begin, np.int64)
         for group in outer:
-            batch.starts[id(domain), id(group)] = own[batch.starts[id(inner), id(group)]]
-        batch.rows[id(domain)] = int(own[-1])
+            batch.starts[domain, group] = own[batch.starts[inner, group]]
+        batch.rows[domain] = int(own[-1])
 
 
 def _checked(batch: Batch, op: Op, name: str, array: Array) -> Array:
@@ -123,7 +123,7 @@ def _checked(batch: Batch, op: Op, name: str, array: Array) -> Array:
     row = op.layer.inputs[name].places
     if row is None:
         return array
-    lengths = np.diff(batch.starts[id(op.rows[row]), id(op.group_of(row))])
+    lengths = np.diff(batch.starts[op.rows[row], op.group_of(row)])
     wrong = (array != np.floor(array)) | (array < -1) | (array >= lengths[:, None])
     if wrong.any():
         sequence, place = np.argwhere(wrong)[0]
@@ -137,15 +137,15 @@ def _checked(batch: Batch, op: Op, name: str, array: Array) -> Array:
 def check_equal_rows(batch: Batch, layer: str, first: Domain, second: Domain) -> None:
     """Raise `FeedError` where rows or sequences that a layer combines differ; late rows are looked at when made."""
     late = [domain for domain in (first, second) if domain.late]
-    if any((id(domain), id(domain.parent or domain)) not in batch.starts for domain in late):
+    if any((domain, domain.parent or domain) not in batch.starts for domain in late):
         return
-    if batch.rows[id(first)] != batch.rows[id(second)]:
+    if batch.rows[first] != batch.rows[second]:
         raise FeedError(
-            f"layer `{layer}` needs equal rows: {first.name} has {batch.rows[id(first)]}, "
-            f"{second.name} has {batch.rows[id(second)]}"
+            f"layer `{layer}` needs equal rows: {first.name} has {batch.rows[first]}, "
+            f"{second.name} has {batch.rows[second]}"
         )
     for one, two in zip(first.ancestors(), second.ancestors(), strict=True):
-        a, b = batch.starts.get((id(first), id(one))), batch.starts.get((id(second), id(two)))
+        a, b = batch.starts.get((first, one)), batch.starts.get((second, two))
         if a is not None and b is not None and not np.array_equal(a, b):
             place = int(np.flatnonzero(a != b)[0]) if len(a) == len(b) else min(len(a), len(b))
             raise FeedError(

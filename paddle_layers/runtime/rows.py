@@ -94,14 +94,14 @@ def make_row_gradient(names: Names, function: Function, item: int, dtype: str) -
 
 def mark_row_gradients(graphs: Iterable[Graph]) -> None:
     """Decide which parameters have a gradient by rows, for the graphs of all phases together."""
-    dense: set[int] = set()
+    dense: set[Parameter] = set()
     for graph in graphs:
-        met: set[int] = set()
+        met: set[Parameter] = set()
         for parameter, ids in _uses(graph):
-            if ids is None or id(parameter) in met or not parameter.trained:
-                dense.add(id(parameter))
-            met.add(id(parameter))
-            parameter.by_rows = id(parameter) not in dense
+            if ids is None or parameter in met or not parameter.trained:
+                dense.add(parameter)
+            met.add(parameter)
+            parameter.by_rows = parameter not in dense
 
 
 def row_reads(graph: Graph) -> list[tuple[Parameter, str]]:

@@ -46,17 +46,17 @@ class Schedule:
 
     def _drop_unread(self) -> None:
         """Drop launches whose results nobody reads, such as the place of a maximum where means are taken."""
-        read = {id(buffer) for buffer in (*self.results, *self.kept, *self.auxiliary.at_boundary)}
-        read |= {id(self.values[v.name]) for made in self.graph.own_rows if made.late for v in made.values.values()}
-        read |= {id(buffer) for buffer in lagging([*self.forward, *self.backward])}
+        read = {*self.results, *self.kept, *self.auxiliary.at_boundary}
+        read |= {self.values[v.name] for made in self.graph.own_rows if made.late for v in made.values.values()}
+        read |= set(lagging([*self.forward, *self.backward]))
         for launches in (self.backward, self.forward):
             for launch in reversed(launches.copy()):
                 target = launch.args[0]  # parameters, their gradients and states outlive the pass
                 passing = isinstance(target, Ref) and isinstance(target.owner, Buffer)
-                if passing and not any(id(buffer) in read for buffer in launch.writes):
+                if passing and not any(buffer in read for buffer in launch.writes):
                     launches.remove(launch)
                 else:
-                    read |= {id(buffer) for buffer in launch.reads}
+                    read |= set(launch.reads)
 
     def lay_out(self) -> list[Storage]:
         """Who has which memory: buffers share it by the launches in which they live."""
@@ -76,5 +76,5 @@ class Schedule:
             buffer.keep()
         for buffer in self.results:
             buffer.keep_result()
-        buffers = {id(buffer): buffer for buffer in (*buffers_of(launches), *outside, *self.results)}
-        return share(list(buffers.values()), takeovers)
+        buffers = dict.fromkeys((*buffers_of(launches), *outside, *self.results))
+        return share(list(buffers), takeovers)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from .feeding import Batch
 
 Ints = NDArray[np.int64]
-Starts = MutableMapping[tuple[int, int], Ints]
-"""Starts of sequences by the identities of the rows' domain and of what groups them."""
+Starts = MutableMapping[tuple[Domain, Domain], Ints]
+"""Starts of sequences by the rows' domain and of what groups them."""
 
 
 class Copies(NamedTuple):
@@ -150,31 +150,31 @@ class Steps:
         """Whether the starts are known in the middle of a pass only."""
         return self.rows.late
 
-    def is_ready(self, starts: Container[tuple[int, int]]) -> bool:
+    def is_ready(self, starts: Container[tuple[Domain, Domain]]) -> bool:
         """Whether the starts are known from which the steps follow."""
         pairs = [(self.items, self.sequences), *((copy.source, self.sequences) for copy in self.copies)]
         if self.leaf is not None:
             pairs.append((self.leaf, self.items))
-        return all((id(rows), id(group)) in starts for rows, group in pairs)
+        return all((rows, group) in starts for rows, group in pairs)
 
     def stand_by(self, batch: Batch) -> None:
         """Have no steps until the starts are known; how many rows there will be is a guess."""
-        parts = 1 if self.outer is None else len(batch.layouts[id(self.outer)].first)
+        parts = 1 if self.outer is None else len(batch.layouts[self.outer].first)
         nothing = np.zeros(0, np.int64)
-        batch.layouts[id(self)] = _layout(nothing, nothing, np.zeros(parts + 1, np.int64), batch.starts)
-        items, sequences = batch.rows[id(self.items)], batch.rows[id(self.sequences)]
-        batch.rows |= {id(domain): items for domain in self.domains}
-        batch.rows |= {id(self.longest_first): sequences, id(self.opening): sequences}
+        batch.layouts[self] = _layout(nothing, nothing, np.zeros(parts + 1, np.int64), batch.starts)
+        items, sequences = batch.rows[self.items], batch.rows[self.sequences]
+        batch.rows |= dict.fromkeys(self.domains, items)
+        batch.rows |= {self.longest_first: sequences, self.opening: sequences}
         if self.leaf is not None:
-            batch.rows[id(self.leaf_rows)] = batch.rows[id(self.leaf)]
+            batch.rows[self.leaf_rows] = batch.rows[self.leaf]
 
     def lay_out(self, batch: Batch) -> None:
         """Find the order of the steps from the starts of the sequences."""
         starts, arrays, rows = batch.starts, batch.arrays, batch.rows
-        begin = starts[id(self.items), id(self.sequences)]
+        begin = starts[self.items, self.sequences]
         lengths = np.diff(begin)
         count = len(lengths)
-        around = None if self.outer is None else batch.layouts[id(self.outer)]
+        around = None if self.outer is None else batch.layouts[self.outer]
         parts = np.array([0, count]) if around is None else np.append(around.first, count)
         part = np.repeat(np.arange(len(parts) - 1), np.diff(parts))
         order = np.lexsort((-lengths, part))
@@ -188,11 +188,11 @@ class Steps:
             (self.place, _inverse(item)), (self.item, item), (self.sequence, sequence[item]),
             (self.order, order), (self.rank, rank),
         )}  # fmt: skip
-        starts[id(self.rows), id(self.rows)] = np.arange(len(item) + 1)
+        starts[self.rows, self.rows] = np.arange(len(item) + 1)
         layout = _layout(part[sequence[item]], step[item], parts, starts)
-        batch.layouts[id(self)] = layout
-        rows |= {id(self.rows): len(item), id(self.longest_first): count}
-        rows |= {id(self.following): len(item), id(self.opening): int(layout.opening.sum())}
+        batch.layouts[self] = layout
+        rows |= {self.rows: len(item), self.longest_first: count}
+        rows |= {self.following: len(item), self.opening: int(layout.opening.sum())}
         if self.leaf is not None:
             self._lay_out_leaves(batch, item)
         for copy in self.copies:
@@ -202,24 +202,25 @@ class Steps:
 
     def _lay_out_leaves(self, batch: Batch, item: Ints) -> None:
         assert self.leaf is not None
-        begin = batch.starts[id(self.leaf), id(self.items)]
+        begin = batch.starts[self.leaf, self.items]
         inside, leaf = _gathered(begin, item)
-        batch.starts[id(self.leaf_rows), id(self.rows)] = inside
+        batch.starts[self.leaf_rows, self.rows] = inside
         batch.arrays |= {self.leaf_item.name: leaf, self.leaf_place.name: _inverse(leaf)}
-        batch.rows[id(self.leaf_rows)] = len(leaf)
+        batch.rows[self.leaf_rows] = len(leaf)
 
     def _lay_out_copies(self, batch: Batch, copy: Copies, sequence: Ints) -> None:
-        inside, source = _gathered(batch.starts[id(copy.source), id(self.sequences)], sequence)
-        batch.starts[id(copy.domain), id(self.rows)] = inside
+        inside, source = _gathered(batch.starts[copy.source, self.sequences], sequence)
+        batch.starts[copy.domain, self.rows] = inside
         batch.arrays[copy.copied.name] = source
-        batch.rows[id(copy.domain)] = len(source)
+        batch.rows[copy.domain] = len(source)
 
     def _lay_out_sparse(self, batch: Batch, sparse: SparseRows) -> None:
         given: Csr = batch.arrays[sparse.source.name]
         begin, entries = _gathered(given.start, batch.arrays[sparse.order.name])
         value = given.value[entries] if given.value is not None and sparse.made.type.kind == "SPARSE" else given.value
         batch.arrays[sparse.made.name] = Csr(begin, given.id[entries], value)
-        batch.rows[id(sparse.made.entries)] = len(entries)
+        assert sparse.made.entries is not None
+        batch.rows[sparse.made.entries] = len(entries)
 
     def holds(self, domain: Domain) -> bool:
         """Whether each step has rows of its own of a domain."""
@@ -245,7 +246,7 @@ class Steps:
         for outermost in domain.ancestors()[-1:]:
             around = self.range_of(outermost)
             if around is not None:
-                starts = self.layout.starts[id(domain), id(outermost)]
+                starts = self.layout.starts[domain, outermost]
                 return starts[around[0]], starts[around[1]]
         return None
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import Key, Rate, Ref, Setting
-from .domains import Extent, rows_now
+from .domains import Domain, Extent, rows_now
 from .interpreter import interpret
 from .launches import Launch
 from .loop_table import Arguments, LoopTable
@@ -160,10 +160,10 @@ class Sizes:
 
     def __init__(self, extents: Sequence[Extent]) -> None:
         moving = [(at, e) for at, e in enumerate(extents) if e.domain is not None]
-        self.domains = list({id(e.domain): e.domain for _, e in moving if e.domain}.values())
-        number: Mapping[int, int] = {id(domain): i for i, domain in enumerate(self.domains)}
+        self.domains = list(dict.fromkeys(e.domain for _, e in moving if e.domain is not None))
+        number: Mapping[Domain | None, int] = {domain: i for i, domain in enumerate(self.domains)}
         self.places = np.array([at for at, _ in moving], np.int64)
-        self.which = np.array([number[id(e.domain)] for _, e in moving], np.int64)
+        self.which = np.array([number[e.domain] for _, e in moving], np.int64)
         self.factors = np.array([e.factor for _, e in moving], np.int64)
         self.extras = np.array([e.extra for _, e in moving], np.int64)
         self.fixed_places = np.array([at for at, e in enumerate(extents) if e.domain is None and e.extra], np.int64)

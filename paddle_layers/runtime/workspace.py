@@ -30,10 +30,10 @@ class Workspace:
         self.values: dict[str, Buffer] = {}
         self.divisors: dict[str, Buffer] = {}
         """Of losses that are not means over all rows, by the name of the value: one number each."""
-        self._data: dict[int, Buffer] = {}
-        self._names: dict[int, Names] = {}
-        self._made_in = {id(value): op.steps for op in graph.ops for value in op.outputs}
-        self._sums: set[tuple[int, str]] = set()
+        self._data: dict[Value, Buffer] = {}
+        self._names: dict[Op, Names] = {}
+        self._made_in = {value: op.steps for op in graph.ops for value in op.outputs}
+        self._sums: set[tuple[Op, str]] = set()
         """Tensors of operations to which an item of a repeatable input has been added; the first one is not added."""
         for value in graph.feeds.values():
             if value.entries is None:
@@ -42,16 +42,16 @@ class Workspace:
     def keep_indices(self) -> None:
         """Keep the arrays that describe the steps of recurrent groups, as far as somebody reads them."""
         indices = [value for group in self.graph.groups for value in group.indices]
-        self.kept += [self._data[id(value)] for value in indices if id(value) in self._data]
+        self.kept += [self._data[value] for value in indices if value in self._data]
 
     def buffer(self, value: Value) -> Buffer:
         """The memory of a value."""
-        buffer = self._data.get(id(value))
+        buffer = self._data.get(value)
         if buffer is None:
             dtype = "int64" if value.type.kind == "INT" else self.dtype
             size = 1 if value.type.kind == "INT" else math.prod(value.type.dims)
             extent = rows_of(value.domain, size)
-            buffer = self._data[id(value)] = Buffer(value.name, extent, dtype)
+            buffer = self._data[value] = Buffer(value.name, extent, dtype)
             self.values[value.name] = buffer
             if dtype == "int64":
                 self.auxiliary.ids[value.name] = buffer
@@ -59,9 +59,9 @@ class Workspace:
 
     def names(self, op: Op) -> Names:
         """What names mean in an operation; its tensors are known from the start."""
-        if id(op) not in self._names:
-            self._names[id(op)] = self._named(op)
-        return self._names[id(op)]
+        if op not in self._names:
+            self._names[op] = self._named(op)
+        return self._names[op]
 
     def _named(self, op: Op) -> Names:
         names = Names(op, self.training, {}, self.auxiliary, self.device)
@@ -88,7 +88,7 @@ class Workspace:
 
     def is_outside(self, value: Value) -> bool:
         """Whether all rows of a value are known before a loop begins."""
-        return self._made_in.get(id(value)) is None
+        return self._made_in.get(value) is None
 
     def prepare_temps(self, names: Names, function: Function) -> None:
         """Buffers for what a function computes, where there are none."""
@@ -114,7 +114,7 @@ class Workspace:
             return [make_launch(names, function, None, accumulate=0 in accumulate)]
         launches = []
         for item in self.items(names.op, function) if items is None else items:
-            target = (id(names.op), function.targets[0].name)
+            target = (names.op, function.targets[0].name)
             adds = item in accumulate or (
                 function.role == "each" and function.over is not None and target in self._sums
             )
