@@ -1,6 +1,6 @@
 """Running a network: values, plan, kernels, forward and backward."""
 
-from .devices import DeviceError, DeviceWarning
+from .blocks import DeviceError, DeviceWarning
 from .net import Net
 from .parameters import Parameter
 from .tensorfiles import SaveError, WeightsError

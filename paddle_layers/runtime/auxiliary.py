@@ -1,34 +1,30 @@
-"""Arrays that describe the rows of a batch: starts of sequences, entries of sparse rows, rows that use an id."""
+"""Index arrays that launches ask for: starts of sequences, entries of sparse rows, rows that use an id."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import Ref
 from .buffers import Buffer
-from .domains import Domain, rows_of
-from .graph import Value
-from .names import SequenceKey
-from .step_arrays import index_in_steps, sequences_in_steps, starts_room
-
-if TYPE_CHECKING:
-    from .plan import Plan
-    from .steps import Steps
+from .domains import Domain, Extent, rows_of
+from .steps import Steps
+from .value import Value
 
 Ints = NDArray[np.int64]
 
 
-def transpose(starts: Ints, ids: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Which rows use an id: used ids, starts, rows, places of the entries. Stable, so sums keep their order."""
-    count = len(ids)
-    ordered, order = np.divmod(np.sort(ids.astype(np.int64) * count + np.arange(count)), max(count, 1))
-    first = np.flatnonzero(np.diff(ordered, prepend=-1 if not count else ordered[0] - 1))
-    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[order]
-    return ordered[first], np.append(first, count), rows, order
+class SequenceKey(NamedTuple):
+    """Auxiliary arrays of a plan by kind, leaf domain and grouping domain (`starts`, `map`, `before`)."""
+
+    kind: str
+    leaf: Domain
+    group: Domain
+    reverse: bool = False
+    steps: Steps | None = None
+    """The group whose steps see their own rows only, counted from the first of them."""
 
 
 class Used:
@@ -61,8 +57,6 @@ class Auxiliary:
         self.uses: dict[str, Used] = {}
         self.ids: dict[str, Buffer] = {}
         """Buffers of values of ids that are transposed."""
-        self._fed: dict[tuple[str, str], NDArray[Any]] = {}
-        """What the batch brought for values that are transposed, on the host."""
 
     def sequence(self, key: SequenceKey) -> Ref:
         """Starts of sequences (`starts`), sequence of each row (`map`) or the row before (`before`)."""
@@ -106,63 +100,10 @@ class Auxiliary:
         """Buffers that are read between the forward and the backward pass."""
         return list(self.ids.values())
 
-    def fill_sequences(self, plan: Plan, starts: dict[tuple[Domain, Domain], Ints]) -> None:
-        """Write starts, maps and predecessors of a batch; `starts` by leaf and group."""
-        for key, buffer in self.sequences.items():
-            begin = starts.get((key.leaf, key.group))
-            if begin is None:  # made in the middle of the pass
-                continue
-            if key.steps is not None:
-                plan.write(buffer, sequences_in_steps(key, begin, sequence_array(key, begin)))
-            else:
-                plan.write(buffer, sequence_array(key, begin))
 
-    def fill_indices(self, plan: Plan, arrays: Mapping[str, Any]) -> None:
-        """Write rows counted from the first row of each step."""
-        for value, steps, buffer in self.indices.values():
-            if value.name in arrays:  # else made in the middle of the pass
-                plan.write(buffer, index_in_steps(value, steps, arrays[value.name]))
-
-    def fill_sparse(self, plan: Plan, name: str, parts: dict[str, Any]) -> None:
-        """Write the entries of a sparse feed."""
-        for part, array in parts.items():
-            if (name, part) in self.csr:
-                plan.write(self.csr[name, part], array)
-                self._fed[name, part] = array
-
-    def note_ids(self, name: str, ids: Ints) -> None:
-        """Remember ids that are fed: asking the device for them would wait for it."""
-        if name in self.uses:
-            self._fed[name, "id"] = ids
-
-    def transpose(self, plan: Plan) -> bool:
-        """Make the transposes of this batch. True when sizes changed."""
-        for name, use in self.uses.items():
-            ids = self._fed.get((name, "id"))
-            if ids is None:  # an operation computed them
-                ids = plan.read(self.ids[name])
-            starts = self._fed.get((name, "start"))
-            parts = transpose(np.arange(len(ids) + 1) if starts is None else starts, ids)
-            use.host, use.ids.rows = parts[0], len(parts[0])
-            for part, array in zip(("id", "start", "row"), parts, strict=False):
-                plan.write(use.buffers[part], array)
-            if "value" in use.buffers:
-                plan.write(use.buffers["value"], self._fed[name, "value"][parts[3]])
-        return bool(self.uses)
-
-
-def sequence_array(key: SequenceKey, begin: Ints) -> Ints:
-    """Starts, maps or predecessors of sequences that start at `begin`."""
-    if key.kind == "starts":
-        return begin
-    if key.kind == "map":
-        return np.repeat(np.arange(len(begin) - 1), np.diff(begin))
-    return _neighbours(begin, key.reverse)
-
-
-def _neighbours(starts: Ints, reverse: bool) -> Ints:
-    """The row before each row in its sequence, or -1."""
-    rows = np.arange(starts[-1]) + (1 if reverse else -1)
-    filled = np.diff(starts) > 0
-    rows[(starts[1:] - 1)[filled] if reverse else starts[:-1][filled]] = -1
-    return rows
+def starts_room(group: Domain, steps: Steps) -> Extent:
+    """Room for the starts of all steps: one more than sequences for each; a step has at least one row."""
+    room = Domain(f"starts of {group.name}")
+    room.reserve(group.capacity + steps.rows.capacity + 1)
+    room.rows = room.capacity
+    return rows_of(room)

@@ -12,13 +12,14 @@ from .buffers import Buffer
 from .builtin import ADD, FILL, SEED, simple_launch
 from .domains import Extent
 from .gradients import GradientNeeds
-from .graph import Op, Value
+from .graph import Op
 from .launches import Launch
 from .names import Names
 from .parameters import Parameter
 from .rows import RowGradient, make_row_gradient
 from .step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
 from .steps import Steps
+from .value import Value
 from .workspace import Workspace
 
 

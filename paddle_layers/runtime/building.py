@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
 
 from .domains import Domain
-from .graph import Graph, Op, OwnRows, Value
-from .groups import add_group
+from .graph import Graph, Op, OwnRows
+from .groups import Scope, add_group
 from .parameters import ParameterSet
+from .value import Value
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Inside, Network, Node
-
-Scope = dict[str, Value]
-"""Values by the names under which the layers of one network know them."""
 
 
 def build_graph(network: Network, parameters: ParameterSet, feed_types: Mapping[str, Type]) -> Graph:

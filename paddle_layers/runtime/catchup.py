@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .arguments import Argument, Fixed, Ref, plain_argument
-from .devices import Device, Flat
+from .blocks import Flat
+from .device_protocol import Device
 from .domains import Domain, Extent, rows_of
 from .idle import Idle
 from .launches import Launch

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 from paddle_layers.kernels.tuned import tuned_digest
 
 from .cache import driver_path, is_compiled, load_driver
+from .device_protocol import Progress
 from .drivers import Kernel, TunedCall, cpu_body, cpu_prelude, cpu_text
 from .interpreter import interpreted_address, is_interpreted
 
@@ -50,10 +51,6 @@ def _tuned_text(code: TunedCall, dtype: str) -> str:
             "",
         ]
     )
-
-
-Progress = Callable[[int, int, str], None]
-"""Called as `progress(done, total, name)` while drivers are compiled."""
 
 
 def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[int]:

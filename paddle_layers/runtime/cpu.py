@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .buffers import ALIGNMENT
-from .compiler import Progress, compile_all, cpu_driver
+from .compiler import compile_all, cpu_driver
+from .device_protocol import Progress
 from .table import Table
 
 if TYPE_CHECKING:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from paddle_layers.define.elementwise import Elementwise
 
 from .arguments import Fixed, Ref
+from .blocks import Flat
 from .builtin import BLOCK, CLAMP, NORM_FACTOR, SCALE, SQUARES, simple_launch
-from .devices import Flat
 from .domains import Extent
 from .launches import Launch
 from .parameters import Parameter

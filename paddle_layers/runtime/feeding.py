@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,29 +11,23 @@ from numpy.typing import NDArray
 from paddle_layers.define import Type
 from paddle_layers.define.errors import suggestion
 
+from .batch_rows import BatchRows
 from .domains import Domain
-from .graph import Graph, Value
+from .graph import Graph
 from .own_rows import check_equal_rows, make_early_rows
-from .steps import Layout, Steps
+from .value import Value
 from .values import Csr, FeedError, Sequences, as_csr, as_sequences, too_large
-
-if TYPE_CHECKING:
-    from .plan import Plan
 
 Ints = NDArray[np.int64]
 
 
-class Batch:
-    """Checked feeds of one step: arrays by name, starts of sequences, rows of each domain."""
+class Batch(BatchRows):
+    """Checked feeds of one step."""
 
     def __init__(
         self, graph: Graph, feeds: Mapping[str, Any], extra_ids: Mapping[str, frozenset[int]], dtype: str
     ) -> None:
-        self.arrays: dict[str, Any] = {}
-        self.starts: dict[tuple[Domain, Domain], Ints] = {}
-        self.rows: dict[Domain, int] = {}
-        self.layouts: dict[Steps, Layout] = {}
-        """The steps of recurrent groups."""
+        super().__init__()
         self._samples, self._dtype = graph.samples, dtype
         self._first = ""
         for name in feeds:
@@ -56,35 +50,13 @@ class Batch:
         """Tell the domains how many rows they have. True when a capacity grew."""
         for group in graph.groups:
             group.layout = self.layouts[group]
-        grown = [d.reserve(self.rows[d]) for d in feed_domains(graph)]
+        grown = [d.reserve(self.rows[d]) for d in graph.domains]
         return any(grown)
 
     def ids(self, name: str) -> Ints:
         """The ids of a feed of ids or of sparse rows."""
         given = self.arrays[name]
         return given.id if isinstance(given, Csr) else given
-
-    def write(self, plan: Plan) -> None:
-        """Copy into the plan's buffers."""
-        for name, array in self.arrays.items():
-            if isinstance(array, Csr):
-                plan.auxiliary.fill_sparse(plan, name, {"start": array.start, "id": array.id, "value": array.value})
-            elif name in plan.values:
-                plan.write(plan.values[name], array)
-                plan.auxiliary.note_ids(name, array)
-        plan.auxiliary.fill_sequences(plan, self.starts)
-        plan.auxiliary.fill_indices(plan, self.arrays)
-
-    def write_rows(self, plan: Plan, new: Sequence[Domain]) -> None:
-        """Copy what describes rows that are made in the middle of a pass."""
-        made = set(new)
-        starts = {key: begin for key, begin in self.starts.items() if not made.isdisjoint(key)}
-        plan.auxiliary.fill_sequences(plan, starts)
-        indices = [value for group in plan.graph.groups if group.rows in new for value in group.indices]
-        for value in indices:
-            if value.name in plan.values:
-                plan.write(plan.values[value.name], self.arrays[value.name])
-        plan.auxiliary.fill_indices(plan, {value.name: self.arrays[value.name] for value in indices})
 
     def _take(self, value: Value, given: Any, extra: frozenset[int]) -> None:
         given = as_sequences(given, value.type.level, sparse=value.entries is not None)
@@ -123,16 +95,6 @@ class Batch:
             if known != rows:
                 raise FeedError(f"has {rows} samples, but {self._first} has {known}")
             self._first = self._first or f"`{name}`"
-
-
-def feed_domains(graph: Graph) -> list[Domain]:
-    """All domains that feeds bring, outermost first."""
-    found = {graph.samples: None}
-    for value in graph.feeds.values():
-        for domain in (*reversed(value.domain.ancestors()), value.domain, value.entries):
-            if domain is not None:
-                found[domain] = None
-    return list(dict.fromkeys([*found, *(domain for made in graph.made_rows for domain in made.domains)]))
 
 
 def _checked_starts(starts: Any, total: int | None) -> Ints:

@@ -12,7 +12,6 @@ import numpy as np
 
 from .buffers import place
 from .building import build_graph
-from .feeding import feed_domains
 from .parameters import ParameterSet
 from .rows import mark_row_gradients
 from .schedule import Schedule
@@ -89,7 +88,7 @@ def _bytes(node: Node, itemsize: int) -> int:
 
 def _phase_bytes(graph: Graph, outputs: Iterable[str], batch_size: int, dtype: str, *, training: bool) -> int:
     """Bytes of the arena that a plan of a phase would have."""
-    for domain in feed_domains(graph):
+    for domain in graph.domains:
         domain.reserve(batch_size)
     seeds = dict(graph.losses) if training else {}
     keep = [name for name in (*outputs, *graph.losses) if name in graph.values]

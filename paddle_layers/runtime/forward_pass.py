@@ -11,11 +11,12 @@ from .arguments import Ref
 from .buffers import Buffer
 from .builtin import FILL, SUM, simple_launch
 from .domains import Extent
-from .graph import Op, Value
+from .graph import Op
 from .launches import Launch
 from .names import Names
 from .step_launches import SPARSE_IN_STEPS, boot_extent, in_loop, memory_launch, runs_by_rows
 from .steps import Steps
+from .value import Value
 from .workspace import Workspace
 
 

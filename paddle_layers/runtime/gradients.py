@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 
 from paddle_layers.define.functions import Function
 
-from .graph import Graph, Op, Value
+from .graph import Graph, Op
+from .value import Value
 
 
 class GradientNeeds:

@@ -4,29 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
-from paddle_layers.define import LayerDefinition, Type
+from paddle_layers.define import LayerDefinition
 from paddle_layers.define.inference import Binding
 
 from .domains import Domain
 from .parameters import Parameter
-
-if TYPE_CHECKING:
-    from .steps import Steps
-
-
-@dataclass(eq=False)
-class Value:
-    """What an operation computes, or what is fed."""
-
-    name: str
-    type: Type
-    domain: Domain
-    entries: Domain | None = None
-    """Domain of the entries of a sparse value."""
-    points_to: Domain | None = None
-    """For ids that are rows: whose."""
+from .steps import Steps
+from .value import Value
 
 
 @dataclass(eq=False)
@@ -110,3 +96,13 @@ class Graph:
     def groups(self) -> list[Steps]:
         """The steps of recurrent groups; those of a group come before those of the groups inside."""
         return [made for made in self.made_rows if not isinstance(made, OwnRows)]
+
+    @property
+    def domains(self) -> list[Domain]:
+        """All domains: those that feeds bring, outermost first, then those that are made."""
+        found = [self.samples]
+        for value in self.feeds.values():
+            found += [*reversed(value.domain.ancestors()), value.domain]
+            found += [value.entries] if value.entries is not None else []
+        found += [domain for made in self.made_rows for domain in made.domains]
+        return list(dict.fromkeys(found))

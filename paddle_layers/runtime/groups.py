@@ -2,22 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
 
-from paddle_layers.define import ShapeError, Type, registries
+from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
 
-from .graph import Op, Value
+from .graph import Graph, Op
 from .step_launches import SPARSE_IN_STEPS
 from .step_layers import Reorder, ReorderIds, Repeat, RepeatSequence, definition_of
 from .steps import Steps
+from .value import Value
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Inside, Node
 
-    from .building import Builder, Scope
-
+Scope = dict[str, Value]
+"""Values by the names under which the layers of one network know them."""
 MEMORY = "memory"
+
+
+class Builder(Protocol):
+    """What adds the nodes of a step to a graph."""
+
+    graph: Graph
+
+    def add(self, node: Node, scope: Scope, prefix: str) -> None:
+        """The operations of a node; its outputs enter the scope."""
+
+    def operation(
+        self, name: str, layer: LayerDefinition, attributes: Mapping[str, Any], inputs: tuple[Value, ...]
+    ) -> Op:
+        """One use of a layer."""
 
 
 def add_group(

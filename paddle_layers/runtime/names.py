@@ -4,34 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from paddle_layers.define.axes import REST
 from paddle_layers.define.fields import Field
 from paddle_layers.define.functions import Function
 
 from .arguments import Argument, Key, Ref, plain_argument
+from .auxiliary import Auxiliary, SequenceKey
 from .domains import Domain, Extent, room_for, rows_of
-from .graph import Op, Value
-
-if TYPE_CHECKING:
-    from .auxiliary import Auxiliary
-    from .steps import Steps
-
+from .graph import Op
+from .value import Value
 
 RowsOf = Callable[[Domain], int]
 """How many rows a domain has: room for, now, or in a step."""
-
-
-class SequenceKey(NamedTuple):
-    """Auxiliary arrays of a plan by kind, leaf domain and grouping domain (`starts`, `map`, `before`)."""
-
-    kind: str
-    leaf: Domain
-    group: Domain
-    reverse: bool = False
-    steps: Steps | None = None
-    """The group whose steps see their own rows only, counted from the first of them."""
 
 
 class Names:

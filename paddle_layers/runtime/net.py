@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from paddle_layers.define import State
 
 from .building import build_graph
-from .compiler import Progress
-from .devices import Device, open_device
-from .feeding import Batch, check_gradient, feed_domains
-from .graph import Value
+from .device_protocol import Device, Progress
+from .devices import open_device
+from .feeding import Batch, check_gradient
+from .index_arrays import write_batch, write_used_ids
 from .locking import one_at_a_time
 from .losses import LossSum, loss_sums, total_loss
 from .own_rows import OutgrownError, make_late_rows
@@ -28,6 +28,7 @@ from .room import check_room
 from .rows import catch_up, mark_row_gradients, row_reads
 from .schedule import Schedule
 from .statistics import Statistics
+from .value import Value
 from .values import Sequences
 from .weights import LoadReport, load_weights, save_weights
 
@@ -125,13 +126,13 @@ class Net:
         Which kernel runs may depend on them, and so may the last bit of a result: a training that goes on has to
         start with those it had.
         """
-        return {phase: [domain.capacity for domain in feed_domains(graph)] for phase, graph in self._graphs.items()}
+        return {phase: [domain.capacity for domain in graph.domains] for phase, graph in self._graphs.items()}
 
     @one_at_a_time
     def reserve(self, capacities: Mapping[str, Sequence[int]]) -> None:
         """Give the buffers the room that `capacities()` told."""
         for phase, graph in self._graphs.items():
-            domains = feed_domains(graph)
+            domains = graph.domains
             if [domain.capacity for domain in domains] != list(capacities[phase]):
                 for domain, rows in zip(domains, capacities[phase], strict=True):
                     domain.capacity = rows
@@ -156,7 +157,8 @@ class Net:
         if phase == "train":
             self._step = self._step + 1 if step is None else step
         plan = self._run_first(phase, batch)
-        self._statistics.add(plan)
+        plan.count()
+        self._statistics.note(plan.stats)
         return {
             name: self._read(plan, graph.values[name]) for name in self._networks[phase].outputs if name in plan.values
         }
@@ -175,12 +177,12 @@ class Net:
                 return plan
 
     def _run(self, phase: str, plan: Plan, batch: Batch) -> None:
-        rows = (plan, *(domain.rows for domain in feed_domains(self._graphs[phase])))
+        rows = (plan, *(domain.rows for domain in self._graphs[phase].domains))
         if rows != self._rows or self._graphs[phase].groups:  # steps differ by the lengths of the sequences
             plan.set_rows()
             self._rows = rows
-        catch_up(self._row_reads[phase], batch)
-        batch.write(plan)
+        catch_up(self._row_reads[phase], batch.ids)
+        write_batch(plan, batch)
         plan.set_keys(self._key)
         self._running = None
         plan.forward(lambda made: make_late_rows(batch, made, plan))
@@ -220,6 +222,8 @@ class Net:
             self._run_again(phase, wanted, batch)
         for name, array in given.items():
             wanted.write(wanted.gradients[name], array)
+        if write_used_ids(wanted, batch):
+            wanted.set_rows()
         wanted.backward()
         for rows in wanted.row_gradients:
             rows.parameter.row_gradient = rows
@@ -279,7 +283,7 @@ class Net:
             return None
         phase, plan, batch = self._running
         self._run_again(phase, plan, batch)
-        batch.write(plan)
+        write_batch(plan, batch)
         return plan.find_non_finite(self.dtype)
 
     # ---- statistics and weights
@@ -328,9 +332,9 @@ class Net:
         plan = self._plans.get((phase, seeds))
         if plan is None:
             schedule = self._schedule(phase, seeds)
-            plan = self._plans[phase, seeds] = Plan(
-                self._graphs[phase], schedule, self.target, self._statistics, self._progress
-            )
+            counting = self._statistics.launches(schedule.stats)
+            plan = Plan(self._graphs[phase], schedule, self.target, counting=counting, progress=self._progress)
+            self._plans[phase, seeds] = plan
             self._rows = ()
         return plan
 
@@ -343,7 +347,7 @@ class Net:
         """Plan both phases; what they need is compiled in one go, so that the progress counts it together."""
         schedules = []
         for phase, graph in self._graphs.items():
-            for domain in feed_domains(graph):
+            for domain in graph.domains:
                 domain.reserve(batch_size)
             schedules.append(self._schedule(phase, self._usual_seeds(phase)))
         check_room(self.target, schedules)

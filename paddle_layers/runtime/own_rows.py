@@ -2,47 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define import ShapeError
-
+from .batch_rows import BatchRows
 from .domains import Domain
-from .graph import Graph, Op, OwnRows, Value
+from .graph import Graph, Op, OwnRows
+from .index_arrays import write_made_rows
+from .plan import Plan
+from .step_layouts import lay_out, stand_by
+from .value import Value
 from .values import FeedError
 
-if TYPE_CHECKING:
-    from .feeding import Batch
-    from .launches import Launch
-    from .plan import Plan
-
 Array = NDArray[Any]
-
-
-def late_stops(graph: Graph, forward: Sequence[Launch]) -> list[tuple[int, OwnRows]]:
-    """For rows that depend on values of the pass: the first launch that may need them. Raises `ShapeError`."""
-    order = {op.name: number for number, op in enumerate(graph.ops)}
-    stops = []
-    for made in (made for made in graph.own_rows if made.computed):
-        name = made.op.name
-        if made.op.steps is not None:
-            raise ShapeError(
-                f"layer `{name}`: how many rows it has depends on values that the steps before compute; "
-                "put it behind the recurrent group"
-            )
-        later = (at for at, launch in enumerate(forward) if order[launch.op] >= order[name])
-        stops.append((next(later, len(forward)), made))
-    return stops
 
 
 class OutgrownError(Exception):
     """Rows made in the middle of a pass need larger buffers than the plan has; the domains know how large."""
 
 
-def make_early_rows(batch: Batch, graph: Graph) -> None:
+def make_early_rows(batch: BatchRows, graph: Graph) -> None:
     """Rows that follow from what is fed; of others, a guess: none of the rows that are given is taken twice."""
     for made in graph.made_rows:
         if made.late and isinstance(made, OwnRows):
@@ -51,12 +33,12 @@ def make_early_rows(batch: Batch, graph: Graph) -> None:
         elif isinstance(made, OwnRows):
             _make_rows(batch, graph, made, _fed(batch, made))
         elif made.late:
-            made.stand_by(batch)
+            stand_by(made, batch)
         else:
-            made.lay_out(batch)
+            lay_out(made, batch)
 
 
-def make_late_rows(batch: Batch, made: OwnRows, plan: Plan) -> None:
+def make_late_rows(batch: BatchRows, made: OwnRows, plan: Plan) -> None:
     """Rows that follow from values computed so far in a pass. Raises `OutgrownError`, `FeedError`."""
     values = {name: _read(batch, plan, value) for name, value in made.values.items()}
     _make_rows(batch, plan.graph, made, values)
@@ -67,10 +49,10 @@ def make_late_rows(batch: Batch, made: OwnRows, plan: Plan) -> None:
     grown = [domain.reserve(batch.rows[domain]) for domain in new]
     if any(grown):
         raise OutgrownError
-    batch.write_rows(plan, new)
+    write_made_rows(plan, batch, new)
 
 
-def _make_following_rows(batch: Batch, graph: Graph, first: OwnRows) -> list[Domain]:
+def _make_following_rows(batch: BatchRows, graph: Graph, first: OwnRows) -> list[Domain]:
     """Make the rows, and the steps of recurrent groups, that wait for nothing but the starts of rows just made."""
     new: list[Domain] = []
     for made in graph.made_rows[graph.made_rows.index(first) + 1 :]:
@@ -80,24 +62,24 @@ def _make_following_rows(batch: Batch, graph: Graph, first: OwnRows) -> list[Dom
         if isinstance(made, OwnRows):
             _make_rows(batch, graph, made, _fed(batch, made))
         else:
-            made.lay_out(batch)
+            lay_out(made, batch)
             made.layout = batch.layouts[made]
         new += made.domains
     return new
 
 
-def _fed(batch: Batch, made: OwnRows) -> dict[str, Array]:
+def _fed(batch: BatchRows, made: OwnRows) -> dict[str, Array]:
     return {name: batch.arrays[value.name] for name, value in made.values.items()}
 
 
-def _read(batch: Batch, plan: Plan, value: Value) -> Array:
+def _read(batch: BatchRows, plan: Plan, value: Value) -> Array:
     """The rows of a value in the middle of a pass; a device is waited for."""
     if value.name in batch.arrays:
         return np.asarray(batch.arrays[value.name])
     return plan.read(plan.values[value.name]).reshape(value.domain.rows, *value.type.dims)
 
 
-def _make_rows(batch: Batch, graph: Graph, made: OwnRows, values: Mapping[str, Array]) -> None:
+def _make_rows(batch: BatchRows, graph: Graph, made: OwnRows, values: Mapping[str, Array]) -> None:
     """Take the starts that the definition's function gives."""
     op = made.op
     for layer, first, second in graph.equal_rows:
@@ -118,7 +100,7 @@ def _make_rows(batch: Batch, graph: Graph, made: OwnRows, values: Mapping[str, A
         batch.rows[domain] = int(own[-1])
 
 
-def _checked(batch: Batch, op: Op, name: str, array: Array) -> Array:
+def _checked(batch: BatchRows, op: Op, name: str, array: Array) -> Array:
     """Places in sequences as whole numbers. Raises `FeedError` for one that its sequence does not have."""
     row = op.layer.inputs[name].places
     if row is None:
@@ -134,7 +116,7 @@ def _checked(batch: Batch, op: Op, name: str, array: Array) -> Array:
     return array.astype(np.int64)
 
 
-def check_equal_rows(batch: Batch, layer: str, first: Domain, second: Domain) -> None:
+def check_equal_rows(batch: BatchRows, layer: str, first: Domain, second: Domain) -> None:
     """Raise `FeedError` where rows or sequences that a layer combines differ; late rows are looked at when made."""
     late = [domain for domain in (first, second) if domain.late]
     if any((domain, domain.parent or domain) not in batch.starts for domain in late):

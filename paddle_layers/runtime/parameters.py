@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,16 +13,27 @@ from numpy.typing import NDArray
 from paddle_layers.define import LayerDefinition, ShapeError, State, registries
 from paddle_layers.define.fields import Param
 
-from .devices import Block, Device, Flat
+from .blocks import Allocator, Block, Flat
 from .values import too_large
 
 if TYPE_CHECKING:
     from paddle_layers.config import ParamSettings
 
-    from .catchup import Lag
-    from .rows import RowGradient
-
 Array = NDArray[Any]
+
+
+class Pending(Protocol):
+    """What an optimizer has put off for rows that no batch has used since."""
+
+    def catch_up(self, rows: NDArray[np.int64] | None = None) -> None:
+        """Do it now, for these rows or for all."""
+
+
+class RowGradients(Protocol):
+    """A gradient that has only the rows that a batch uses."""
+
+    def read(self) -> tuple[Array, Array]:
+        """Numbers of the rows, and the rows: copies."""
 
 
 @dataclass(eq=False)
@@ -42,9 +53,9 @@ class Parameter:
     """The arenas of `value` and `gradient`."""
     by_rows: bool = False
     """Whether the gradient has only the rows that a batch uses. It is then in no arena, but in the plans."""
-    row_gradient: RowGradient | None = None
+    row_gradient: RowGradients | None = None
     """What the last backward pass gave, where it is by rows."""
-    lag: Lag | None = None
+    lag: Pending | None = None
     """What an optimizer has put off for rows that no batch has used since."""
 
     @property
@@ -193,7 +204,7 @@ class ParameterSet:
         trained = [parameter for parameter in self.by_name.values() if parameter.trained]
         return sorted(trained, key=lambda parameter: parameter.by_rows)
 
-    def allocate(self, seed: int, device: Device) -> None:
+    def allocate(self, seed: int, device: Allocator) -> None:
         """Make the arenas and draw the first values; those that are trained lie together, as do their gradients."""
         fixed = [parameter for parameter in self.by_name.values() if not parameter.trained]
         itemsize = np.dtype(self.dtype).itemsize

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,20 +11,27 @@ from numpy.typing import NDArray
 from .arguments import Lagged, Ref
 from .auxiliary import Auxiliary
 from .buffers import Buffer, place
-from .compiler import Progress
-from .devices import Device
+from .device_protocol import Device, Progress
 from .graph import Graph, OwnRows
 from .launches import Launch
 from .room import check_room
 from .schedule import Schedule
-from .statistics import Statistics
 
 
 class Plan:
-    """Launches of one phase with their tables, for the capacities that the domains have now."""
+    """Launches of one phase with their tables, for the capacities that the domains have now.
+
+    `counting` are launches that add statistics to their sums.
+    """
 
     def __init__(
-        self, graph: Graph, schedule: Schedule, device: Device, statistics: Statistics, progress: Progress | None
+        self,
+        graph: Graph,
+        schedule: Schedule,
+        device: Device,
+        *,
+        counting: Sequence[Launch] = (),
+        progress: Progress | None = None,
     ) -> None:
         self.graph = graph
         self.values, self.gradients, self.divisors = schedule.values, schedule.gradients, schedule.divisors
@@ -36,7 +43,6 @@ class Plan:
         self.boundary = len(schedule.forward)
         self.stops = schedule.stops
         self.stats = schedule.stats
-        counting = statistics.launches(self.stats)
         device.compile([*self.launches, *counting], schedule.dtype, progress)
         check_room(device, [schedule])
         self.storages = schedule.lay_out()
@@ -91,8 +97,6 @@ class Plan:
 
     def backward(self) -> None:
         """Run the backward launches."""
-        if self.auxiliary.transpose(self):
-            self.set_rows()
         self.table.run(self.boundary, len(self.launches))
 
     def count(self) -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from .blocks import DeviceError
 from .buffers import place
-from .devices import Device, DeviceError
-from .feeding import feed_domains
+from .device_protocol import Device
 
 if TYPE_CHECKING:
     from .schedule import Schedule
@@ -42,7 +42,7 @@ def check_room(device: Device, schedules: Sequence[Schedule]) -> None:
 
 def _fitting_rows(schedules: Sequence[Schedule], free: int) -> int:
     """Most samples whose buffers fit; what hangs on sequences and entries grows with them."""
-    domains = [domain for schedule in schedules for domain in feed_domains(schedule.graph)]
+    domains = [domain for schedule in schedules for domain in schedule.graph.domains]
     full = [domain.capacity for domain in domains]
     most = schedules[0].graph.samples.capacity
 

@@ -7,9 +7,9 @@ fed ids name, and when a pass has one such operation. Everything else has a dens
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,16 +17,28 @@ from numpy.typing import NDArray
 from .arguments import Fixed, Ref
 from .buffers import Buffer
 from .domains import Extent
-from .graph import Graph, Op, Value
+from .graph import Graph, Op
 from .parameters import Parameter
+from .value import Value
 
 if TYPE_CHECKING:
     from paddle_layers.define.functions import Function
 
     from .auxiliary import Used
-    from .feeding import Batch
     from .names import Names
-    from .plan import Plan
+
+
+class Memory(Protocol):
+    """Where the buffers of a plan lie."""
+
+    def read(self, buffer: Buffer) -> NDArray[Any]:
+        """The rows of this batch."""
+
+    def write(self, buffer: Buffer, values: NDArray[Any]) -> None:
+        """Fill a buffer from its start."""
+
+    def address(self, ref: Ref) -> int:
+        """Address of an array argument."""
 
 
 @dataclass(eq=False)
@@ -37,7 +49,7 @@ class RowGradient:
     use: Used
     rows: Ref
     """As the layer sees it: the ids, then the other axes."""
-    plan: Plan | None = None
+    plan: Memory | None = None
 
     @property
     def ids(self) -> NDArray[np.int64]:
@@ -109,11 +121,11 @@ def row_reads(graph: Graph) -> list[tuple[Parameter, str]]:
     return [(parameter, ids.name) for parameter, ids in _uses(graph) if parameter.by_rows and ids is not None]
 
 
-def catch_up(reads: Iterable[tuple[Parameter, str]], batch: Batch) -> None:
-    """Before a pass: bring the rows that it reads up to date."""
+def catch_up(reads: Iterable[tuple[Parameter, str]], ids: Callable[[str], NDArray[np.int64]]) -> None:
+    """Before a pass: bring the rows that it reads up to date; `ids` gives those of a feed."""
     for parameter, feed in reads:
         if parameter.lag is not None:
-            parameter.lag.catch_up(batch.ids(feed))
+            parameter.lag.catch_up(ids(feed))
 
 
 def _uses(graph: Graph) -> Iterator[tuple[Parameter, Value | None]]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from paddle_layers.define import ShapeError
+
 from .arguments import Ref
 from .backward_pass import BackwardPass
 from .buffers import Buffer, Storage, share
 from .forward_pass import ForwardPass
-from .graph import Graph
-from .launches import buffers_of
-from .own_rows import late_stops
+from .graph import Graph, OwnRows
+from .launches import Launch, buffers_of
 from .step_launches import lagging, loop_bounds
 from .workspace import Workspace
 
@@ -78,3 +79,19 @@ class Schedule:
             buffer.keep_result()
         buffers = dict.fromkeys((*buffers_of(launches), *outside, *self.results))
         return share(list(buffers), takeovers)
+
+
+def late_stops(graph: Graph, forward: Sequence[Launch]) -> list[tuple[int, OwnRows]]:
+    """For rows that depend on values of the pass: the first launch that may need them. Raises `ShapeError`."""
+    order = {op.name: number for number, op in enumerate(graph.ops)}
+    stops = []
+    for made in (made for made in graph.own_rows if made.computed):
+        name = made.op.name
+        if made.op.steps is not None:
+            raise ShapeError(
+                f"layer `{name}`: how many rows it has depends on values that the steps before compute; "
+                "put it behind the recurrent group"
+            )
+        later = (at for at, launch in enumerate(forward) if order[launch.op] >= order[name])
+        stops.append((next(later, len(forward)), made))
+    return stops

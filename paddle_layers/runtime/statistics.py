@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .arguments import Fixed, Ref
+from .blocks import Flat
 from .builtin import SUM, simple_launch
-from .devices import Device, Flat
+from .device_protocol import Device
 from .domains import Extent
 from .launches import Launch
 
 if TYPE_CHECKING:
     from .graph import Op
-    from .plan import Plan
 
 
 class Table(NamedTuple):
@@ -56,11 +56,9 @@ class Statistics:
         target = Ref(Fixed(total.block.address), (columns,), "float64")
         return simple_launch(SUM, op.name, [target, Ref(ref.owner, (rows, columns))], accumulate=True)
 
-    def add(self, plan: Plan) -> None:
-        """Add the batch that a plan has just run."""
-        if plan.stats:
-            plan.count()
-            self._counted |= {op.name: (op, refs) for op, refs in plan.stats}
+    def note(self, found: Iterable[tuple[Op, Mapping[str, Ref]]]) -> None:
+        """Remember what has been counted, to be reported."""
+        self._counted |= {op.name: (op, refs) for op, refs in found}
 
     def results(self) -> dict[str, float]:
         """Reported numbers by `layer.type`, or `layer.type.name` where a layer reports several."""

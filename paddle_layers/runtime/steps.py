@@ -7,7 +7,7 @@ first rows of the step before belong to the same sequences: no padding, and the 
 from __future__ import annotations
 
 from collections.abc import Container, MutableMapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,15 +15,11 @@ from numpy.typing import NDArray
 from paddle_layers.define import Type
 
 from .domains import Domain
-from .graph import Value
-from .values import Csr
-
-if TYPE_CHECKING:
-    from .feeding import Batch
+from .value import Value
 
 Ints = NDArray[np.int64]
 Starts = MutableMapping[tuple[Domain, Domain], Ints]
-"""Starts of sequences by the rows' domain and of what groups them."""
+"""Starts of sequences by the domain of the rows and that of what groups them."""
 
 
 class Copies(NamedTuple):
@@ -157,71 +153,6 @@ class Steps:
             pairs.append((self.leaf, self.items))
         return all((rows, group) in starts for rows, group in pairs)
 
-    def stand_by(self, batch: Batch) -> None:
-        """Have no steps until the starts are known; how many rows there will be is a guess."""
-        parts = 1 if self.outer is None else len(batch.layouts[self.outer].first)
-        nothing = np.zeros(0, np.int64)
-        batch.layouts[self] = _layout(nothing, nothing, np.zeros(parts + 1, np.int64), batch.starts)
-        items, sequences = batch.rows[self.items], batch.rows[self.sequences]
-        batch.rows |= dict.fromkeys(self.domains, items)
-        batch.rows |= {self.longest_first: sequences, self.opening: sequences}
-        if self.leaf is not None:
-            batch.rows[self.leaf_rows] = batch.rows[self.leaf]
-
-    def lay_out(self, batch: Batch) -> None:
-        """Find the order of the steps from the starts of the sequences."""
-        starts, arrays, rows = batch.starts, batch.arrays, batch.rows
-        begin = starts[self.items, self.sequences]
-        lengths = np.diff(begin)
-        count = len(lengths)
-        around = None if self.outer is None else batch.layouts[self.outer]
-        parts = np.array([0, count]) if around is None else np.append(around.first, count)
-        part = np.repeat(np.arange(len(parts) - 1), np.diff(parts))
-        order = np.lexsort((-lengths, part))
-        rank = _inverse(order)
-        sequence = np.repeat(np.arange(count), lengths)
-        step = np.arange(begin[-1]) - begin[:-1][sequence]
-        if self.reverse:
-            step = lengths[sequence] - 1 - step
-        item = np.lexsort((rank[sequence], step, part[sequence]))
-        arrays |= {value.name: array for value, array in (
-            (self.place, _inverse(item)), (self.item, item), (self.sequence, sequence[item]),
-            (self.order, order), (self.rank, rank),
-        )}  # fmt: skip
-        starts[self.rows, self.rows] = np.arange(len(item) + 1)
-        layout = _layout(part[sequence[item]], step[item], parts, starts)
-        batch.layouts[self] = layout
-        rows |= {self.rows: len(item), self.longest_first: count}
-        rows |= {self.following: len(item), self.opening: int(layout.opening.sum())}
-        if self.leaf is not None:
-            self._lay_out_leaves(batch, item)
-        for copy in self.copies:
-            self._lay_out_copies(batch, copy, sequence[item])
-        for sparse in self.sparse:
-            self._lay_out_sparse(batch, sparse)
-
-    def _lay_out_leaves(self, batch: Batch, item: Ints) -> None:
-        assert self.leaf is not None
-        begin = batch.starts[self.leaf, self.items]
-        inside, leaf = _gathered(begin, item)
-        batch.starts[self.leaf_rows, self.rows] = inside
-        batch.arrays |= {self.leaf_item.name: leaf, self.leaf_place.name: _inverse(leaf)}
-        batch.rows[self.leaf_rows] = len(leaf)
-
-    def _lay_out_copies(self, batch: Batch, copy: Copies, sequence: Ints) -> None:
-        inside, source = _gathered(batch.starts[copy.source, self.sequences], sequence)
-        batch.starts[copy.domain, self.rows] = inside
-        batch.arrays[copy.copied.name] = source
-        batch.rows[copy.domain] = len(source)
-
-    def _lay_out_sparse(self, batch: Batch, sparse: SparseRows) -> None:
-        given: Csr = batch.arrays[sparse.source.name]
-        begin, entries = _gathered(given.start, batch.arrays[sparse.order.name])
-        value = given.value[entries] if given.value is not None and sparse.made.type.kind == "SPARSE" else given.value
-        batch.arrays[sparse.made.name] = Csr(begin, given.id[entries], value)
-        assert sparse.made.entries is not None
-        batch.rows[sparse.made.entries] = len(entries)
-
     def holds(self, domain: Domain) -> bool:
         """Whether each step has rows of its own of a domain."""
         if domain in (self.rows, self.following):
@@ -249,27 +180,3 @@ class Steps:
                 starts = self.layout.starts[domain, outermost]
                 return starts[around[0]], starts[around[1]]
         return None
-
-
-def _inverse(order: Ints) -> Ints:
-    inverse = np.empty_like(order)
-    inverse[order] = np.arange(len(order))
-    return inverse
-
-
-def _gathered(begin: Ints, which: Ints) -> tuple[Ints, Ints]:
-    """Starts and rows of the sequences `which`, one after the other."""
-    lengths = np.diff(begin)[which]
-    starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
-    return starts, np.repeat(begin[:-1][which] - starts[:-1], lengths) + np.arange(starts[-1])
-
-
-def _layout(part: Ints, step: Ints, sequences: Ints, starts: Any) -> Layout:
-    """Steps from the part and the number of the step of each row, which both rise."""
-    changed = (np.diff(part, prepend=-1) != 0) | (np.diff(step, prepend=-1) != 0)
-    first = np.flatnonzero(changed)
-    last = np.append(first[1:], len(part))
-    if not len(part):
-        last = first
-    parts = np.searchsorted(part[first], np.arange(len(sequences)))
-    return Layout(first, last, parts, sequences[:-1], starts)

@@ -13,9 +13,10 @@ from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.define.functions import Function
 
 from .arguments import Argument, Fixed, Ref, Setting, plain_argument
+from .blocks import Flat
 from .builtin import FILL, flat_launch, simple_launch
 from .catchup import Lag
-from .devices import Device, Flat
+from .device_protocol import Device
 from .domains import Extent
 from .idle import Idle
 from .launches import Launch

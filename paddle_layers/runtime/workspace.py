@@ -12,9 +12,10 @@ from .arguments import Held, Ref
 from .auxiliary import Auxiliary
 from .buffers import Buffer
 from .domains import Extent, rows_of
-from .graph import Graph, Op, Value
+from .graph import Graph, Op
 from .launches import Launch, make_launch
 from .names import Names
+from .value import Value
 
 
 class Workspace:

@@ -15,7 +15,7 @@ from paddle_layers.runtime import Sequences
 from paddle_layers.runtime.addresses import array_at
 from paddle_layers.runtime.arguments import Ref
 from paddle_layers.runtime.buffers import Storage
-from paddle_layers.runtime.devices import Device
+from paddle_layers.runtime.device_protocol import Device
 from paddle_layers.runtime.plan import Plan
 
 from .cases import Case

@@ -8,19 +8,17 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from paddle_layers.kernels.tuned import tuned_is_wanted
-from paddle_layers.runtime.arguments import refs_of
+from paddle_layers.runtime.arguments import Ref, refs_of
 from paddle_layers.runtime.cache import driver_path, keep_file, load_driver
+from paddle_layers.runtime.domains import Extent
 from paddle_layers.runtime.drivers import Array, Kernel, Spec, TunedCall
+from paddle_layers.runtime.launches import Launch
 
-from .table import elements_of
 from .teams import teamed
 from .texts import cuda_text
-
-if TYPE_CHECKING:
-    from paddle_layers.runtime.launches import Launch
 
 ENTRY = "kernel"
 FEW = 1 << 16
@@ -85,6 +83,16 @@ def launch_driver(launch: Launch, dtype: str, *, simulated: bool = False) -> Cud
             team = SIMULATED_TEAM if simulated else LARGE_TEAM if turns >= LARGE_TEAM * 16 else TEAM
             return cuda_driver(shared, dtype, team=team, simulated=simulated)
     return cuda_driver(code, dtype, simulated=simulated)
+
+
+def elements_of(launch: Launch) -> Extent:
+    """What the threads of a point function share: elements; sequences of a scan, calls of a procedure."""
+    total, code = launch.total or Extent(), launch.code
+    if not isinstance(code, Kernel) or code.scan or code.procedure or len(code.indices) < 2:
+        return total
+    target = launch.args[0]
+    assert isinstance(target, Ref)
+    return total * target.shape[-1].extra
 
 
 def _largest(launch: Launch) -> int:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.compiler import Progress
-from paddle_layers.runtime.devices import DeviceError
+from paddle_layers.runtime.blocks import DeviceError
+from paddle_layers.runtime.device_protocol import Progress
 from paddle_layers.runtime.drivers import TunedCall
 
 from .card import Card

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices import DeviceError
+from paddle_layers.runtime.blocks import DeviceError
 
 from .compile import ENTRY, CudaDriver, cubin_of
 from .queue import queue_kernels

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paddle_layers.runtime.arguments import Ref, refs_of
+from paddle_layers.runtime.blocks import DeviceWarning
 from paddle_layers.runtime.cpu import Cpu, CpuBlock
-from paddle_layers.runtime.devices import DeviceWarning
 from paddle_layers.runtime.drivers import Kernel
 
 from .card import Card

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,16 +12,13 @@ from numpy.typing import NDArray
 from paddle_layers.runtime.arguments import Key, Rate, Ref, Setting
 from paddle_layers.runtime.domains import Extent, rows_now
 from paddle_layers.runtime.drivers import Kernel
+from paddle_layers.runtime.launches import Launch
 from paddle_layers.runtime.table import Sizes
 from paddle_layers.runtime.unrolling import Section, sections_of
 
+from .card import Card
+from .compile import CudaDriver, elements_of
 from .loop_table import CudaLoop
-
-if TYPE_CHECKING:
-    from paddle_layers.runtime.launches import Launch
-
-    from .card import Card
-    from .compile import CudaDriver
 
 COLUMNS = ("function", "blocks", "threads", "parameters")
 """Columns of a table (int64): the kernel's handle, blocks, threads of a block, address of the parameters' addresses."""
@@ -161,13 +158,3 @@ def itemsizes(dtype: str, slots: Sequence[Slot]) -> list[int]:
         np.dtype(dtype if slot.dtype == "real" else slot.dtype).itemsize if isinstance(slot, Ref) else 0
         for slot in slots
     ]
-
-
-def elements_of(launch: Launch) -> Extent:
-    """What the threads of a point function share: elements; sequences of a scan, calls of a procedure."""
-    total, code = launch.total or Extent(), launch.code
-    if not isinstance(code, Kernel) or code.scan or code.procedure or len(code.indices) < 2:
-        return total
-    target = launch.args[0]
-    assert isinstance(target, Ref)
-    return total * target.shape[-1].extra

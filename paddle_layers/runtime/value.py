@@ -1,0 +1,22 @@
+"""What an operation computes, or what is fed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paddle_layers.define import Type
+
+from .domains import Domain
+
+
+@dataclass(eq=False)
+class Value:
+    """An array with rows, as the graph knows it."""
+
+    name: str
+    type: Type
+    domain: Domain
+    entries: Domain | None = None
+    """Domain of the entries of a sparse value."""
+    points_to: Domain | None = None
+    """For ids that are rows: whose."""
