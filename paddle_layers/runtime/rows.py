@@ -112,8 +112,8 @@ def row_reads(graph: Graph) -> list[tuple[Parameter, str]]:
 def catch_up(reads: Iterable[tuple[Parameter, str]], batch: Batch) -> None:
     """Before a pass: bring the rows that it reads up to date."""
     for parameter, feed in reads:
-        if parameter.lag is not None:
-            parameter.lag.catch_up(batch.ids(feed))
+        if parameter.before_read is not None:
+            parameter.catch_up(batch.ids(feed))
 
 
 def _uses(graph: Graph) -> Iterator[tuple[Parameter, Value | None]]:
