@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .config import load as load
     from .config import load_training as load_training
     from .config import loads as loads
+    from .define import AdaptiveStep as AdaptiveStep
     from .define import Bias as Bias
     from .define import Bool as Bool
     from .define import Choice as Choice
@@ -48,6 +49,8 @@ if TYPE_CHECKING:
     from .define import infer as infer
     from .define import initializer as initializer
     from .define import layer as layer
+    from .define import lazy_update as lazy_update
+    from .define import linear_penalty as linear_penalty
     from .define import load_plugin as load_plugin
     from .define import optimizer as optimizer
     from .define import penalty as penalty
@@ -75,9 +78,35 @@ _MODULES = ("nn", "testing")
 _HOMES = {
     "config": ("ConfigError", "Network", "dumps", "load", "load_training", "loads"),
     "define": (
-        *("Bias", "Bool", "Choice", "DefinitionError", "Example", "Float", "Floats", "Input", "Int", "Ints", "Output"),
+        *(
+            "AdaptiveStep",
+            "Bias",
+            "Bool",
+            "Choice",
+            "DefinitionError",
+            "Example",
+            "Float",
+            "Floats",
+            "Input",
+            "Int",
+            "Ints",
+            "Output",
+        ),
         *("Param", "ShapeError", "Stat", "State", "String", "Strings", "Temp", "Type", "body", "callback", "double"),
-        *("each", "fill", "gradient", "helper", "infer", "initializer", "layer", "load_plugin", "optimizer", "penalty"),
+        *(
+            "each",
+            "fill",
+            "gradient",
+            "helper",
+            "infer",
+            "initializer",
+            "layer",
+            "lazy_update",
+            "linear_penalty",
+            "load_plugin",
+            "optimizer",
+            "penalty",
+        ),
         *("real", "registries", "regularizer", "require", "result", "schedule", "source", "starts", "step"),
         *("transform", "update"),
     ),

@@ -1,4 +1,4 @@
-"""Gradients by rows and steps that are put off: nothing but time and memory differs from the dense way."""
+"""Gradients by rows and pending steps: nothing but time and memory differs from the dense way."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config.training import ClipSettings, ComponentSettings
 from paddle_layers.define import registries
-from paddle_layers.runtime import Csr, catchup
+from paddle_layers.define.elementwise import Elementwise
+from paddle_layers.runtime import Csr, lazy_updates
 from paddle_layers.runtime.cuda import launch_driver, simulated_device
 from paddle_layers.runtime.elementwise import Updater
 from paddle_layers.runtime.launches import Launch
@@ -68,8 +69,10 @@ def make(dense: bool, dtype: str = "float64", device: Any = "cpu", **options: An
         return pl.Net(net, dtype=dtype, device=device, seed=3, **options)
 
 
-def update(net: pl.Net, optimizer: str, penalty: str | None = None, clip: Any = None, **attributes: float) -> Updater:
-    definition = registries["optimizer"][optimizer]
+def update(
+    net: pl.Net, optimizer: str | Elementwise, penalty: str | None = None, clip: Any = None, **attributes: float
+) -> Updater:
+    definition = registries["optimizer"][optimizer] if isinstance(optimizer, str) else optimizer
     regularizer = component("regularizer", penalty, rate=0.1) if penalty else None
     return Updater(definition, definition.bind(attributes), net, regularizer=regularizer, clip=clip)
 
@@ -124,7 +127,7 @@ def test_in_float32(optimizer: str) -> None:
 
 
 def test_a_step_between_the_passes_of_a_batch() -> None:
-    """It puts something off for rows that the forward pass has just brought up to date."""
+    """It is pending for rows that the forward pass has just brought up to date."""
     found = []
     for dense in (False, True):
         with make(dense) as net:
@@ -147,14 +150,27 @@ def test_clipping_knows_gradients_by_rows(clip: ClipSettings) -> None:
     compare(optimizer="sgd", clip=clip, penalty="l2")
 
 
-def test_a_state_that_has_faded_is_forgotten_after_its_turns() -> None:
-    """So many steps that rows have been idle for longer than the mean of the gradients takes to fade."""
+ADAPTIVE = [
+    ("adam", {"beta1": 0.9, "beta2": 0.9, "epsilon": 1e-3}),
+    ("adam", {"beta1": 0.95, "beta2": 0.8}),  # its moves grow from step to step until they are as large as epsilon lets
+    ("adamw", {"beta1": 0.0, "beta2": 0.0, "weight_decay": 0.5}),
+    ("adamw", {"epsilon": 0.1, "weight_decay": 0.5}),
+]
+
+
+@pytest.mark.parametrize(("optimizer", "attributes"), ADAPTIVE)
+def test_adaptive_steps_of_odd_settings(optimizer: str, attributes: dict[str, float]) -> None:
+    compare(optimizer=optimizer, **attributes)
+
+
+def test_a_mean_that_has_faded_moves_nothing() -> None:
+    """So many steps that rows have waited for longer than the mean of the gradients takes to fade."""
     compare(optimizer="adamw", beta1=0.5, weight_decay=0.1, steps=300)
 
 
-def test_all_rows_catch_up_when_the_history_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(catchup, "HISTORY", 8)
-    monkeypatch.setattr(catchup, "CHUNK", 3)
+def test_all_rows_make_their_steps_when_the_history_is_full(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lazy_updates, "HISTORY", 8)
+    monkeypatch.setattr(lazy_updates, "CHUNK", 3)
     compare(optimizer="adam")
     compare(optimizer="nesterov", penalty="l2")
 
@@ -165,13 +181,13 @@ def test_on_the_simulator(optimizer: str) -> None:
     compare(optimizer=optimizer, device=simulated_device(), dtype="float32", tolerance=1e-4, steps=4)
 
 
-PUT_OFF = {"sgd": {None, "l2"}, "nesterov": {None, "l2"}}
-"""Regularizers with which an optimizer puts steps off; the others: with none. The guide on data has this table."""
+LAZY = {"sgd": {None, "l2"}, "nesterov": {None, "l2"}}
+"""Regularizers with which an optimizer has a lazy update; the others: with none. The guide on data has this table."""
 
 
 @pytest.mark.parametrize("penalty", [None, *sorted(registries["regularizer"])])
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
-def test_what_is_put_off(optimizer: str, penalty: str | None) -> None:
+def test_which_updates_are_lazy(optimizer: str, penalty: str | None) -> None:
     with make(False) as net:
         updater = update(net, optimizer, penalty)
         steps(net, updater, [1, 2])
@@ -179,13 +195,13 @@ def test_what_is_put_off(optimizer: str, penalty: str | None) -> None:
         before = table.stored.copy()
         steps(net, updater, [3], 3)
         untouched = np.array_equal(np.delete(table.stored, 3, 0), np.delete(before, 3, 0))
-    assert untouched is (penalty in PUT_OFF.get(optimizer, {None}))
+    assert untouched is (penalty in LAZY.get(optimizer, {None}))
 
 
-def test_plain_gradient_descent_puts_nothing_off() -> None:
+def test_plain_gradient_descent_has_no_pending_steps() -> None:
     with make(False) as net:
-        update(net, "sgd", momentum=0.0)
-        assert all(parameter.lag is None for parameter in net.parameters.values())
+        steps(net, update(net, "sgd", momentum=0.0), [1, 2])
+        assert all(parameter.before_read is None for parameter in net.parameters.values())
     compare(optimizer="sgd", momentum=0.0, penalty="l2")
 
 
@@ -239,6 +255,17 @@ def test_a_new_optimizer_begins_where_the_old_one_stood() -> None:
         for one in (net, dense):
             steps(one, update(one, "nesterov"), [1, 2, 3])
             steps(one, update(one, "adam"), [4, 5, 1])
+        found, expected = (one.parameters["found.table"].value for one in (net, dense))
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
+@pytest.mark.parametrize("other", ["adam", "rmsprop"])
+def test_two_optimizers_in_turn(other: str) -> None:
+    with make(False) as net, make(True) as dense:
+        for one in (net, dense):
+            updaters = [update(one, "sgd"), update(one, other, "l1" if other == "rmsprop" else None)]
+            for step, row in enumerate((1, 2, 3, 1, 4, 2), 1):
+                steps(one, updaters[step // 2 % 2], [row], step)
         found, expected = (one.parameters["found.table"].value for one in (net, dense))
         np.testing.assert_allclose(found, expected, rtol=1e-9)
 
@@ -348,7 +375,7 @@ def test_kernels_over_rows_are_machine_code_for_every_card(monkeypatch: pytest.M
         with make(False, "float32", device) as net:
             steps(net, update(net, optimizer, penalty), [1, 2])
     drivers = {launch.code.name: launch_driver(launch, "float32") for launch in seen}
-    for name in ("adam_step_rows", "replay_adam_step", "mix_rows", "spread_rows", "l2_penalty_rows"):
+    for name in ("adam_step_rows", "adaptive_steps", "linear_steps", "spread_rows", "l2_penalty_rows"):
         kernel = Ptx(drivers[name], ARCHITECTURES[0])
         assert kernel.link()[:4] == b"\x7fELF"
         assert not kernel.has_f64, name

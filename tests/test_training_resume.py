@@ -108,7 +108,7 @@ def test_a_training_in_many_parts(tmp_path, name):
 
 
 def test_going_on_from_a_checkpoint_of_a_training_that_went_on(tmp_path, monkeypatch):
-    """Words that few batches use: what momentum does to the others is put off, but not in what is saved."""
+    """Words that few batches use: what momentum does to the others is pending, but not in what is saved."""
     text = SENTENCES.replace("size: 20", "size: 400") + "checkpoint { every: 6 keep: 9 }"
 
     def words(rng):

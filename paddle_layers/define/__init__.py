@@ -20,12 +20,14 @@ from .fields import Bias, Input, Output, Param, Stat, State, Temp
 from .functions import double, each, fill, gradient, helper, infer, output_types, real, result, starts, update
 from .installed import ENTRY_POINTS, Plugin, PluginWarning, installed_plugins
 from .layers import LayerDefinition, layer
+from .lazy_updates import AdaptiveStep, lazy_update, linear_penalty
 from .plugins import broken_plugin, load_entry_points, load_plugin, plugin_of
 from .registry import Registry, registries
 from .types import Type
 
 __all__ = [
     "ENTRY_POINTS",
+    "AdaptiveStep",
     "Attribute",
     "Attributes",
     "Bias",
@@ -73,6 +75,8 @@ __all__ = [
     "initializer",
     "installed_plugins",
     "layer",
+    "lazy_update",
+    "linear_penalty",
     "load_entry_points",
     "load_plugin",
     "optimizer",

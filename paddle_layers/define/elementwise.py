@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Set
 from typing import Any, TypeVar
 
 from .definitions import Definition
@@ -24,6 +24,8 @@ class Elementwise(Definition):
         super().__init__(kind, name, owner, **options)
         self.states: dict[str, State] = {k: v for k, v in vars(owner).items() if isinstance(v, State)}
         self.function: Function | None = None
+        self.lazy: Function | None = None
+        """What it declares about a gradient of zero; see `lazy_updates`."""
         marked: Any = owner
         marked.__definition__ = self
 
@@ -33,10 +35,14 @@ class Elementwise(Definition):
         known = self.offered | set(self.states) | set(self.attributes)
         if function.args[:1] != ("i",):
             raise function.error("the first argument is `i`, the index of the weight")
-        for name in function.args[1:]:
+        self.check_arguments(function, function.args[1:], known)
+        self.function = function
+
+    def check_arguments(self, function: Function, names: Iterable[str], known: Set[str]) -> None:
+        """Raise `DefinitionError` when the function asks for what there is not."""
+        for name in names:
             if name not in known:
                 raise function.error(f"unknown argument `{name}`{suggestion(name, known)}")
-        self.function = function
 
 
 def _register(kind: str, name: str, options: dict[str, Any]) -> Callable[[C], C]:

@@ -116,16 +116,13 @@ class Bias(Param):
 
 
 class State(Field):
-    """Numbers that are kept from step to step and saved, but not trained.
+    """Numbers that are kept from step to step and saved, but not trained."""
 
-    `fades`, for optimizers: without gradients it soon moves the weight no more.
-    """
-
-    def __init__(self, axes: str, doc: str = "", *, init: Init = "zero", fades: bool = False) -> None:
+    def __init__(self, axes: str, doc: str = "", *, init: Init = "zero") -> None:
         if not doc:  # an optimizer's state has the shape of the weights: only the text is given
             axes, doc = "...", axes
         super().__init__(axes, doc)
-        self.init, self.fades = init, fades
+        self.init = init
 
 
 class Temp(Field):

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from .net import Net
 
-PUT_OFF = "put off/"
-"""What the names of arrays begin with that hold steps put off."""
+PENDING = "pending/"
+"""What the names of arrays begin with that hold pending steps."""
 Gradients = list[RowGradient | None]
 
 
@@ -65,18 +65,18 @@ class Updater:
         return self._states
 
     def catch_up(self) -> None:
-        """Do all that has been put off for rows that no batch has used since."""
+        """Make all pending steps of rows that no batch has used since."""
         for update in self._row_updates:
             update.parameter.catch_up()
 
     def saved(self) -> dict[str, NDArray[Any]]:
-        """Arrays from which `restore` goes on with the same bits: the states, and what has been put off.
+        """Arrays from which `restore` goes on with the same bits: the states, and pending steps.
 
         They are views where they can be: look at no parameter before they are written.
         """
         arrays = {name: flat.read() for name, flat in self._states.items()}
         for update in self._row_updates:
-            arrays |= {f"{PUT_OFF}{update.parameter.name}/{part}": array for part, array in update.put_off().items()}
+            arrays |= {f"{PENDING}{update.parameter.name}/{part}": array for part, array in update.saved().items()}
         return arrays
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
@@ -84,8 +84,8 @@ class Updater:
         for name, flat in self._states.items():
             flat.write(arrays[name])
         for update in self._row_updates:
-            prefix = f"{PUT_OFF}{update.parameter.name}/"
-            update.put_back({n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)})
+            prefix = f"{PENDING}{update.parameter.name}/"
+            update.restore({n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)})
 
     def step(self, rate: float, count: int) -> None:
         """One step with the learning rate `rate`; `count` is the number of the step, from 1."""
@@ -102,7 +102,8 @@ class Updater:
 
     def _found(self) -> Gradients:
         """Gradients by rows of the last backward pass; another plan has others."""
-        return [update.parameter.row_gradient for update in self._row_updates]
+        found = (update.parameter.row_gradient for update in self._row_updates)
+        return [gradient if isinstance(gradient, RowGradient) else None for gradient in found]
 
     def _build(self, gradients: Gradients) -> None:
         launches = self._clipping([gradient for gradient in gradients if gradient is not None])

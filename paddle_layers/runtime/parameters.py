@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -22,15 +23,12 @@ if TYPE_CHECKING:
 Array = NDArray[Any]
 
 
-class Pending(Protocol):
-    """What an optimizer has put off for rows that no batch has used since."""
-
-    def catch_up(self, rows: NDArray[np.int64] | None = None) -> None:
-        """Do it now, for these rows or for all."""
-
-
 class RowGradients(Protocol):
     """A gradient that has only the rows that a batch uses."""
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """Numbers of the rows, rising."""
 
     def read(self) -> tuple[Array, Array]:
         """Numbers of the rows, and the rows: copies."""
@@ -55,14 +53,14 @@ class Parameter:
     """Whether the gradient has only the rows that a batch uses. It is then in no arena, but in the plans."""
     row_gradient: RowGradients | None = None
     """What the last backward pass gave, where it is by rows."""
-    lag: Pending | None = None
-    """What an optimizer has put off for rows that no batch has used since."""
+    before_read: Callable[[NDArray[np.int64] | None], None] | None = None
+    """Called before somebody reads these rows of the value, or all of them; whoever owes them something sets it."""
 
     @property
     def value(self) -> Array:
         """The numbers: a view on the CPU, elsewhere a copy that is read-only. Assign to it to change them.
 
-        Ask for it again after a step: what an optimizer has put off for some rows is done when they are asked for.
+        Ask for it again after a step: the pending steps of an optimizer are made when it is asked for.
         """
         self.catch_up()
         return self.stored
@@ -74,7 +72,7 @@ class Parameter:
 
     @property
     def stored(self) -> Array:
-        """As `value`, but as it lies in memory: without what an optimizer has put off."""
+        """As `value`, but as it lies in memory: without pending steps."""
         return self.blocks["value"].read(self.offset, self.size, self.dtype).reshape(self.shape)
 
     @stored.setter
@@ -111,10 +109,10 @@ class Parameter:
             dense[ids] = rows
         return dense
 
-    def catch_up(self) -> None:
-        """Do what an optimizer has put off."""
-        if self.lag is not None:
-            self.lag.catch_up()
+    def catch_up(self, rows: NDArray[np.int64] | None = None) -> None:
+        """Bring these rows up to date, or all of them."""
+        if self.before_read is not None:
+            self.before_read(rows)
 
     def address(self, part: str) -> int:
         """Where `value` or `gradient` lies on the device."""

@@ -39,17 +39,7 @@ def penalty_launch(function: Function, name: str, args: Arguments, device: str) 
     return _launch(f"{function.name}_rows", lines, ["gradient"], name, args, device, penalty)
 
 
-def replay_launch(function: Function, name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
-    """The step of an optimizer with a gradient of zero, for row u in the turns `first_[u]` to `last_[u]`."""
-    cells = _cells(tables)
-    step = _Scalar(function, args)
-    lines = [f"{_join(cells)} = {step.call({**cells, 'gradient': 'real(0.0)'})}"]
-    turns = "for turn_ in range(first_[u_], last_[u_]):"
-    head = [turns, *indent(["rate, count = rates_[turn_], counts_[turn_]"], 1)]
-    return _launch(f"replay_{function.name}", lines, tables, name, args, device, step, head)
-
-
-def mix_launch(name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
+def linear_launch(name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
     """Multiply value and states of each weight of row u by the matrix `maps_[u]`, which lies flat."""
     size = len(tables)
     cells = _cells(tables)
@@ -57,7 +47,33 @@ def mix_launch(name: str, tables: Sequence[str], args: Arguments, device: str) -
     sums = [
         " + ".join(f"m{size * row + at}_ * {cell}" for at, cell in enumerate(cells.values())) for row in range(size)
     ]
-    return _launch("mix_rows", [f"{_join(cells)} = {', '.join(sums)}"], tables, name, args, device, None, head)
+    return _launch("linear_steps", [f"{_join(cells)} = {', '.join(sums)}"], tables, name, args, device, head=head)
+
+
+def adaptive_launch(name: str, tables: Sequence[str], args: Arguments, factors: int, terms: int, device: str) -> Launch:
+    """Move the weights of row u by the blocks of steps `first_[u]` to `last_[u]`, then multiply by the tails.
+
+    A row of `sums_` holds the factors of value, mean and squares, the two numbers of the divisor, then as many
+    coefficients as there are terms; see `adaptive_history`.
+    """
+    value, mean, squares = _cells(tables).values()
+    names = ["value_", "mean_", "squares_", "root_", "epsilon_", *(f"c{at}_" for at in range(terms))]
+    block = ["at_ = max(done_[u_], starts_[block_])", *(f"{n} = sums_[at_, {at}]" for at, n in enumerate(names))]
+    series = f"c{terms - 1}_"
+    for at in reversed(range(terms - 1)):
+        series = f"(c{at}_ - x_ * {series})"
+    moves = [
+        f"inverse_ = real(1.0) / (math.sqrt({squares}) * root_ + epsilon_)",
+        "x_ = real(1.0) - epsilon_ * inverse_",  # as a quotient it would be NaN where the squares are infinite
+        f"{value} = value_ * {value} - {mean} * inverse_ * {series}",
+        f"{mean} *= mean_",
+        f"{squares} *= squares_",
+    ]
+    head = ["for block_ in range(first_[u_], last_[u_]):", *indent(block, 1)]
+    tails = [f"t{at}_ = tails_[last_[u_], {at}]" for at in range(3)]
+    rest = [f"{cell} *= t{at}_" for at, cell in enumerate((value, mean, squares))]
+    assert len(names) == factors + terms
+    return _launch("adaptive_steps", moves, tables, name, args, device, head=head, after=(tails, rest))
 
 
 def spread_launch(name: str, args: Arguments, device: str) -> Launch:
@@ -107,10 +123,11 @@ def _launch(
     device: str,
     scalar: _Scalar | None = None,
     head: Sequence[str] = (),
+    after: tuple[Sequence[str], Sequence[str]] = ((), ()),
 ) -> Launch:
     """A launch of the lines for row u of the ids, row `row` of the tables, column k. What is in `head` holds for a row.
 
-    A `head` that begins with a loop goes round the loop over the columns.
+    A `head` that begins with a loop goes round the loop over the columns. `after` is another head with its lines.
     """
     live = {key: value for key, value in args.items() if value is not None and not isinstance(value, (bool, str))}
     ids, table = live["ids_"], live[targets[0]]
@@ -118,12 +135,10 @@ def _launch(
     assert isinstance(table, Ref)
     width = table.shape[1].extra
     live["width_"] = Extent(width)
-    if device == "cuda":
-        parts, start, inner = width, ["u_ = item_ // width_", "k_ = item_ % width_"], list(lines)
-    else:
-        parts, start, inner = 1, ["u_ = item_"], ["for k_ in range(width_):", *indent(list(lines), 1)]
-    looping = "".join(head[:1]).startswith("for")
-    body = [*start, "row_ = ids_[u_]", *head, *indent(inner, 1 if looping else 0)]
+    cuda = device == "cuda"
+    parts = width if cuda else 1
+    start = ["u_ = item_ // width_", "k_ = item_ % width_"] if cuda else ["u_ = item_"]
+    body = [*start, "row_ = ids_[u_]", *_over_columns(head, lines, cuda), *_over_columns(*after, cuda)]
     head_line = f"def {kernel_name}({', '.join(('item_', *live))}):"
     kernel = Kernel(
         name=kernel_name,
@@ -136,5 +151,13 @@ def _launch(
         procedure=True,
     )
     launch = Launch(kernel_name, name, kernel, list(live.values()), ids.shape[0] * parts)
-    launch.weight = 1 if device == "cuda" else width
+    launch.weight = 1 if cuda else width
     return launch
+
+
+def _over_columns(head: Sequence[str], lines: Sequence[str], cuda: bool) -> list[str]:
+    """The lines for all columns of a row; on a card a thread has one of them."""
+    if not lines:
+        return []
+    inner = list(lines) if cuda else ["for k_ in range(width_):", *indent(list(lines), 1)]
+    return [*head, *indent(inner, 1 if "".join(head[:1]).startswith("for") else 0)]

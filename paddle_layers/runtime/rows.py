@@ -124,8 +124,8 @@ def row_reads(graph: Graph) -> list[tuple[Parameter, str]]:
 def catch_up(reads: Iterable[tuple[Parameter, str]], ids: Callable[[str], NDArray[np.int64]]) -> None:
     """Before a pass: bring the rows that it reads up to date; `ids` gives those of a feed."""
     for parameter, feed in reads:
-        if parameter.lag is not None:
-            parameter.lag.catch_up(ids(feed))
+        if parameter.before_read is not None:
+            parameter.catch_up(ids(feed))
 
 
 def _uses(graph: Graph) -> Iterator[tuple[Parameter, Value | None]]:

@@ -11,15 +11,15 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.define.functions import Function
+from paddle_layers.define.lazy_updates import AdaptiveStep, LinearStep, find_lazy_update
 
 from .arguments import Argument, Fixed, Ref, Setting, plain_argument
 from .blocks import Flat
 from .builtin import FILL, flat_launch, simple_launch
-from .catchup import Lag
 from .device_protocol import Device
 from .domains import Extent
-from .idle import Idle
 from .launches import Launch
+from .lazy_updates import PendingSteps, pending_steps
 from .parameters import Parameter
 from .rowforms import penalty_launch, spread_launch, step_launch
 from .rows import RowGradient
@@ -91,8 +91,8 @@ def _plain(attributes: Mapping[str, Any]) -> dict[str, Argument]:
 class RowUpdate:
     """The update of a parameter whose gradient is by rows.
 
-    It touches these rows only, where what the optimizer does to the others can be put off; else it spreads the rows
-    to a dense gradient.
+    It touches these rows only, where the optimizer declares a lazy update. Else it spreads the rows to a dense
+    gradient.
     """
 
     def __init__(
@@ -104,24 +104,23 @@ class RowUpdate:
         device: Device,
         dtype: str,
     ) -> None:
-        self.rules, self.parameter, self.tables, self._device = rules, parameter, tables, device.name
+        self.rules, self.parameter, self.tables, self._states = rules, parameter, tables, states
+        self._device, self._dtype = device, dtype
         rows = parameter.shape[0]
         shape = (Extent(rows), Extent(parameter.size // max(rows, 1)))
         self._by_rows = {name: table._replace(shape=shape) for name, table in tables.items()}
-        self._dense: Flat | None = None
+        decay = rules.decay(parameter)
+        self._lazy = find_lazy_update(rules.optimizer, rules.attributes, rules.regularizer, decay)
+        self._dense = Flat(device, parameter.size, dtype) if self._lazy is None else None
+        self._pending: PendingSteps | None = None
         parameter.catch_up()
-        parameter.lag = None
-        idle = Idle(rules.optimizer, rules.attributes, rules.regularizer, rules.decay(parameter), dtype)
-        if idle.turns is None:
-            self._dense = Flat(device, parameter.size, dtype)
-            penalty = f" with {idle.regularizer.definition.name}" if idle.regularizer is not None else ""
+        parameter.before_read = None
+        if self._lazy is None:
+            penalty = f" with {rules.regularizer.definition.name}" if rules.regularizer is not None and decay else ""
             log.info(
-                "`%s`: every step goes over all its %d rows, since what %s%s does to rows without a gradient cannot be "
-                "put off",
+                "`%s`: every step goes over all its %d rows, since %s%s declares no lazy update",
                 *(parameter.name, rows, rules.optimizer.name, penalty),
             )
-        elif not idle.changes_nothing:
-            parameter.lag = Lag(idle, self._by_rows, states, rows, device, dtype)
 
     def launches(self, gradient: RowGradient | None) -> list[Launch]:
         """The launches for the gradient of a plan, or for none at all."""
@@ -130,7 +129,7 @@ class RowUpdate:
         if gradient is None:
             return []
         table, used = gradient.table, gradient.used
-        return update_launches(self.rules, self.parameter, self._by_rows, table, used, self._device)
+        return update_launches(self.rules, self.parameter, self._by_rows, table, used, self._device.name)
 
     def _dense_launches(self, dense: Flat, gradient: RowGradient | None) -> list[Launch]:
         whole = Ref(Fixed(dense.block.address), (Extent(dense.size),))
@@ -138,29 +137,56 @@ class RowUpdate:
         if gradient is not None:
             table = whole._replace(shape=self._by_rows["value"].shape)
             spread = {"dense": table, "gradient": gradient.table, "ids_": gradient.used}
-            launches.append(spread_launch(self.parameter.name, spread, self._device))
+            launches.append(spread_launch(self.parameter.name, spread, self._device.name))
         return launches + update_launches(self.rules, self.parameter, self.tables, whole)
 
     def catch_up(self) -> None:
-        """Bring the rows of the gradient up to date, if they are not since the forward pass."""
-        if self.parameter.lag is not None and self.parameter.row_gradient is not None:
-            self.parameter.lag.catch_up(self.parameter.row_gradient.ids)
+        """Make the pending steps of the rows of the gradient, if they are not made since the forward pass.
 
-    def put_off(self) -> dict[str, NDArray[Any]]:
-        """What has been put off, with the values before it, by name."""
-        found = self.parameter.lag.saved() if self.parameter.lag is not None else {}
-        return {**found, "value": self.parameter.stored} if "done" in found else found
-
-    def put_back(self, arrays: Mapping[str, NDArray[Any]]) -> None:
-        """Put off what `put_off` gave."""
-        if "value" in arrays:
-            self.parameter.stored = arrays["value"]
-        if self.parameter.lag is not None:
-            self.parameter.lag.restore(arrays)
+        Where another optimizer has pending steps for the parameter, all rows make those first.
+        """
+        own = self._pending.make if self._pending is not None else None
+        if self.parameter.before_read not in (None, own):
+            self.parameter.catch_up()
+            self.parameter.before_read = own
+        if self._pending is not None and self.parameter.row_gradient is not None:
+            self._pending.make(self.parameter.row_gradient.ids)
 
     def note(self, rate: float, count: float) -> None:
-        """Put the step off for all rows without a gradient."""
-        if self.parameter.lag is not None:
-            gradient = self.parameter.row_gradient
-            moved = gradient.ids if gradient is not None else np.zeros(0, np.int64)
-            self.parameter.lag.note(rate * rate_factor(self.parameter), count, moved)
+        """Let the step be pending for all rows without a gradient."""
+        if self._lazy is None:
+            return
+        step = self._lazy.step(rate * rate_factor(self.parameter), count)
+        if _changes_nothing(step):
+            return
+        gradient = self.parameter.row_gradient
+        moved = gradient.ids if gradient is not None else np.zeros(0, np.int64)
+        self._memory(step).add(step, moved)
+
+    def saved(self) -> dict[str, NDArray[Any]]:
+        """The pending steps, with the values before them, by name; nothing where there are none."""
+        found = self._pending.saved() if self._pending is not None else {}
+        return {**found, "value": self.parameter.stored} if found else {}
+
+    def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
+        """Let the steps be pending that `saved` gave."""
+        if arrays and self._lazy is not None:
+            self.parameter.stored = arrays["value"]
+            self._memory(self._lazy.step(1.0, 1.0)).restore(arrays)
+
+    def _memory(self, step: LinearStep | AdaptiveStep) -> PendingSteps:
+        """Where steps are remembered; the parameter has them made before it is read."""
+        if self._pending is None:
+            rows = self.parameter.shape[0]
+            self._pending = pending_steps(step, self._by_rows, self._states, rows, self._device, self._dtype)
+        self.parameter.before_read = self._pending.make
+        return self._pending
+
+
+def _changes_nothing(step: LinearStep | AdaptiveStep) -> bool:
+    """Whether it leaves the value as it is, and every state that a step reads: those without are columns of zeros."""
+    if isinstance(step, AdaptiveStep):
+        return False
+    matrix = np.array(step, np.float64)
+    read = [at for at in range(len(matrix)) if at == 0 or matrix[:, at].any()]
+    return np.array_equal(matrix[read], np.eye(len(matrix))[read])

@@ -3,6 +3,7 @@
 from .cuda import NEEDS_CUDA, has_cuda
 from .findings import Finding, Report
 from .kit import CONFIGS, FAST, NEEDS_HYPOTHESIS, check_layer, has_hypothesis
+from .lazy_updates import check_lazy_update, check_linear_penalty
 from .plugin import check_plugin
 from .properties import LAYER_PROPERTIES, PROPERTIES, Property
 from .ptx import Ptx, compile_layer
@@ -19,6 +20,8 @@ __all__ = [
     "Ptx",
     "Report",
     "check_layer",
+    "check_lazy_update",
+    "check_linear_penalty",
     "check_plugin",
     "compile_layer",
     "has_cuda",

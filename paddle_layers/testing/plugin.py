@@ -8,12 +8,14 @@ from paddle_layers.define import PluginWarning, installed_plugins, load_entry_po
 
 from .findings import Report
 from .kit import check_layer
+from .lazy_updates import check_lazy_update, check_linear_penalty
 
 
 def check_plugin(prefix: str) -> list[Report]:
     """Check that an installed plugin loads, its tuned kernels too, and check all its layers.
 
-    Raises `AssertionError` with the findings of all layers, or with the reason why the plugin does not load.
+    What its optimizers and regularizers declare about lazy updates is proven, too. Raises `AssertionError` with all
+    findings, or with the reason why the plugin does not load.
     """
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PluginWarning)  # another plugin may be broken; this one's reason is told below
@@ -33,6 +35,12 @@ def check_plugin(prefix: str) -> list[Report]:
         except PluginWarning as failed:
             raise AssertionError(str(failed)) from None
     findings = [str(finding) for report in reports for finding in report.findings]
+    for kind, check in (("optimizer", check_lazy_update), ("regularizer", check_linear_penalty)):
+        for name in plugins[0].names.get(kind, ()):
+            try:
+                check(name)
+            except AssertionError as finding:
+                findings.append(str(finding))
     if findings:
         raise AssertionError("\n".join(findings))
     return reports

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.elementwise import PUT_OFF
+from paddle_layers.runtime.elementwise import PENDING
 from paddle_layers.runtime.tensorfiles import WeightsError, read_tensors, save_error, write_file, write_tensors
 
 from .problems import TrainingError
@@ -39,7 +39,7 @@ def save_checkpoint(
     try:
         shutil.rmtree(temporary, ignore_errors=True)
         temporary.mkdir(parents=True)
-        write_tensors(temporary / OPTIMIZER, states)  # first: saving the weights does what has been put off
+        write_tensors(temporary / OPTIMIZER, states)  # first: saving the weights makes the pending steps
         net.save(str(temporary / WEIGHTS))
         write_file(temporary / FACTS, json.dumps({"step": step, **facts}, indent=1).encode())
         _sync(temporary / WEIGHTS)
@@ -106,7 +106,7 @@ def read_states(checkpoint: Path, sizes: Mapping[str, int]) -> dict[str, NDArray
         found, _ = read_tensors(path)
     except WeightsError as error:
         raise TrainingError(f"{error}; delete {checkpoint} to use the one before") from None
-    shapes = {name: array.shape for name, array in found.items() if not name.startswith(PUT_OFF)}
+    shapes = {name: array.shape for name, array in found.items() if not name.startswith(PENDING)}
     if {name: (size,) for name, size in sizes.items()} != shapes:
         raise TrainingError(f"{path} belongs to another optimizer or network; resume with the files it was made with")
     return found

@@ -1,13 +1,14 @@
 """Optimizers: what one weight does in one step. `rate` is the learning rate times the parameter's `lr_mult`.
 
-Each function gives the new weight, then its new states, which start at zero.
+Each `@step` gives the new weight, then its new states, which start at zero. Each `@lazy_update` says the same of a
+gradient of zero, or of `penalty * value`, in a form in which many steps can be made at once.
 """
 
 from __future__ import annotations
 
 import math
 
-from paddle_layers.define import Float, State, optimizer, step
+from paddle_layers.define import AdaptiveStep, Float, State, lazy_update, optimizer, step
 
 
 @optimizer("sgd", elsewhere={"Caffe": "SGD", "Mocha": "SGD", "Paddle": "momentum"})
@@ -28,6 +29,11 @@ def sgd_step(i, value, gradient, rate, velocity, momentum):
     return value[i] - v, v
 
 
+@lazy_update(Sgd)
+def sgd_lazy(rate, penalty, momentum):
+    return (1 - rate * penalty, -momentum), (rate * penalty, momentum)
+
+
 @optimizer("nesterov", elsewhere={"Caffe": "Nesterov", "Mocha": "Nesterov", "KUnet": "nesterov"})
 class Nesterov:
     """Momentum that looks ahead: v' = momentum * v + rate * gradient; w -= (1 + momentum) * v' - momentum * v.
@@ -45,6 +51,11 @@ def nesterov_step(i, value, gradient, rate, velocity, momentum):
     return value[i] - (1.0 + momentum) * v + momentum * velocity[i], v
 
 
+@lazy_update(Nesterov)
+def nesterov_lazy(rate, penalty, momentum):
+    return (1 - (1 + momentum) * rate * penalty, -(momentum**2)), (rate * penalty, momentum)
+
+
 @optimizer("adagrad", elsewhere={"Caffe": "AdaGrad", "Mocha": "Adagrad", "Paddle": "adagrad", "KUnet": "adagrad"})
 class AdaGrad:
     """Steps divided by the root of all squared gradients so far: h += g²; w -= rate * g / (sqrt(h) + epsilon).
@@ -60,6 +71,11 @@ class AdaGrad:
 def adagrad_step(i, value, gradient, rate, squares, epsilon):
     h = squares[i] + gradient[i] * gradient[i]
     return value[i] - rate * gradient[i] / (math.sqrt(h) + epsilon), h
+
+
+@lazy_update(AdaGrad)
+def adagrad_lazy():
+    return (1, 0), (0, 1)
 
 
 @optimizer("rmsprop", elsewhere={"Caffe": "RMSProp", "Paddle": "decayed_adagrad"})
@@ -81,6 +97,11 @@ def rmsprop_step(i, value, gradient, rate, squares, decay, epsilon):
     return value[i] - rate * gradient[i] / (math.sqrt(h) + epsilon), h
 
 
+@lazy_update(RmsProp)
+def rmsprop_lazy(decay):
+    return (1, 0), (0, decay)
+
+
 @optimizer("adam", elsewhere={"Caffe": "Adam", "Mocha": "Adam", "Paddle": "adam"})
 class Adam:
     """Averages of the gradient and of its square, both corrected for their start at zero.
@@ -93,7 +114,7 @@ class Adam:
     beta1 = Float("share of the average gradient that is kept", default=0.9, min=0, below=1)
     beta2 = Float("share of the average square that is kept", default=0.999, min=0, below=1)
     epsilon = Float("keeps the division finite", default=1e-8, above=0)
-    mean = State("moving average of the gradients", fades=True)
+    mean = State("moving average of the gradients")
     squares = State("moving average of the squared gradients")
 
 
@@ -103,6 +124,12 @@ def adam_step(i, value, gradient, rate, count, mean, squares, beta1, beta2, epsi
     v = beta2 * squares[i] + (1.0 - beta2) * gradient[i] * gradient[i]
     scale = rate * math.sqrt(1.0 - beta2**count) / (1.0 - beta1**count)
     return value[i] - scale * m / (math.sqrt(v) + epsilon), m, v
+
+
+@lazy_update(Adam)
+def adam_lazy(rate, count, beta1, beta2, epsilon):
+    scale = rate * math.sqrt(1 - beta2**count) / (1 - beta1**count)
+    return AdaptiveStep(scale, epsilon, mean=beta1, squares=beta2)
 
 
 @optimizer("adamw")
@@ -117,7 +144,7 @@ class AdamW:
     beta2 = Float("share of the average square that is kept", default=0.999, min=0, below=1)
     epsilon = Float("keeps the division finite", default=1e-8, above=0)
     weight_decay = Float("share of a weight that a step of rate 1 takes away", default=0.01, min=0)
-    mean = State("moving average of the gradients", fades=True)
+    mean = State("moving average of the gradients")
     squares = State("moving average of the squared gradients")
 
 
@@ -127,3 +154,10 @@ def adamw_step(i, value, gradient, rate, count, mean, squares, beta1, beta2, eps
     v = beta2 * squares[i] + (1.0 - beta2) * gradient[i] * gradient[i]
     root = math.sqrt(v / (1.0 - beta2**count)) + epsilon
     return value[i] - rate * (m / (1.0 - beta1**count) / root + weight_decay * value[i]), m, v
+
+
+@lazy_update(AdamW)
+def adamw_lazy(rate, count, beta1, beta2, epsilon, weight_decay):
+    correction = math.sqrt(1 - beta2**count)  # of the root; both sides of the fraction are multiplied by it
+    scale = rate * correction / (1 - beta1**count)
+    return AdaptiveStep(scale, epsilon * correction, mean=beta1, squares=beta2, value=1 - rate * weight_decay)

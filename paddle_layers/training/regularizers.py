@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_layers.define import Float, penalty, regularizer
+from paddle_layers.define import Float, linear_penalty, penalty, regularizer
 
 
 @regularizer("l2", elsewhere={"Caffe": "L2", "Mocha": "L2Regu", "Paddle": "L2Regularization", "KUnet": "l2reg"})
@@ -18,6 +18,11 @@ class L2:
 @penalty(L2)
 def l2_penalty(i, value, rate):
     return rate * value[i]
+
+
+@linear_penalty(L2)
+def l2_factor(rate):
+    return rate
 
 
 @regularizer("l1", elsewhere={"Caffe": "L1", "Mocha": "L1Regu", "Paddle": "L1Regularization", "KUnet": "l1reg"})

@@ -1,0 +1,139 @@
+"""Many steps of Adam without a gradient as few: the moves of a weight whose mean of gradients fades.
+
+In step k after its last gradient a weight moves by `scale_k * m_k / (sqrt(v_k) + epsilon_k)`, with m_k = m * mean^k and
+sqrt(v_k) = sqrt(v) * g_k, g_k = squares^(k/2). The sum over k has no closed form for all v, since epsilon is in the
+way. But g_k / epsilon_k hardly changes from step to step. Against a step c it is larger by a factor 1 + d_k, and
+
+    sqrt(v) * g_k + epsilon_k = epsilon_k / epsilon_c * p * (1 + x * d_k),
+    p = sqrt(v) * g_c + epsilon_c,   x = sqrt(v) * g_c / p, between 0 and 1.
+
+1 / (1 + x * d) is the geometric series of -x * d, so that a block of steps is a polynomial of x, divided by p, whose
+coefficients are sums over its steps: `scale_k * epsilon_c / epsilon_k * mean^k * d_k^j`.
+
+**The bound.** What the series leaves out behind its J-th term is (-x * d)^J times the move itself. A block holds the
+steps with |d| <= u^(1/J), where u is half the distance from 1 to the next number of the data type: so every move is
+right to a factor 1 ± u, as if it were rounded once. And when a mean has faded for K steps, the moves left are less than
+`largest scale * m / (sqrt(v) + epsilon)` times f^K / (1 - f), with f = mean / sqrt(squares), since epsilon_k falls no
+faster than g_k, as an `AdaptiveStep` promises. They are left out once that factor is at most u.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define import AdaptiveStep
+
+Ints = NDArray[np.int64]
+TERMS = {"float32": 6, "float64": 13}
+"""Terms of the series: a block of Adam's usual steps is longer than a mean takes to fade, in both data types."""
+LONGEST = 256
+"""Steps of a block. Each new step goes into the sums from every step of its block."""
+FACTORS = 5
+"""Numbers before the coefficients: factors of value, mean and squares over the block, g_c and epsilon_c."""
+SMALLEST = 1e-100
+"""In the place of a factor of squares that is zero: it cannot be divided by."""
+
+
+class AdaptiveHistory:
+    """The steps that some rows have not made yet, in blocks."""
+
+    def __init__(self, steps: int, dtype: str) -> None:
+        self.terms = TERMS[dtype]
+        self.roundoff = float(np.finfo(dtype).eps) / 2
+        self.spread = self.roundoff ** (1 / self.terms)
+        self.steps = self.blocks = 0
+        self.sums = np.zeros((steps, FACTORS + self.terms))
+        """For each step, the factors and coefficients from before it to the end of its block, or to now."""
+        self.starts = np.zeros(steps + 1, np.int64)
+        """The first step of each block."""
+        self.tails = np.ones((steps + 1, 3))
+        """For each block, the factors of value, mean and squares from before it to now; a row of ones behind them."""
+        self.lifetime = 0
+        """Steps in which a mean fades."""
+
+    def add(self, step: AdaptiveStep) -> int:
+        """Remember a step. Gives the first step whose sums have changed."""
+        if self.steps == 0:
+            self.lifetime = self._lifetime(step)
+        if self.blocks == 0 or not self._fits(step):
+            self._open(step)
+        start = int(self.starts[self.blocks - 1])
+        self._extend(start, step)
+        self._add_to_sums(self.sums[start : self.steps + 1], step)
+        self.tails[: self.blocks] *= (step.value, step.mean, step.squares)
+        self.steps += 1
+        return start
+
+    def forget(self) -> None:
+        """All rows have made all steps."""
+        self.tails[: self.blocks] = 1.0
+        self.steps = self.blocks = 0
+
+    def blocks_from(self, done: Ints) -> tuple[Ints, Ints]:
+        """For rows that have made so many steps: the first of their blocks, and that behind which nothing moves."""
+        starts = self.starts[: self.blocks]
+        return np.searchsorted(starts, done, "right") - 1, np.searchsorted(starts, done + self.lifetime)
+
+    def saved(self) -> dict[str, NDArray[Any]]:
+        """What `restore` needs."""
+        return {
+            "sums": self.sums[: self.steps],
+            "starts": self.starts[: self.blocks],
+            "tails": self.tails[: self.blocks],
+            "lifetime": np.array([self.lifetime]),
+        }
+
+    def restore(self, found: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from what was saved."""
+        self.steps, self.blocks, self.lifetime = len(found["sums"]), len(found["starts"]), int(found["lifetime"][0])
+        self.sums[: self.steps] = found["sums"]
+        self.starts[: self.blocks], self.tails[: self.blocks] = found["starts"], found["tails"]
+
+    def _lifetime(self, step: AdaptiveStep) -> int:
+        fading = step.mean / math.sqrt(max(step.squares, SMALLEST))
+        if fading >= 1:
+            return len(self.sums)
+        return math.ceil(math.log(self.roundoff * (1 - fading)) / math.log(fading)) if fading else 1
+
+    def _root(self, step: AdaptiveStep, steps: int) -> float:
+        """The factor g of the root of the squares after so many steps."""
+        return math.sqrt(max(step.squares, SMALLEST)) ** steps
+
+    def _deviation(self, step: AdaptiveStep) -> float:
+        """The d of a step behind the open block."""
+        start = self.starts[self.blocks - 1]
+        root, epsilon = self.sums[start, 3:FACTORS]
+        return float(self._root(step, int(self.steps + 1 - start)) / root * epsilon / step.epsilon - 1)
+
+    def _fits(self, step: AdaptiveStep) -> bool:
+        """Whether the step can go into the open block."""
+        short = self.steps - self.starts[self.blocks - 1] < LONGEST
+        return bool(short and abs(self._deviation(step)) <= self.spread)
+
+    def _open(self, step: AdaptiveStep) -> None:
+        """Begin a block at the step. Its c is behind it: since g falls, d goes from +spread to -spread."""
+        self.starts[self.blocks] = self.steps
+        self.blocks += 1
+        self.sums[self.steps, 3:FACTORS] = self._root(step, 1) / (1 + self.spread), step.epsilon
+
+    def _extend(self, start: int, step: AdaptiveStep) -> None:
+        """Sums from before the step on, that are empty yet."""
+        new = self.sums[self.steps]
+        root, epsilon = self.sums[start, 3:FACTORS]
+        new[:] = 0.0
+        new[0] = 1.0
+        new[3:FACTORS] = root / self._root(step, self.steps - start), epsilon
+
+    def _add_to_sums(self, sums: NDArray[np.float64], step: AdaptiveStep) -> None:
+        steps = np.arange(len(sums), 0, -1)
+        sums[:, 0] *= step.value
+        sums[:, 1] = step.mean**steps
+        sums[:, 2] = step.squares**steps
+        size = step.scale * (sums[0, 4] / step.epsilon) * sums[:, 1]
+        sums[:, FACTORS:] *= step.value
+        sums[:, FACTORS:] += np.outer(size, self._deviation(step) ** np.arange(self.terms))
