@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_layers.runtime.cuda import SimulatedCard
+from paddle_layers.runtime.devices.cuda import SimulatedCard
 
 LAUNCH = ctypes.CFUNCTYPE(
     ctypes.c_int, ctypes.c_int64, *[ctypes.c_uint] * 7, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.runtime import DeviceWarning, cuda, devices
-from paddle_layers.runtime.cuda import Cuda, SimulatedCard, simulated_device
-from paddle_layers.runtime.cuda.compile import CudaDriver
+from paddle_layers.runtime import DeviceWarning, devices
+from paddle_layers.runtime.devices import cuda
+from paddle_layers.runtime.devices.cuda import Cuda, SimulatedCard, simulated_device
+from paddle_layers.runtime.devices.cuda.compile import CudaDriver
 
 NETWORK = """
 layer { name: "x" type: "data" data { shape: [2, 6, 6] } }

@@ -11,11 +11,12 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define import registries
 from paddle_layers.runtime import net as net_module
-from paddle_layers.runtime.cuda import Cuda, cuda_driver, parameters_of, ptx_of
-from paddle_layers.runtime.cuda import driver as driver_module
-from paddle_layers.runtime.cuda.compile import CudaDriver, signature
-from paddle_layers.runtime.cuda.driver import DriverCard, card_problem
-from paddle_layers.runtime.elementwise import Updater
+from paddle_layers.runtime.batch.writing import write_batch
+from paddle_layers.runtime.devices.cuda import Cuda, cuda_driver, parameters_of, ptx_of
+from paddle_layers.runtime.devices.cuda import driver as driver_module
+from paddle_layers.runtime.devices.cuda.compile import CudaDriver, signature
+from paddle_layers.runtime.devices.cuda.driver import DriverCard, card_problem
+from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.testing.ptx import cuda_drivers
 from tests.fake_driver import FakeDriver, Status
 
@@ -84,7 +85,7 @@ def test_a_step_waits_for_the_card_only_where_a_value_is_asked_for(monkeypatch):
         net.backward()
         plan, batch = net.plan("train"), net._running[2]
         driver.calls.clear()
-        batch.write(plan)
+        write_batch(plan, batch)
         plan.forward()
         plan.backward()
         plan.count()

@@ -12,9 +12,9 @@ from rotation import every_architecture
 import paddle_layers as pl
 from paddle_layers.config.training import ComponentSettings
 from paddle_layers.define import registries
-from paddle_layers.runtime.cuda import simulated_device
-from paddle_layers.runtime.elementwise import Updater
-from paddle_layers.runtime.launches import Launch
+from paddle_layers.runtime.devices.cuda import simulated_device
+from paddle_layers.runtime.optimise.updater import Updater
+from paddle_layers.runtime.schedule.launches import Launch
 from paddle_layers.testing.ptx import Ptx
 
 NETWORK = """
@@ -79,7 +79,7 @@ def test_their_kernels_are_machine_code(architecture, monkeypatch):
     for name in registries["optimizer"]:
         train(device, name, "l1", SimpleNamespace(norm=0.3, value=0.1))
         train(device, name, "l2")
-    from paddle_layers.runtime.cuda import launch_driver
+    from paddle_layers.runtime.devices.cuda import launch_driver
 
     drivers = {driver.text: driver for driver in (launch_driver(launch, "float32") for launch in seen)}
     assert {f"{name}_step" for name in registries["optimizer"]} <= {driver.name for driver in drivers.values()}

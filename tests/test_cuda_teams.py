@@ -10,8 +10,8 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define.program import Program
 from paddle_layers.kernels.tuned import tuned_at_every_size
-from paddle_layers.runtime.cuda.teams import teamed
-from paddle_layers.runtime.drivers import Array, Kernel
+from paddle_layers.runtime.devices.cuda.teams import teamed
+from paddle_layers.runtime.generate.drivers import Array, Kernel
 from paddle_layers.testing.ptx import cuda_drivers
 
 TEXT = """

@@ -10,7 +10,7 @@ from paddle_layers.config import loads
 from paddle_layers.kernels.cuda import convolution, products, tiles
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.runtime import Net
-from paddle_layers.runtime.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
+from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
 from paddle_layers.testing.ptx import launches_of
 
 DATA = 'layer {{ name: "x" type: "data" data {{ shape: [{}] }} }}\n'

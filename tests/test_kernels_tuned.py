@@ -61,7 +61,7 @@ def test_a_difference_is_found(dtype, monkeypatch):
 
 @pytest.mark.slow
 def test_same_bits_at_any_number_of_threads(monkeypatch):
-    monkeypatch.setattr("paddle_layers.runtime.table.SERIAL_WORK", 0)
+    monkeypatch.setattr("paddle_layers.runtime.devices.cpu.table.SERIAL_WORK", 0)
     text = """
     layer { name: "x" type: "data" data { shape: [6, 14, 14] } }
     layer { name: "c" type: "conv" input: "x" propagate_down: true

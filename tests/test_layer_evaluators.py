@@ -9,7 +9,7 @@ from references import load_references
 
 import paddle_layers as pl
 from paddle_layers.layers.evaluators import f_measures
-from paddle_layers.runtime.cuda import simulated_device
+from paddle_layers.runtime.devices.cuda import simulated_device
 
 REFERENCES = load_references()
 AUC = """

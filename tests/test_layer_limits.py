@@ -28,7 +28,10 @@ def pointwise() -> Iterator[pytest.param]:
 
 def outputs(definition: LayerDefinition, settings: dict[str, object], x: np.ndarray, dtype: str) -> np.ndarray:
     network = pl.loads(network_text(definition, [pl.Type.dense(len(x))], settings, outputs=["y"]))
-    with pl.Net(network, dtype=dtype) as net, mock.patch("paddle_layers.runtime.feeding.finite", np.ndarray.astype):
+    with (
+        pl.Net(network, dtype=dtype) as net,
+        mock.patch("paddle_layers.runtime.batch.feeding.finite", np.ndarray.astype),
+    ):
         return as_python(lambda: net.forward({"in0": x[None]}))["y"][0]
 
 

@@ -9,8 +9,8 @@ import pytest
 import scipy.sparse
 
 import paddle_layers as pl
-from paddle_layers.runtime.cuda import simulated_device
-from paddle_layers.runtime.table import always_cut
+from paddle_layers.runtime.devices.cpu.table import always_cut
+from paddle_layers.runtime.devices.cuda import simulated_device
 
 LENGTHS = ([3, 0, 5, 1, 2, 5], [2, 2], [7, 1, 0, 4, 4, 9], [1], [0, 0], [])
 

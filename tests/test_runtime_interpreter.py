@@ -8,7 +8,7 @@ from rotation import by_round
 
 import paddle_layers as pl
 from paddle_layers.kernels.tuned import point_functions_only
-from paddle_layers.runtime.interpreter import interpreted, is_interpreted
+from paddle_layers.runtime.devices.cpu.interpreter import interpreted, is_interpreted
 from paddle_layers.testing.cases import cases
 from paddle_layers.testing.results import run
 

@@ -5,7 +5,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.runtime import FeedError, Sequences
-from paddle_layers.runtime.cuda import simulated_device
+from paddle_layers.runtime.devices.cuda import simulated_device
 
 BEST_PARTS = """
 layer { name: "x" type: "data" data { shape: 2 seq_nested_level: 2 } }

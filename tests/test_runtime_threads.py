@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.runtime.cache import load_driver
+from paddle_layers.runtime.generate.cache import load_driver
 
 TEXT = """
 layer { name: "x" type: "data" data { shape: [4] } }

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.runtime.values import Csr
+from paddle_layers.runtime.batch.values import Csr
 
 TEXT = Path(__file__).parent.parent / "docs" / "examples" / "text"
 WORDS, SUBJECTS, H = 92, 4, 1e-5

@@ -8,7 +8,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config.training import ClipSettings, ComponentSettings
 from paddle_layers.define import registries
-from paddle_layers.runtime.elementwise import Updater
+from paddle_layers.runtime.optimise.updater import Updater
 
 NETWORK = """
 layer { name: "x" type: "data" data { shape: [3] } }

@@ -9,7 +9,7 @@ from .drawing import Box, draw
 if TYPE_CHECKING:
     from paddle_layers.config import Network
     from paddle_layers.config.network import Node
-    from paddle_layers.runtime.footprint import Footprint
+    from paddle_layers.runtime.plan.footprint import Footprint
 
 
 def picture(network: Network, costs: Footprint) -> str:

@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Node
-    from paddle_layers.runtime.footprint import Footprint
+    from paddle_layers.runtime.plan.footprint import Footprint
 
 
 @click.command()
@@ -30,7 +30,7 @@ def command(file: str, svg: Path | None, phase: str | None, batch_size: int) -> 
     network = network_of(file)
     if phase is not None:
         network = network.select(phase)
-    from paddle_layers.runtime.footprint import footprint
+    from paddle_layers.runtime.plan.footprint import footprint
 
     costs = footprint(network, batch_size)
     if svg is not None:
@@ -46,7 +46,7 @@ def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from paddle_layers.runtime.room import as_bytes
+    from paddle_layers.runtime.plan.capacity import as_bytes
 
     table = Table(title=network.name or None, title_justify="left", box=None, pad_edge=False, show_footer=True)
     totals = f"total, {batch_size} rows"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from .problems import DataError
 
 if TYPE_CHECKING:
-    from paddle_layers.runtime.values import Csr, Sequences
+    from paddle_layers.runtime.batch.values import Csr, Sequences
 
 Array = NDArray[Any]
 Rows = NDArray[np.int64]
@@ -57,7 +57,7 @@ class SparseColumn:
 
     def take(self, rows: Rows) -> Csr:
         """The sparse rows `rows`."""
-        from paddle_layers.runtime.values import Csr
+        from paddle_layers.runtime.batch.values import Csr
 
         items, starts = gather(self.starts, rows)
         return Csr(starts, self.ids[items], None if self.values is None else self.values[items])
@@ -88,7 +88,7 @@ class SequenceColumn:
 
     def take(self, rows: Rows, change: Callable[[Array, Rows], Array] | None = None) -> Sequences:
         """The sequences `rows`; `change(items, row of every item)` may alter items that are not sparse."""
-        from paddle_layers.runtime.values import Sequences
+        from paddle_layers.runtime.batch.values import Sequences
 
         items, starts = gather(self.starts, rows)
         owners = np.repeat(rows, np.diff(starts))

@@ -1,11 +1,12 @@
 """Running a network: values, plan, kernels, forward and backward."""
 
-from .blocks import DeviceError, DeviceWarning
+from paddle_layers.runtime.batch.values import Csr, FeedError, Sequences
+from paddle_layers.runtime.memory.blocks import DeviceError, DeviceWarning
+from paddle_layers.runtime.memory.parameters import Parameter
+from paddle_layers.runtime.memory.tensorfiles import SaveError, WeightsError
+from paddle_layers.runtime.memory.weights import LoadReport
+
 from .net import Net
-from .parameters import Parameter
-from .tensorfiles import SaveError, WeightsError
-from .values import Csr, FeedError, Sequences
-from .weights import LoadReport
 
 __all__ = [
     "Csr",

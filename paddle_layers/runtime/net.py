@@ -12,30 +12,28 @@ from typing import TYPE_CHECKING, Any, Self
 from numpy.typing import NDArray
 
 from paddle_layers.define import State
+from paddle_layers.runtime.batch.feeding import Batch, check_gradient
+from paddle_layers.runtime.batch.own_rows import OutgrownError, make_late_rows
+from paddle_layers.runtime.batch.reshaping import changed_types, extra_ids, rebuilt
+from paddle_layers.runtime.batch.values import Sequences
+from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
+from paddle_layers.runtime.devices.protocol import Device, Progress
+from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.memory.parameters import Parameter, ParameterSet
+from paddle_layers.runtime.memory.weights import LoadReport, load_weights, save_weights
+from paddle_layers.runtime.plan.capacity import check_room
+from paddle_layers.runtime.plan.losses import LossSum, loss_sums, total_loss
+from paddle_layers.runtime.plan.phase import Phase, Planning, Seeds
+from paddle_layers.runtime.plan.plan import Plan
+from paddle_layers.runtime.plan.statistics import Statistics
+from paddle_layers.runtime.schedule.row_gradients import catch_up, mark_row_gradients, row_reads
 
-from .building import build_graph
-from .device_protocol import Device, Progress
 from .devices import open_device
-from .feeding import Batch, check_gradient
-from .index_arrays import write_batch, write_used_ids
 from .locking import one_at_a_time
-from .losses import LossSum, loss_sums, total_loss
-from .own_rows import OutgrownError, make_late_rows
-from .parameters import Parameter, ParameterSet
-from .plan import Plan
-from .reshaping import changed_types, extra_ids, rebuilt
-from .room import check_room
-from .rows import catch_up, mark_row_gradients, row_reads
-from .schedule import Schedule
-from .statistics import Statistics
-from .value import Value
-from .values import Sequences
-from .weights import LoadReport, load_weights, save_weights
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
 
-Seeds = tuple[tuple[str, float | None], ...]
 log = logging.getLogger("paddle_layers")
 
 
@@ -72,14 +70,16 @@ class Net:
         self._progress, self._keep = progress, tuple(keep)
         self.lock = threading.RLock()
         self.arena = ParameterSet(dtype)
-        self._networks = {phase: network.select(phase, level, stages) for phase in ("train", "test")}
-        self._graphs = {phase: build_graph(chosen, self.arena, {}) for phase, chosen in self._networks.items()}
-        mark_row_gradients(self._graphs.values())
-        self._row_reads = {phase: row_reads(graph) for phase, graph in self._graphs.items()}
-        self.arena.allocate(seed, self.target)
-        self._plans: dict[tuple[str, Seeds], Plan] = {}
         self._statistics = Statistics(self.target)
-        self._running: tuple[str, Plan, Batch] | None = None
+        planning = Planning(self.target, dtype, self._keep, self._statistics, progress)
+        self._phases = {
+            name: Phase(name, network.select(name, level, stages), self.arena, planning) for name in ("train", "test")
+        }
+        graphs = [phase.graph for phase in self._phases.values()]
+        mark_row_gradients(graphs)
+        self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
+        self.arena.allocate(seed, self.target)
+        self._running: tuple[Phase, Plan, Batch] | None = None
         self._runner = threading.current_thread()
         """The thread that made the last forward pass."""
         self._rows: tuple[object, ...] = ()
@@ -114,11 +114,11 @@ class Net:
     def loss_sums(self) -> dict[str, LossSum]:
         """The costs of the last forward pass by name, added up: what the loss over several batches is made of."""
         phase, plan, _ = self._last_pass("is no loss")
-        return loss_sums(self._graphs[phase], plan)
+        return loss_sums(phase.graph, plan)
 
     def memory(self, phase: str) -> int:
         """Bytes of the buffers that the plans of a phase hold now; parameters are not counted."""
-        return sum(plan.nbytes for (planned, _), plan in self._plans.items() if planned == phase)
+        return self._phases[phase].nbytes
 
     def capacities(self) -> dict[str, list[int]]:
         """Rows that the buffers of each phase have room for; they grow with the batches.
@@ -126,17 +126,15 @@ class Net:
         Which kernel runs may depend on them, and so may the last bit of a result: a training that goes on has to
         start with those it had.
         """
-        return {phase: [domain.capacity for domain in graph.domains] for phase, graph in self._graphs.items()}
+        return {name: phase.capacities for name, phase in self._phases.items()}
 
     @one_at_a_time
     def reserve(self, capacities: Mapping[str, Sequence[int]]) -> None:
         """Give the buffers the room that `capacities()` told."""
-        for phase, graph in self._graphs.items():
-            domains = graph.domains
-            if [domain.capacity for domain in domains] != list(capacities[phase]):
-                for domain, rows in zip(domains, capacities[phase], strict=True):
-                    domain.capacity = rows
-                self._forget_all(phase)
+        for name, phase in self._phases.items():
+            if phase.capacities != list(capacities[name]):
+                phase.capacities = list(capacities[name])
+                self._forget(phase)
 
     # ---- running
 
@@ -147,41 +145,40 @@ class Net:
         Gives the outputs that no layer reads, as arrays (`Sequences` for values in sequences). `step` decides the
         random numbers of layers such as dropout; without it, steps are counted. Raises `FeedError`.
         """
-        if phase not in self._graphs:
+        if phase not in self._phases:
             raise ValueError(f'phase is {phase!r}, must be "train" or "test"')
-        self._adapt(phase, feeds)
-        graph = self._graphs[phase]
-        batch = Batch(graph, feeds, extra_ids(graph), self.dtype)
-        if batch.apply_rows(graph):
-            self._forget(phase)
+        chosen = self._phases[phase]
+        self._adapt(chosen, feeds)
+        batch = Batch(chosen.graph, feeds, extra_ids(chosen.graph), self.dtype)
+        if batch.apply_rows(chosen.graph):
+            self._grow(chosen)
         if phase == "train":
             self._step = self._step + 1 if step is None else step
-        plan = self._run_first(phase, batch)
+        plan = self._run_first(chosen, batch)
         plan.count()
         self._statistics.note(plan.stats)
-        return {
-            name: self._read(plan, graph.values[name]) for name in self._networks[phase].outputs if name in plan.values
-        }
+        values = chosen.graph.values
+        return {name: self._read(plan, values[name]) for name in chosen.network.outputs if name in plan.values}
 
-    def _run_first(self, phase: str, batch: Batch) -> Plan:
+    def _run_first(self, phase: Phase, batch: Batch) -> Plan:
         """The forward pass; once more with larger buffers where rows made in its middle outgrow those there are."""
-        kept = self._copy_states() if any(made.late for made in self._graphs[phase].own_rows) else {}
+        kept = self._copy_states() if any(made.late for made in phase.graph.own_rows) else {}
         while True:
-            plan = self._plan(phase, self._usual_seeds(phase))
+            plan = phase.plan(self._usual_seeds(phase))
             try:
                 self._run(phase, plan, batch)
             except OutgrownError:
                 self._restore(kept)
-                self._forget(phase)
+                self._grow(phase)
             else:
                 return plan
 
-    def _run(self, phase: str, plan: Plan, batch: Batch) -> None:
-        rows = (plan, *(domain.rows for domain in self._graphs[phase].domains))
-        if rows != self._rows or self._graphs[phase].groups:  # steps differ by the lengths of the sequences
+    def _run(self, phase: Phase, plan: Plan, batch: Batch) -> None:
+        rows = (plan, *(domain.rows for domain in phase.graph.domains))
+        if rows != self._rows or phase.graph.groups:  # steps differ by the lengths of the sequences
             plan.set_rows()
             self._rows = rows
-        catch_up(self._row_reads[phase], batch.ids)
+        catch_up(self._row_reads[phase.name], batch.ids)
         write_batch(plan, batch)
         plan.set_keys(self._key)
         self._running = None
@@ -189,7 +186,7 @@ class Net:
         self._running, self._loss, self._consumed = (phase, plan, batch), None, False
         self._runner = threading.current_thread()
 
-    def _last_pass(self, missing: str) -> tuple[str, Plan, Batch]:
+    def _last_pass(self, missing: str) -> tuple[Phase, Plan, Batch]:
         """The last forward pass. Raises `RuntimeError` when there is none, or when another thread has made it."""
         if self._running is None:
             raise RuntimeError(f"there {missing} before the first forward pass")
@@ -206,18 +203,17 @@ class Net:
         Gradients of parameters are overwritten, not added up. Raises `RuntimeError` before a forward pass in the
         phase train, `FeedError` for gradients that don't fit.
         """
-        if self._running is None or self._running[0] != "train":
+        if self._running is None or self._running[0].name != "train":
             raise RuntimeError('backward needs a forward pass with phase="train" before it')
         phase, plan, batch = self._last_pass("is nothing to go back from")
         given: dict[str, NDArray[Any]] = {}
-        graph = self._graphs[phase]
-        seeds: Seeds = tuple(graph.losses.items())
+        graph, seeds = phase.graph, phase.loss_seeds()
         if gradients is not None:
             given = {name: check_gradient(graph, name, array, self.dtype) for name, array in gradients.items()}
             seeds = tuple((name, None) for name in sorted(gradients))
         elif not seeds:
             raise RuntimeError("the network has no loss: give the gradients of its outputs, backward(gradients={...})")
-        wanted = self._plan(phase, seeds)
+        wanted = phase.plan(seeds)
         if wanted is not plan or self._consumed:
             self._run_again(phase, wanted, batch)
         for name, array in given.items():
@@ -229,7 +225,7 @@ class Net:
             rows.parameter.row_gradient = rows
         self._consumed = True
 
-    def _run_again(self, phase: str, plan: Plan, batch: Batch) -> None:
+    def _run_again(self, phase: Phase, plan: Plan, batch: Batch) -> None:
         """The forward pass of the same batch once more: a backward pass reuses the memory of what it has read."""
         kept = self._copy_states()
         self._run(phase, plan, batch)
@@ -251,15 +247,15 @@ class Net:
         phase, plan, _ = self._last_pass("are no gradients")
         if name not in plan.gradients:
             raise KeyError(f"`{name}` has no gradient")
-        return self._shaped(plan.read(plan.gradients[name]), self._graphs[phase].values[name]).copy()
+        return self._shaped(plan.read(plan.gradients[name]), phase.graph.values[name]).copy()
 
     @one_at_a_time
     def value(self, name: str) -> Any:
         """An output of the last forward pass, or a value named in `keep`."""
         phase, plan, _ = self._last_pass("are no values")
-        if name not in {*self._networks[phase].outputs, *self._keep, *self._graphs[phase].feeds}:
+        if name not in {*phase.network.outputs, *self._keep, *phase.graph.feeds}:
             raise KeyError(f"`{name}` is not kept; write Net(network, keep=[{name!r}])")
-        return self._read(plan, self._graphs[phase].values[name])
+        return self._read(plan, phase.graph.values[name])
 
     def _read(self, plan: Plan, value: Value) -> Any:
         data = self._shaped(plan.read(plan.values[value.name]), value).copy()
@@ -316,67 +312,46 @@ class Net:
     @one_at_a_time
     def plan(self, phase: str) -> Plan:
         """The plan that the next batch of a phase uses, for tools that look at memory or kernels."""
-        return self._plan(phase, self._usual_seeds(phase))
+        return self._phases[phase].plan(self._usual_seeds(self._phases[phase]))
 
-    def _usual_seeds(self, phase: str) -> Seeds:
-        if phase != "train":
-            return ()
-        if self._running is not None and self._running[0] == "train":
-            for (planned, seeds), plan in self._plans.items():
-                if planned == phase and plan is self._running[1]:
-                    return seeds
-        losses = self._graphs[phase].losses
-        return tuple(losses.items())
-
-    def _plan(self, phase: str, seeds: Seeds) -> Plan:
-        plan = self._plans.get((phase, seeds))
-        if plan is None:
-            schedule = self._schedule(phase, seeds)
-            counting = self._statistics.launches(schedule.stats)
-            plan = Plan(self._graphs[phase], schedule, self.target, counting=counting, progress=self._progress)
-            self._plans[phase, seeds] = plan
-            self._rows = ()
-        return plan
-
-    def _schedule(self, phase: str, seeds: Seeds) -> Schedule:
-        graph = self._graphs[phase]
-        keep = [n for n in (*self._networks[phase].outputs, *self._keep, *graph.losses) if n in graph.values]
-        return Schedule(graph, self.dtype, training=phase == "train", seeds=dict(seeds), keep=keep, device=self.device)
+    def _usual_seeds(self, phase: Phase) -> Seeds:
+        """Those of the last pass, if it was of this phase: a plan for given gradients is used again."""
+        running = phase.seeds_of(self._running[1]) if self._running is not None else None
+        return phase.loss_seeds() if running is None else running
 
     def _reserve(self, batch_size: int) -> None:
         """Plan both phases; what they need is compiled in one go, so that the progress counts it together."""
         schedules = []
-        for phase, graph in self._graphs.items():
-            for domain in graph.domains:
+        for phase in self._phases.values():
+            for domain in phase.graph.domains:
                 domain.reserve(batch_size)
-            schedules.append(self._schedule(phase, self._usual_seeds(phase)))
+            schedules.append(phase.schedule(phase.loss_seeds()))
         check_room(self.target, schedules)
         launches = [launch for schedule in schedules for launch in (*schedule.forward, *schedule.backward)]
         self.target.compile(launches, self.dtype, self._progress)
-        for phase in self._graphs:
-            self._plan(phase, self._usual_seeds(phase))
+        for phase in self._phases.values():
+            phase.plan(phase.loss_seeds())
 
-    def _forget(self, phase: str) -> None:
-        running = self._usual_seeds(phase)
-        self._plans = {key: plan for key, plan in self._plans.items() if key[0] != phase}
-        if self._running is not None and self._running[0] == phase:
+    def _grow(self, phase: Phase) -> None:
+        """Plan anew for the capacities that the domains have now."""
+        seeds = self._usual_seeds(phase)
+        self._forget(phase)
+        phase.plan(seeds)
+
+    def _forget(self, phase: Phase) -> None:
+        phase.forget()
+        self._rows = ()
+        if self._running is not None and self._running[0] is phase:
             self._running = None
-        if running:
-            self._plan(phase, running)
 
-    def _adapt(self, phase: str, feeds: Mapping[str, Any]) -> None:
+    def _adapt(self, phase: Phase, feeds: Mapping[str, Any]) -> None:
         """Bind the graph anew when dense feeds have other sizes than before. Raises `FeedError` with the reason."""
-        changed = changed_types(self._graphs[phase], feeds)
+        changed = changed_types(phase.graph, feeds)
         if changed:
-            self._graphs[phase] = rebuilt(self._graphs[phase], changed, self._networks[phase], self.arena)
-            self._forget_all(phase)
+            phase.graph = rebuilt(phase.graph, changed, phase.network, self.arena)
+            self._forget(phase)
             sizes = ", ".join(f"`{name}` is {type_}" for name, type_ in changed.items())
             log.info("planned anew: %s", sizes)
-
-    def _forget_all(self, phase: str) -> None:
-        self._plans = {key: plan for key, plan in self._plans.items() if key[0] != phase}
-        if self._running is not None and self._running[0] == phase:
-            self._running = None
 
     def _key(self, op: str) -> int:
         low = zlib.crc32(f"{self.seed}/{self._step}".encode())
@@ -391,7 +366,8 @@ class Net:
     @one_at_a_time
     def close(self) -> None:
         """Free everything."""
-        self._plans.clear()
+        for phase in self._phases.values():
+            phase.forget()
         self._running = None
         self.arena = ParameterSet(self.dtype)
 

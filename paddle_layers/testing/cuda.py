@@ -22,7 +22,7 @@ NEEDS_CUDA = "CUDA kernels were not checked; `pip install 'paddle-layers[cuda]'`
 
 def has_cuda() -> bool:
     """Whether kernels can be compiled for cards and simulated."""
-    from paddle_layers.runtime.cuda import can_compile
+    from paddle_layers.runtime.devices.cuda import can_compile
 
     return can_compile()
 
@@ -45,7 +45,7 @@ def check_cuda(case: Case) -> Verdicts:
 
 
 def _simulated(case: Case) -> Verdicts:
-    from paddle_layers.runtime.cuda import simulated_device
+    from paddle_layers.runtime.devices.cuda import simulated_device
 
     expected, _ = as_python(partial(run, case, "float32"))
     for form, kernels in list(FORMS.items())[: 1 if case.definition.is_composite else None]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paddle_layers.runtime.interpreter import is_interpreted
-from paddle_layers.runtime.table import always_cut
+from paddle_layers.runtime.devices.cpu.interpreter import is_interpreted
+from paddle_layers.runtime.devices.cpu.table import always_cut
 
 from .cases import Case
 from .comparing import Verdicts, same_bits

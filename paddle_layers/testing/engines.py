@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TypeVar
 
 from paddle_layers.kernels.tuned import point_functions_only
-from paddle_layers.runtime.interpreter import interpreted
+from paddle_layers.runtime.devices.cpu.interpreter import interpreted
 
 T = TypeVar("T")
 

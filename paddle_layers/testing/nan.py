@@ -42,7 +42,7 @@ class _Replaced:
         if value is not None:
             changed.flat[self.index] = value
         self.trial.arrays[self.place] = changed
-        with mock.patch("paddle_layers.runtime.feeding.finite", np.ndarray.astype):  # it refuses NaN
+        with mock.patch("paddle_layers.runtime.batch.feeding.finite", np.ndarray.astype):  # it refuses NaN
             found = self.trial.forward()
         self.trial.arrays[self.place] = self.rows
         return {name: found[name] for name in self.trial.case.outputs if found[name].dtype.kind == "f"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_layers.runtime.device_protocol import Device
+from paddle_layers.runtime.devices.protocol import Device
 
 from .cases import Case
 from .trial import Results, Trial

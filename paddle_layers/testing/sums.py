@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from paddle_layers.runtime.losses import LossSum, total_loss
+from paddle_layers.runtime.plan.losses import LossSum, total_loss
 
 from .cases import Case
 from .comparing import Array, Verdicts, close

@@ -12,11 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime import Sequences
-from paddle_layers.runtime.addresses import array_at
-from paddle_layers.runtime.arguments import Ref
-from paddle_layers.runtime.buffers import Storage
-from paddle_layers.runtime.device_protocol import Device
-from paddle_layers.runtime.plan import Plan
+from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.memory.addresses import array_at
+from paddle_layers.runtime.plan.plan import Plan
+from paddle_layers.runtime.schedule.arguments import Ref
+from paddle_layers.runtime.schedule.buffers import Storage
 
 from .cases import Case
 
@@ -181,7 +181,7 @@ class Trial:
 
 def guarded() -> contextlib.AbstractContextManager[object]:
     """Within it, plans give every buffer memory of its own, with a guard zone on either side."""
-    return mock.patch("paddle_layers.runtime.plan.place", _place_apart)
+    return mock.patch("paddle_layers.runtime.plan.plan.place", _place_apart)
 
 
 def _place_apart(storages: Sequence[Storage]) -> int:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.elementwise import PENDING
-from paddle_layers.runtime.tensorfiles import WeightsError, read_tensors, save_error, write_file, write_tensors
+from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_tensors, save_error, write_file, write_tensors
+from paddle_layers.runtime.optimise.updater import PENDING
 
 from .problems import TrainingError
 

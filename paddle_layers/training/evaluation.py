@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from paddle_layers.data import Batches
-from paddle_layers.runtime.losses import LossSum, total_loss
+from paddle_layers.runtime.plan.losses import LossSum, total_loss
 
 from .runs import take_statistics
 

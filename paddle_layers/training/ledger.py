@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paddle_layers.runtime.tensorfiles import write_file
+from paddle_layers.runtime.memory.tensorfiles import write_file
 
 from .curves import picture
 from .records import COLUMNS, Records

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from paddle_layers.define import LayerDefinition, Type
     from paddle_layers.define.elementwise import Elementwise
     from paddle_layers.runtime import Net
-    from paddle_layers.runtime.elementwise import Updater
+    from paddle_layers.runtime.optimise.updater import Updater
 
 
 @dataclass
@@ -161,7 +161,7 @@ def _make_net(
 ) -> tuple[Net, Updater]:
     """The net for at most `rows` rows a batch, and what updates its parameters. Kernels are compiled here."""
     from paddle_layers.runtime import Net
-    from paddle_layers.runtime.elementwise import Updater
+    from paddle_layers.runtime.optimise.updater import Updater
 
     net = Net(
         training.network,

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from paddle_layers.runtime.tensorfiles import save_error, write_file
+from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
 
 COLUMNS = ("step", "epoch", "phase", "loss", "rate", "seconds")
 

@@ -19,7 +19,7 @@ import numpy as np
 import paddle_layers as pl
 from paddle_layers.define import registries
 from paddle_layers.runtime import Csr
-from paddle_layers.runtime.elementwise import Updater
+from paddle_layers.runtime.optimise.updater import Updater
 
 from .bench_kernels import set_threads
 from .timing import Timed, compare

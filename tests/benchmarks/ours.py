@@ -11,7 +11,7 @@ import numpy as np
 
 import paddle_layers as pl
 from paddle_layers.define import registries
-from paddle_layers.runtime.elementwise import Updater
+from paddle_layers.runtime.optimise.updater import Updater
 
 from .workloads import Workload
 

@@ -8,7 +8,7 @@ import re
 import numpy as np
 
 import paddle_layers as pl
-from paddle_layers.runtime.footprint import footprint
+from paddle_layers.runtime.plan.footprint import footprint
 from tests.benchmarks import networks
 from tests.benchmarks.workloads import Workload
 
@@ -74,7 +74,7 @@ def warm(device: str) -> None:
 
 def free_bytes() -> int:
     """Bytes that the card has left."""
-    from paddle_layers.runtime.cuda import open_cuda
+    from paddle_layers.runtime.devices.cuda import open_cuda
 
     return open_cuda().free_bytes()
 

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from paddle_layers.define import Definition, LayerDefinition
 from paddle_layers.kernels.tuned import point_functions_only
-from paddle_layers.runtime.interpreter import interpreted
+from paddle_layers.runtime.devices.cpu.interpreter import interpreted
 from paddle_layers.testing import PROPERTIES
 from paddle_layers.testing.cases import Case, in_phases
 from paddle_layers.testing.generated import chosen

@@ -12,7 +12,7 @@ from unittest import mock
 
 from paddle_layers.define import Definition
 from paddle_layers.define.program import Program
-from paddle_layers.runtime.specialise import helper_programs
+from paddle_layers.runtime.generate.specialise import helper_programs
 
 from .sources import Mutant, Source
 

@@ -1,0 +1,1 @@
+"""Everything that a batch brings: values, rows, starts, steps."""

@@ -1,0 +1,176 @@
+"""Check what is fed and bring it into the plan's buffers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define import Type
+from paddle_layers.define.errors import suggestion
+from paddle_layers.runtime.graph.domains import Domain
+from paddle_layers.runtime.graph.graph import Graph
+from paddle_layers.runtime.graph.value import Value
+
+from .own_rows import check_equal_rows, make_early_rows
+from .rows import BatchRows
+from .values import Csr, FeedError, Sequences, as_csr, as_sequences, too_large
+
+Ints = NDArray[np.int64]
+
+
+class Batch(BatchRows):
+    """Checked feeds of one step."""
+
+    def __init__(
+        self, graph: Graph, feeds: Mapping[str, Any], extra_ids: Mapping[str, frozenset[int]], dtype: str
+    ) -> None:
+        super().__init__()
+        self._samples, self._dtype = graph.samples, dtype
+        self._first = ""
+        for name in feeds:
+            if name not in graph.feeds:
+                known = ", ".join(f"`{n}`" for n in graph.feeds)
+                raise FeedError(f"`{name}` is no data layer{suggestion(name, graph.feeds)} There are {known}.")
+        for name, value in graph.feeds.items():
+            if name not in feeds:
+                raise FeedError(f"data layer `{name}` ({value.type}) is not fed")
+            try:
+                self._take(value, feeds[name], extra_ids.get(name, frozenset()))
+            except FeedError as error:
+                raise FeedError(f"feed `{name}` {error}") from None
+        self.starts[graph.samples, graph.samples] = np.arange(self.rows.get(graph.samples, 0) + 1)
+        make_early_rows(self, graph)
+        for layer, first, second in graph.equal_rows:
+            check_equal_rows(self, layer, first, second)
+
+    def apply_rows(self, graph: Graph) -> bool:
+        """Tell the domains how many rows they have. True when a capacity grew."""
+        for group in graph.groups:
+            group.layout = self.layouts[group]
+        grown = [d.reserve(self.rows[d]) for d in graph.domains]
+        return any(grown)
+
+    def ids(self, name: str) -> Ints:
+        """The ids of a feed of ids or of sparse rows."""
+        given = self.arrays[name]
+        return given.id if isinstance(given, Csr) else given
+
+    def _take(self, value: Value, given: Any, extra: frozenset[int]) -> None:
+        given = as_sequences(given, value.type.level, sparse=value.entries is not None)
+        rows: Any = given
+        if isinstance(given, Sequences):
+            if given.level != value.type.level:
+                raise FeedError(f"is nested {given.level} deep, but the data layer is {value.type}")
+            rows = given.data
+        array = _checked(value.type, rows, extra, self._dtype)
+        if isinstance(given, Sequences):
+            self._sequences(value.domain, given, len(array))
+        self._set(value.domain if value.type.level else self._samples, len(array), value.name)
+        if isinstance(array, Csr):
+            assert value.entries is not None
+            self.rows[value.entries] = len(array.id)
+        self.arrays[value.name] = array
+
+    def _sequences(self, leaf: Domain, given: Sequences, count: int) -> None:
+        outer = _checked_starts(given.starts, None if given.sub_starts is not None else count)
+        chain = leaf.ancestors()
+        if given.sub_starts is None:
+            self.starts[leaf, chain[0]] = outer
+        else:
+            inner = _checked_starts(given.sub_starts, count)
+            if outer[-1] != len(inner) - 1:
+                raise FeedError(f"has {len(inner) - 1} sub-sequences, but its starts end with {outer[-1]}")
+            self.starts[leaf, chain[0]] = inner
+            self.starts[chain[0], chain[1]] = outer
+            self.starts[leaf, chain[1]] = inner[outer]
+            self.rows[chain[0]] = len(inner) - 1
+        self._set(self._samples, len(outer) - 1, leaf.name)
+
+    def _set(self, domain: Domain, rows: int, name: str) -> None:
+        known = self.rows.setdefault(domain, rows)
+        if domain is self._samples:
+            if known != rows:
+                raise FeedError(f"has {rows} samples, but {self._first} has {known}")
+            self._first = self._first or f"`{name}`"
+
+
+def _checked_starts(starts: Any, total: int | None) -> Ints:
+    array = np.asarray(starts)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) < 1:
+        raise FeedError("has starts that are no list of whole numbers")
+    if array[0] != 0 or np.any(np.diff(array.astype(np.int64)) < 0) or (total is not None and array[-1] != total):
+        raise FeedError(f"has starts that don't begin with 0, fall, or don't end with the number of rows ({total})")
+    return array.astype(np.int64)
+
+
+def check_gradient(graph: Graph, name: str, given: Any, dtype: str) -> NDArray[Any]:
+    """A gradient that the caller gives for an output. Raises `FeedError` when it does not fit the last batch."""
+    value = graph.values.get(name)
+    if value is None or value.type.kind != "DENSE":
+        raise FeedError(f"`{name}` is no dense output of the network")
+    array = np.asarray(given.data if isinstance(given, Sequences) else given)
+    shape = (value.domain.rows, *value.type.dims)
+    if array.shape != shape:
+        raise FeedError(f"the gradient of `{name}` has the shape {array.shape}; it takes {shape}")
+    if problem := too_large(array, dtype):
+        raise FeedError(f"the gradient of `{name}` {problem}")
+    return array
+
+
+def _checked(type_: Type, rows: Any, extra: frozenset[int], dtype: str) -> Any:
+    if type_.kind in ("SPARSE", "SPARSE_INT"):
+        return _checked_csr(type_, as_csr(rows), dtype)
+    array = np.asarray(rows)
+    if array.shape == (0,):  # a list without rows does not say what they would be
+        array = np.zeros((0, *type_.dims), np.int64)
+    if type_.kind == "INT":
+        return _checked_ids(array, type_.size, extra)
+    if array.dtype.kind not in "fiub":
+        raise FeedError(f"has the data type {array.dtype}; it takes real numbers")
+    if array.ndim == 0 or array.shape[1:] != type_.dims:
+        flat = type_.dims == () and array.ndim == 2 and array.shape[1] == 1
+        if not flat:
+            wanted = ", ".join(["rows", *map(str, type_.dims)])
+            raise FeedError(f"has the shape {array.shape}; it takes ({wanted})")
+    return finite(array, dtype) if array.dtype.kind == "f" else array
+
+
+def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
+    """The numbers in the precision of the network, if all of them are numbers there."""
+    with np.errstate(over="ignore"):
+        converted = array.astype(dtype, copy=False)
+    if np.isfinite(converted).all():
+        return converted
+    if np.isfinite(array).all():
+        raise FeedError(str(too_large(array, dtype)))
+    place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    raise FeedError(f"holds {array[place]} in row {place[0]}, at {place}")
+
+
+def _checked_ids(array: NDArray[Any], size: int, extra: frozenset[int]) -> NDArray[Any]:
+    if array.dtype.kind not in "iu" and array.size:
+        raise FeedError(f"has the data type {array.dtype}; ids are whole numbers")
+    if array.ndim != 1 and array.size != len(array):
+        raise FeedError(f"has the shape {array.shape}; ids are one in a row: (rows,)")
+    array = array.reshape(-1)
+    if array.size and (array.min() < 0 or array.max() >= size):
+        wrong = np.flatnonzero(((array < 0) | (array >= size)) & ~np.isin(array, list(extra)))
+        if len(wrong):
+            raise FeedError(f"holds the id {array[wrong[0]]} in row {wrong[0]}; ids are 0 to {size - 1}")
+    return array
+
+
+def _checked_csr(type_: Type, rows: Csr, dtype: str) -> Csr:
+    start = _checked_starts(rows.start, len(rows.id))
+    ids = _checked_ids(np.asarray(rows.id), type_.size, frozenset())
+    if type_.kind == "SPARSE":
+        if rows.value is None and len(ids):
+            raise FeedError("has no values; the data layer is sparse with values")
+        value = np.zeros(0) if rows.value is None else np.asarray(rows.value)
+        if value.shape != ids.shape:
+            raise FeedError("needs one value for every entry")
+        return Csr(start, ids, finite(value, dtype))
+    return Csr(start, ids, np.ones(0))

@@ -1,0 +1,137 @@
+"""Rows that operations make for their outputs: their starts follow from starts, and from values fed or computed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.graph.domains import Domain
+from paddle_layers.runtime.graph.graph import Graph, Op, OwnRows
+from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.plan.plan import Plan
+
+from .rows import BatchRows
+from .step_layouts import lay_out, stand_by
+from .values import FeedError
+from .writing import write_made_rows
+
+Array = NDArray[Any]
+
+
+class OutgrownError(Exception):
+    """Rows made in the middle of a pass need larger buffers than the plan has; the domains know how large."""
+
+
+def make_early_rows(batch: BatchRows, graph: Graph) -> None:
+    """Rows that follow from what is fed; of others, a guess: none of the rows that are given is taken twice."""
+    for made in graph.made_rows:
+        if made.late and isinstance(made, OwnRows):
+            given = [batch.rows[domain] for domain in {value.domain for value in made.op.inputs}]
+            batch.rows |= {domain: max(given) for domain in made.domains}
+        elif isinstance(made, OwnRows):
+            _make_rows(batch, graph, made, _fed(batch, made))
+        elif made.late:
+            stand_by(made, batch)
+        else:
+            lay_out(made, batch)
+
+
+def make_late_rows(batch: BatchRows, made: OwnRows, plan: Plan) -> None:
+    """Rows that follow from values computed so far in a pass. Raises `OutgrownError`, `FeedError`."""
+    values = {name: _read(batch, plan, value) for name, value in made.values.items()}
+    _make_rows(batch, plan.graph, made, values)
+    new = [*made.domains, *_make_following_rows(batch, plan.graph, made)]
+    for layer, first, second in plan.graph.equal_rows:
+        if first in new or second in new:
+            check_equal_rows(batch, layer, first, second)
+    grown = [domain.reserve(batch.rows[domain]) for domain in new]
+    if any(grown):
+        raise OutgrownError
+    write_made_rows(plan, batch, new)
+
+
+def _make_following_rows(batch: BatchRows, graph: Graph, first: OwnRows) -> list[Domain]:
+    """Make the rows, and the steps of recurrent groups, that wait for nothing but the starts of rows just made."""
+    new: list[Domain] = []
+    for made in graph.made_rows[graph.made_rows.index(first) + 1 :]:
+        waits = isinstance(made, OwnRows) and made.computed
+        if not made.late or waits or not made.is_ready(batch.starts):
+            continue
+        if isinstance(made, OwnRows):
+            _make_rows(batch, graph, made, _fed(batch, made))
+        else:
+            lay_out(made, batch)
+            made.layout = batch.layouts[made]
+        new += made.domains
+    return new
+
+
+def _fed(batch: BatchRows, made: OwnRows) -> dict[str, Array]:
+    return {name: batch.arrays[value.name] for name, value in made.values.items()}
+
+
+def _read(batch: BatchRows, plan: Plan, value: Value) -> Array:
+    """The rows of a value in the middle of a pass; a device is waited for."""
+    if value.name in batch.arrays:
+        return np.asarray(batch.arrays[value.name])
+    return plan.read(plan.values[value.name]).reshape(value.domain.rows, *value.type.dims)
+
+
+def _make_rows(batch: BatchRows, graph: Graph, made: OwnRows, values: Mapping[str, Array]) -> None:
+    """Take the starts that the definition's function gives."""
+    op = made.op
+    for layer, first, second in graph.equal_rows:
+        if layer == op.name:
+            check_equal_rows(batch, layer, first, second)
+    given: dict[str, Any] = {**op.attributes, **op.binding.sizes, **dict.fromkeys(op.layer.inputs)}
+    given |= {f"{row}_start": batch.starts[leaf, group] for row, (leaf, group) in made.groups.items()}
+    given |= {name: _checked(batch, op, name, array) for name, array in values.items()}
+    try:
+        found = op.layer.hooks["starts"](**{name: given[name] for name in op.layer.hook_names["starts"]})
+    except ValueError as error:
+        raise FeedError(f"layer `{op.name}`: {error}") from None
+    for domain, begin in zip(made.domains, found if isinstance(found, tuple) else (found,), strict=True):
+        inner, *outer = domain.ancestors()
+        own = batch.starts[domain, inner] = np.asarray(begin, np.int64)
+        for group in outer:
+            batch.starts[domain, group] = own[batch.starts[inner, group]]
+        batch.rows[domain] = int(own[-1])
+
+
+def _checked(batch: BatchRows, op: Op, name: str, array: Array) -> Array:
+    """Places in sequences as whole numbers. Raises `FeedError` for one that its sequence does not have."""
+    row = op.layer.inputs[name].places
+    if row is None:
+        return array
+    lengths = np.diff(batch.starts[op.rows[row], op.group_of(row)])
+    wrong = (array != np.floor(array)) | (array < -1) | (array >= lengths[:, None])
+    if wrong.any():
+        sequence, place = np.argwhere(wrong)[0]
+        last = lengths[sequence] - 1
+        there = f"has the places 0 to {last}; -1 ends a list of places" if last >= 0 else "is empty; -1 is no place"
+        holds = f"`{name}` holds {array[sequence, place]:g} for sequence {sequence}"
+        raise FeedError(f"layer `{op.name}`: {holds}, which {there}")
+    return array.astype(np.int64)
+
+
+def check_equal_rows(batch: BatchRows, layer: str, first: Domain, second: Domain) -> None:
+    """Raise `FeedError` where rows or sequences that a layer combines differ; late rows are looked at when made."""
+    late = [domain for domain in (first, second) if domain.late]
+    if any((domain, domain.parent or domain) not in batch.starts for domain in late):
+        return
+    if batch.rows[first] != batch.rows[second]:
+        raise FeedError(
+            f"layer `{layer}` needs equal rows: {first.name} has {batch.rows[first]}, "
+            f"{second.name} has {batch.rows[second]}"
+        )
+    for one, two in zip(first.ancestors(), second.ancestors(), strict=True):
+        a, b = batch.starts.get((first, one)), batch.starts.get((second, two))
+        if a is not None and b is not None and not np.array_equal(a, b):
+            place = int(np.flatnonzero(a != b)[0]) if len(a) == len(b) else min(len(a), len(b))
+            raise FeedError(
+                f"layer `{layer}` needs equal sequences: those of {first.name} and of {second.name} differ "
+                f"from sequence {max(place - 1, 0)} on"
+            )

@@ -1,0 +1,109 @@
+"""The steps of recurrent groups for the sequences of a batch: which rows run in which step."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.graph.steps import Copies, Layout, SparseRows, Steps
+
+from .rows import BatchRows
+from .values import Csr
+
+Ints = NDArray[np.int64]
+
+
+def stand_by(steps: Steps, batch: BatchRows) -> None:
+    """Have no steps until the starts are known; how many rows there will be is a guess."""
+    parts = 1 if steps.outer is None else len(batch.layouts[steps.outer].first)
+    nothing = np.zeros(0, np.int64)
+    batch.layouts[steps] = _layout(nothing, nothing, np.zeros(parts + 1, np.int64), batch.starts)
+    items, sequences = batch.rows[steps.items], batch.rows[steps.sequences]
+    batch.rows |= dict.fromkeys(steps.domains, items)
+    batch.rows |= {steps.longest_first: sequences, steps.opening: sequences}
+    if steps.leaf is not None:
+        batch.rows[steps.leaf_rows] = batch.rows[steps.leaf]
+
+
+def lay_out(steps: Steps, batch: BatchRows) -> None:
+    """Find the order of the steps from the starts of the sequences."""
+    starts, arrays, rows = batch.starts, batch.arrays, batch.rows
+    begin = starts[steps.items, steps.sequences]
+    lengths = np.diff(begin)
+    count = len(lengths)
+    around = None if steps.outer is None else batch.layouts[steps.outer]
+    parts = np.array([0, count]) if around is None else np.append(around.first, count)
+    part = np.repeat(np.arange(len(parts) - 1), np.diff(parts))
+    order = np.lexsort((-lengths, part))
+    rank = _inverse(order)
+    sequence = np.repeat(np.arange(count), lengths)
+    step = np.arange(begin[-1]) - begin[:-1][sequence]
+    if steps.reverse:
+        step = lengths[sequence] - 1 - step
+    item = np.lexsort((rank[sequence], step, part[sequence]))
+    arrays |= {value.name: array for value, array in (
+        (steps.place, _inverse(item)), (steps.item, item), (steps.sequence, sequence[item]),
+        (steps.order, order), (steps.rank, rank),
+    )}  # fmt: skip
+    starts[steps.rows, steps.rows] = np.arange(len(item) + 1)
+    layout = _layout(part[sequence[item]], step[item], parts, starts)
+    batch.layouts[steps] = layout
+    rows |= {steps.rows: len(item), steps.longest_first: count}
+    rows |= {steps.following: len(item), steps.opening: int(layout.opening.sum())}
+    if steps.leaf is not None:
+        _lay_out_leaves(steps, batch, item)
+    for copy in steps.copies:
+        _lay_out_copies(steps, batch, copy, sequence[item])
+    for sparse in steps.sparse:
+        _lay_out_sparse(batch, sparse)
+
+
+def _lay_out_leaves(steps: Steps, batch: BatchRows, item: Ints) -> None:
+    assert steps.leaf is not None
+    begin = batch.starts[steps.leaf, steps.items]
+    inside, leaf = _gathered(begin, item)
+    batch.starts[steps.leaf_rows, steps.rows] = inside
+    batch.arrays |= {steps.leaf_item.name: leaf, steps.leaf_place.name: _inverse(leaf)}
+    batch.rows[steps.leaf_rows] = len(leaf)
+
+
+def _lay_out_copies(steps: Steps, batch: BatchRows, copy: Copies, sequence: Ints) -> None:
+    inside, source = _gathered(batch.starts[copy.source, steps.sequences], sequence)
+    batch.starts[copy.domain, steps.rows] = inside
+    batch.arrays[copy.copied.name] = source
+    batch.rows[copy.domain] = len(source)
+
+
+def _lay_out_sparse(batch: BatchRows, sparse: SparseRows) -> None:
+    given: Csr = batch.arrays[sparse.source.name]
+    begin, entries = _gathered(given.start, batch.arrays[sparse.order.name])
+    value = given.value[entries] if given.value is not None and sparse.made.type.kind == "SPARSE" else given.value
+    batch.arrays[sparse.made.name] = Csr(begin, given.id[entries], value)
+    assert sparse.made.entries is not None
+    batch.rows[sparse.made.entries] = len(entries)
+
+
+def _inverse(order: Ints) -> Ints:
+    inverse = np.empty_like(order)
+    inverse[order] = np.arange(len(order))
+    return inverse
+
+
+def _gathered(begin: Ints, which: Ints) -> tuple[Ints, Ints]:
+    """Starts and rows of the sequences `which`, one after the other."""
+    lengths = np.diff(begin)[which]
+    starts = np.append(0, np.cumsum(lengths)).astype(np.int64)
+    return starts, np.repeat(begin[:-1][which] - starts[:-1], lengths) + np.arange(starts[-1])
+
+
+def _layout(part: Ints, step: Ints, sequences: Ints, starts: Any) -> Layout:
+    """Steps from the part and the number of the step of each row, which both rise."""
+    changed = (np.diff(part, prepend=-1) != 0) | (np.diff(step, prepend=-1) != 0)
+    first = np.flatnonzero(changed)
+    last = np.append(first[1:], len(part))
+    if not len(part):
+        last = first
+    parts = np.searchsorted(part[first], np.arange(len(sequences)))
+    return Layout(first, last, parts, sequences[:-1], starts)

@@ -1,0 +1,130 @@
+"""Index arrays of a batch, written into the memory of a plan: starts of sequences, sparse entries, used ids."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.graph.domains import Domain
+from paddle_layers.runtime.graph.steps import Steps
+from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.plan.plan import Plan
+from paddle_layers.runtime.schedule.index_arrays import SequenceKey
+
+from .rows import BatchRows, Starts
+from .values import Csr
+
+Ints = NDArray[np.int64]
+
+
+def write_batch(plan: Plan, batch: BatchRows) -> None:
+    """Copy all that a batch brings into the buffers of a plan."""
+    for name, array in batch.arrays.items():
+        if isinstance(array, Csr):
+            _write_sparse(plan, name, array)
+        elif name in plan.values:
+            plan.write(plan.values[name], array)
+    _write_sequences(plan, batch.starts)
+    _write_indices(plan, batch.arrays)
+
+
+def write_made_rows(plan: Plan, batch: BatchRows, new: Iterable[Domain]) -> None:
+    """Copy what describes rows that are made in the middle of a pass."""
+    made = set(new)
+    _write_sequences(plan, {key: begin for key, begin in batch.starts.items() if not made.isdisjoint(key)})
+    indices = [value for group in plan.graph.groups if group.rows in made for value in group.indices]
+    for value in indices:
+        if value.name in plan.values:
+            plan.write(plan.values[value.name], batch.arrays[value.name])
+    _write_indices(plan, {value.name: batch.arrays[value.name] for value in indices})
+
+
+def write_used_ids(plan: Plan, batch: BatchRows) -> bool:
+    """Between the passes: which rows of a batch use which id. True when sizes changed."""
+    for name, use in plan.auxiliary.uses.items():
+        given = batch.arrays.get(name)  # asking the device for what was fed would wait for it
+        ids = given.id if isinstance(given, Csr) else given
+        if ids is None:  # an operation computed them
+            ids = plan.read(plan.auxiliary.ids[name])
+        starts = given.start if isinstance(given, Csr) else np.arange(len(ids) + 1)
+        parts = transposed(starts, ids)
+        use.host, use.ids.rows = parts[0], len(parts[0])
+        for part, array in zip(("id", "start", "row"), parts, strict=False):
+            plan.write(use.buffers[part], array)
+        if "value" in use.buffers and isinstance(given, Csr) and given.value is not None:
+            plan.write(use.buffers["value"], given.value[parts[3]])
+    return bool(plan.auxiliary.uses)
+
+
+def _write_sequences(plan: Plan, starts: Starts) -> None:
+    for key, buffer in plan.auxiliary.sequences.items():
+        begin = starts.get((key.leaf, key.group))
+        if begin is None:  # made in the middle of the pass
+            continue
+        array = sequence_array(key, begin)
+        plan.write(buffer, array if key.steps is None else sequences_in_steps(key, begin, array))
+
+
+def _write_indices(plan: Plan, arrays: Mapping[str, Any]) -> None:
+    """Rows counted from the first row of each step."""
+    for value, steps, buffer in plan.auxiliary.indices.values():
+        if value.name in arrays:  # else made in the middle of the pass
+            plan.write(buffer, index_in_steps(value, steps, arrays[value.name]))
+
+
+def _write_sparse(plan: Plan, name: str, rows: Csr) -> None:
+    for part, array in (("start", rows.start), ("id", rows.id), ("value", rows.value)):
+        if array is not None and (name, part) in plan.auxiliary.csr:
+            plan.write(plan.auxiliary.csr[name, part], array)
+
+
+def transposed(starts: Ints, ids: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Which rows use an id: used ids, starts, rows, places of the entries. Stable, so sums keep their order."""
+    count = len(ids)
+    ordered, order = np.divmod(np.sort(ids.astype(np.int64) * count + np.arange(count)), max(count, 1))
+    first = np.flatnonzero(np.diff(ordered, prepend=-1 if not count else ordered[0] - 1))
+    rows = np.repeat(np.arange(len(starts) - 1), np.diff(starts))[order]
+    return ordered[first], np.append(first, count), rows, order
+
+
+def sequence_array(key: SequenceKey, begin: Ints) -> Ints:
+    """Starts, maps or predecessors of sequences that start at `begin`."""
+    if key.kind == "starts":
+        return begin
+    if key.kind == "map":
+        return np.repeat(np.arange(len(begin) - 1), np.diff(begin))
+    return _neighbours(begin, key.reverse)
+
+
+def _neighbours(starts: Ints, reverse: bool) -> Ints:
+    """The row before each row in its sequence, or -1."""
+    rows = np.arange(starts[-1]) + (1 if reverse else -1)
+    filled = np.diff(starts) > 0
+    rows[(starts[1:] - 1)[filled] if reverse else starts[:-1][filled]] = -1
+    return rows
+
+
+def sequences_in_steps(key: SequenceKey, begin: Ints, absolute: Ints) -> Ints:
+    """Starts of each step's sequences, sequence of each row, or the row before: from those of all steps."""
+    assert key.steps is not None
+    groups, rows = key.steps.range_of(key.group), key.steps.range_of(key.leaf)
+    assert groups is not None
+    assert rows is not None
+    if key.kind == "starts":
+        step = np.repeat(np.arange(len(groups[0])), groups[1] - groups[0] + 1)
+        own: Ints = begin[np.arange(len(step)) - step] - begin[groups[0]][step]
+        return own
+    step = np.repeat(np.arange(len(rows[0])), rows[1] - rows[0])
+    return np.where(absolute < 0, absolute, absolute - (groups if key.kind == "map" else rows)[0][step])
+
+
+def index_in_steps(value: Value, steps: Steps, absolute: Ints) -> Ints:
+    """Rows of another domain, counted from the first that the step has."""
+    assert value.points_to is not None
+    own, other = steps.range_of(value.domain), steps.range_of(value.points_to)
+    assert own is not None
+    assert other is not None
+    return absolute - np.repeat(other[0], own[1] - own[0])

@@ -1,0 +1,1 @@
+"""The CPU: compiled drivers, and the loop that runs them."""

@@ -1,0 +1,62 @@
+"""The CPU as a device."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.devices.protocol import Progress
+from paddle_layers.runtime.schedule.buffers import ALIGNMENT
+
+from .compiler import compile_all, cpu_driver
+from .table import Table
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.schedule.arguments import Ref
+    from paddle_layers.runtime.schedule.launches import Launch
+
+
+class CpuBlock:
+    """Aligned host memory."""
+
+    def __init__(self, nbytes: int) -> None:
+        raw = np.zeros(nbytes + ALIGNMENT, np.uint8)
+        start = -raw.ctypes.data % ALIGNMENT
+        self._bytes = raw[start : start + nbytes]
+        self.address = int(self._bytes.ctypes.data)
+
+    def read(self, offset: int, count: int, dtype: str) -> NDArray[Any]:
+        """Numbers as a view."""
+        return self._bytes[offset : offset + count * np.dtype(dtype).itemsize].view(dtype)
+
+    def write(self, offset: int, values: NDArray[Any], dtype: str) -> None:
+        """Put numbers at `offset` bytes."""
+        self.read(offset, values.size, dtype)[:] = values.reshape(-1)
+
+
+class Cpu:
+    """All cores; launches are done when `run` returns."""
+
+    name = "cpu"
+
+    def allocate(self, nbytes: int) -> CpuBlock:
+        """Host memory."""
+        return CpuBlock(nbytes)
+
+    def compile(self, launches: Sequence[Launch], dtype: str, progress: Progress | None) -> None:
+        """Compile drivers that are not on the disk yet."""
+        compile_all([cpu_driver(launch.code, dtype) for launch in launches], progress)
+
+    def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> Table:
+        """Launches with the addresses of their compiled bodies."""
+        bodies = compile_all([cpu_driver(launch.code, dtype) for launch in launches], None)
+        return Table(launches, bodies, address, dtype)
+
+    def free_bytes(self) -> None:
+        """Unknown: the system gives memory when it is touched."""
+
+    def synchronise(self) -> None:
+        """Nothing to wait for."""

@@ -1,0 +1,107 @@
+"""Runs drivers as plain Python instead of compiling them: slow, but at once; examples on pages are run this way."""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import math
+from collections.abc import Callable, Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.memory.addresses import array_at
+
+Body = Callable[[int, int, Any, Any, Any], None]
+
+_BODIES: list[Body] = []
+_NUMBERS: dict[str, int] = {}
+_SWITCHED_ON = False
+
+
+@contextlib.contextmanager
+def interpreted() -> Iterator[None]:
+    """Within it, plans run the text of their drivers as Python; tuned kernels are compiled and must be switched off."""
+    global _SWITCHED_ON  # noqa: PLW0603  (a switch for pages, as the one for tuned kernels)
+    before, _SWITCHED_ON = _SWITCHED_ON, True
+    try:
+        yield
+    finally:
+        _SWITCHED_ON = before
+
+
+def is_interpreted() -> bool:
+    """Whether drivers are to be run as Python."""
+    return _SWITCHED_ON
+
+
+def interpreted_address(text: str) -> int:
+    """What stands for the address of a driver's body: a negative number."""
+    if text not in _NUMBERS:
+        scope: dict[str, Any] = {"__builtins__": vars(builtins) | {"__import__": _import}}
+        exec(compile(text, "<driver>", "exec"), scope)
+        _BODIES.append(scope["body"])
+        _NUMBERS[text] = -len(_BODIES)
+    return _NUMBERS[text]
+
+
+def interpret(rows: NDArray[np.int64]) -> None:
+    """Run launches, rows of a table with the columns of `native.COLUMNS`, one after the other."""
+    with np.errstate(all="ignore"):  # as compiled kernels, which give NaN and infinity without a word
+        for address, total, _, pointers, ints, floats in rows.tolist():
+            tables = _Table(pointers, np.int64), _Table(ints, np.int64), _Table(floats, np.float64)
+            _BODIES[-address - 1](0, total, *tables)
+
+
+class _Table(NamedTuple):
+    """A table of arguments: where it lies, and of what it is made."""
+
+    address: int
+    dtype: Any
+
+
+def _carray(place: int | _Table, shape: Sequence[int], dtype: Any = None) -> Any:
+    """The array at an address; tables of arguments as lists, since Python's whole numbers do not overflow."""
+    if isinstance(place, _Table):
+        return array_at(place.address, shape, place.dtype).tolist()
+    return array_at(place, shape, dtype)
+
+
+def _unchanged(*_: Any, **__: Any) -> Callable[[Any], Any]:
+    return lambda function: function
+
+
+def _as_compiled(name: str) -> Any:
+    """A function of `math` that gives infinity or NaN where Python raises, as a kernel does."""
+    exact = getattr(math, name)
+    limit = getattr(np, name, None)
+
+    def compute(*arguments: Any) -> Any:
+        try:
+            return exact(*arguments)
+        except (ValueError, OverflowError):
+            if limit is None:
+                raise
+            return limit(*arguments)
+
+    return compute if callable(exact) else exact
+
+
+_STANDS_FOR = {
+    "math": SimpleNamespace(**{name: _as_compiled(name) for name in dir(math) if not name.startswith("_")}),
+    "numba": SimpleNamespace(
+        carray=_carray,
+        cfunc=_unchanged,
+        njit=_unchanged,
+        uint64=int,
+        **{name: getattr(np, name) for name in ("float32", "float64", "int32", "int64")},
+    ),
+    "paddle_layers.runtime.devices.cpu.native": SimpleNamespace(BODY=None, pointer=int),
+}
+"""What a driver's imports give when it is run as Python."""
+
+
+def _import(name: str, *arguments: Any) -> Any:
+    return _STANDS_FOR.get(name) or builtins.__import__(name, *arguments)

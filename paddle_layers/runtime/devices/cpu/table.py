@@ -1,0 +1,178 @@
+"""Launches as tables of numbers, which one compiled loop runs through."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.devices.unrolling import sections_of
+from paddle_layers.runtime.graph.domains import Domain, Extent, rows_now
+from paddle_layers.runtime.schedule.arguments import Key, Rate, Ref, Setting
+from paddle_layers.runtime.schedule.launches import Launch
+
+from .interpreter import interpret
+from .loop_table import Arguments, LoopTable
+from .native import run_backwards, run_launches, threads_are_shared
+
+PIECES = 8
+"""Pieces a launch is cut into; more than there are threads, so that they end together."""
+SERIAL_WORK = 1 << 19
+"""Operations below which other threads are not woken: some 50 us, which a busy machine takes to wake one."""
+
+
+_CUTTING: Literal["", "pieces", "backwards"] = ""
+
+
+@contextlib.contextmanager
+def always_cut(how: Literal["pieces", "backwards"]) -> Iterator[None]:
+    """Within it, every launch is cut into pieces, however small it is: for checks.
+
+    The pieces run side by side, or one by one from the last to the first.
+    """
+    global _CUTTING  # noqa: PLW0603  (a switch for checks, never for users)
+    before, _CUTTING = _CUTTING, how
+    try:
+        yield
+    finally:
+        _CUTTING = before
+
+
+class Table:
+    """Addresses, sizes and numbers of launches; only what a batch or a step changes is written again."""
+
+    def __init__(
+        self, launches: Sequence[Launch], bodies: Sequence[int], address: Callable[[Ref], int], dtype: str
+    ) -> None:
+        self._address, self._dtype, self._launches = address, dtype, launches
+        refs: list[Ref] = []
+        ints: list[Extent | Key] = []
+        floats: list[float | Rate | Setting] = []
+        spans = []
+        for launch in launches:
+            start = (len(refs), len(ints), len(floats))
+            for argument in launch.args:
+                self._put(argument, refs, ints, floats)
+            spans.append((start, (len(refs), len(ints))))
+        self._pointers = np.array([address(ref) for ref in refs] or [0], np.int64)
+        self._ints = np.array([i.extra if isinstance(i, Extent) else 0 for i in ints] or [0], np.int64)
+        self._floats = np.array([f if isinstance(f, float) else 0.0 for f in floats] or [0.0])
+        self.rows = np.zeros((len(launches), 6), np.int64)
+        self.rows[:, 0] = bodies
+        for row, (start, _) in enumerate(spans):
+            for column, (array, at) in enumerate(zip((self._pointers, self._ints, self._floats), start, strict=True)):
+                self.rows[row, 3 + column] = array.ctypes.data + 8 * at
+        self._arguments = [
+            Arguments(refs[start[0] : stop[0]], ints[start[1] : stop[1]], int(row[5]), int(row[0]))
+            for (start, stop), row in zip(spans, self.rows, strict=True)
+        ]
+        self._sections = sections_of(launches)
+        self._loops: list[LoopTable] = []
+        self._keys = [(at, i.op) for at, i in enumerate(ints) if isinstance(i, Key)]
+        self._settings = [(at, f) for at, f in enumerate(floats) if isinstance(f, Setting)]
+        self._rates = [(at, f) for at, f in enumerate(floats) if isinstance(f, Rate)]
+        self._sized = Sizes([i if isinstance(i, Extent) else Extent() for i in ints])
+        self._totals = Sizes([launch.total or Extent() for launch in launches])
+        self._tuned = [(row, launch.items) for row, launch in enumerate(launches) if launch.items is not None]
+        self._weights = np.array([launch.weight for launch in launches], np.int64)
+        self._work = np.array([launch.work for launch in launches], np.int64)
+
+    def _put(
+        self, argument: Any, refs: list[Ref], ints: list[Extent | Key], floats: list[float | Rate | Setting]
+    ) -> None:
+        if isinstance(argument, Ref):
+            refs.append(argument)
+            ints.extend(argument.shape)
+        elif isinstance(argument, (Extent, Key)):
+            ints.append(argument)
+        elif isinstance(argument, (float, Rate, Setting)):
+            floats.append(argument)
+        else:
+            for part in argument:
+                self._put(part, refs, ints, floats)
+
+    def set_rows(self) -> None:
+        """Bring sizes and totals to the rows that the domains have now."""
+        self._sized.write(self._ints)
+        for at, rate in self._rates:
+            self._floats[at] = rate.share
+        totals = self.rows[:, 1]
+        self._totals.write(totals)
+        for row, items in self._tuned:
+            totals[row] = items(rows_now)
+        _cut(self.rows, np.maximum(totals * self._weights, self._work))
+        self._loops = []
+        for section in self._sections:
+            loop = LoopTable(section, self._launches, self._arguments, self._address, self._dtype)
+            _cut(loop.rows, loop.work)
+            self._loops.append(loop)
+
+    def set_keys(self, key: Callable[[str], int]) -> None:
+        """Draw the keys of random operations for a step."""
+        for at, op in self._keys:
+            self._ints[at] = key(op)
+        for loop in self._loops:
+            loop.set_keys(key)
+
+    def set_numbers(self, values: Mapping[str, float]) -> None:
+        """Write the real numbers that are new in every step."""
+        for at, setting in self._settings:
+            self._floats[at] = values[setting.name] * setting.factor
+
+    def run(self, start: int, stop: int) -> None:
+        """Run launches `start` to `stop`; a loop runs whole where its first launch is among them."""
+        for section, loop in zip(self._sections, self._loops, strict=False):
+            if start < section.last and section.first < stop:
+                _run(self.rows[start : section.first])
+                if start <= section.first:
+                    _run(loop.rows)
+                start = section.last
+        _run(self.rows[start:stop])
+
+
+def _cut(rows: NDArray[np.int64], work: NDArray[Any]) -> None:
+    """Cut launches that are worth it into pieces."""
+    rows[:, 2] = np.where(work < (0 if _CUTTING else SERIAL_WORK), 1, np.minimum(rows[:, 1], PIECES))
+
+
+def _run(rows: NDArray[np.int64]) -> None:
+    if not len(rows):
+        return
+    if rows[0, 0] < 0:
+        interpret(rows)
+    elif _CUTTING == "backwards":
+        run_backwards(rows, 0, len(rows))
+    elif threads_are_shared():
+        run_launches(rows, 0, len(rows))
+    else:
+        with _ALONE:
+            run_launches(rows, 0, len(rows))
+
+
+_ALONE = threading.Lock()
+
+
+class Sizes:
+    """Extents of a table, written in one go: `extra + rows * factor`."""
+
+    def __init__(self, extents: Sequence[Extent]) -> None:
+        moving = [(at, e) for at, e in enumerate(extents) if e.domain is not None]
+        self.domains = list(dict.fromkeys(e.domain for _, e in moving if e.domain is not None))
+        number: Mapping[Domain | None, int] = {domain: i for i, domain in enumerate(self.domains)}
+        self.places = np.array([at for at, _ in moving], np.int64)
+        self.which = np.array([number[e.domain] for _, e in moving], np.int64)
+        self.factors = np.array([e.factor for _, e in moving], np.int64)
+        self.extras = np.array([e.extra for _, e in moving], np.int64)
+        self.fixed_places = np.array([at for at, e in enumerate(extents) if e.domain is None and e.extra], np.int64)
+        self.fixed = np.array([e.extra for e in extents if e.domain is None and e.extra], np.int64)
+
+    def write(self, table: NDArray[np.int64]) -> None:
+        """Write the sizes for the rows of now; entries without a size (keys) are left alone."""
+        table[self.fixed_places] = self.fixed
+        if len(self.places):
+            rows = np.array([domain.rows for domain in self.domains], np.int64)
+            table[self.places] = self.extras + rows[self.which] * self.factors

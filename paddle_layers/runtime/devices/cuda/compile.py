@@ -1,0 +1,172 @@
+"""From a kernel's text to machine code for a card; no card is needed for it."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from paddle_layers.kernels.tuned import tuned_is_wanted
+from paddle_layers.runtime.generate.cache import driver_path, keep_file, load_driver
+from paddle_layers.runtime.generate.drivers import Array, Kernel, Spec, TunedCall
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.schedule.arguments import Ref, refs_of
+from paddle_layers.runtime.schedule.launches import Launch
+
+from .teams import teamed
+from .texts import cuda_text
+
+ENTRY = "kernel"
+FEW = 1 << 16
+"""Elements from which on a card is busy with a thread for each."""
+TURNS = 32
+"""Turns of a loop that are worth a team."""
+TEAM, LARGE_TEAM, SIMULATED_TEAM = 128, 512, 4
+"""Threads of a team, powers of two: usually, where each would have 16 turns and more, and in the simulator."""
+Architecture = tuple[int, int]
+"""A compute capability, such as (9, 0)."""
+
+
+class CudaDriver(NamedTuple):
+    """The text of a CUDA kernel, what it was made from, and where it lies."""
+
+    code: Kernel | TunedCall
+    dtype: str
+    team: int
+    """Threads that compute an element together; 0: every thread has its own."""
+    text: str
+    path: Path
+
+    @property
+    def name(self) -> str:
+        """The name of the point function or of the tuned kernel."""
+        return self.code.name
+
+    @property
+    def threads(self) -> int:
+        """Threads of a block; 0 where any number will do."""
+        return self.team if isinstance(self.code, Kernel) else self.code.tuned.threads
+
+    @property
+    def spread(self) -> bool:
+        """Whether every thread has elements of its own."""
+        return self.threads == 0 and isinstance(self.code, Kernel) and self.code.scan is None
+
+    @property
+    def specs(self) -> tuple[Spec, ...]:
+        """The arguments; the first one of a point function is its total."""
+        total = ("int",) if isinstance(self.code, Kernel) else ()
+        return (*total, *self.code.args.values())
+
+    def function(self) -> Any:
+        """The kernel as a Python function."""
+        return load_driver(self.path, self.text).kernel
+
+
+def cuda_driver(code: Kernel | TunedCall, dtype: str, *, team: int = 0, simulated: bool = False) -> CudaDriver:
+    """The CUDA driver of a point function, whose loops `team` threads share, or of a tuned kernel."""
+    text = cuda_text(code, dtype, team=team, simulated=simulated)
+    return CudaDriver(code, dtype, team, text, driver_path("cudasim" if simulated else "cuda", code.name, text))
+
+
+def launch_driver(launch: Launch, dtype: str, *, simulated: bool = False) -> CudaDriver:
+    """The CUDA driver that suits a launch: a team computes an element where there are few of them with long loops."""
+    code = launch.code
+    if isinstance(code, Kernel):
+        elements = elements_of(launch).capacity
+        turns = _largest(launch) // max(elements, 1)
+        if tuned_is_wanted(turns, least=TURNS if elements <= FEW else sys.maxsize) and (shared := teamed(code)):
+            team = SIMULATED_TEAM if simulated else LARGE_TEAM if turns >= LARGE_TEAM * 16 else TEAM
+            return cuda_driver(shared, dtype, team=team, simulated=simulated)
+    return cuda_driver(code, dtype, simulated=simulated)
+
+
+def elements_of(launch: Launch) -> Extent:
+    """What the threads of a point function share: elements; sequences of a scan, calls of a procedure."""
+    total, code = launch.total or Extent(), launch.code
+    if not isinstance(code, Kernel) or code.scan or code.procedure or len(code.indices) < 2:
+        return total
+    target = launch.args[0]
+    assert isinstance(target, Ref)
+    return total * target.shape[-1].extra
+
+
+def _largest(launch: Launch) -> int:
+    """Numbers in the largest array of a launch, at the capacity of its rows."""
+    refs = [ref for argument in launch.args for ref in refs_of(argument)]
+    return max((math.prod(size.capacity for size in ref.shape) for ref in refs), default=0)
+
+
+def ptx_of(driver: CudaDriver, architecture: Architecture) -> str:
+    """The kernel's PTX, its entry named `ENTRY`; kept on the disk. Raises what numba-cuda raises."""
+    path = _kept(driver, architecture, "ptx")
+    if path.exists():
+        return path.read_text(encoding="utf-8")
+    from numba import cuda
+
+    text, _ = cuda.compile_ptx(driver.function(), signature(driver), cc=architecture)
+    entry = re.search(r"\.visible \.entry (\w+)\(", text)
+    assert entry is not None
+    text = text.replace(entry[1], ENTRY)
+    keep_file(path, text.encode())
+    return str(text)
+
+
+def cubin_of(driver: CudaDriver, architecture: Architecture) -> bytes:
+    """Machine code of the kernel, made by nvJitLink; kept on the disk. Raises what the linker raises."""
+    path = _kept(driver, architecture, "cubin")
+    if path.exists():
+        return path.read_bytes()
+    from cuda.bindings import nvjitlink
+
+    ptx = ptx_of(driver, architecture).encode()
+    major, minor = architecture
+    linker = nvjitlink.create(1, [f"-arch=sm_{major}{minor}"])
+    try:
+        nvjitlink.add_data(linker, nvjitlink.InputType.PTX, ptx, len(ptx), driver.name)
+        nvjitlink.complete(linker)
+        cubin = bytearray(nvjitlink.get_linked_cubin_size(linker))
+        nvjitlink.get_linked_cubin(linker, cubin)
+    finally:
+        nvjitlink.destroy(linker)
+    keep_file(path, bytes(cubin))
+    return bytes(cubin)
+
+
+def signature(driver: CudaDriver) -> tuple[Any, ...]:
+    """Numba types of the kernel's arguments."""
+    from numba import types
+
+    real = getattr(types, driver.dtype)
+
+    def array(spec: Array) -> Any:
+        return types.Array(real if spec.dtype == "real" else getattr(types, spec.dtype), spec.ndim, "C")
+
+    def of(spec: Spec) -> Any:
+        if isinstance(spec, Array):
+            return array(spec)
+        if not isinstance(spec, str):
+            return types.UniTuple(array(spec[0]), len(spec))
+        if spec == "real":
+            return real
+        if spec == "int":
+            return types.int64
+        kind, number = spec.split()
+        return types.UniTuple(types.int64 if kind == "ints" else real, int(number))
+
+    return tuple(map(of, driver.specs))
+
+
+def parameters_of(ptx: str) -> Sequence[str]:
+    """Types of the kernel's parameters as the PTX declares them: `u64`, `f32`."""
+    declared = ptx[ptx.index(".visible .entry") :]
+    return re.findall(r"\.param \.(?:align \d+ )?\.?(\w+) ", declared[: declared.index(")")])
+
+
+def _kept(driver: CudaDriver, architecture: Architecture, kind: str) -> Path:
+    major, minor = architecture
+    return driver.path.with_suffix(f".{version('numba-cuda')}.sm_{major}{minor}.{kind}")

@@ -1,0 +1,120 @@
+"""A CUDA card as a device of a net."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.devices.protocol import Progress
+from paddle_layers.runtime.generate.drivers import TunedCall
+from paddle_layers.runtime.memory.blocks import DeviceError
+
+from .card import Card
+from .compile import CudaDriver, launch_driver
+from .fallback import HostLaunch, MixedTable, warn_of
+from .table import CudaTable
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.schedule.arguments import Ref
+    from paddle_layers.runtime.schedule.launches import Launch
+
+
+NONE = -1
+"""Handle of a kernel that there is not."""
+
+
+class CudaBlock:
+    """Memory of a card."""
+
+    def __init__(self, card: Card, nbytes: int) -> None:
+        self._card = card
+        self.address = card.allocate(nbytes)
+        weakref.finalize(self, card.free, self.address)
+
+    def read(self, offset: int, count: int, dtype: str) -> NDArray[Any]:
+        """A copy that is read-only, so that nobody writes into it and expects the card to know."""
+        values = np.empty(count, dtype)
+        self._card.download(self.address + offset, values)
+        values.flags.writeable = False
+        return values
+
+    def write(self, offset: int, values: NDArray[Any], dtype: str) -> None:
+        """Queue a copy to the card."""
+        self._card.upload(self.address + offset, values, dtype)
+
+
+class Cuda:
+    """A card; launches are queued, and only reading waits for them."""
+
+    name = "cuda"
+
+    def __init__(self, card: Card, *, simulated: bool) -> None:
+        self._card, self._simulated = card, simulated
+        self._kernels: dict[str, int] = {}
+        self._reasons: dict[str, str] = {}
+        """Why kernels could not be compiled, by their text."""
+
+    def allocate(self, nbytes: int) -> CudaBlock:
+        """Memory of the card."""
+        return CudaBlock(self._card, nbytes)
+
+    def compile(self, launches: Sequence[Launch], dtype: str, progress: Progress | None) -> None:
+        """Compile and load kernels that are not loaded yet."""
+        self._load([self.driver(launch, dtype) for launch in launches], progress)
+
+    def table(self, launches: Sequence[Launch], dtype: str, address: Callable[[Ref], int]) -> CudaTable | MixedTable:
+        """Launches with the handles of their kernels."""
+        drivers = [self.driver(launch, dtype) for launch in launches]
+        kernels = self._load(drivers, None)
+        table = CudaTable(self._card, launches, drivers, kernels, address)
+        failed = [row for row, kernel in enumerate(kernels) if kernel == NONE]
+        if not failed:
+            return table
+        for row in failed:
+            if launches[row].loop is not None:
+                raise DeviceError(
+                    f"`{launches[row].op}` has no CUDA kernel ({self._reasons[drivers[row].text]}), and the steps of a "
+                    'recurrent group run on one device; the device "cpu" runs them all'
+                )
+        hosts = {row: HostLaunch(self._card, launches[row], dtype, address) for row in failed}
+        warn_of([(launches[row], host, self._reasons[drivers[row].text]) for row, host in hosts.items()])
+        return MixedTable(table, hosts)
+
+    def free_bytes(self) -> int:
+        """Bytes that can be allocated."""
+        return self._card.free_bytes()
+
+    def synchronise(self) -> None:
+        """Wait for the card."""
+        self._card.synchronise()
+
+    def driver(self, launch: Launch, dtype: str) -> CudaDriver:
+        """What a launch runs: a tuned kernel, a point function, or one whose loops the threads of a block share."""
+        return launch_driver(launch, dtype, simulated=self._simulated)
+
+    def _load(self, drivers: Sequence[CudaDriver], progress: Progress | None) -> list[int]:
+        missing: dict[str, CudaDriver] = {d.text: d for d in drivers if d.text not in self._kernels}
+        for done, driver in enumerate(missing.values()):
+            if progress is not None:
+                progress(done, len(missing), driver.name)
+            self._kernels[driver.text] = self._load_one(driver)
+        if progress is not None and missing:
+            progress(len(missing), len(missing), "")
+        return [self._kernels[driver.text] for driver in drivers]
+
+    def _load_one(self, driver: CudaDriver) -> int:
+        """The handle of a kernel; `NONE` for a point function that does not compile for CUDA."""
+        try:
+            return self._card.load(driver)
+        except DeviceError:
+            raise
+        except Exception as error:  # compilers fail in many ways; the CPU has the same function
+            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            if isinstance(driver.code, TunedCall):
+                raise DeviceError(f"the tuned kernel {driver.name} does not compile for CUDA: {reason}") from error
+            self._reasons[driver.text] = reason
+            return NONE

@@ -1,0 +1,69 @@
+"""The launches of a loop on a card, written out for the steps of a batch: parameters of their own in each step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.devices.cpu.loop_table import addresses, items
+from paddle_layers.runtime.devices.unrolling import Section, sizes
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.steps import Steps
+from paddle_layers.runtime.schedule.arguments import Key, Ref
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.schedule.launches import Launch
+
+Ints = NDArray[np.int64]
+
+
+class CudaLoop:
+    """Rows of a `CudaTable` and the parameters to which they point; blocks are still elements."""
+
+    def __init__(
+        self,
+        section: Section,
+        launches: Sequence[Launch],
+        slots: Sequence[Sequence[Any]],
+        numbers: Sequence[Ints],
+        itemsizes: Sequence[Sequence[int]],
+        address: Callable[[Ref], int],
+    ) -> None:
+        self._address = address
+        self.places, step = section.program()
+        self.rows = np.zeros((len(self.places), 4), np.int64)
+        self._held: list[Ints] = []
+        self._keys: list[tuple[Ints, str, Ints]] = []
+        for at, own in enumerate(slots):
+            entries = np.flatnonzero(self.places == section.first + at)
+            if not len(entries):
+                continue
+            group, steps = section.loops[at][-1], step[entries]
+            parameters = np.tile(numbers[at], (len(entries), 1))
+            for column, slot in enumerate(own):
+                self._fill(parameters[:, column], slot, itemsizes[at][column], group, steps)
+            launch = launches[section.first + at]
+            self.rows[entries, 1] = items(launch, group)[steps] if launch.items else parameters[:, 0]
+            self._point(entries, parameters)
+
+    def _fill(self, column: Ints, slot: Any, itemsize: int, group: Steps, step: Ints) -> None:
+        if isinstance(slot, Ref):
+            column[:] = addresses(slot, group, self._address, itemsize)[step]
+        elif isinstance(slot, Extent) and slot.domain is not None:
+            column[:] = sizes(slot, group)[step]
+        elif isinstance(slot, Key):
+            self._keys.append((column, slot.op, step))
+
+    def _point(self, entries: Ints, parameters: Ints) -> None:
+        """Each row has the address of the addresses of its parameters."""
+        own = parameters.ctypes.data + 8 * np.arange(parameters.size, dtype=np.int64).reshape(parameters.shape)
+        self.rows[entries, 3] = own.ctypes.data + np.arange(len(entries)) * own.strides[0]
+        self._held += [parameters, own]
+
+    def set_keys(self, key: Callable[[str], int]) -> None:
+        """Draw the keys of random operations: each step has its own, the same on the way back."""
+        for column, op, step in self._keys:
+            column[:] = key(op) + step

@@ -1,0 +1,104 @@
+"""A card made of numba's CUDA simulator: slow, but every index is checked, and no card is needed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.generate.drivers import Array, Spec
+from paddle_layers.runtime.memory.addresses import array_at
+
+from .compile import CudaDriver
+from .turns import take_turns
+
+
+class SimulatedCard:
+    """Host memory, and kernels that Python runs."""
+
+    threads, blocks = 4, 2
+
+    def __init__(self, room: int = 1 << 32) -> None:
+        self.room = room
+        self._kernels: list[tuple[Any, CudaDriver]] = []
+        self._memory: dict[int, NDArray[np.uint8]] = {}
+
+    def load(self, driver: CudaDriver) -> int:
+        """The place of the kernel in a list, from 1."""
+        from numba.cuda.simulator.kernel import FakeCUDAKernel
+
+        take_turns()
+        self._kernels.append((FakeCUDAKernel(driver.function(), device=False), driver))
+        return len(self._kernels)
+
+    def launch(self, rows: NDArray[np.int64]) -> None:
+        """Run kernels, thread by thread."""
+        for function, blocks, threads, parameters in rows.tolist():
+            if blocks > 0:
+                kernel, driver = self._kernels[function - 1]
+                kernel[blocks, threads](*_Unpacked(parameters, driver.dtype).arguments(driver.specs))
+
+    def allocate(self, nbytes: int) -> int:
+        """Host memory."""
+        raw = np.zeros(nbytes + 64, np.uint8)
+        address = int(raw.ctypes.data) + -raw.ctypes.data % 64
+        self._memory[address] = raw
+        return address
+
+    def free(self, address: int) -> None:
+        """Give memory back."""
+        del self._memory[address]
+
+    def upload(self, address: int, values: NDArray[Any], dtype: str) -> None:
+        """Copy at once."""
+        array_at(address, values.shape, dtype)[...] = values
+
+    def download(self, address: int, into: NDArray[Any]) -> None:
+        """Copy at once."""
+        into[...] = array_at(address, into.shape, into.dtype)
+
+    def free_bytes(self) -> int:
+        """As much as was said."""
+        return self.room
+
+    def synchronise(self) -> None:
+        """Nothing to wait for."""
+
+
+class _Unpacked:
+    """Packed parameters, read as the card would read them."""
+
+    def __init__(self, parameters: int, dtype: str) -> None:
+        self._parameters, self._dtype, self._at = parameters, dtype, 0
+
+    def arguments(self, specs: tuple[Spec, ...]) -> list[Any]:
+        """Arrays, numbers and tuples of them for a kernel."""
+        return [self._argument(spec) for spec in specs]
+
+    def _argument(self, spec: Spec) -> Any:
+        if isinstance(spec, Array):
+            return self._array(spec)
+        if not isinstance(spec, str):
+            return tuple(self._array(part) for part in spec)
+        kind, _, number = spec.partition(" ")
+        if number:
+            return tuple(self._argument(kind[:-1]) for _ in range(int(number)))
+        return self._number(np.dtype("int64" if kind == "int" else self._dtype))
+
+    def _number(self, dtype: np.dtype[Any]) -> Any:
+        address = int(array_at(self._parameters + 8 * self._at, (1,), np.int64)[0])
+        self._at += 1
+        value = array_at(address, (1,), dtype)[0]
+        return int(value) if dtype.kind == "i" else value
+
+    def _array(self, spec: Array) -> Any:
+        from numba.cuda.simulator.cudadrv.devicearray import FakeCUDAArray
+
+        numbers = [self._number(np.dtype("int64")) for _ in range(5 + 2 * spec.ndim)]
+        dtype = np.dtype(self._dtype if spec.dtype == "real" else spec.dtype)
+        shape, strides = numbers[5 : 5 + spec.ndim], numbers[5 + spec.ndim :]
+        array = array_at(numbers[4], tuple(shape), dtype)
+        assert numbers[2:4] == [array.size, dtype.itemsize]
+        assert array.size == 0 or list(array.strides) == strides
+        return FakeCUDAArray(array)

@@ -1,0 +1,73 @@
+"""Pinned host memory through which numbers travel to the card while the host goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.memory.addresses import array_at
+
+ALIGNMENT = 64
+SMALLEST = 1 << 20
+"""Bytes of a half at first."""
+
+
+class Pinned(Protocol):
+    """What pinned memory needs from the driver."""
+
+    def pin(self, nbytes: int) -> int:
+        """Address of new pinned memory."""
+
+    def unpin(self, address: int) -> None:
+        """Give pinned memory back."""
+
+    def mark(self) -> Any:
+        """A point in the queue."""
+
+    def wait(self, mark: Any) -> None:
+        """Wait until the queue has passed a point."""
+
+
+class Staging:
+    """Two halves: one is filled while copies from the other may still be under way."""
+
+    def __init__(self, driver: Pinned) -> None:
+        self._driver = driver
+        self._halves = [0, 0]
+        self._marks: list[Any] = [None, None]
+        self._size = self._used = self._active = 0
+
+    def copy(self, values: NDArray[Any], dtype: str, send: Callable[[int, int], None]) -> None:
+        """Put the numbers into pinned memory and call `send(address, nbytes)`, which queues the copy."""
+        nbytes = values.size * np.dtype(dtype).itemsize
+        place = self._room(nbytes)
+        array_at(place, values.shape, dtype)[...] = values
+        send(place, nbytes)
+
+    def _room(self, nbytes: int) -> int:
+        wide = -(-nbytes // ALIGNMENT) * ALIGNMENT
+        if wide > self._size:
+            self._grow(max(SMALLEST, 2 * wide))
+        if self._used + wide > self._size:
+            self._swap()
+        place = self._halves[self._active] + self._used
+        self._used += wide
+        return place
+
+    def _swap(self) -> None:
+        """Go on in the other half, once what was copied from it has arrived."""
+        self._marks[self._active] = self._driver.mark()
+        self._active, self._used = 1 - self._active, 0
+        if self._marks[self._active] is not None:
+            self._driver.wait(self._marks[self._active])
+
+    def _grow(self, size: int) -> None:
+        self._driver.wait(self._driver.mark())
+        for address in filter(None, self._halves):
+            self._driver.unpin(address)
+        self._halves = [self._driver.pin(size) for _ in range(2)]
+        self._marks = [None, None]
+        self._size, self._used = size, 0

@@ -1,0 +1,160 @@
+"""Launches for a card: parameters packed once as the driver takes them; a batch or a step changes a few of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.devices.cpu.table import Sizes
+from paddle_layers.runtime.devices.unrolling import Section, sections_of
+from paddle_layers.runtime.generate.drivers import Kernel
+from paddle_layers.runtime.graph.domains import Extent, rows_now
+from paddle_layers.runtime.schedule.arguments import Key, Rate, Ref, Setting
+from paddle_layers.runtime.schedule.launches import Launch
+
+from .card import Card
+from .compile import CudaDriver, elements_of
+from .loop_table import CudaLoop
+
+COLUMNS = ("function", "blocks", "threads", "parameters")
+"""Columns of a table (int64): the kernel's handle, blocks, threads of a block, address of the parameters' addresses."""
+
+
+Slot = Extent | float | Rate | Setting | Key | Ref
+"""What a parameter of 8 bytes is filled with; an array stands for its address."""
+
+
+class CudaTable:
+    """Kernels and their packed parameters."""
+
+    def __init__(
+        self,
+        card: Card,
+        launches: Sequence[Launch],
+        drivers: Sequence[CudaDriver],
+        kernels: Sequence[int],
+        address: Callable[[Ref], int],
+    ) -> None:
+        self._card, self._address = card, address
+        self._dtype = drivers[0].dtype if drivers else "float32"
+        self._slots: list[Slot] = []
+        self._launches = launches
+        first = [self._pack(launch) for launch in launches]
+        self._spans = list(pairwise([*first, len(self._slots)]))
+        self.slots = np.array([self._number(slot) for slot in self._slots] or [0], np.int64)
+        self._addresses = self.slots.ctypes.data + 8 * np.arange(len(self.slots), dtype=np.int64)
+        self.rows = np.zeros((len(launches), len(COLUMNS)), np.int64)
+        self.rows[:, 0] = kernels
+        self.rows[:, 2] = [driver.threads or card.threads for driver in drivers]
+        self.rows[:, 3] = [int(self._addresses.ctypes.data) + 8 * slot for slot in first]
+        self._sized = Sizes([slot if isinstance(slot, Extent) else Extent() for slot in self._slots])
+        self._totals = Sizes([elements_of(launch) for launch in launches])
+        self._tuned = [(row, launch.items) for row, launch in enumerate(launches) if launch.items is not None]
+        self._spread = np.array([driver.spread for driver in drivers], bool)
+        self._keys = [(at, slot.op) for at, slot in enumerate(self._slots) if isinstance(slot, Key)]
+        self._rates = [(at, slot) for at, slot in enumerate(self._slots) if isinstance(slot, Rate)]
+        self._settings = [(at, slot) for at, slot in enumerate(self._slots) if isinstance(slot, Setting)]
+        for at, slot in enumerate(self._slots):
+            if isinstance(slot, float):
+                self._put_real(at, slot)
+        self._sections = sections_of(launches)
+        self._loops: list[CudaLoop] = []
+
+    def _number(self, slot: Slot) -> int:
+        if isinstance(slot, Ref):
+            return self._address(slot)
+        return slot.extra if isinstance(slot, Extent) else 0
+
+    def _pack(self, launch: Launch) -> int:
+        """Append the parameters of a launch; gives the first one's place."""
+        start = len(self._slots)
+        if isinstance(launch.code, Kernel):
+            self._slots.append(elements_of(launch))
+        for argument in launch.args:
+            self._append(argument)
+        return start
+
+    def _append(self, argument: Any) -> None:
+        if isinstance(argument, Ref):
+            self._append_array(argument)
+        elif isinstance(argument, (Extent, float, Rate, Setting, Key)):
+            self._slots.append(argument)
+        else:
+            assert isinstance(argument, tuple)  # what is folded into the text is no argument
+            for part in argument:
+                self._append(part)
+
+    def _append_array(self, ref: Ref) -> None:
+        """As numba passes arrays: two null pointers, elements, bytes of one, address, sizes, strides in bytes."""
+        itemsize = np.dtype(self._dtype if ref.dtype == "real" else ref.dtype).itemsize
+        strides = [itemsize]
+        for size in ref.shape[:0:-1]:
+            strides.insert(0, strides[0] * size.extra)
+        whole = ref.shape[0] * (strides[0] // itemsize)
+        self._slots += [Extent(), Extent(), whole, Extent(itemsize), ref, *ref.shape]
+        self._slots += map(Extent, strides)
+
+    def _put_real(self, at: int, value: float) -> None:
+        """A real number in the precision of the tensors takes the front of its slot."""
+        self.slots[at : at + 1].view(self._dtype)[0] = value
+
+    def set_rows(self) -> None:
+        """Bring sizes and totals to the rows that the domains have now."""
+        self._sized.write(self.slots)
+        for at, rate in self._rates:
+            self._put_real(at, rate.share)
+        blocks = self.rows[:, 1]
+        self._totals.write(blocks)
+        for row, items in self._tuned:
+            blocks[row] = items(rows_now)
+        self._spread_out(blocks, self._spread)
+        self._loops = [self._written_out(section) for section in self._sections]
+
+    def _spread_out(self, blocks: NDArray[np.int64], which: NDArray[np.bool_]) -> None:
+        """Blocks of threads for elements."""
+        threads = self._card.threads
+        blocks[which] = np.minimum((blocks[which] + threads - 1) // threads, self._card.blocks)
+
+    def _written_out(self, section: Section) -> CudaLoop:
+        places = range(section.first, section.last)
+        slots = [self._slots[slice(*self._spans[place])] for place in places]
+        numbers = [self.slots[slice(*self._spans[place])] for place in places]
+        sizes = [itemsizes(self._dtype, found) for found in slots]
+        loop = CudaLoop(section, self._launches, slots, numbers, sizes, self._address)
+        loop.rows[:, [0, 2]] = self.rows[loop.places][:, [0, 2]]
+        self._spread_out(loop.rows[:, 1], self._spread[loop.places])
+        return loop
+
+    def set_keys(self, key: Callable[[str], int]) -> None:
+        """Draw the keys of random operations for a step."""
+        for at, op in self._keys:
+            self.slots[at] = key(op)
+        for loop in self._loops:
+            loop.set_keys(key)
+
+    def set_numbers(self, values: Mapping[str, float]) -> None:
+        """Write the real numbers that are new in every step."""
+        for at, setting in self._settings:
+            self._put_real(at, values[setting.name] * setting.factor)
+
+    def run(self, start: int, stop: int) -> None:
+        """Queue launches `start` to `stop`; a loop runs whole where its first launch is among them."""
+        for section, loop in zip(self._sections, self._loops, strict=False):
+            if start < section.last and section.first < stop:
+                self._card.launch(self.rows[start : section.first])
+                if start <= section.first:
+                    self._card.launch(loop.rows)
+                start = section.last
+        self._card.launch(self.rows[start:stop])
+
+
+def itemsizes(dtype: str, slots: Sequence[Slot]) -> list[int]:
+    """Bytes of a number of each array; 0 for what is no array."""
+    return [
+        np.dtype(dtype if slot.dtype == "real" else slot.dtype).itemsize if isinstance(slot, Ref) else 0
+        for slot in slots
+    ]

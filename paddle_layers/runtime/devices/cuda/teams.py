@@ -1,0 +1,123 @@
+"""Loops that add up or look for an extreme, shared by the threads of a block: a team computes one element.
+
+A thread for each element leaves a card idle where there are few elements with long loops, as the mean of a channel or
+the largest score of a row. The same text, rewritten, gives each thread every n-th turn of a loop; what the threads
+found is then combined in a fixed order, so the bits are the same in every run.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import dataclasses
+import functools
+from collections.abc import Mapping
+
+from paddle_layers.define.program import Program
+from paddle_layers.runtime.generate.drivers import Kernel
+
+from .loops import EXTREMES, Types, accumulators, carries, names_in, range_of
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def teamed(kernel: Kernel) -> Kernel | None:
+    """The kernel with its loops shared, or None where it has other loops, or none."""
+    if kernel.scan or kernel.procedure:
+        return None
+    tree, types = kernel.program.tree, Types(kernel.args)
+    body: list[ast.stmt] = []
+    shared = 0
+    for at, statement in enumerate(tree.body):
+        if isinstance(statement, ast.For):
+            lines = _share(statement, types, tree.body[at + 1 :], shared)
+            if lines is None:
+                return None
+            body += lines
+            shared += 1
+        elif any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(statement)):
+            return None
+        else:
+            types.note(statement)
+            body.append(statement)
+    if not shared:
+        return None
+    changed = copy.copy(tree)
+    changed.body = body
+    return dataclasses.replace(kernel, program=Program(ast.fix_missing_locations(changed)))
+
+
+def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> list[ast.stmt] | None:
+    """The statements for a loop, or None where a turn needs what another one found."""
+    found = accumulators(loop, types)
+    if not found or carries(loop, set(found), types.known, after):
+        return None
+    renamed = _Rename({name: f"{name}_part" for name in found}).visit(copy.deepcopy(loop))
+    begin = [f"{name}_part = {name if how in EXTREMES else f'{types.known[name]}(0)'}" for name, how in found.items()]
+    combine = [line for name, how in found.items() for line in _combine(name, how, str(types.known[name]), number)]
+    return [*_parse(begin), *_every_nth(renamed), *_parse(combine)]
+
+
+def _combine(name: str, how: str, type_: str, number: int) -> list[str]:
+    """Half of the threads take what the other half found, until one has all of it."""
+    table, mine = f"{name}_team{number}", "cuda.threadIdx.x"
+    join = f"{how}({{}}, {{}})" if how in EXTREMES else "{} + {}"
+    return [
+        f"{table} = cuda.shared.array(THREADS, {type_})",
+        f"{table}[{mine}] = {name}_part",
+        "cuda.syncthreads()",
+        "width_ = THREADS // 2",
+        "while width_ > 0:",
+        f"    if {mine} < width_:",
+        f"        {table}[{mine}] = {join.format(f'{table}[{mine}]', f'{table}[{mine} + width_]')}",
+        "    cuda.syncthreads()",
+        "    width_ //= 2",
+        f"{name} = {join.format(name, f'{table}[0]')}",
+        "cuda.syncthreads()",
+    ]
+
+
+def _parse(lines: list[str]) -> list[ast.stmt]:
+    return ast.parse("\n".join(lines)).body
+
+
+# ---- which thread has which turns
+
+
+def _every_nth(loop: ast.For) -> list[ast.stmt]:
+    """A nest of plain loops is taken as one, so that neighbours among the threads read neighbours in memory."""
+    nest = [loop]
+    while len(nest[-1].body) == 1 and isinstance(inner := nest[-1].body[0], ast.For) and _is_free(inner, nest):
+        nest.append(inner)
+    if len(nest) == 1:
+        first, last, step = range_of(loop)
+        mine, stride = (
+            ("cuda.threadIdx.x", "THREADS") if step == "1" else (f"cuda.threadIdx.x * ({step})", f"({step}) * THREADS")
+        )
+        turns = f"range({mine if first == '0' else f'{first} + {mine}'}, {last}, {stride})"
+        loop.iter = ast.parse(turns, mode="eval").body
+        return [loop]
+    lines, rest = [], "turn_"
+    for one in reversed(nest):
+        first, last, _ = range_of(one)
+        lines += [f"{ast.unparse(one.target)} = {first} + {rest} % ({last} - ({first}))"]
+        lines += [f"left_ = {rest} // ({last} - ({first}))"]
+        rest = "left_"
+    total = " * ".join("max({1} - ({0}), 0)".format(*range_of(one)) for one in nest)
+    whole = ast.parse(f"for turn_ in range(cuda.threadIdx.x, {total}, THREADS):\n    pass").body[0]
+    assert isinstance(whole, ast.For)
+    whole.body = [*_parse(lines[:-1]), *nest[-1].body]
+    return [whole]
+
+
+def _is_free(inner: ast.For, nest: list[ast.For]) -> bool:
+    """Whether a loop's bounds do not depend on the loops around it, nor skip numbers."""
+    outer = {ast.unparse(loop.target) for loop in nest}
+    return not names_in(inner.iter) & outer and all(range_of(loop)[2] == "1" for loop in (*nest, inner))
+
+
+class _Rename(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        return ast.Name(self._names.get(node.id, node.id), node.ctx)

@@ -1,0 +1,111 @@
+"""Loops written out: which launch runs in which step, and where each step's rows lie in the arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.steps import Steps
+from paddle_layers.runtime.schedule.arguments import Lagged, Ref
+from paddle_layers.runtime.schedule.launches import Launch
+from paddle_layers.runtime.schedule.step_launches import chain, loop_bounds
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Section:
+    """Launches `first` to `last` of a table, which run again and again."""
+
+    first: int
+    last: int
+    loops: tuple[tuple[Steps, ...], ...]
+    """For each launch the groups around it, the outermost first."""
+    backward: bool
+
+    def program(self) -> tuple[Ints, Ints]:
+        """Launches in the order in which they run, and the step of each in its innermost group."""
+        group = self.loops[0][0]
+        assert group.layout is not None
+        return self._runs(np.arange(self.first, self.last), 0, range(len(group.layout.first)))
+
+    def _runs(self, rows: Ints, depth: int, steps: Iterable[int]) -> tuple[Ints, Ints]:
+        inner = [self._inner(row, depth) for row in rows]
+        turns = np.array(list(steps), np.int64)[:: -1 if self.backward else 1]
+        if not any(inner):
+            return np.tile(rows, len(turns)), np.repeat(turns, len(rows))
+        parts = [part for step in turns for part in self._one_step(rows, inner, depth, int(step))]
+        empty = np.zeros(0, np.int64)
+        return np.concatenate([empty, *(r for r, _ in parts)]), np.concatenate([empty, *(s for _, s in parts)])
+
+    def _one_step(
+        self, rows: Ints, inner: Sequence[Steps | None], depth: int, step: int
+    ) -> Iterable[tuple[Ints, Ints]]:
+        cuts = [at for at in range(1, len(rows)) if inner[at] is not inner[at - 1]]
+        for first, last in zip([0, *cuts], [*cuts, len(rows)], strict=True):
+            group, own = inner[first], rows[first:last]
+            if group is None:
+                yield own, np.full(len(own), step)
+            else:
+                assert group.layout is not None
+                begin, end = group.layout.parts[step : step + 2]
+                yield self._runs(own, depth + 1, range(begin, end))
+
+    def _inner(self, row: int, depth: int) -> Steps | None:
+        around = self.loops[row - self.first]
+        return around[depth + 1] if depth + 1 < len(around) else None
+
+
+def sections_of(launches: Sequence[Launch]) -> list[Section]:
+    """The loops of a table."""
+    found = []
+    for first, last in loop_bounds(launches):
+        loops = [launch.loop for launch in launches[first:last] if launch.loop is not None]
+        found.append(Section(first, last, tuple(tuple(chain(loop.steps)) for loop in loops), loops[0].backward))
+    return found
+
+
+class Moved(NamedTuple):
+    """Where a step's part of an array begins, in elements from the start of the array, and of the boot values."""
+
+    elements: Ints
+    boot: Ints | None = None
+    """For each step the place in the boot values; -1 where it is not the first."""
+
+
+def moved(ref: Ref, steps: Steps) -> Moved:
+    """How far each step moves an array: to its first row; starts have one number more for each step."""
+    rows = ref.shape[0]
+    width = int(np.prod([size.extra for size in ref.shape[1:]], dtype=np.int64))
+    count = 0 if steps.layout is None else len(steps.layout.first)
+    if isinstance(ref.owner, Lagged):
+        return _lagged(ref.owner, steps, rows.factor * width)
+    found = steps.range_of(rows.domain) if rows.domain is not None else None
+    if found is None:
+        return Moved(np.zeros(count, np.int64))
+    return Moved((found[0] * rows.factor + np.arange(count) * rows.extra) * width)
+
+
+def _lagged(owner: Lagged, steps: Steps, width: int) -> Moved:
+    layout = steps.layout
+    assert layout is not None
+    if owner.boot is None:
+        return Moved(layout.last * width)
+    before = np.append(0, layout.first)[:-1]
+    parts = np.diff(layout.parts)
+    sequences = np.repeat(layout.sequences, parts)
+    return Moved(before * width, np.where(layout.is_first, sequences * width, -1))
+
+
+def sizes(extent: Extent, steps: Steps) -> Ints:
+    """A size in each step."""
+    assert steps.layout is not None
+    found = steps.range_of(extent.domain) if extent.domain is not None else None
+    if found is None:
+        return np.full(len(steps.layout.first), extent.now)
+    return extent.extra + (found[1] - found[0]) * extent.factor

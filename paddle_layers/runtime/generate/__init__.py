@@ -1,0 +1,1 @@
+"""From point functions to the text of drivers, kept on the disk."""

@@ -1,0 +1,250 @@
+"""Driver text: a specialised point function inside the loop nest of a device."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Hashable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from paddle_layers.define.program import Program
+from paddle_layers.kernels.tuned import Tuned
+
+INDENT = "    "
+
+
+class Array(NamedTuple):
+    """An argument that is a C-contiguous array; `dtype` is `real` or a numba integer type."""
+
+    ndim: int
+    dtype: str = "real"
+
+
+Spec = Array | tuple[Array, ...] | str
+"""An array, a tuple of arrays, `"int"`, `"real"`, or `"ints N"` and `"reals N"`: tuples of N numbers."""
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """All that the text of a driver depends on; equal where the text is the same."""
+
+    name: str
+    origin: str
+    program: Program
+    helpers: Mapping[str, Program]
+    indices: tuple[str, ...]
+    """Index arguments without `which`."""
+    targets: tuple[str, ...]
+    args: Mapping[str, Spec]
+    """Targets first, then what the function reads; the order is the order of the argument tables."""
+    accumulate: bool = False
+    scan: str | None = None
+    procedure: bool = False
+    """The function writes its targets itself."""
+    sequence: tuple[str, str] | None = field(default=None)
+    """Index of the sequence and the array that gives it (`("s", "T_map")`), or the starts when scanning."""
+    used_rows: str | None = None
+    """Array of the row numbers that the first index counts."""
+    factor: str | None = None
+    """Argument that the result is multiplied by."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Kernel) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash(self._parts)
+
+    @functools.cached_property
+    def _parts(self) -> tuple[Hashable, ...]:
+        """Mappings count with their order, which is that of the argument tables."""
+        values = (getattr(self, name) for name in self.__dataclass_fields__)
+        return tuple(tuple(value.items()) if isinstance(value, Mapping) else value for value in values)
+
+    @property
+    def programs(self) -> list[Program]:
+        """The helpers and the element function."""
+        return [*self.helpers.values(), self.program.named("element_")]
+
+    def call(self) -> str:
+        """The call of the element function."""
+        return f"element_({', '.join(self.program.arguments)})"
+
+    def store(self, result: str | None = None) -> list[str]:
+        """Lines that store one element; they compute it, unless its name is given."""
+        at = list(self.indices) or ["0"]
+        if self.used_rows:
+            at[0] = f"{self.used_rows}[{at[0]}]"
+        place, sign = ", ".join(at), "+=" if self.accumulate else "="
+        if len(self.targets) == 1:
+            times = f"{self.factor} * " if self.factor else ""
+            return [f"{self.targets[0]}[{place}] {sign} {times}{result or self.call()}"]
+        stores = [f"{target}[{place}] {sign} value_[{i}]" for i, target in enumerate(self.targets)]
+        return [f"value_ = {result or self.call()}", *stores]
+
+
+@dataclass(frozen=True)
+class TunedCall:
+    """A tuned kernel with what is known of its arguments."""
+
+    name: str
+    tuned: Tuned
+    args: Mapping[str, Spec]
+    constants: Mapping[str, Any]
+    """Arguments that are folded into the text: None, truth values and words."""
+
+
+def unravel(indices: tuple[str, ...], shape: str, rest: str, cast: str = "{}") -> list[str]:
+    """Lines that split a flat number into indices; the first index takes what is left. `cast` goes round sizes."""
+    lines = []
+    for axis in range(len(indices) - 1, 0, -1):
+        size = cast.format(f"{shape}.shape[{axis}]")
+        lines += [f"{indices[axis]} = {rest} % {size}", f"rest_ = {rest} // {size}"]
+        rest = "rest_"
+    return [*lines, f"{indices[0]} = {rest}"] if indices else []
+
+
+def header(kernel: Kernel, dtype: str, device: str) -> list[str]:
+    """What a driver's text begins with."""
+    return [f'"""{kernel.name} from {kernel.origin}, {dtype}, {device}. Generated: do not edit."""', "import math", ""]
+
+
+def functions(programs: Iterable[Program], decorator: str | None) -> list[str]:
+    """Lines of functions, each below a decorator."""
+    lines = []
+    for program in programs:
+        lines += ["", *([decorator] if decorator else []), *program.text.splitlines()]
+    return lines
+
+
+def indent(lines: list[str], depth: int) -> list[str]:
+    """The lines, further to the right."""
+    return [INDENT * depth + line for line in lines]
+
+
+# ---- CPU
+
+
+def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
+    """Lines that turn the three argument tables into named arguments, and the sizes of the tables."""
+    lines: list[str] = []
+    counts = [0, 0, 0]
+
+    def array(spec: Array) -> str:
+        shape = "".join(f"ints_[{counts[1] + k}], " for k in range(spec.ndim))
+        dtype = "real" if spec.dtype == "real" else f"numba.{spec.dtype}"
+        text = f"carray(pointer(pointers_[{counts[0]}]), ({shape}), {dtype})"
+        counts[0] += 1
+        counts[1] += spec.ndim
+        return text
+
+    for name, spec in args.items():
+        if isinstance(spec, Array):
+            lines.append(f"{name} = {array(spec)}")
+        elif not isinstance(spec, str):
+            lines.append(f"{name} = ({''.join(array(item) + ', ' for item in spec)})")
+        elif spec == "real":
+            lines.append(f"{name} = real(floats_[{counts[2]}])")
+            counts[2] += 1
+        elif spec == "int":
+            lines.append(f"{name} = ints_[{counts[1]}]")
+            counts[1] += 1
+        else:
+            kind, number = spec.split()
+            table, form = (1, "ints_[{}]") if kind == "ints" else (2, "real(floats_[{}])")
+            items = [form.format(counts[table] + k) for k in range(int(number))]
+            lines.append(f"{name} = ({''.join(item + ', ' for item in items)})")
+            counts[table] += int(number)
+    sizes = [max(count, 1) for count in counts]
+    return [
+        f"pointers_ = carray(pa_, ({sizes[0]},))",
+        f"ints_ = carray(ia_, ({sizes[1]},))",
+        f"floats_ = carray(fa_, ({sizes[2]},))",
+        *lines,
+    ]
+
+
+def cpu_prelude(dtype: str) -> list[str]:
+    """Imports of a CPU driver."""
+    return [
+        "import numba",
+        "from numba import carray, cfunc, njit",
+        "from paddle_layers.runtime.devices.cpu.native import BODY, pointer",
+        "",
+        f"real = numba.{dtype}",
+        "double = numba.float64",
+    ]
+
+
+def cpu_body(args: Mapping[str, Spec], lines: list[str]) -> list[str]:
+    """The compiled entry of a CPU driver around the lines of its loop."""
+    return [
+        "",
+        '@cfunc(BODY, cache=True, error_model="numpy")',
+        "def body(lo_, hi_, pa_, ia_, fa_):",
+        *indent(unpack_lines(args), 1),
+        *indent(lines, 1),
+    ]
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def cpu_text(kernel: Kernel, dtype: str) -> str:
+    """Driver for the CPU: work items `lo_` to `hi_`, each a row of the last axis (or an element of a vector)."""
+    lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype)]
+    lines += functions(kernel.programs, '@njit(error_model="numpy")')
+    if kernel.procedure:
+        loop = ["for t_ in range(lo_, hi_):", *indent([f"{kernel.indices[0]} = t_", kernel.call()], 1)]
+    elif kernel.scan:
+        loop = ["for t_ in range(lo_, hi_):", *indent(scan_lines(kernel, "range(columns_)", None), 1)]
+    else:
+        loop = _cpu_loop(kernel, unsigned=kernel.program.only_subscripts(kernel.indices))
+    return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
+
+
+def _cpu_loop(kernel: Kernel, *, unsigned: bool) -> list[str]:
+    indices, target = kernel.indices, kernel.targets[0]
+    if not indices:
+        return ["for t_ in range(lo_, hi_):", *indent(kernel.store(), 1)]
+    cast = [f"{index} = numba.uint64({index})" for index in indices] if unsigned else []
+    if len(indices) == 1:
+        inner = [f"{indices[0]} = t_", *sequence_line(kernel), *cast, *kernel.store()]
+        return ["for t_ in range(lo_, hi_):", *indent(inner, 1)]
+    last = indices[-1]
+    outer = [*unravel(indices[:-1], target, "t_"), *sequence_line(kernel), *cast[:-1]]
+    counter = f"{last}_" if unsigned else last
+    outer.append(f"for {counter} in range({target}.shape[{len(indices) - 1}]):")
+    inner = [*([f"{last} = numba.uint64({counter})"] if unsigned else []), *kernel.store()]
+    return ["for t_ in range(lo_, hi_):", *indent(outer, 1), *indent(inner, 2)]
+
+
+def sequence_line(kernel: Kernel) -> list[str]:
+    """The line that looks up the sequence of a row, where the function asks for it."""
+    if kernel.sequence is None:
+        return []
+    index, mapping = kernel.sequence
+    return [f"{index} = {mapping}[{kernel.indices[0]}]"]
+
+
+def scan_lines(kernel: Kernel, columns: str, barrier: str | None) -> list[str]:
+    """Rows of sequence `t_` in order; `reverse_` turns the order round."""
+    assert kernel.sequence is not None
+    index, starts = kernel.sequence
+    row, target = kernel.indices[0], kernel.targets[0]
+    back = "0" if kernel.scan == "forward" else "1"
+    step = [
+        f"{row} = first_ + q_ if reverse_ == {back} else last_ - 1 - q_",
+        f"lower_ = {row} - 1 if {row} > first_ else -1",
+        f"upper_ = {row} + 1 if {row} + 1 < last_ else -1",
+        "before = upper_ if reverse_ else lower_",
+        "after = lower_ if reverse_ else upper_",
+        f"for column_ in {columns}:",
+        *indent([*unravel(("_row", *kernel.indices[1:]), target, "column_")[:-1], *kernel.store()], 1),
+        *([barrier] if barrier else []),
+    ]
+    return [
+        f"{index} = t_",
+        f"first_ = {starts}[{index}]",
+        f"last_ = {starts}[{index} + 1]",
+        f"columns_ = {target}.size // max({target}.shape[0], 1)",
+        "for q_ in range(last_ - first_):",
+        *indent(step, 1),
+    ]

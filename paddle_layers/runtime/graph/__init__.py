@@ -1,0 +1,1 @@
+"""What is computed: values, operations, rows, recurrent groups."""

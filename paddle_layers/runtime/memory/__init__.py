@@ -1,0 +1,1 @@
+"""Numbers that outlive a pass: blocks of memory, parameters, their files."""

@@ -1,0 +1,225 @@
+"""Parameters and states: parts of flat arenas, drawn by initializers that depend on seed and name only."""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define import LayerDefinition, ShapeError, State, registries
+from paddle_layers.define.fields import Param
+from paddle_layers.runtime.batch.values import too_large
+
+from .blocks import Allocator, Block, Flat
+
+if TYPE_CHECKING:
+    from paddle_layers.config import ParamSettings
+
+Array = NDArray[Any]
+
+
+class RowGradients(Protocol):
+    """A gradient that has only the rows that a batch uses."""
+
+    @property
+    def ids(self) -> NDArray[np.int64]:
+        """Numbers of the rows, rising."""
+
+    def read(self) -> tuple[Array, Array]:
+        """Numbers of the rows, and the rows: copies."""
+
+
+@dataclass(eq=False)
+class Parameter:
+    """Numbers of a layer that outlive a step. States (`trained` is false) and frozen parameters have no gradient."""
+
+    name: str
+    shape: tuple[int, ...]
+    trained: bool
+    settings: ParamSettings | None
+    definition: Param | State
+    layer: LayerDefinition
+    dtype: str
+    offset: int = 0
+    """Bytes from the start of the arena."""
+    blocks: dict[str, Block] = field(default_factory=dict)
+    """The arenas of `value` and `gradient`."""
+    by_rows: bool = False
+    """Whether the gradient has only the rows that a batch uses. It is then in no arena, but in the plans."""
+    row_gradient: RowGradients | None = None
+    """What the last backward pass gave, where it is by rows."""
+    before_read: Callable[[NDArray[np.int64] | None], None] | None = None
+    """Called before somebody reads these rows of the value, or all of them; whoever owes them something sets it."""
+
+    @property
+    def value(self) -> Array:
+        """The numbers: a view on the CPU, elsewhere a copy that is read-only. Assign to it to change them.
+
+        Ask for it again after a step: the pending steps of an optimizer are made when it is asked for.
+        """
+        self.catch_up()
+        return self.stored
+
+    @value.setter
+    def value(self, values: Any) -> None:
+        self.catch_up()
+        self.stored = values
+
+    @property
+    def stored(self) -> Array:
+        """As `value`, but as it lies in memory: without pending steps."""
+        return self.blocks["value"].read(self.offset, self.size, self.dtype).reshape(self.shape)
+
+    @stored.setter
+    def stored(self, values: Any) -> None:
+        array = np.broadcast_to(np.asarray(values), self.shape)
+        if problem := too_large(array, self.dtype):
+            raise ValueError(f"`{self.name}` {problem}")
+        self.blocks["value"].write(self.offset, array, self.dtype)
+
+    @property
+    def gradient(self) -> Array | None:
+        """The gradient of the last backward pass, as `value`; None where there is none.
+
+        It is a copy where `gradient_rows` has it.
+        """
+        if self.by_rows:
+            return self._spread()
+        if "gradient" not in self.blocks:
+            return None
+        return self.blocks["gradient"].read(self.offset, self.size, self.dtype).reshape(self.shape)
+
+    @property
+    def gradient_rows(self) -> tuple[Array, Array] | None:
+        """Numbers of the rows that the last batch used, rising, and their gradients; all others are zero.
+
+        None where the gradient is not by rows, and before the first backward pass.
+        """
+        return None if self.row_gradient is None else self.row_gradient.read()
+
+    def _spread(self) -> Array:
+        dense = np.zeros(self.shape, self.dtype)
+        if self.row_gradient is not None:
+            ids, rows = self.row_gradient.read()
+            dense[ids] = rows
+        return dense
+
+    def catch_up(self, rows: NDArray[np.int64] | None = None) -> None:
+        """Bring these rows up to date, or all of them."""
+        if self.before_read is not None:
+            self.before_read(rows)
+
+    def address(self, part: str) -> int:
+        """Where `value` or `gradient` lies on the device."""
+        return self.blocks[part].address + self.offset
+
+    @property
+    def size(self) -> int:
+        """How many numbers."""
+        return math.prod(self.shape)
+
+    @property
+    def fans(self) -> tuple[int, int]:
+        """Inputs that one output adds up, and outputs that one input reaches.
+
+        Axes of the parameter that are axes of the layer's output count outputs, the others inputs.
+        """
+        output = next(iter(self.layer.outputs.values()))
+        made = {axis.name for axis in output.axes}
+        axes = [axis.name for axis in self.definition.axes]
+        if len(axes) != len(self.shape):
+            return self.size, self.size
+        inputs = [size for name, size in zip(axes, self.shape, strict=True) if name not in made]
+        fan_in = math.prod(inputs)
+        return fan_in, self.size // max(inputs[0], 1) if inputs else self.size
+
+    def draw(self, seed: int) -> Array:
+        """The first values: the same for a seed and a name, whatever else the network holds."""
+        from paddle_layers.layers.initializers import Fans
+
+        definition, attributes = self.initializer()
+        key = (seed << 32) ^ zlib.crc32(self.name.encode())
+        rng = np.random.Generator(np.random.Philox(key=key))
+        drawn = definition.create(attributes).draw(self.shape, rng, Fans(*self.fans))
+        if drawn.shape != self.shape:
+            raise ShapeError(f"initializer `{definition.name}` drew {drawn.shape} for {self.name} {self.shape}")
+        return np.asarray(drawn)
+
+    def initializer(self) -> tuple[Any, Any]:
+        """The initializer and its attributes: the config's, or the layer's."""
+        if self.settings is not None and self.settings.init is not None:
+            return self.settings.init
+        init = self.definition.init
+        name, attributes = (init, {}) if isinstance(init, str) else init
+        definition = registries["initializer"][name]
+        return definition, definition.bind(attributes)
+
+
+class ParameterSet:
+    """All parameters of a network by name, whichever phases they are in."""
+
+    def __init__(self, dtype: str) -> None:
+        self.dtype = dtype
+        self.by_name: dict[str, Parameter] = {}
+        self.aliases: dict[str, str] = {}
+        """Names of shared parameters, and the name of the one that holds the values."""
+        self._shared: dict[str, Parameter] = {}
+        self.values: Flat
+        """The arena of the trained parameters, padding included."""
+        self.gradients: Flat
+        """Their gradients, in the same layout; those that are by rows are left out."""
+
+    def add(
+        self, name: str, field: Param | State, layer: LayerDefinition, shape: tuple[int, ...], settings: Any
+    ) -> Parameter:
+        """The parameter of this name, made at the first call. Raises `ShapeError` when its shape differs."""
+        found = self.by_name.get(self.aliases.get(name, name))
+        share = settings.share if settings is not None else None
+        if found is None and share is not None:
+            found = self._shared.get(share)
+            if found is not None:
+                self.aliases[name] = found.name
+        if found is not None:
+            if found.shape != shape:
+                raise ShapeError(
+                    f"parameter `{name}` would need the shape {shape}, but `{found.name}` has {found.shape}"
+                )
+            return found
+        trained = isinstance(field, Param) and not (settings is not None and (settings.frozen or settings.lr_mult == 0))
+        made = self.by_name[name] = Parameter(name, shape, trained, settings, field, layer, self.dtype)
+        if share is not None:
+            self._shared[share] = made
+        return made
+
+    @property
+    def trained(self) -> list[Parameter]:
+        """Parameters that have a gradient, in the order of the arena: those whose gradient is by rows are last."""
+        trained = [parameter for parameter in self.by_name.values() if parameter.trained]
+        return sorted(trained, key=lambda parameter: parameter.by_rows)
+
+    def allocate(self, seed: int, device: Allocator) -> None:
+        """Make the arenas and draw the first values; those that are trained lie together, as do their gradients."""
+        fixed = [parameter for parameter in self.by_name.values() if not parameter.trained]
+        itemsize = np.dtype(self.dtype).itemsize
+        dense = _lay_out([parameter for parameter in self.trained if not parameter.by_rows], itemsize)
+        self.gradients = Flat(device, dense // itemsize, self.dtype)
+        self.values = Flat(device, _lay_out(self.trained, itemsize) // itemsize, self.dtype)
+        trained = {"value": self.values.block, "gradient": self.gradients.block}
+        others = {"value": device.allocate(_lay_out(fixed, itemsize))}
+        for parameter in self.by_name.values():
+            parameter.blocks = trained if parameter.trained else others
+            parameter.value = parameter.draw(seed)
+
+
+def _lay_out(parameters: list[Parameter], itemsize: int) -> int:
+    """Offsets in one arena, each a multiple of 64 bytes. Gives its bytes."""
+    offset = 0
+    for parameter in parameters:
+        parameter.offset = offset
+        offset += -(-parameter.size * itemsize // 64) * 64
+    return offset

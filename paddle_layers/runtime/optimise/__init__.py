@@ -1,0 +1,1 @@
+"""Optimizers and regularizers at work on the parameters of a net."""

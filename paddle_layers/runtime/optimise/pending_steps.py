@@ -1,0 +1,228 @@
+"""Pending steps: those of rows that no batch uses, made before anybody looks at these rows.
+
+An optimizer moves a weight even where its gradient is zero: by momentum, by decay. To do this for all rows of a table
+in every step takes time for all of them. So it is remembered how many steps each row has made, and what the steps were,
+in the form that the optimizer declares (`paddle_layers.define.lazy_updates`). A row makes its pending steps when a
+batch is about to use it, and all rows do when somebody asks for the parameter. That takes no longer for many steps than
+for few, and the result is that of the dense step, but for rounding.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define import AdaptiveStep
+from paddle_layers.define.lazy_updates import LinearStep
+from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
+from paddle_layers.runtime.memory.blocks import Flat
+from paddle_layers.runtime.schedule.arguments import Argument, Fixed, Ref
+from paddle_layers.runtime.schedule.launches import Launch
+
+from .adaptive_history import FACTORS, AdaptiveHistory
+from .row_forms import adaptive_launch, linear_launch
+
+Ints = NDArray[np.int64]
+HISTORY = 1 << 14
+"""Steps that are remembered; then all rows make theirs. It is so rare that it takes no time to speak of."""
+CHUNK = 1 << 14
+"""Rows that make their steps at a time."""
+
+
+class PendingSteps(ABC):
+    """The pending steps of the rows of one parameter; `tables` are its values and the optimizer's states.
+
+    `states` hold the memory: pending steps have to be made even when the optimizer is gone.
+    """
+
+    def __init__(self, tables: Mapping[str, Ref], states: object, rows: int, device: Device, dtype: str) -> None:
+        self._tables, self._held, self._device, self._dtype = tables, states, device, dtype
+        self._done = np.zeros(rows, np.int32)
+        """For each row, how many of the remembered steps it has made."""
+        self._steps = 0
+        self._chunk = Domain("rows with pending steps", capacity=CHUNK)
+        self._ids = self._per_row()
+        self._launches = device.table([self._launch()], dtype, _address)
+
+    @abstractmethod
+    def _launch(self) -> Launch:
+        """The kernel, with its memory."""
+
+    @abstractmethod
+    def _remember(self, step: Any) -> None:
+        """Take one more step."""
+
+    @abstractmethod
+    def _write(self, done: Ints) -> None:
+        """Give the kernel what it needs for rows that have made so many steps."""
+
+    @abstractmethod
+    def _forget(self) -> None:
+        """All rows have made all steps."""
+
+    @abstractmethod
+    def _saved(self) -> dict[str, NDArray[Any]]:
+        """The steps."""
+
+    @abstractmethod
+    def _restore(self, found: Mapping[str, NDArray[Any]]) -> None:
+        """Take the steps that `_saved` gave."""
+
+    def add(self, step: LinearStep | AdaptiveStep, moved: Ints) -> None:
+        """Remember a step, which the rows `moved` have made."""
+        if self._steps == HISTORY:
+            self.make()
+        self._remember(step)
+        self._steps += 1
+        self._done[moved] = self._steps
+
+    def make(self, rows: Ints | None = None) -> None:
+        """Make the pending steps of these rows; without any named those of all, and the steps are forgotten."""
+        if self._steps == 0:
+            return
+        if rows is None:
+            behind = np.flatnonzero(self._done < self._steps)
+        else:
+            behind = np.sort(rows[self._done[rows] < self._steps])
+            behind = behind[np.diff(behind, prepend=-1) > 0]
+        for start in range(0, len(behind), CHUNK):
+            self._make_some(behind[start : start + CHUNK])
+        if rows is None:
+            self._done[:] = self._steps = 0
+            self._forget()
+        else:
+            self._done[behind] = self._steps
+
+    def saved(self) -> dict[str, NDArray[Any]]:
+        """What `restore` needs; nothing where no step is pending."""
+        return {"done": self._done, **self._saved()} if self._steps else {}
+
+    def restore(self, found: Mapping[str, NDArray[Any]]) -> None:
+        """Take the pending steps that `saved` gave."""
+        self._done[:] = found["done"]
+        self._restore(found)
+
+    def _make_some(self, rows: Ints) -> None:
+        self._chunk.rows = len(rows)
+        self._ids.block.write(0, rows, "int64")
+        self._write(self._done[rows].astype(np.int64))
+        self._launches.set_rows()
+        self._launches.run(0, 1)
+
+    def _per_row(self) -> Flat:
+        return Flat(self._device, CHUNK, "int64")
+
+    def _row_ref(self, flat: Flat, *more: Extent) -> Ref:
+        return _ref(flat, rows_of(self._chunk), *more)
+
+
+class LinearSteps(PendingSteps):
+    """Steps that are linear maps of value and states: those of several steps multiply up to one."""
+
+    def _launch(self) -> Launch:
+        size = len(self._tables)
+        self._maps = np.zeros((size, (HISTORY + 1) * size))
+        """Next to each other, for each remembered step, the map from before it to now."""
+        self._maps[:, :size] = np.eye(size)
+        self._factors = Flat(self._device, CHUNK * size * size, self._dtype)
+        maps = self._row_ref(self._factors, Extent(size * size))
+        args: dict[str, Argument] = {**self._tables, "ids_": self._row_ref(self._ids), "maps_": maps}
+        return linear_launch("pending steps", list(self._tables), args, self._device.name)
+
+    def _remember(self, step: LinearStep) -> None:
+        size, now = len(self._tables), self._steps
+        known = self._maps[:, : (now + 1) * size]
+        known[...] = np.array(step, np.float64) @ known
+        self._maps[:, (now + 1) * size : (now + 2) * size] = np.eye(size)
+
+    def _write(self, done: Ints) -> None:
+        size = len(self._tables)
+        maps = self._maps.reshape(size, HISTORY + 1, size)[:, done]
+        self._factors.block.write(0, maps.transpose(1, 0, 2), self._dtype)
+
+    def _forget(self) -> None:
+        size = len(self._tables)
+        self._maps[:, :size] = np.eye(size)
+
+    def _saved(self) -> dict[str, NDArray[Any]]:
+        return {"maps": self._maps[:, : (self._steps + 1) * len(self._tables)]}
+
+    def _restore(self, found: Mapping[str, NDArray[Any]]) -> None:
+        width = found["maps"].shape[1]
+        self._maps[:, :width] = found["maps"]
+        self._steps = width // len(self._tables) - 1
+
+
+class AdaptiveSteps(PendingSteps):
+    """Steps along a fading mean: blocks of them are made at once, see `adaptive_history`."""
+
+    def _launch(self) -> Launch:
+        self._history = history = AdaptiveHistory(HISTORY, self._dtype)
+        self._changed = 0
+        """The first step whose sums the device does not have yet."""
+        self._sums = Flat(self._device, history.sums.size, self._dtype)
+        self._tails = Flat(self._device, history.tails.size, self._dtype)
+        self._starts = Flat(self._device, history.starts.size, "int64")
+        self._rows = {name: self._per_row() for name in ("done_", "first_", "last_")}
+        args: dict[str, Argument] = {
+            **self._tables,
+            "ids_": self._row_ref(self._ids),
+            **{name: self._row_ref(flat) for name, flat in self._rows.items()},
+            "starts_": _ref(self._starts, Extent(len(history.starts))),
+            "sums_": _ref(self._sums, *map(Extent, history.sums.shape)),
+            "tails_": _ref(self._tails, *map(Extent, history.tails.shape)),
+        }
+        return adaptive_launch("pending steps", list(self._tables), args, FACTORS, history.terms, self._device.name)
+
+    def _remember(self, step: AdaptiveStep) -> None:
+        self._changed = min(self._changed, self._history.add(step))
+
+    def _write(self, done: Ints) -> None:
+        history = self._history
+        first, last = history.blocks_from(done)
+        for flat, numbers in zip(self._rows.values(), (done, first, last), strict=True):
+            flat.block.write(0, numbers, "int64")
+        if self._changed < history.steps:
+            width = history.sums.shape[1] * np.dtype(self._dtype).itemsize
+            self._sums.block.write(self._changed * width, history.sums[self._changed : history.steps], self._dtype)
+            self._starts.block.write(0, history.starts[: history.blocks], "int64")
+            self._tails.block.write(0, history.tails[: history.blocks + 1], self._dtype)
+            self._changed = history.steps
+
+    def _forget(self) -> None:
+        self._history.forget()
+        self._changed = 0
+
+    def _saved(self) -> dict[str, NDArray[Any]]:
+        return self._history.saved()
+
+    def _restore(self, found: Mapping[str, NDArray[Any]]) -> None:
+        self._history.restore(found)
+        self._steps, self._changed = self._history.steps, 0
+
+
+def pending_steps(
+    step: LinearStep | AdaptiveStep,
+    tables: Mapping[str, Ref],
+    states: object,
+    rows: int,
+    device: Device,
+    dtype: str,
+) -> PendingSteps:
+    """Memory for steps of this kind."""
+    kind = AdaptiveSteps if isinstance(step, AdaptiveStep) else LinearSteps
+    return kind(tables, states, rows, device, dtype)
+
+
+def _ref(flat: Flat, *shape: Extent) -> Ref:
+    return Ref(Fixed(flat.block.address), shape, "int64" if flat.dtype == "int64" else "real")
+
+
+def _address(ref: Ref) -> int:
+    assert isinstance(ref.owner, Fixed)
+    return ref.owner.address

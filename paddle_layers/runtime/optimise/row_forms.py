@@ -1,0 +1,162 @@
+"""Functions of one weight, turned into kernels over some rows of a parameter.
+
+`ids_` holds the numbers of the rows. Values and states are whole tables; a gradient by rows has one row for each id.
+Names that end in `_` are the kernels' own, so that no attribute of an optimizer can have them.
+On the CPU a work item is a row, so that its inner loop is over columns that lie together; on a card it is a weight.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Mapping, Sequence
+
+from paddle_layers.define.functions import Function
+from paddle_layers.define.program import Program
+from paddle_layers.runtime.generate.drivers import Kernel, indent
+from paddle_layers.runtime.generate.specialise import helper_programs, specialise
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.schedule.arguments import Argument, Ref, spec_of
+from paddle_layers.runtime.schedule.launches import Launch
+
+ORIGIN = "paddle_layers.runtime.optimise.row_forms"
+Arguments = Mapping[str, Argument]
+
+
+def step_launch(function: Function, name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
+    """The step of an optimizer by the rows of `gradient`."""
+    cells = _cells(tables)
+    step = _Scalar(function, args)
+    lines = [f"{_join(cells)} = {step.call({**cells, 'gradient': 'gradient[u_, k_]'})}"]
+    return _launch(f"{function.name}_rows", lines, tables, name, args, device, step)
+
+
+def penalty_launch(function: Function, name: str, args: Arguments, device: str) -> Launch:
+    """Add `decay_mult_` times the penalty of a regularizer to the rows of `gradient`."""
+    penalty = _Scalar(function, args)
+    lines = [f"gradient[u_, k_] += decay_mult_ * {penalty.call(_cells(['value']))}"]
+    return _launch(f"{function.name}_rows", lines, ["gradient"], name, args, device, penalty)
+
+
+def linear_launch(name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
+    """Multiply value and states of each weight of row u by the matrix `maps_[u]`, which lies flat."""
+    size = len(tables)
+    cells = _cells(tables)
+    head = [f"m{at}_ = maps_[u_, {at}]" for at in range(size * size)]
+    sums = [
+        " + ".join(f"m{size * row + at}_ * {cell}" for at, cell in enumerate(cells.values())) for row in range(size)
+    ]
+    return _launch("linear_steps", [f"{_join(cells)} = {', '.join(sums)}"], tables, name, args, device, head=head)
+
+
+def adaptive_launch(name: str, tables: Sequence[str], args: Arguments, factors: int, terms: int, device: str) -> Launch:
+    """Move the weights of row u by the blocks of steps `first_[u]` to `last_[u]`, then multiply by the tails.
+
+    A row of `sums_` holds the factors of value, mean and squares, the two numbers of the divisor, then as many
+    coefficients as there are terms; see `adaptive_history`.
+    """
+    value, mean, squares = _cells(tables).values()
+    names = ["value_", "mean_", "squares_", "root_", "epsilon_", *(f"c{at}_" for at in range(terms))]
+    block = ["at_ = max(done_[u_], starts_[block_])", *(f"{n} = sums_[at_, {at}]" for at, n in enumerate(names))]
+    series = f"c{terms - 1}_"
+    for at in reversed(range(terms - 1)):
+        series = f"(c{at}_ - x_ * {series})"
+    moves = [
+        f"inverse_ = real(1.0) / (math.sqrt({squares}) * root_ + epsilon_)",
+        "x_ = real(1.0) - epsilon_ * inverse_",  # as a quotient it would be NaN where the squares are infinite
+        f"{value} = value_ * {value} - {mean} * inverse_ * {series}",
+        f"{mean} *= mean_",
+        f"{squares} *= squares_",
+    ]
+    head = ["for block_ in range(first_[u_], last_[u_]):", *indent(block, 1)]
+    tails = [f"t{at}_ = tails_[last_[u_], {at}]" for at in range(3)]
+    rest = [f"{cell} *= t{at}_" for at, cell in enumerate((value, mean, squares))]
+    assert len(names) == factors + terms
+    return _launch("adaptive_steps", moves, tables, name, args, device, head=head, after=(tails, rest))
+
+
+def spread_launch(name: str, args: Arguments, device: str) -> Launch:
+    """Put the rows of `gradient` into the table `dense`."""
+    return _launch("spread_rows", ["dense[row_, k_] = gradient[u_, k_]"], ["dense"], name, args, device)
+
+
+def _cells(tables: Sequence[str]) -> dict[str, str]:
+    return {table: f"{table}[row_, k_]" for table in tables}
+
+
+def _join(cells: Mapping[str, str]) -> str:
+    return ", ".join(cells.values())
+
+
+class _Scalar:
+    """A function of one weight as a helper that takes and gives numbers: `x[i]` becomes `x`."""
+
+    def __init__(self, function: Function, args: Arguments) -> None:
+        known = {key: value for key, value in args.items() if value is None or isinstance(value, (bool, str))}
+        program = _without_index(specialise(function.program, known, function.call)).named("weight_")
+        self.names = program.arguments
+        self.helpers = {**helper_programs(function.call), "weight_": program}
+
+    def call(self, given: Mapping[str, str]) -> str:
+        """The call with these expressions, and the arguments of the kernel for the others."""
+        return f"weight_({', '.join(given.get(name, name) for name in self.names)})"
+
+
+def _without_index(program: Program) -> Program:
+    class Arrays(ast.NodeTransformer):
+        def visit_Subscript(self, node: ast.Subscript) -> ast.AST:
+            own = isinstance(node.slice, ast.Name) and node.slice.id == "i"
+            return node.value if own else self.generic_visit(node)
+
+    tree = Arrays().visit(copy.deepcopy(program.tree))
+    tree.args.args = [argument for argument in tree.args.args if argument.arg != "i"]
+    return Program(ast.fix_missing_locations(tree))
+
+
+def _launch(
+    kernel_name: str,
+    lines: Sequence[str],
+    targets: Sequence[str],
+    name: str,
+    args: Arguments,
+    device: str,
+    scalar: _Scalar | None = None,
+    head: Sequence[str] = (),
+    after: tuple[Sequence[str], Sequence[str]] = ((), ()),
+) -> Launch:
+    """A launch of the lines for row u of the ids, row `row` of the tables, column k. What is in `head` holds for a row.
+
+    A `head` that begins with a loop goes round the loop over the columns. `after` is another head with its lines.
+    """
+    live = {key: value for key, value in args.items() if value is not None and not isinstance(value, (bool, str))}
+    ids, table = live["ids_"], live[targets[0]]
+    assert isinstance(ids, Ref)
+    assert isinstance(table, Ref)
+    width = table.shape[1].extra
+    live["width_"] = Extent(width)
+    cuda = device == "cuda"
+    parts = width if cuda else 1
+    start = ["u_ = item_ // width_", "k_ = item_ % width_"] if cuda else ["u_ = item_"]
+    body = [*start, "row_ = ids_[u_]", *_over_columns(head, lines, cuda), *_over_columns(*after, cuda)]
+    head_line = f"def {kernel_name}({', '.join(('item_', *live))}):"
+    kernel = Kernel(
+        name=kernel_name,
+        origin=ORIGIN,
+        program=Program.parse("\n".join([head_line, *indent(body, 1)])),
+        helpers=scalar.helpers if scalar is not None else {},
+        indices=("item_",),
+        targets=tuple(targets),
+        args={key: spec_of(value) for key, value in live.items()},
+        procedure=True,
+    )
+    launch = Launch(kernel_name, name, kernel, list(live.values()), ids.shape[0] * parts)
+    launch.weight = 1 if cuda else width
+    return launch
+
+
+def _over_columns(head: Sequence[str], lines: Sequence[str], cuda: bool) -> list[str]:
+    """The lines for all columns of a row; on a card a thread has one of them."""
+    if not lines:
+        return []
+    inner = list(lines) if cuda else ["for k_ in range(width_):", *indent(list(lines), 1)]
+    return [*head, *indent(inner, 1 if "".join(head[:1]).startswith("for") else 0)]

@@ -1,0 +1,1 @@
+"""Launches with their memory: what runs a phase."""

@@ -1,0 +1,70 @@
+"""Whether a plan fits into the memory of a device, before any of it is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.memory.blocks import DeviceError
+from paddle_layers.runtime.schedule.buffers import place
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.schedule.schedule import Schedule
+
+LARGEST = 3
+"""Tensors that are named when there is too little room."""
+
+
+def check_room(device: Device, schedules: Sequence[Schedule]) -> None:
+    """Raise `DeviceError` when there is too little for the plans of all schedules.
+
+    The message has the estimate, the largest tensors and a batch that fits.
+    """
+    free = device.free_bytes()
+    if free is None:
+        return
+    storages = [schedule.lay_out() for schedule in schedules]
+    nbytes = sum(map(place, storages))
+    if nbytes <= free:
+        return
+    rows = schedules[0].graph.samples.capacity
+    found = {buffer.name: buffer for one in storages for storage in one for buffer in storage.buffers}
+    buffers = sorted(found.values(), key=lambda buffer: -buffer.nbytes)
+    named = ", ".join(f"{buffer.name} ({as_bytes(buffer.nbytes)})" for buffer in buffers[:LARGEST])
+    fitting = _fitting_rows(schedules, free)
+    remedy = f"a batch of {fitting} would fit" if fitting else "not even one row would fit"
+    raise DeviceError(
+        f"a batch of {rows} needs {as_bytes(nbytes)} of the memory of {device.name!r}, and {as_bytes(free)} are free; "
+        f"the largest tensors are {named}; {remedy}"
+    )
+
+
+def _fitting_rows(schedules: Sequence[Schedule], free: int) -> int:
+    """Most samples whose buffers fit; what hangs on sequences and entries grows with them."""
+    domains = [domain for schedule in schedules for domain in schedule.graph.domains]
+    full = [domain.capacity for domain in domains]
+    most = schedules[0].graph.samples.capacity
+
+    def needed(rows: int) -> int:
+        for domain, capacity in zip(domains, full, strict=True):
+            domain.capacity = -(-capacity * rows // most)
+        return sum(place(schedule.lay_out()) for schedule in schedules)
+
+    low, high = 0, most
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if needed(middle) <= free else (low, middle)
+    for domain, capacity in zip(domains, full, strict=True):
+        domain.capacity = capacity
+    return low
+
+
+def as_bytes(size: int) -> str:
+    """Bytes in a unit that leaves at most four digits."""
+    amount, units = float(size), ["TiB", "GiB", "MiB", "KiB", "B"]
+    while amount >= 1024 and len(units) > 1:
+        amount /= 1024
+        units.pop()
+    unit = units[-1]
+    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"

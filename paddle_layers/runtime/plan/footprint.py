@@ -1,0 +1,95 @@
+"""Memory and parameters of a network, known before anything is allocated or compiled."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paddle_layers.runtime.graph.building import build_graph
+from paddle_layers.runtime.memory.parameters import ParameterSet
+from paddle_layers.runtime.schedule.buffers import place
+from paddle_layers.runtime.schedule.row_gradients import mark_row_gradients
+from paddle_layers.runtime.schedule.schedule import Schedule
+
+if TYPE_CHECKING:
+    from paddle_layers.config.network import Network, Node
+    from paddle_layers.runtime.graph.graph import Graph
+
+
+@dataclass(frozen=True)
+class LayerFootprint:
+    """Numbers in the parameters of a layer, and bytes of its values: with their gradients, and without."""
+
+    parameters: int
+    training: int
+    inference: int
+
+
+@dataclass(frozen=True)
+class Footprint:
+    """Of each layer by name, and of the network: what a run of a phase allocates, parameters included."""
+
+    layers: dict[str, LayerFootprint]
+    parameters: int
+    training: int
+    inference: int
+    sizes: dict[str, int]
+    """Numbers in each parameter."""
+
+    def inside(self, path: str) -> int:
+        """Numbers in the parameters of a layer inside of others, `outer.inner`."""
+        return sum(size for name, size in self.sizes.items() if name.startswith(path + "."))
+
+
+def footprint(network: Network, batch_size: int, dtype: str = "float32") -> Footprint:
+    """The footprint for batches of `batch_size` rows; sequences are taken to hold one row each."""
+    itemsize = np.dtype(dtype).itemsize
+    parameters = ParameterSet(dtype)
+    phases = {phase: network.select(phase) for phase in ("train", "test")}
+    graphs = {phase: build_graph(selected, parameters, {}) for phase, selected in phases.items()}
+    mark_row_gradients(graphs.values())
+    training, inference = (
+        _phase_bytes(graph, phases[phase].outputs, batch_size, dtype, training=phase == "train")
+        for phase, graph in graphs.items()
+    )
+    counts: Counter[str] = Counter()
+    gradients: Counter[str] = Counter()
+    for parameter in parameters.by_name.values():
+        layer = parameter.name.partition(".")[0]
+        counts[layer] += parameter.size
+        gradients[layer] += parameter.size if parameter.trained and not parameter.by_rows else 0
+    total, dense = counts.total(), gradients.total()
+    layers = {
+        node.name: _layer(node, counts[node.name], gradients[node.name], batch_size, itemsize) for node in network.nodes
+    }
+    sizes = {parameter.name: parameter.size for parameter in parameters.by_name.values()}
+    return Footprint(layers, total, training + (total + dense) * itemsize, inference + total * itemsize, sizes)
+
+
+def _layer(node: Node, parameters: int, trained: int, batch_size: int, itemsize: int) -> LayerFootprint:
+    values = batch_size * _bytes(node, itemsize)
+    gradients = values if node.definition.facts.can_do_bp else 0
+    weights = parameters * itemsize
+    return LayerFootprint(parameters, values + gradients + weights + trained * itemsize, values + weights)
+
+
+def _bytes(node: Node, itemsize: int) -> int:
+    """Bytes of a row of everything that a layer computes, also inside of it."""
+    if node.inside is not None:
+        return sum(_bytes(inner, itemsize) for inner in node.inside.nodes)
+    return sum(8 if type_.kind == "INT" else math.prod(type_.dims) * itemsize for type_ in node.output_types)
+
+
+def _phase_bytes(graph: Graph, outputs: Iterable[str], batch_size: int, dtype: str, *, training: bool) -> int:
+    """Bytes of the arena that a plan of a phase would have."""
+    for domain in graph.domains:
+        domain.reserve(batch_size)
+    seeds = dict(graph.losses) if training else {}
+    keep = [name for name in (*outputs, *graph.losses) if name in graph.values]
+    schedule = Schedule(graph, dtype, training=training, seeds=seeds, keep=keep)
+    return place(schedule.lay_out())

@@ -1,0 +1,42 @@
+"""The loss of a network: sums of costs over rows, divided by how many rows count, over any number of batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.graph.graph import Graph
+
+    from .plan import Plan
+
+
+class LossSum(NamedTuple):
+    """One cost of a network, added up over rows: the parts of the loss that may be added up over batches, too."""
+
+    weight: float
+    total: float
+    divisor: float
+    """Rows that count; where it is below 1, the total is not divided."""
+
+    def plus(self, other: LossSum) -> LossSum:
+        """Both together, as if their rows had come in one batch."""
+        return LossSum(self.weight, self.total + other.total, self.divisor + other.divisor)
+
+
+def loss_sums(graph: Graph, plan: Plan) -> dict[str, LossSum]:
+    """The costs of the batch that a plan has just run, by name."""
+    sums = {}
+    for name, weight in graph.losses.items():
+        total = plan.read(plan.values[name]).sum(dtype=np.float64)
+        own = plan.divisors.get(name)
+        divisor = graph.values[name].domain.rows if own is None else plan.read(own)[0]
+        sums[name] = LossSum(weight, float(total), float(divisor))
+    return sums
+
+
+def total_loss(sums: Iterable[LossSum]) -> float:
+    """The sum of `weight * total / divisor`."""
+    return sum(one.weight * one.total / max(one.divisor, 1.0) for one in sums)

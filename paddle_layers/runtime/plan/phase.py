@@ -1,0 +1,91 @@
+"""One phase of a net: its graph, and the plans that were made for it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddle_layers.runtime.devices.protocol import Device, Progress
+from paddle_layers.runtime.graph.building import build_graph
+from paddle_layers.runtime.memory.parameters import ParameterSet
+from paddle_layers.runtime.schedule.schedule import Schedule
+
+from .plan import Plan
+from .statistics import Statistics
+
+if TYPE_CHECKING:
+    from paddle_layers.config.network import Network
+
+Seeds = tuple[tuple[str, float | None], ...]
+"""Values at which a backward pass starts, with their weight in the loss; None where the caller gives the gradient."""
+
+
+class Planning(NamedTuple):
+    """What the plans of all phases of a net have in common."""
+
+    device: Device
+    dtype: str
+    keep: tuple[str, ...]
+    """Values that stay readable beside the outputs."""
+    statistics: Statistics
+    progress: Progress | None
+
+
+class Phase:
+    """The graph of a phase, and its plans by the values at which their backward pass starts."""
+
+    def __init__(self, name: str, network: Network, parameters: ParameterSet, planning: Planning) -> None:
+        self.name, self.network = name, network
+        self.graph = build_graph(network, parameters, {})
+        self._planning = planning
+        self._plans: dict[Seeds, Plan] = {}
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the buffers of all plans."""
+        return sum(plan.nbytes for plan in self._plans.values())
+
+    @property
+    def capacities(self) -> list[int]:
+        """Rows that the buffers have room for."""
+        return [domain.capacity for domain in self.graph.domains]
+
+    @capacities.setter
+    def capacities(self, rows: Sequence[int]) -> None:
+        for domain, capacity in zip(self.graph.domains, rows, strict=True):
+            domain.capacity = capacity
+
+    def loss_seeds(self) -> Seeds:
+        """The losses of the network; there are none in a test."""
+        return tuple(self.graph.losses.items()) if self.name == "train" else ()
+
+    def schedule(self, seeds: Seeds) -> Schedule:
+        """The launches of the phase."""
+        graph, planning = self.graph, self._planning
+        keep = [n for n in (*self.network.outputs, *planning.keep, *graph.losses) if n in graph.values]
+        return Schedule(
+            graph,
+            planning.dtype,
+            training=self.name == "train",
+            seeds=dict(seeds),
+            keep=keep,
+            device=planning.device.name,
+        )
+
+    def plan(self, seeds: Seeds) -> Plan:
+        """The plan for these seeds, made at the first call."""
+        if seeds not in self._plans:
+            schedule, planning = self.schedule(seeds), self._planning
+            counting = planning.statistics.launches(schedule.stats)
+            self._plans[seeds] = Plan(
+                self.graph, schedule, planning.device, counting=counting, progress=planning.progress
+            )
+        return self._plans[seeds]
+
+    def seeds_of(self, plan: Plan) -> Seeds | None:
+        """The seeds of a plan of this phase."""
+        return next((seeds for seeds, known in self._plans.items() if known is plan), None)
+
+    def forget(self) -> None:
+        """Drop all plans: sizes or rows have changed."""
+        self._plans.clear()

@@ -1,0 +1,128 @@
+"""The plan of a step: launches in order, memory shared by liveness, tables that one compiled loop runs through."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.devices.protocol import Device, Progress
+from paddle_layers.runtime.graph.graph import Graph, OwnRows
+from paddle_layers.runtime.schedule.arguments import Lagged, Ref
+from paddle_layers.runtime.schedule.buffers import Buffer, place
+from paddle_layers.runtime.schedule.index_arrays import Auxiliary
+from paddle_layers.runtime.schedule.launches import Launch
+from paddle_layers.runtime.schedule.schedule import Schedule
+
+from .capacity import check_room
+
+
+class Plan:
+    """Launches of one phase with their tables, for the capacities that the domains have now.
+
+    `counting` are launches that add statistics to their sums.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        schedule: Schedule,
+        device: Device,
+        *,
+        counting: Sequence[Launch] = (),
+        progress: Progress | None = None,
+    ) -> None:
+        self.graph = graph
+        self.values, self.gradients, self.divisors = schedule.values, schedule.gradients, schedule.divisors
+        self.row_gradients = schedule.row_gradients
+        for gradient in self.row_gradients:
+            gradient.plan = self
+        self.auxiliary: Auxiliary = schedule.auxiliary
+        self.launches: list[Launch] = [*schedule.forward, *schedule.backward]
+        self.boundary = len(schedule.forward)
+        self.stops = schedule.stops
+        self.stats = schedule.stats
+        device.compile([*self.launches, *counting], schedule.dtype, progress)
+        check_room(device, [schedule])
+        self.storages = schedule.lay_out()
+        self.nbytes = place(self.storages)
+        self._block = device.allocate(self.nbytes)
+        self.table = device.table([*self.launches, *counting], schedule.dtype, self.address)
+        self._end = len(self.launches) + len(counting)
+
+    # ---- memory
+
+    def read(self, buffer: Buffer) -> NDArray[Any]:
+        """The rows of this batch of a buffer: a view on the CPU, elsewhere a copy."""
+        assert buffer.storage is not None
+        return self._block.read(buffer.storage.offset, buffer.extent.now, buffer.dtype)
+
+    def write(self, buffer: Buffer, values: NDArray[Any]) -> None:
+        """Fill a buffer from its start."""
+        assert buffer.storage is not None
+        self._block.write(buffer.storage.offset, values, buffer.dtype)
+
+    def address(self, ref: Ref) -> int:
+        """Address of an array argument."""
+        owner = ref.owner.buffer if isinstance(ref.owner, Lagged) else ref.owner
+        if not isinstance(owner, Buffer):
+            return owner.address
+        assert owner.storage is not None
+        return self._block.address + owner.storage.offset
+
+    # ---- running
+
+    def set_rows(self) -> None:
+        """Bring sizes and totals to the rows that the domains have now."""
+        self.table.set_rows()
+
+    def set_keys(self, key: Callable[[str], int]) -> None:
+        """Draw the keys of random operations for a step."""
+        self.table.set_keys(key)
+
+    def forward(self, make_rows: Callable[[OwnRows], None] | None = None) -> None:
+        """Run the forward launches; `make_rows` is called where rows depend on values that are computed by then.
+
+        Without it, these rows are those of the last pass.
+        """
+        done = 0
+        for at, made in self.stops:
+            self.table.run(done, at)
+            if make_rows is not None:
+                make_rows(made)
+                self.set_rows()
+            done = at
+        self.table.run(done, self.boundary)
+
+    def backward(self) -> None:
+        """Run the backward launches."""
+        self.table.run(self.boundary, len(self.launches))
+
+    def count(self) -> None:
+        """Add the statistics of this batch to their sums."""
+        self.table.run(len(self.launches), self._end)
+
+    def run_one(self, at: int) -> None:
+        """Run a single launch."""
+        self.table.run(at, at + 1)
+
+    def find_non_finite(self, dtype: str) -> str | None:
+        """Run the forward launches one by one: the first operation's layer that gives NaN or infinity, or None."""
+        for at, launch in enumerate(self.launches[: self.boundary]):
+            self.run_one(at)
+            for buffer in launch.writes:
+                if buffer.dtype == dtype and "scratch" not in buffer.name:
+                    if not np.isfinite(self.read(buffer)).all():
+                        return launch.op.partition(".")[0]
+        return None
+
+    def poison(self, at: int) -> None:
+        """Fill all memory whose values nobody may need before launch `at` with NaN (ids with 0)."""
+        for storage in self.storages:
+            if storage.first < at <= storage.last or storage.first < 0:
+                continue
+            for buffer in storage.buffers:
+                value = 0 if buffer.dtype == "int64" else float("nan")
+                self.write(buffer, np.full(buffer.extent.capacity, value, buffer.dtype))

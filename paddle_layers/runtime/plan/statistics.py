@@ -1,0 +1,80 @@
+"""Statistics of metric layers: sums over rows and batches, and the numbers reported for them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.memory.blocks import Flat
+from paddle_layers.runtime.schedule.arguments import Fixed, Ref
+from paddle_layers.runtime.schedule.builtin import SUM, simple_launch
+from paddle_layers.runtime.schedule.launches import Launch
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.graph.graph import Op
+
+
+class Table(NamedTuple):
+    """How a statistic is added up: rows of numbers, and the shape of their sum, () for one number."""
+
+    rows: Extent
+    shape: tuple[int, ...]
+
+    @property
+    def columns(self) -> int:
+        """Numbers of a row."""
+        return math.prod(self.shape)
+
+
+def table_of(ref: Ref) -> Table:
+    """The first axis counts rows where it depends on the batch; else the whole is one row."""
+    sizes = tuple(size.extra for size in ref.shape)
+    return Table(Extent(1), sizes) if ref.shape[0].domain is None else Table(ref.shape[0], sizes[1:])
+
+
+class Statistics:
+    """Sums of every statistic, in float64 on the device, until they are reset."""
+
+    def __init__(self, device: Device) -> None:
+        self._device = device
+        self._sums: dict[tuple[str, str, tuple[int, ...]], Flat] = {}
+        self._counted: dict[str, tuple[Op, Mapping[str, Ref]]] = {}
+
+    def launches(self, found: Iterable[tuple[Op, Mapping[str, Ref]]]) -> list[Launch]:
+        """Launches that add the rows of a batch to the sums."""
+        return [self._launch(op, name, ref) for op, refs in found for name, ref in refs.items()]
+
+    def _launch(self, op: Op, name: str, ref: Ref) -> Launch:
+        rows, shape = table = table_of(ref)
+        columns = Extent(table.columns)
+        total = self._sums.setdefault((op.name, name, shape), Flat(self._device, table.columns, "float64"))
+        target = Ref(Fixed(total.block.address), (columns,), "float64")
+        return simple_launch(SUM, op.name, [target, Ref(ref.owner, (rows, columns))], accumulate=True)
+
+    def note(self, found: Iterable[tuple[Op, Mapping[str, Ref]]]) -> None:
+        """Remember what has been counted, to be reported."""
+        self._counted |= {op.name: (op, refs) for op, refs in found}
+
+    def results(self) -> dict[str, float]:
+        """Reported numbers by `layer.type`, or `layer.type.name` where a layer reports several."""
+        return {
+            f"{op.name}.{op.layer.name}" + (f".{name}" if name else ""): number
+            for op, refs in self._counted.values()
+            for name, number in op.layer.report({**op.attributes, **self._read(op, refs)}).items()
+        }
+
+    def _read(self, op: Op, refs: Mapping[str, Ref]) -> dict[str, Any]:
+        """Sums by name, as numbers and lists of numbers."""
+        shapes = {name: table_of(ref).shape for name, ref in refs.items()}
+        return {name: self._sums[op.name, name, shape].read().reshape(shape).tolist() for name, shape in shapes.items()}
+
+    def reset(self) -> None:
+        """Set all sums to zero."""
+        for total in self._sums.values():
+            total.write(np.zeros(1))
+        self._counted.clear()

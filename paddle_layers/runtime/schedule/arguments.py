@@ -1,0 +1,113 @@
+"""Arguments of launches: whose memory, which sizes, which numbers."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from paddle_layers.runtime.generate.drivers import Array, Spec
+from paddle_layers.runtime.graph.domains import Domain, Extent
+from paddle_layers.runtime.memory.parameters import Parameter
+
+from .buffers import Buffer
+
+
+class Held(NamedTuple):
+    """The value or the gradient of a parameter, which outlives the plan."""
+
+    parameter: Parameter
+    part: str
+
+    @property
+    def address(self) -> int:
+        """Where it lies on the device."""
+        return self.parameter.address(self.part)
+
+
+class Lagged(NamedTuple):
+    """Rows of another step of a recurrent group: those of the step before, in the first step `boot`; or of the next."""
+
+    buffer: Buffer
+    boot: Buffer | None = None
+    """None: the rows of the next step are meant."""
+
+
+class Ref(NamedTuple):
+    """An array argument: whose memory, and the shape in which it is seen."""
+
+    owner: Buffer | Held | Fixed | Lagged
+    shape: tuple[Extent, ...]
+    dtype: str = "real"
+
+
+class Fixed(NamedTuple):
+    """Memory that somebody else holds."""
+
+    address: int
+
+
+class Key(NamedTuple):
+    """A whole number that is new in every step: the key of an operation's random numbers."""
+
+    op: str
+
+
+class Rate(NamedTuple):
+    """A real number `weight / rows`."""
+
+    weight: float
+    domain: Domain | None
+
+    @property
+    def share(self) -> float:
+        """The number for the rows of this batch; a batch may have none."""
+        return self.weight / max(self.domain.rows, 1) if self.domain else self.weight
+
+
+class Setting(NamedTuple):
+    """A real number that is new in every step: the value of that name times a factor."""
+
+    name: str
+    factor: float = 1.0
+
+
+Argument = (
+    Ref | tuple[Ref, ...] | Extent | tuple[Extent | float, ...] | float | Key | Rate | Setting | None | bool | str
+)
+"""What an argument of a launch may be; None, truth values and texts are folded into the driver's text."""
+
+
+def plain_argument(value: Any) -> Argument:
+    """An attribute as an argument: constants stay, whole numbers become sizes."""
+    if value is None or isinstance(value, (bool, str, float)):
+        return value
+    if isinstance(value, tuple):
+        return tuple(v if isinstance(v, float) else Extent(v) for v in value)
+    return Extent(value)
+
+
+def spec_of(value: Argument) -> Spec:
+    """What the generator has to know of an argument."""
+    if isinstance(value, Ref):
+        return Array(len(value.shape), value.dtype)
+    if isinstance(value, tuple) and value and isinstance(value[0], Ref):
+        return tuple(Array(len(ref.shape), ref.dtype) for ref in value)
+    if isinstance(value, (float, Rate, Setting)):
+        return "real"
+    if isinstance(value, tuple) and not isinstance(value, Key):
+        return f"{'reals' if value and isinstance(value[0], float) else 'ints'} {len(value)}"
+    return "int"
+
+
+def refs_of(value: Argument) -> list[Ref]:
+    """The arrays of an argument."""
+    if isinstance(value, Ref):
+        return [value]
+    return [part for part in value if isinstance(part, Ref)] if isinstance(value, tuple) else []
+
+
+def uses(value: Argument) -> list[Buffer]:
+    """The buffers behind an argument."""
+    owners: list[Any] = []
+    for ref in refs_of(value):
+        owners += ref.owner if isinstance(ref.owner, Lagged) else (ref.owner,)
+    return [owner for owner in owners if isinstance(owner, Buffer)]

@@ -1,0 +1,195 @@
+"""The backward pass: only those gradients that somebody needs, from the seeds to the parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+
+from paddle_layers.define.functions import Function
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.graph import Op
+from paddle_layers.runtime.graph.steps import Steps
+from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.memory.parameters import Parameter
+
+from .arguments import Argument, Held, Rate, Ref
+from .buffers import Buffer
+from .builtin import ADD, FILL, SEED, simple_launch
+from .launches import Launch
+from .row_gradients import RowGradient, make_row_gradient
+from .scope import Names
+from .step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
+from .wanted_gradients import GradientNeeds
+from .workspace import Workspace
+
+
+class BackwardPass:
+    """Launches of the backward pass. A seed without a weight is a gradient that the caller gives."""
+
+    def __init__(self, workspace: Workspace, seeds: Mapping[str, float | None]) -> None:
+        self.workspace = workspace
+        self.launches: list[Launch] = []
+        self.gradients: dict[str, Buffer] = {}
+        self.row_gradients: list[RowGradient] = []
+        self.needs = GradientNeeds(workspace.graph, seeds)
+        self.written: set[Buffer | Parameter] = set()
+        """Gradients to which something has been written: what follows is added."""
+        self._later: list[Callable[[], None]] = []
+        """Gradients over the rows of all steps, to be computed behind the loop."""
+        if seeds:
+            self._all(seeds)
+
+    def _all(self, seeds: Mapping[str, float | None]) -> None:
+        for name, weight in seeds.items():
+            value = self.workspace.graph.values[name]
+            buffer = self._gradient(value)
+            self.written.add(buffer)
+            if weight is None:
+                self.workspace.kept.append(buffer)
+            else:
+                self.launches.append(self._seed(value, Ref(buffer, (buffer.extent,)), weight))
+        around: list[Steps] = []
+        for op in reversed(self.workspace.graph.ops):
+            around = self._enter(chain(op.steps), around)
+            first = len(self.launches)
+            if op.carried is not None:
+                self._memory_gradient(op)
+            elif self.needs.active(op):
+                self._operation(op)
+                in_loop(self.launches[first:], op.steps, backward=True)
+        self._enter([], around)
+        self.workspace.results += [
+            self.gradients[value.name] for value in self.needs.forced if value.name in self.gradients
+        ]
+
+    def _seed(self, value: Value, gradient: Ref, weight: float) -> Launch:
+        """The gradient of the loss by a cost: its weight, divided by what the cost's sum is divided by."""
+        divisor = self.workspace.divisors.get(value.name)
+        if divisor is None:
+            return simple_launch(FILL, value.name, [gradient, Rate(weight, value.domain)])
+        return simple_launch(SEED, value.name, [gradient, Ref(divisor, (Extent(1),), "float64"), weight])
+
+    def _enter(self, loops: list[Steps], before: list[Steps]) -> list[Steps]:
+        """Close the loops that end here, and begin new ones with the gradients that come from the next step."""
+        if before[:1] != loops[:1]:
+            for later in self._later:
+                later()
+            self._later = []
+        for steps in loops:
+            if steps not in before:
+                memories = [op for op in self.workspace.graph.ops if op.carried is not None and op.steps is steps]
+                for op in memories:
+                    self._carry(op)
+        return loops
+
+    def _carry(self, op: Op) -> None:
+        if op.carried is None or not self.needs.carried(op):
+            return
+        target, memory = self._gradient(op.carried), self._gradient(op.outputs[0])
+        launch = carried_gradient(op, target, memory, accumulate=target in self.written)
+        self.written.add(target)
+        self.launches += in_loop([launch], op.steps, backward=True)
+
+    def _memory_gradient(self, op: Op) -> None:
+        assert op.steps is not None
+        if op.inputs and self.needs.active(op) and self.needs.input(op, next(iter(op.layer.inputs)), 0):
+            target = self._gradient(op.inputs[0])
+            launch = boot_gradient(op, target, self._gradient(op.outputs[0]), accumulate=target in self.written)
+            self.written.add(target)
+            self.launches += in_loop([launch], op.steps.outer, backward=True)
+
+    def _gradient(self, value: Value) -> Buffer:
+        if value.name not in self.gradients:
+            buffer = Buffer(f"gradient of {value.name}", self.workspace.buffer(value).extent, self.workspace.dtype)
+            self.gradients[value.name] = buffer
+        return self.gradients[value.name]
+
+    def _operation(self, op: Op) -> None:
+        names = self.workspace.names(op)
+        for name, output in op.layer.outputs.items():
+            refs = []
+            for item, value in enumerate(op.output(name)):
+                buffer = self._gradient(value)
+                if buffer not in self.written:
+                    self.written.add(buffer)
+                    self.launches.append(simple_launch(FILL, value.name, [Ref(buffer, (buffer.extent,)), 0.0]))
+                refs.append(Ref(buffer, names.shape(output, item)))
+            names.tensors["d" + name] = refs
+        functions = self.needs.functions(op)
+        read_again = {name for function in functions for name in function.args}
+        for function in functions:
+            run = partial(self._function, names, function, read_again)
+            if op.steps is None or runs_by_rows(op, function):
+                run(op.steps)
+            else:
+                self._later.append(partial(run, None))
+
+    def _function(self, names: Names, function: Function, read_again: set[str], steps: Steps | None) -> None:
+        names.steps = steps
+        if function.role == "gradient":
+            self._gradient_function(names, function, read_again)
+        else:
+            self.workspace.prepare_temps(names, function)
+            self.launches += self.workspace.launches(names, function)
+
+    def _gradient_function(self, names: Names, function: Function, read_again: set[str]) -> None:
+        op, target = names.op, function.targets[0]
+        name, wide = target.name, function.over is not None or function.which
+        items = self.workspace.items(op, function) if wide else [0]
+        if name in op.params:
+            self._parameter_gradient(names, function, [i for i in items if op.params[name][i].trained])
+            return
+        values = op.argument(name)
+        waited_for = f"d{name}" in read_again
+        private = waited_for and f"d{name}" not in function.args
+        needed = [item for item in items if private or self.needs.input(op, name, item)]
+        targets = [self._gradient(value) for value in values]
+        if private:
+            targets = [Buffer(f"{op.name}.d{name}", buffer.extent, self.workspace.dtype) for buffer in targets]
+        names.tensors["d" + name] = [Ref(buffer, names.shape(target, item)) for item, buffer in enumerate(targets)]
+        for item in needed:
+            run = partial(self._input_gradient, names, function, item, targets[item])
+            if not waited_for and names.steps is not None and self.workspace.is_outside(values[item]):
+                self._later.append(partial(run, None))  # no step waits for it
+                continue
+            run(names.steps)
+            if private and self.needs.input(op, name, item):
+                self._add(values[item], targets[item])
+
+    def _input_gradient(self, names: Names, function: Function, item: int, target: Buffer, steps: Steps | None) -> None:
+        names.steps = steps
+        adds = target in self.written
+        self.written.add(target)
+        self.launches += self.workspace.launches(names, function, [item], frozenset({item} if adds else ()))
+
+    def _add(self, value: Value, buffer: Buffer) -> None:
+        """Add a gradient that other functions of the layer read to the gradient of the value."""
+        total = self._gradient(value)
+        refs: list[Ref] = [Ref(total, (total.extent,)), Ref(buffer, (buffer.extent,))]
+        self.launches.append(simple_launch(ADD, value.name, refs, accumulate=total in self.written))
+        self.written.add(total)
+
+    def _parameter_gradient(self, names: Names, function: Function, items: list[int]) -> None:
+        for target in function.targets:
+            names.tensors["d" + target.name] = [
+                self._gradient_by_rows(names, function, item)
+                if parameter.by_rows and item in items
+                else Ref(Held(parameter, "gradient"), names.shape(target, item))
+                for item, parameter in enumerate(names.op.params.get(target.name, ()))
+            ]
+        for item in items:
+            parameter = names.op.params[function.targets[0].name][item]
+            adds = parameter in self.written
+            if function.used is not None and not adds and not parameter.by_rows:
+                size = Extent(parameter.size)
+                zero: list[Argument] = [Ref(Held(parameter, "gradient"), (size,)), 0.0]
+                self.launches.append(simple_launch(FILL, parameter.name, zero))
+            self.written.update(names.op.params[target.name][item] for target in function.targets)
+            self.launches += self.workspace.launches(names, function, [item], frozenset({item} if adds else ()))
+
+    def _gradient_by_rows(self, names: Names, function: Function, item: int) -> Ref:
+        made = make_row_gradient(names, function, item, self.workspace.dtype)
+        self.row_gradients.append(made)
+        assert isinstance(made.rows.owner, Buffer)
+        self.workspace.kept.append(made.rows.owner)  # it outlives the next forward pass
+        return made.rows

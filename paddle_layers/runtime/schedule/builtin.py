@@ -1,0 +1,120 @@
+"""Point functions of the framework itself, and launches of functions over flat ranges."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+from paddle_layers.define.functions import Function, double, real
+from paddle_layers.runtime.generate.drivers import Kernel
+from paddle_layers.runtime.generate.specialise import helper_programs, specialise
+
+from .arguments import Argument, Ref, spec_of, uses
+from .launches import Launch
+
+
+def fill_value(i, y, value):
+    """The same number everywhere."""
+    return value
+
+
+def add_value(i, y, x):
+    """A copy; the driver may add it instead."""
+    return x[i]
+
+
+def first_rows(i, y, x, n):
+    """The first n numbers, and zeros behind them."""
+    return x[i] if i < n else 0.0
+
+
+def gradient_squares(i, squares, gradient, n, block):
+    """Sum of the squares of a block of numbers, in float64."""
+    total = double(0)
+    for j in range(i * block, min(i * block + block, n)):
+        total += double(gradient[j]) * double(gradient[j])
+    return total
+
+
+def norm_factor(i, factor, squares, blocks, limit):
+    """What brings the norm down to the limit; 1 where it is below."""
+    total = double(0)
+    for j in range(blocks):
+        total += squares[j]
+    norm = math.sqrt(total)
+    return real(limit / norm) if norm > limit else 1.0
+
+
+def scale_gradient(i, gradient, factor):
+    """Times a factor that was computed before."""
+    return gradient[i] * factor[0]
+
+
+def clamp_gradient(i, gradient, limit):
+    """At most the limit to either side; NaN stays."""
+    if gradient[i] > limit:
+        return limit
+    return -limit if gradient[i] < -limit else gradient[i]
+
+
+def column_sum(i, total, x):
+    """Sum of a column, in float64."""
+    added = double(0)
+    for n in range(x.shape[0]):
+        added += double(x[n, i])
+    return added
+
+
+def seed_value(i, y, divisor, weight):
+    """The gradient of the loss by a cost whose sum is divided by a number of its own."""
+    return real(double(weight) / max(divisor[0], double(1)))
+
+
+BLOCK = 4096
+"""Numbers that are squared and added up one after the other: the same sum at any number of threads."""
+SQUARES = Function("builtin", (), gradient_squares)
+NORM_FACTOR = Function("builtin", (), norm_factor)
+SCALE = Function("builtin", (), scale_gradient)
+CLAMP = Function("builtin", (), clamp_gradient)
+SUM = Function("builtin", (), column_sum)
+SEED = Function("builtin", (), seed_value)
+FILL = Function("builtin", (), fill_value)
+ADD = Function("builtin", (), add_value)
+FIRST_ROWS = Function("builtin", (), first_rows)
+
+
+def simple_launch(function: Function, op: str, args: Sequence[Argument], *, accumulate: bool = False) -> Launch:
+    """A launch of one of the functions above: the first argument is the target."""
+    named = dict(zip(function.args[1:], args, strict=True))
+    return flat_launch(function, op, [next(iter(named))], named, accumulate=accumulate)
+
+
+def flat_launch(
+    function: Function,
+    op: str,
+    targets: Sequence[str],
+    args: Mapping[str, Argument],
+    *,
+    accumulate: bool = False,
+    factor: str | None = None,
+) -> Launch:
+    """A launch of a function of `i` over flat arrays; `args` holds the targets and what the function asks for."""
+    known = {name: value for name, value in args.items() if value is None or isinstance(value, (bool, str))}
+    live = {name: value for name, value in args.items() if name not in known}
+    kernel = Kernel(
+        name=function.name,
+        origin=f"{function.call.__module__}:{function.line}",
+        program=specialise(function.program, known, function.call),
+        helpers=helper_programs(function.call),
+        indices=("i",),
+        targets=tuple(targets),
+        args={name: spec_of(value) for name, value in live.items()},
+        accumulate=accumulate,
+        factor=factor,
+    )
+    target = live[targets[0]]
+    assert isinstance(target, Ref)
+    launch = Launch(function.name, op, kernel, list(live.values()), target.shape[0])
+    launch.writes = [buffer for name in targets for buffer in uses(live[name])]
+    launch.reads = [b for name, value in live.items() if accumulate or name not in targets for b in uses(value)]
+    return launch

@@ -1,0 +1,112 @@
+"""The forward pass: what outputs, states, statistics and losses need, in order; loops over the steps of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paddle_layers.define import ShapeError
+from paddle_layers.define.functions import Function
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.graph import Op
+from paddle_layers.runtime.graph.steps import Steps
+from paddle_layers.runtime.graph.value import Value
+
+from .arguments import Ref
+from .buffers import Buffer
+from .builtin import FILL, SUM, simple_launch
+from .launches import Launch
+from .scope import Names
+from .step_launches import SPARSE_IN_STEPS, boot_extent, in_loop, memory_launch, runs_by_rows
+from .workspace import Workspace
+
+
+class ForwardPass:
+    """Launches of the forward pass, and the statistics that they count."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.launches: list[Launch] = []
+        self.stats: list[tuple[Op, dict[str, Ref]]] = []
+        self._loop_start = 0
+        """Where the loop that is being filled begins; what does not depend on a step is put before it."""
+        for op in workspace.graph.ops:
+            if op.carried is None:
+                self._operation(op)
+            else:
+                self._memory(op, op.carried)
+        for op in workspace.graph.ops:
+            self._divisors(op)
+
+    def _divisors(self, op: Op) -> None:
+        """Add up what the rows of a loss add to its divisor."""
+        for name, output in op.layer.outputs.items():
+            if output.divisor is None:
+                continue
+            for value in op.output(name):
+                if value.name in self.workspace.graph.losses:
+                    counted = self.workspace.names(op).tensors[output.divisor.name][0]
+                    total = Buffer(f"divisor of {value.name}", Extent(1), "float64")
+                    self.workspace.divisors[value.name] = total
+                    self.workspace.results.append(total)
+                    column = Ref(counted.owner, (counted.shape[0], Extent(1)))
+                    self.launches.append(simple_launch(SUM, op.name, [Ref(total, (Extent(1),), "float64"), column]))
+
+    def _operation(self, op: Op) -> None:
+        workspace = self.workspace
+        names = workspace.names(op)
+        functions = [f for f in op.layer.facts.forward if (f.role != "update" or workspace.training) and _wanted(op, f)]
+        outside = {function: self._items_outside(op, function) for function in functions}
+        for function in functions:  # first of all, so that what is added in the loop finds their sum
+            if items := outside[function]:
+                names.steps = None
+                self._put(op, workspace.launches(names, function, items), None)
+        for function in functions:
+            workspace.prepare_temps(names, function)
+            self._function(names, function, outside[function])
+        if op.layer.stats:
+            counted = {name: names.tensors[name][0] for name in op.layer.stats}
+            workspace.results += [ref.owner for ref in counted.values() if isinstance(ref.owner, Buffer)]
+            self.stats.append((op, counted))
+
+    def _items_outside(self, op: Op, function: Function) -> list[int]:
+        """Items of a sum that are known before the loop; all that the function reads has to be."""
+        if op.steps is None or function.over is None or not runs_by_rows(op, function):
+            return []
+        values, items = op.argument(function.over.name), self.workspace.items(op, function)
+        read = {name for name in function.args if name in op.layer.fields} - {*op.layer.params, *function.target_names}
+        if read <= {function.over.name}:
+            return [item for item in items if self.workspace.is_outside(values[item])]
+        if any(values[item].entries is not None for item in items):
+            raise ShapeError(SPARSE_IN_STEPS.format(op.name))
+        return []
+
+    def _function(self, names: Names, function: Function, done: Sequence[int]) -> None:
+        names.steps = names.op.steps if runs_by_rows(names.op, function) else None
+        rest = [item for item in self.workspace.items(names.op, function) if item not in done] if done else None
+        self._put(names.op, self.workspace.launches(names, function, rest), names.steps)
+
+    def _put(self, op: Op, launches: Sequence[Launch], steps: Steps | None) -> None:
+        """Add launches of an operation to the forward pass: to the loop, or before the loop that needs them."""
+        if op.steps is not None and steps is None:
+            self.launches[self._loop_start : self._loop_start] = launches
+            self._loop_start += len(launches)
+        else:
+            self.launches += in_loop(launches, steps, backward=False)
+            self._loop_start = self._loop_start if steps is not None else len(self.launches)
+
+    def _memory(self, op: Op, carried: Value) -> None:
+        output = self.workspace.buffer(op.outputs[0])
+        if op.inputs:
+            boot = self.workspace.buffer(op.inputs[0])
+        else:
+            boot = Buffer(f"{op.name} before the first step", boot_extent(op), output.dtype)
+            kind = "int64" if output.dtype == "int64" else "real"
+            first = op.attributes["id"] if kind == "int64" else op.attributes["value"]
+            start = Extent(int(first)) if kind == "int64" else float(first)
+            self._put(op, [simple_launch(FILL, op.name, [Ref(boot, (boot.extent,), kind), start])], None)
+        self._put(op, [memory_launch(op, output, boot, self.workspace.buffer(carried))], op.steps)
+
+
+def _wanted(op: Op, function: Function) -> bool:
+    """The bias can be switched off."""
+    return function.role != "bias" or op.layer.bias is None or op.layer.bias.name in op.params

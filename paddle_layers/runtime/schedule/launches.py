@@ -1,0 +1,232 @@
+"""One launch: what is to be compiled and its arguments, made by specialising a function for an operation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from paddle_layers.define.functions import Function
+from paddle_layers.define.program import Program
+from paddle_layers.kernels.tuned import Tuned, call_by_name, find_tuned
+from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
+from paddle_layers.runtime.generate.specialise import helper_programs, specialise
+from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
+
+from .arguments import Argument, Ref, refs_of, spec_of, uses
+from .buffers import Buffer, Takeover
+from .scope import Names, RowsOf, host_sizes
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.graph.steps import Steps
+
+
+class Loop(NamedTuple):
+    """The steps of a recurrent group, from the first to the last or back."""
+
+    steps: Steps
+    backward: bool
+
+
+@dataclass
+class Launch:
+    """A call of a driver, to be put into the plan's tables."""
+
+    name: str
+    op: str
+    code: Kernel | TunedCall
+    """What the driver of a device is made from."""
+    args: list[Argument]
+    total: Extent | None
+    items: Callable[[RowsOf], int] | None = None
+    """Work items of a tuned kernel for given rows."""
+    domains: tuple[Domain, ...] = ()
+    """Of a tuned kernel: whose rows decide."""
+    weight: int = 1
+    """Guess at the operations of an item."""
+    work: int = 0
+    """Guess at the operations of the whole launch, at the capacity of the domains, from below."""
+    reads: list[Buffer] = field(default_factory=list)
+    writes: list[Buffer] = field(default_factory=list)
+    """Scratch memory too; parameters and their gradients are no buffers."""
+    takeovers: list[tuple[Buffer, Buffer]] = field(default_factory=list)
+    loop: Loop | None = None
+    """The steps in which it runs again and again."""
+
+    def mark(self, at: int) -> list[Takeover]:
+        """Note the uses of buffers by this launch; gives the possible takeovers."""
+        for buffer in (*self.reads, *self.writes):
+            buffer.use(at)
+        return [Takeover(at, giver, taker) for giver, taker in self.takeovers]
+
+
+def make_launch(names: Names, function: Function, item: int | None, *, accumulate: bool = False) -> Launch:
+    """Specialise a function for an operation (and an item of its repeatable input) and bind its arguments."""
+    targets = [names.resolve(target, function, item) for target in function.target_names]
+    lead = function.indices
+    wanted = [name for name in function.args[len(lead) :] if name not in ("before", "after")]
+    groups = {group.lower(): (row, group) for row, group in names.op.layer.groups.items()}
+    sequence_index = next((name for name in wanted if name in groups and name not in lead), None)
+    resolved = {n: names.resolve(n, function, item) for n in wanted if n != sequence_index}
+    known = {n: v for n, v in resolved.items() if v is None or isinstance(v, (bool, str))}
+    program = specialise(function.program, known, function.call)
+    args: dict[str, Argument] = dict(zip(function.target_names, targets, strict=True))
+    args |= {n: v for n, v in resolved.items() if n not in known and n in program.names}
+    if "which" in lead:
+        args["which"] = Extent(item or 0)
+    tuned = _tuned(names, function, item)
+    if tuned is not None:
+        return _tuned_launch(names, function, item, tuned, args, accumulate)
+    kernel, extra = _kernel(names, function, item, program, args, sequence_index, accumulate)
+    args |= extra
+    total = _total(names, function, args)
+    launch = Launch(kernel.name, names.op.name, kernel, list(args.values()), total)
+    launch.weight, launch.work = _weight(kernel, args), _largest(args)
+    _note_uses(launch, function, kernel, args)
+    return launch
+
+
+def _kernel(
+    names: Names,
+    function: Function,
+    item: int | None,
+    program: Program,
+    args: Mapping[str, Argument],
+    sequence_index: str | None,
+    accumulate: bool,
+) -> tuple[Kernel, dict[str, Argument]]:
+    layer, sequence, used_rows = names.op.layer, None, None
+    extra: dict[str, Argument] = {}
+    row = function.targets[0].axes[0].name if function.targets[0].axes else ""
+    if row in layer.groups and (function.scan or sequence_index):
+        group = layer.groups[row]
+        array = f"{group}_start" if function.scan else f"{row}_map"
+        kind = "starts" if function.scan else "map"
+        found = names.sequence(kind, row)
+        if array not in args:
+            extra[array] = found
+        sequence = (group.lower(), array)
+    if function.scan:
+        extra["reverse_"] = Extent(int(bool(names.op.attributes.get("reverse"))))
+    if function.used is not None:
+        used = names.auxiliary.used(names.value(function.used.name, item), "id")
+        if not _has_rows_of(args[function.target_names[0]], used):
+            used_rows, accumulate = "used_rows_", True
+            extra[used_rows] = used
+    kernel = Kernel(
+        name=f"{layer.name}_{function.name}" if not function.name.startswith(layer.name) else function.name,
+        origin=f"{function.call.__module__}:{function.line}",
+        program=program,
+        helpers=helper_programs(function.call),
+        indices=tuple(index for index in function.indices if index != "which"),
+        targets=function.target_names,
+        args={name: spec_of(value) for name, value in {**args, **extra}.items()},
+        accumulate=accumulate,
+        scan=function.scan,
+        procedure=function.role == "fill",
+        sequence=sequence,
+        used_rows=used_rows,
+    )
+    return kernel, extra
+
+
+def _has_rows_of(target: Argument, used: Ref) -> bool:
+    """Whether a gradient has a row for each used id, and not one for each row of the parameter."""
+    return isinstance(target, Ref) and target.shape[0] == used.shape[0]
+
+
+def _total(names: Names, function: Function, args: Mapping[str, Argument]) -> Extent:
+    """Work items: rows of the last axis, elements of a vector, sequences of a scan, calls of a procedure."""
+    if function.role == "fill":
+        return rows_of(names.op.rows[str(function.options["per"])])
+    if function.scan:
+        return rows_of(names.op.rows[names.op.layer.groups[function.targets[0].axes[0].name]])
+    target = args[function.target_names[0]]
+    assert isinstance(target, Ref)
+    shape = list(target.shape)
+    if "used_rows_" in args:
+        ids = args["used_rows_"]
+        assert isinstance(ids, Ref)
+        shape[0] = ids.shape[0]
+    total: Extent = shape[0]
+    for size in shape[1:-1]:
+        total = total * size.extra
+    return total
+
+
+def _weight(kernel: Kernel, args: Mapping[str, Argument]) -> int:
+    target = args[kernel.targets[0]]
+    columns = target.shape[-1].extra if isinstance(target, Ref) and len(target.shape) > 1 else 1
+    return max(columns, 1) << 3 * kernel.program.loop_depth
+
+
+def _largest(args: Mapping[str, Argument]) -> int:
+    """Elements of the largest array: what is read whole takes at least as many operations."""
+    refs = [ref for value in args.values() for ref in refs_of(value)]
+    return max((math.prod(size.capacity for size in ref.shape) for ref in refs), default=0)
+
+
+def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping[str, Argument]) -> None:
+    """Which buffers are read and written, and which may be taken over by a target."""
+    for name, value in args.items():
+        if name in function.target_names:
+            launch.writes += uses(value)
+            if kernel.accumulate or kernel.program.reads(name):
+                launch.reads += uses(value)
+        elif name not in kernel.args or kernel.program.reads(name) or name not in function.args:
+            launch.reads += uses(value)
+    if kernel.accumulate or kernel.scan or kernel.procedure or kernel.used_rows:
+        return
+    for name, value in args.items():
+        own = isinstance(value, Ref) and value.dtype == "real" and name not in function.target_names
+        if own and kernel.program.reads_own_element(name, kernel.indices):
+            launch.takeovers += [(giver, taker) for giver in uses(value) for taker in launch.writes]
+
+
+def _tuned(names: Names, function: Function, item: int | None) -> Tuned | None:
+    return find_tuned(names.op.layer.name, function.name, names.device, host_sizes(names, item))
+
+
+def _tuned_launch(
+    names: Names,
+    function: Function,
+    item: int | None,
+    tuned: Tuned,
+    args: dict[str, Argument],
+    accumulate: bool,
+) -> Launch:
+    constants: dict[str, Any] = {"accumulate": accumulate}
+    for name in tuned.names:
+        if name in args or name in ("accumulate", "scratch"):
+            continue
+        value = names.resolve(name, function, item)
+        if value is None or isinstance(value, (bool, str)):
+            constants[name] = value
+        else:
+            args[name] = value
+    sizes = host_sizes(names, item)
+    args = {name: value for name, value in args.items() if name in tuned.names}
+    if "scratch" in tuned.names and tuned.scratch is not None:
+        count = Extent(call_by_name(tuned.items, sizes) * call_by_name(tuned.scratch, sizes))
+        args["scratch"] = Ref(Buffer(f"{function.name}.scratch", count, names.auxiliary.dtype), (count,))
+    specs = {name: spec_of(value) for name, value in args.items()}
+    call = TunedCall(f"{function.name}_tuned", tuned, specs, constants)
+    launch = Launch(function.name, names.op.name, call, list(args.values()), None)
+    launch.work = int(call_by_name(tuned.work, sizes))
+    launch.items = lambda rows: int(call_by_name(tuned.items, host_sizes(names, item, rows)))
+    launch.domains = tuple(names.op.rows.values())
+    for name, value in args.items():
+        found = uses(value)
+        if name in function.target_names or name == "scratch":
+            launch.writes += found
+        if name not in function.target_names or accumulate:
+            launch.reads += found
+    if tuned.in_place:
+        launch.takeovers = [(giver, taker) for giver in launch.reads for taker in launch.writes]
+    return launch
+
+
+def buffers_of(launches: Sequence[Launch]) -> list[Buffer]:
+    """All buffers that launches use, each once."""
+    return list(dict.fromkeys(b for launch in launches for b in (*launch.reads, *launch.writes)))

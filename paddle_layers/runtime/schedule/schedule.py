@@ -1,0 +1,97 @@
+"""Which functions run, in which order, on which buffers: forward, then only those gradients that somebody needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from paddle_layers.define import ShapeError
+from paddle_layers.runtime.graph.graph import Graph, OwnRows
+
+from .arguments import Ref
+from .backward_pass import BackwardPass
+from .buffers import Buffer, Storage, share
+from .forward_pass import ForwardPass
+from .launches import Launch, buffers_of
+from .step_launches import lagging, loop_bounds
+from .workspace import Workspace
+
+
+class Schedule:
+    """The launches of one phase. `seeds` are the values at which the backward pass starts; empty: forward only.
+
+    Seeds without a weight have a gradient that the caller writes; the others are losses with their weight.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        dtype: str,
+        *,
+        training: bool,
+        seeds: Mapping[str, float | None],
+        keep: Sequence[str],
+        device: str = "cpu",
+    ) -> None:
+        workspace = Workspace(graph, dtype, training=training, device=device)
+        forward, backward = ForwardPass(workspace), BackwardPass(workspace, seeds)
+        workspace.keep_indices()
+        self.graph, self.dtype, self.auxiliary = graph, dtype, workspace.auxiliary
+        self.forward, self.backward, self.stats = forward.launches, backward.launches, forward.stats
+        self.values, self.gradients, self.row_gradients = workspace.values, backward.gradients, backward.row_gradients
+        self.kept, self.results, self.divisors = workspace.kept, workspace.results, workspace.divisors
+        self.results += [self.values[name] for name in keep if graph.values[name].entries is None]
+        self.results += [self.gradients[name] for name in keep if name in self.gradients]
+        self._drop_unread()
+        self.stops = late_stops(graph, self.forward)
+        """Rows that depend on values of the pass, and the launch before which they are made."""
+
+    def _drop_unread(self) -> None:
+        """Drop launches whose results nobody reads, such as the place of a maximum where means are taken."""
+        read = {*self.results, *self.kept, *self.auxiliary.at_boundary}
+        read |= {self.values[v.name] for made in self.graph.own_rows if made.late for v in made.values.values()}
+        read |= set(lagging([*self.forward, *self.backward]))
+        for launches in (self.backward, self.forward):
+            for launch in reversed(launches.copy()):
+                target = launch.args[0]  # parameters, their gradients and states outlive the pass
+                passing = isinstance(target, Ref) and isinstance(target.owner, Buffer)
+                if passing and not any(buffer in read for buffer in launch.writes):
+                    launches.remove(launch)
+                else:
+                    read |= set(launch.reads)
+
+    def lay_out(self) -> list[Storage]:
+        """Who has which memory: buffers share it by the launches in which they live."""
+        launches = [*self.forward, *self.backward]
+        takeovers = [takeover for at, launch in enumerate(launches) for takeover in launch.mark(at)]
+        for first, last in loop_bounds(launches):  # what one step uses, the next one uses again
+            for buffer in buffers_of(launches[first:last]):
+                buffer.use(first)
+                buffer.use(last - 1)
+        for buffer in self.auxiliary.at_boundary:
+            buffer.use(len(self.forward))
+        for at, made in self.stops:
+            for value in made.values.values():
+                self.values[value.name].use(at)
+        outside = [*self.kept, *self.auxiliary.kept]
+        for buffer in outside:
+            buffer.keep()
+        for buffer in self.results:
+            buffer.keep_result()
+        buffers = dict.fromkeys((*buffers_of(launches), *outside, *self.results))
+        return share(list(buffers), takeovers)
+
+
+def late_stops(graph: Graph, forward: Sequence[Launch]) -> list[tuple[int, OwnRows]]:
+    """For rows that depend on values of the pass: the first launch that may need them. Raises `ShapeError`."""
+    order = {op.name: number for number, op in enumerate(graph.ops)}
+    stops = []
+    for made in (made for made in graph.own_rows if made.computed):
+        name = made.op.name
+        if made.op.steps is not None:
+            raise ShapeError(
+                f"layer `{name}`: how many rows it has depends on values that the steps before compute; "
+                "put it behind the recurrent group"
+            )
+        later = (at for at, launch in enumerate(forward) if order[launch.op] >= order[name])
+        stops.append((next(later, len(forward)), made))
+    return stops

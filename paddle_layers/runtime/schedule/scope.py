@@ -1,0 +1,127 @@
+"""What the names mean that a point function asks for, in one operation of one plan."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from paddle_layers.define.axes import REST
+from paddle_layers.define.fields import Field
+from paddle_layers.define.functions import Function
+from paddle_layers.runtime.graph.domains import Domain, Extent, room_for, rows_of
+from paddle_layers.runtime.graph.graph import Op
+from paddle_layers.runtime.graph.value import Value
+
+from .arguments import Argument, Key, Ref, plain_argument
+from .index_arrays import Auxiliary, SequenceKey
+
+RowsOf = Callable[[Domain], int]
+"""How many rows a domain has: room for, now, or in a step."""
+
+
+class Names:
+    """What the names mean in one operation of one plan."""
+
+    def __init__(
+        self, op: Op, training: bool, tensors: dict[str, list[Ref]], auxiliary: Auxiliary, device: str
+    ) -> None:
+        self.op, self.training, self.tensors, self.auxiliary = op, training, tensors, auxiliary
+        self.device = device
+        self.steps = op.steps
+        """The steps in which what is made now runs; None: it runs on all rows at once."""
+
+    def shape(self, field_: Field, item: int = 0) -> tuple[Extent, ...]:
+        """How a point function sees the field: rows first, `...` merged, axes of width 1 left out."""
+        op, axes = self.op, field_.axes
+        if not axes:
+            return (Extent(1),)
+        shape: list[Extent] = []
+        for axis in axes:
+            if axis.name == REST:
+                size = math.prod(op.binding.sizes[REST])
+                shape.append(rows_of(op.rows[REST], size) if axis is axes[0] else Extent(size))
+            elif axis is axes[0] and axis.name in op.rows:
+                shape.append(rows_of(op.rows[axis.name]))
+            elif axis.name != "1":
+                sizes = op.binding.sizes[axis.name]
+                shape.append(Extent(sizes[item] if axis.per_item else sizes))
+        return tuple(shape)
+
+    def size(self, name: str, item: int | None) -> Argument:
+        """Size of an axis."""
+        if name in self.op.rows:
+            return rows_of(self.op.rows[name])
+        size = self.op.binding.sizes[name]
+        if isinstance(size, list):
+            return Extent(size[item]) if item is not None else tuple(Extent(n) for n in size)
+        return Extent(size)
+
+    def resolve(self, name: str, function: Function, item: int | None) -> Argument:
+        """The argument that a function asks for by name."""
+        layer = self.op.layer
+        if name in self.tensors or name in layer.fields or (name[1:] in layer.fields and name[0] == "d"):
+            return self._tensor(name, function, item)
+        if name == "training":
+            return self.training
+        if name == "key":
+            return Key(self.op.name)
+        if name == "which":
+            return Extent(item or 0)
+        if name in layer.axis_names or name in self.op.rows:
+            return self.size(name, item if function.over is not None else None)
+        if name in layer.attributes:
+            return plain_argument(self.op.attributes[name])
+        return self._sequence_or_sparse(name, item)
+
+    def _tensor(self, name: str, function: Function, item: int | None) -> Argument:
+        found = self.tensors.get(name)
+        if not found:
+            return None
+        base = self.op.layer.fields.get(name) or self.op.layer.fields[name[1:]]
+        if not base.per_item:
+            return found[0]
+        own = function.over is not None and (base is function.over or base.per == function.over.name)
+        target = name in function.target_names
+        return found[item or 0] if own or target else tuple(found)
+
+    def _sequence_or_sparse(self, name: str, item: int | None) -> Argument:
+        groups = self.op.layer.groups
+        by_row = name.removesuffix("_start") in groups  # S_start for T:S:N: of S in N, not of T in S
+        for row, group in groups.items():
+            if name == f"{row if by_row else group}_start":
+                return self.sequence("starts", row)
+            if name == "before_of":
+                return self.sequence("before", row, reverse=bool(self.op.attributes.get("reverse")))
+        stem, _, part = name.rpartition("_used_")
+        if stem in self.op.layer.inputs:
+            return self.auxiliary.used(self.value(stem, item), part)
+        stem, _, part = name.rpartition("_")
+        return self.auxiliary.sparse(self.value(stem, item), part)
+
+    def sequence(self, kind: str, row: str, *, reverse: bool = False) -> Ref:
+        """Starts of the sequences of a row axis (`starts`), sequence of each row (`map`) or the row before."""
+        leaf, group = self.op.rows[row], self.op.group_of(row)
+        steps = self.steps if self.steps is not None and self.steps.holds(group) else None
+        return self.auxiliary.sequence(SequenceKey(kind, leaf, group, reverse, steps))
+
+    def value(self, name: str, item: int | None) -> Value:
+        """The value given for an input, or for the item of a repeatable one."""
+        return self.op.argument(name)[item or 0]
+
+
+def host_sizes(names: Names, item: int | None, rows: RowsOf = room_for) -> dict[str, Any]:
+    """Axis sizes and attributes as plain numbers for the host functions of tuned kernels.
+
+    `rest` is the size of `...`.
+    """
+    sizes: dict[str, Any] = dict(names.op.attributes)
+    for name in (*names.op.layer.axis_names, *names.op.layer.groups.values()):
+        if name in names.op.rows:
+            sizes[name] = rows(names.op.rows[name])
+        elif name in names.op.binding.sizes:
+            size = names.op.binding.sizes[name]
+            sizes[name] = size[item or 0] if isinstance(size, list) else size
+    if REST in names.op.binding.sizes:
+        sizes["rest"] = math.prod(names.op.binding.sizes[REST])
+    return sizes

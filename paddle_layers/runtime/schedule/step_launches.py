@@ -1,0 +1,98 @@
+"""Launches of memories: what carries values, and gradients, from one step of a recurrent group to another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+
+from paddle_layers.define.functions import Function
+from paddle_layers.runtime.graph.domains import Extent, rows_of
+from paddle_layers.runtime.graph.graph import Op
+from paddle_layers.runtime.graph.steps import Steps
+
+from .arguments import Argument, Lagged, Ref, refs_of
+from .buffers import Buffer
+from .builtin import ADD, FIRST_ROWS, simple_launch
+from .launches import Launch, Loop
+
+SPARSE_IN_STEPS = (
+    "layer `{}` reads sparse rows together with what the step before gave; bring the sparse rows through an `fc` first"
+)
+"""The sparse rows of one step cannot be told from those of the others on a device."""
+
+
+def memory_launch(op: Op, output: Buffer, boot: Buffer, carried: Buffer) -> Launch:
+    """The rows of a memory in a step: the first rows of what it carries, in the step before."""
+    kind = "int64" if output.dtype == "int64" else "real"
+    given = Ref(Lagged(carried, boot), (output.extent,), kind)
+    return simple_launch(ADD, op.name, [Ref(output, (output.extent,), kind), given])
+
+
+def carried_gradient(op: Op, gradient: Buffer, memory: Buffer, *, accumulate: bool) -> Launch:
+    """The gradient of what a memory carries, in a step: that of the memory in the next step."""
+    assert op.steps is not None
+    rows = rows_of(op.steps.following, _width(op))
+    args: list[Argument] = [Ref(gradient, (gradient.extent,)), Ref(Lagged(memory), (memory.extent,)), rows]
+    return simple_launch(FIRST_ROWS, op.name, args, accumulate=accumulate)
+
+
+def boot_gradient(op: Op, gradient: Buffer, memory: Buffer, *, accumulate: bool) -> Launch:
+    """The gradient of a memory's boot value: that of the memory in the first step."""
+    assert op.steps is not None
+    rows = rows_of(op.steps.opening, _width(op))
+    args: list[Argument] = [Ref(gradient, (gradient.extent,)), Ref(memory, (memory.extent,)), rows]
+    return simple_launch(FIRST_ROWS, op.name, args, accumulate=accumulate)
+
+
+def boot_extent(op: Op) -> Extent:
+    """Numbers of a memory's boot values."""
+    assert op.steps is not None
+    return rows_of(op.steps.longest_first, _width(op))
+
+
+def _width(op: Op) -> int:
+    type_ = op.outputs[0].type
+    return 1 if type_.kind == "INT" else math.prod(type_.dims)
+
+
+def in_loop(launches: Sequence[Launch], steps: Steps | None, *, backward: bool) -> Sequence[Launch]:
+    """Mark launches that run again in every step."""
+    for launch in launches:
+        launch.loop = Loop(steps, backward) if steps is not None else None
+    return launches
+
+
+def runs_by_rows(op: Op, function: Function) -> bool:
+    """Whether what a function computes has rows, so that a step can have its own."""
+    axes = function.targets[0].axes
+    return bool(axes) and axes[0].name in op.rows
+
+
+def chain(steps: Steps | None) -> list[Steps]:
+    """A group and those around it, the outermost first."""
+    found: list[Steps] = []
+    while steps is not None:
+        found.insert(0, steps)
+        steps = steps.outer
+    return found
+
+
+def lagging(launches: Iterable[Launch]) -> list[Buffer]:
+    """Buffers that are read in another step than the one in which they are written."""
+    refs = [ref for launch in launches for argument in launch.args for ref in refs_of(argument)]
+    return [ref.owner.buffer for ref in refs if isinstance(ref.owner, Lagged)]
+
+
+def loop_bounds(launches: Sequence[Launch]) -> list[tuple[int, int]]:
+    """First launch and the one behind the last of every outermost loop."""
+    bounds: list[tuple[int, int]] = []
+    before: tuple[object, ...] = ()
+    for at, launch in enumerate(launches):
+        loop = launch.loop
+        now = () if loop is None else (chain(loop.steps)[0], loop.backward)
+        if now and now == before:
+            bounds[-1] = (bounds[-1][0], at + 1)
+        elif now:
+            bounds.append((at, at + 1))
+        before = now
+    return bounds

@@ -1,0 +1,93 @@
+"""Who needs a gradient: only what lies between a seed and a trained parameter, or what the config forces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+
+from paddle_layers.define.functions import Function
+from paddle_layers.runtime.graph.graph import Graph, Op
+from paddle_layers.runtime.graph.value import Value
+
+
+class GradientNeeds:
+    """Decides for each operation which of its backward functions run."""
+
+    def __init__(self, graph: Graph, seeds: Iterable[str]) -> None:
+        self.forced: list[Value] = []
+        needed: set[Value] = set()
+        """Values below which there is something to train."""
+        for op in graph.ops:
+            for place, force in enumerate(op.propagate):
+                if force and op.inputs[place].type.kind == "DENSE":
+                    needed.add(op.inputs[place])
+                    self.forced.append(op.inputs[place])
+        self._needed = _until_stable(needed, lambda: self._spread_down(graph, needed))
+        reached = {graph.values[name] for name in seeds}
+        self._reached = _until_stable(reached, lambda: self._spread_up(graph, reached))
+
+    def _spread_down(self, graph: Graph, needed: set[Value]) -> None:
+        """From what is trained or forced to what depends on it."""
+        for op in graph.ops:
+            trains = any(parameter.trained for group in op.params.values() for parameter in group)
+            passes = any(self._passes(op, place) and value in needed for place, value in enumerate(op.inputs))
+            if trains or passes or op.carried in needed:
+                needed |= set(op.outputs)
+
+    def _spread_up(self, graph: Graph, reached: set[Value]) -> None:
+        """From the seeds to what they depend on."""
+        for op in reversed(graph.ops):
+            if any(value in reached for value in op.outputs):
+                reached |= {value for place, value in enumerate(op.inputs) if self._passes(op, place)}
+                if op.carried is not None and op.carried.type.kind == "DENSE":
+                    reached.add(op.carried)
+
+    def _passes(self, op: Op, place: int) -> bool:
+        """Whether the layer has a gradient for this input and the config does not block it."""
+        blocked = place < len(op.propagate) and op.propagate[place] is False
+        name = next(name for name, places in op.binding.positions.items() if place in places)
+        return not blocked and name in op.layer.facts.differentiable and op.inputs[place].type.kind == "DENSE"
+
+    def active(self, op: Op) -> bool:
+        """Whether the backward pass of the operation has something to do."""
+        reached = any(value in self._reached for value in op.outputs)
+        return reached and any(value in self._needed for value in op.outputs)
+
+    def input(self, op: Op, name: str, item: int) -> bool:
+        """Whether the gradient of an input is needed."""
+        place = op.binding.positions[name][item]
+        return self._passes(op, place) and op.inputs[place] in self._needed
+
+    def carried(self, op: Op) -> bool:
+        """Whether a memory passes a gradient on to the step before."""
+        return self.active(op) and op.carried in self._needed and op.carried in self._reached
+
+    def functions(self, op: Op) -> list[Function]:
+        """The backward functions that run, in order: the wanted gradients and what they read."""
+        backward = op.layer.facts.backward
+        makers = {name: function for function in backward for name in function.target_names}
+        stack = [function for function in backward if function.role == "gradient" and self._wanted(op, function)]
+        running: set[Function] = set()
+        while stack:
+            function = stack.pop()
+            if function not in running:
+                running.add(function)
+                stack += [makers[name] for name in function.args if name in makers]
+        return [function for function in backward if function in running]
+
+    def _wanted(self, op: Op, function: Function) -> bool:
+        for target in function.targets:
+            if any(parameter.trained for parameter in op.params.get(target.name, ())):
+                return True
+            if target.name in op.layer.inputs:
+                if any(self.input(op, target.name, item) for item in range(len(op.argument(target.name)))):
+                    return True
+        return False
+
+
+def _until_stable(found: set[Value], spread: Callable[[], None]) -> set[Value]:
+    """Values may depend on themselves, a step before."""
+    size = -1
+    while size != len(found):
+        size = len(found)
+        spread()
+    return found

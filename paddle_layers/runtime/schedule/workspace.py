@@ -1,0 +1,135 @@
+"""What the passes of a schedule share: buffers of values, names of operations, and how functions become launches."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from paddle_layers.define.fields import Field, Temp
+from paddle_layers.define.functions import Function
+from paddle_layers.runtime.graph.domains import Extent, rows_of
+from paddle_layers.runtime.graph.graph import Graph, Op
+from paddle_layers.runtime.graph.value import Value
+
+from .arguments import Held, Ref
+from .buffers import Buffer
+from .index_arrays import Auxiliary
+from .launches import Launch, make_launch
+from .scope import Names
+
+
+class Workspace:
+    """Buffers and names of one phase."""
+
+    def __init__(self, graph: Graph, dtype: str, *, training: bool, device: str) -> None:
+        self.graph, self.dtype, self.training, self.device = graph, dtype, training, device
+        self.auxiliary = Auxiliary(dtype)
+        self.kept: list[Buffer] = []
+        """Filled from outside: feeds, gradients that the caller gives."""
+        self.results: list[Buffer] = []
+        """Read from outside after the pass: outputs, statistics, gradients that the config asks for."""
+        self.values: dict[str, Buffer] = {}
+        self.divisors: dict[str, Buffer] = {}
+        """Of losses that are not means over all rows, by the name of the value: one number each."""
+        self._data: dict[Value, Buffer] = {}
+        self._names: dict[Op, Names] = {}
+        self._made_in = {value: op.steps for op in graph.ops for value in op.outputs}
+        self._sums: set[tuple[Op, str]] = set()
+        """Tensors of operations to which an item of a repeatable input has been added; the first one is not added."""
+        for value in graph.feeds.values():
+            if value.entries is None:
+                self.kept.append(self.buffer(value))
+
+    def keep_indices(self) -> None:
+        """Keep the arrays that describe the steps of recurrent groups, as far as somebody reads them."""
+        indices = [value for group in self.graph.groups for value in group.indices]
+        self.kept += [self._data[value] for value in indices if value in self._data]
+
+    def buffer(self, value: Value) -> Buffer:
+        """The memory of a value."""
+        buffer = self._data.get(value)
+        if buffer is None:
+            dtype = "int64" if value.type.kind == "INT" else self.dtype
+            size = 1 if value.type.kind == "INT" else math.prod(value.type.dims)
+            extent = rows_of(value.domain, size)
+            buffer = self._data[value] = Buffer(value.name, extent, dtype)
+            self.values[value.name] = buffer
+            if dtype == "int64":
+                self.auxiliary.ids[value.name] = buffer
+        return buffer
+
+    def names(self, op: Op) -> Names:
+        """What names mean in an operation; its tensors are known from the start."""
+        if op not in self._names:
+            self._names[op] = self._named(op)
+        return self._names[op]
+
+    def _named(self, op: Op) -> Names:
+        names = Names(op, self.training, {}, self.auxiliary, self.device)
+        tensors = names.tensors
+        for name, input_ in op.layer.inputs.items():
+            tensors[name] = [self._ref(names, input_, value, item) for item, value in enumerate(op.argument(name))]
+        for name, output in op.layer.outputs.items():
+            tensors[name] = [self._ref(names, output, value, item) for item, value in enumerate(op.output(name))]
+        for name, parameters in op.params.items():
+            field = op.layer.params[name]
+            tensors[name] = [
+                Ref(Held(parameter, "value"), names.shape(field, item)) for item, parameter in enumerate(parameters)
+            ]
+        for name, state in op.states.items():
+            tensors[name] = [Ref(Held(state, "value"), names.shape(op.layer.states[name]))]
+        return names
+
+    def _ref(self, names: Names, field: Field, value: Value, item: int) -> Ref:
+        if value.entries is not None:  # a sparse value is seen through its entries only
+            return Ref(Buffer(value.name, Extent(), self.dtype), names.shape(field, item))
+        if names.steps is not None and value.points_to is not None and names.steps.holds(value.points_to):
+            return Ref(self.auxiliary.index(value, names.steps), names.shape(field, item), "int64")
+        return Ref(self.buffer(value), names.shape(field, item), "int64" if value.type.kind == "INT" else "real")
+
+    def is_outside(self, value: Value) -> bool:
+        """Whether all rows of a value are known before a loop begins."""
+        return self._made_in.get(value) is None
+
+    def prepare_temps(self, names: Names, function: Function) -> None:
+        """Buffers for what a function computes, where there are none."""
+        for target in function.targets:
+            if target.name not in names.tensors or not names.tensors[target.name]:
+                shape = names.shape(target)
+                extent = shape[0]
+                for size in shape[1:]:
+                    extent = extent * size.extra
+                whole = isinstance(target, Temp) and target.kind == "INT"
+                buffer = Buffer(f"{names.op.name}.{target.name}", extent, "int64" if whole else self.dtype)
+                names.tensors[target.name] = [Ref(buffer, shape, "int64" if whole else "real")]
+
+    def launches(
+        self,
+        names: Names,
+        function: Function,
+        items: Iterable[int] | None = None,
+        accumulate: frozenset[int] = frozenset(),
+    ) -> list[Launch]:
+        """The launches of a function: one, or one for each item of a repeatable input."""
+        if function.over is None and not function.which:
+            return [make_launch(names, function, None, accumulate=0 in accumulate)]
+        launches = []
+        for item in self.items(names.op, function) if items is None else items:
+            target = (names.op, function.targets[0].name)
+            adds = item in accumulate or (
+                function.role == "each" and function.over is not None and target in self._sums
+            )
+            self._sums.add(target)
+            launches.append(make_launch(names, function, item, accumulate=adds))
+        return launches
+
+    def items(self, op: Op, function: Function) -> list[int]:
+        """Items of a repeatable input, or output, for which a function is called."""
+        over = function.over
+        if over is None:
+            target = function.targets[0]
+            name = getattr(target, "per", None) or target.name
+            count = len(op.argument(name)) if name in op.layer.inputs else len(op.output(name))
+            return list(range(count))
+        kinds = [value.type.kind for value in op.argument(over.name)]
+        return [item for item, kind in enumerate(kinds) if kind == function.kind]
