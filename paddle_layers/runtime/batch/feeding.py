@@ -13,10 +13,11 @@ from paddle_layers.define.errors import suggestion
 from paddle_layers.runtime.graph.domains import Domain
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.memory.precision import too_large
 
 from .own_rows import check_equal_rows, make_early_rows
 from .rows import BatchRows
-from .values import Csr, FeedError, Sequences, as_csr, as_sequences, too_large
+from .values import Csr, FeedError, Sequences, as_csr, as_sequences
 
 Ints = NDArray[np.int64]
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.domains import Domain, Extent
 from paddle_layers.runtime.graph.steps import Steps
 from paddle_layers.runtime.schedule.arguments import Lagged, Ref
 from paddle_layers.runtime.schedule.launches import Launch
@@ -109,3 +109,38 @@ def sizes(extent: Extent, steps: Steps) -> Ints:
     if found is None:
         return np.full(len(steps.layout.first), extent.now)
     return extent.extra + (found[1] - found[0]) * extent.factor
+
+
+def addresses(ref: Ref, group: Steps, address: Callable[[Ref], int], itemsize: int) -> Ints:
+    """Where an array begins in each step."""
+    begin = moved(ref, group)
+    found: Ints = address(ref) + begin.elements * itemsize
+    if begin.boot is None:
+        return found
+    assert isinstance(ref.owner, Lagged)
+    assert ref.owner.boot is not None
+    boot = address(ref._replace(owner=ref.owner.boot)) + begin.boot * itemsize
+    return np.where(begin.boot >= 0, boot, found)
+
+
+def items(launch: Launch, group: Steps) -> Ints:
+    """Work items of a launch in each step."""
+    if launch.items is None:
+        return sizes(launch.total or Extent(), group)
+    counts = np.stack([sizes(Extent(0, domain, 1), group) for domain in launch.domains])
+    found, which = np.unique(counts, axis=1, return_inverse=True)
+    places = {domain: place for place, domain in enumerate(launch.domains)}
+
+    def of(column: Ints) -> int:
+        def rows(domain: Domain) -> int:
+            return int(column[places[domain]])
+
+        return launch.items(rows) if launch.items is not None else 0
+
+    return np.array([of(column) for column in found.T], np.int64)[which.reshape(-1)]
+
+
+def share(group: Steps) -> NDArray[np.float64]:
+    """How much of the room for the rows of all steps each step takes."""
+    assert group.layout is not None
+    return group.layout.counts / max(group.rows.capacity, 1)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
-from paddle_layers.runtime.schedule.step_launches import SPARSE_IN_STEPS
 
 from .graph import Graph, Op
 from .step_layers import Reorder, ReorderIds, Repeat, RepeatSequence, definition_of
@@ -19,6 +18,10 @@ if TYPE_CHECKING:
 Scope = dict[str, Value]
 """Values by the names under which the layers of one network know them."""
 MEMORY = "memory"
+SPARSE_IN_STEPS = (
+    "layer `{}` reads sparse rows together with what the step before gave; bring the sparse rows through an `fc` first"
+)
+"""The sparse rows of one step cannot be told from those of the others on a device."""
 
 
 class Builder(Protocol):

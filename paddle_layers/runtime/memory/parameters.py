@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define import LayerDefinition, ShapeError, State, registries
 from paddle_layers.define.fields import Param
-from paddle_layers.runtime.batch.values import too_large
+from paddle_layers.runtime.memory.precision import too_large
 
 from .blocks import Allocator, Block, Flat
 

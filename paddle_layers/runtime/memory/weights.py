@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from paddle_layers.runtime.batch.values import too_large
+from paddle_layers.runtime.memory.precision import too_large
 
 from .parameters import ParameterSet
 from .tensorfiles import WeightsError, read_tensors, write_tensors

@@ -8,6 +8,7 @@ from paddle_layers.define import ShapeError
 from paddle_layers.define.functions import Function
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.graph import Op
+from paddle_layers.runtime.graph.groups import SPARSE_IN_STEPS
 from paddle_layers.runtime.graph.steps import Steps
 from paddle_layers.runtime.graph.value import Value
 
@@ -16,7 +17,7 @@ from .buffers import Buffer
 from .builtin import FILL, SUM, simple_launch
 from .launches import Launch
 from .scope import Names
-from .step_launches import SPARSE_IN_STEPS, boot_extent, in_loop, memory_launch, runs_by_rows
+from .step_launches import boot_extent, in_loop, memory_launch, runs_by_rows
 from .workspace import Workspace
 
 

@@ -15,11 +15,6 @@ from .buffers import Buffer
 from .builtin import ADD, FIRST_ROWS, simple_launch
 from .launches import Launch, Loop
 
-SPARSE_IN_STEPS = (
-    "layer `{}` reads sparse rows together with what the step before gave; bring the sparse rows through an `fc` first"
-)
-"""The sparse rows of one step cannot be told from those of the others on a device."""
-
 
 def memory_launch(op: Op, output: Buffer, boot: Buffer, carried: Buffer) -> Launch:
     """The rows of a memory in a step: the first rows of what it carries, in the step before."""

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from paddle_layers.kernels.tuned import tuned_digest
 from paddle_layers.runtime.devices.protocol import Progress
 from paddle_layers.runtime.generate.cache import driver_path, is_compiled, load_driver
-from paddle_layers.runtime.generate.drivers import Kernel, TunedCall, cpu_body, cpu_prelude, cpu_text
+from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 
 from .interpreter import interpreted_address, is_interpreted
+from .texts import cpu_text, tuned_text
 
 
 class Driver(NamedTuple):
@@ -33,24 +33,8 @@ class Driver(NamedTuple):
 
 def cpu_driver(code: Kernel | TunedCall, dtype: str) -> Driver:
     """The CPU driver of a point function or of a tuned kernel."""
-    text = _tuned_text(code, dtype) if isinstance(code, TunedCall) else cpu_text(code, dtype)
+    text = tuned_text(code, dtype) if isinstance(code, TunedCall) else cpu_text(code, dtype)
     return Driver(code.name, driver_path("cpu", code.name, text), text)
-
-
-def _tuned_text(code: TunedCall, dtype: str) -> str:
-    """It unpacks the arguments and calls the kernel."""
-    call, constants = code.tuned.function, code.constants
-    given = [repr(constants[n]) if n in constants else n for n in code.tuned.names]
-    return "\n".join(
-        [
-            f'"""{code.name} by {call.__module__}.{call.__qualname__}, {dtype}, cpu. Generated: do not edit."""',
-            *cpu_prelude(dtype),
-            f"from {call.__module__} import {call.__name__}",
-            f"# the kernels' own text: {tuned_digest(call.__module__)}",
-            *cpu_body(code.args, [f"{call.__name__}(lo_, hi_, {', '.join(given)})"]),
-            "",
-        ]
-    )
 
 
 def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[int]:

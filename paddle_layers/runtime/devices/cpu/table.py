@@ -10,8 +10,9 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.runtime.devices.sizes import Sizes
 from paddle_layers.runtime.devices.unrolling import sections_of
-from paddle_layers.runtime.graph.domains import Domain, Extent, rows_now
+from paddle_layers.runtime.graph.domains import Extent, rows_now
 from paddle_layers.runtime.schedule.arguments import Key, Rate, Ref, Setting
 from paddle_layers.runtime.schedule.launches import Launch
 
@@ -154,25 +155,3 @@ def _run(rows: NDArray[np.int64]) -> None:
 
 
 _ALONE = threading.Lock()
-
-
-class Sizes:
-    """Extents of a table, written in one go: `extra + rows * factor`."""
-
-    def __init__(self, extents: Sequence[Extent]) -> None:
-        moving = [(at, e) for at, e in enumerate(extents) if e.domain is not None]
-        self.domains = list(dict.fromkeys(e.domain for _, e in moving if e.domain is not None))
-        number: Mapping[Domain | None, int] = {domain: i for i, domain in enumerate(self.domains)}
-        self.places = np.array([at for at, _ in moving], np.int64)
-        self.which = np.array([number[e.domain] for _, e in moving], np.int64)
-        self.factors = np.array([e.factor for _, e in moving], np.int64)
-        self.extras = np.array([e.extra for _, e in moving], np.int64)
-        self.fixed_places = np.array([at for at, e in enumerate(extents) if e.domain is None and e.extra], np.int64)
-        self.fixed = np.array([e.extra for e in extents if e.domain is None and e.extra], np.int64)
-
-    def write(self, table: NDArray[np.int64]) -> None:
-        """Write the sizes for the rows of now; entries without a size (keys) are left alone."""
-        table[self.fixed_places] = self.fixed
-        if len(self.places):
-            rows = np.array([domain.rows for domain in self.domains], np.int64)
-            table[self.places] = self.extras + rows[self.which] * self.factors

@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices.cpu.loop_table import addresses, items
-from paddle_layers.runtime.devices.unrolling import Section, sizes
+from paddle_layers.runtime.devices.unrolling import Section, addresses, items, sizes
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.steps import Steps
 from paddle_layers.runtime.schedule.arguments import Key, Ref

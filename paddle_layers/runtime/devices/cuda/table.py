@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices.cpu.table import Sizes
+from paddle_layers.runtime.devices.sizes import Sizes
 from paddle_layers.runtime.devices.unrolling import Section, sections_of
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.graph.domains import Extent, rows_now

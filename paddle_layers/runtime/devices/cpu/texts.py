@@ -1,0 +1,128 @@
+"""Text of CPU drivers: a specialised point function inside a loop nest, or a call of a tuned kernel."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+
+from paddle_layers.kernels.tuned import tuned_digest
+from paddle_layers.runtime.generate.drivers import (
+    Array,
+    Kernel,
+    Spec,
+    TunedCall,
+    functions,
+    header,
+    indent,
+    scan_lines,
+    sequence_line,
+    unravel,
+)
+
+
+def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
+    """Lines that turn the three argument tables into named arguments, and the sizes of the tables."""
+    lines: list[str] = []
+    counts = [0, 0, 0]
+
+    def array(spec: Array) -> str:
+        shape = "".join(f"ints_[{counts[1] + k}], " for k in range(spec.ndim))
+        dtype = "real" if spec.dtype == "real" else f"numba.{spec.dtype}"
+        text = f"carray(pointer(pointers_[{counts[0]}]), ({shape}), {dtype})"
+        counts[0] += 1
+        counts[1] += spec.ndim
+        return text
+
+    for name, spec in args.items():
+        if isinstance(spec, Array):
+            lines.append(f"{name} = {array(spec)}")
+        elif not isinstance(spec, str):
+            lines.append(f"{name} = ({''.join(array(item) + ', ' for item in spec)})")
+        elif spec == "real":
+            lines.append(f"{name} = real(floats_[{counts[2]}])")
+            counts[2] += 1
+        elif spec == "int":
+            lines.append(f"{name} = ints_[{counts[1]}]")
+            counts[1] += 1
+        else:
+            kind, number = spec.split()
+            table, form = (1, "ints_[{}]") if kind == "ints" else (2, "real(floats_[{}])")
+            items = [form.format(counts[table] + k) for k in range(int(number))]
+            lines.append(f"{name} = ({''.join(item + ', ' for item in items)})")
+            counts[table] += int(number)
+    sizes = [max(count, 1) for count in counts]
+    return [
+        f"pointers_ = carray(pa_, ({sizes[0]},))",
+        f"ints_ = carray(ia_, ({sizes[1]},))",
+        f"floats_ = carray(fa_, ({sizes[2]},))",
+        *lines,
+    ]
+
+
+def cpu_prelude(dtype: str) -> list[str]:
+    """Imports of a CPU driver."""
+    return [
+        "import numba",
+        "from numba import carray, cfunc, njit",
+        "from paddle_layers.runtime.devices.cpu.native import BODY, pointer",
+        "",
+        f"real = numba.{dtype}",
+        "double = numba.float64",
+    ]
+
+
+def cpu_body(args: Mapping[str, Spec], lines: list[str]) -> list[str]:
+    """The compiled entry of a CPU driver around the lines of its loop."""
+    return [
+        "",
+        '@cfunc(BODY, cache=True, error_model="numpy")',
+        "def body(lo_, hi_, pa_, ia_, fa_):",
+        *indent(unpack_lines(args), 1),
+        *indent(lines, 1),
+    ]
+
+
+@functools.lru_cache(maxsize=1 << 14)
+def cpu_text(kernel: Kernel, dtype: str) -> str:
+    """Driver for the CPU: work items `lo_` to `hi_`, each a row of the last axis (or an element of a vector)."""
+    lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype)]
+    lines += functions(kernel.programs, '@njit(error_model="numpy")')
+    if kernel.procedure:
+        loop = ["for t_ in range(lo_, hi_):", *indent([f"{kernel.indices[0]} = t_", kernel.call()], 1)]
+    elif kernel.scan:
+        loop = ["for t_ in range(lo_, hi_):", *indent(scan_lines(kernel, "range(columns_)", None), 1)]
+    else:
+        loop = _cpu_loop(kernel, unsigned=kernel.program.only_subscripts(kernel.indices))
+    return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
+
+
+def _cpu_loop(kernel: Kernel, *, unsigned: bool) -> list[str]:
+    indices, target = kernel.indices, kernel.targets[0]
+    if not indices:
+        return ["for t_ in range(lo_, hi_):", *indent(kernel.store(), 1)]
+    cast = [f"{index} = numba.uint64({index})" for index in indices] if unsigned else []
+    if len(indices) == 1:
+        inner = [f"{indices[0]} = t_", *sequence_line(kernel), *cast, *kernel.store()]
+        return ["for t_ in range(lo_, hi_):", *indent(inner, 1)]
+    last = indices[-1]
+    outer = [*unravel(indices[:-1], target, "t_"), *sequence_line(kernel), *cast[:-1]]
+    counter = f"{last}_" if unsigned else last
+    outer.append(f"for {counter} in range({target}.shape[{len(indices) - 1}]):")
+    inner = [*([f"{last} = numba.uint64({counter})"] if unsigned else []), *kernel.store()]
+    return ["for t_ in range(lo_, hi_):", *indent(outer, 1), *indent(inner, 2)]
+
+
+def tuned_text(code: TunedCall, dtype: str) -> str:
+    """Driver of a tuned kernel: it unpacks the arguments and calls the kernel."""
+    call, constants = code.tuned.function, code.constants
+    given = [repr(constants[n]) if n in constants else n for n in code.tuned.names]
+    return "\n".join(
+        [
+            f'"""{code.name} by {call.__module__}.{call.__qualname__}, {dtype}, cpu. Generated: do not edit."""',
+            *cpu_prelude(dtype),
+            f"from {call.__module__} import {call.__name__}",
+            f"# the kernels' own text: {tuned_digest(call.__module__)}",
+            *cpu_body(code.args, [f"{call.__name__}(lo_, hi_, {', '.join(given)})"]),
+            "",
+        ]
+    )
