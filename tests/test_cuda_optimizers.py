@@ -13,8 +13,8 @@ import paddle_layers as pl
 from paddle_layers.config.training import ComponentSettings
 from paddle_layers.define import registries
 from paddle_layers.runtime.devices.cuda import simulated_device
+from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.optimise.updater import Updater
-from paddle_layers.runtime.schedule.launches import Launch
 from paddle_layers.testing.ptx import Ptx
 
 NETWORK = """

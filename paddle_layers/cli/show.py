@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from paddle_layers.config import Network, Node
     from paddle_layers.runtime.plan.footprint import Footprint
 
@@ -19,15 +21,23 @@ if TYPE_CHECKING:
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Draw the network into this file.")
 @click.option("--phase", type=click.Choice(["train", "test"]), help="Only the layers that are there in a phase.")
 @click.option("--batch-size", type=click.IntRange(min=1), default=64, show_default=True, help="Rows, for the memory.")
-def command(file: str, svg: Path | None, phase: str | None, batch_size: int) -> None:
+@click.option("--plan", is_flag=True, help="Print what runs, with which kernel and in whose memory.")
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="For --plan; no card is needed.")
+def command(file: str, svg: Path | None, phase: str | None, batch_size: int, plan: bool, device: str) -> None:
     """Print layer, type, inputs, inferred output type, parameters and memory of the network in FILE.
 
     What a layer is made of, or runs in each step, stands below it, further to the right.
     Memory of a layer is that of its values; the totals are what a run allocates, where layers share memory.
+    With --plan: every launch of a phase (train, unless --phase says test), and what was decided for it.
     """
     from paddle_layers.config import network_of
 
     network = network_of(file)
+    if plan:
+        from .plan import print_plan
+
+        print_plan(network, phase or "train", batch_size, device)
+        return
     if phase is not None:
         network = network.select(phase)
     from paddle_layers.runtime.plan.footprint import footprint
@@ -43,7 +53,6 @@ def command(file: str, svg: Path | None, phase: str | None, batch_size: int) -> 
 
 
 def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
-    from rich.console import Console
     from rich.table import Table
 
     from paddle_layers.runtime.plan.capacity import as_bytes
@@ -61,10 +70,14 @@ def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
         table.add_row(*_words(node, node.name, cost.parameters), as_bytes(cost.training), as_bytes(cost.inference))
         for cells in _inside(node, node.name, costs, 1):
             table.add_row(*cells)
-    console = Console(highlight=False)
-    if not sys.stdout.isatty():
-        console = Console(highlight=False, width=200)
-    console.print(table)
+    print_table(table)
+
+
+def print_table(table: Table) -> None:
+    """To a terminal in its width; to a file without folding."""
+    from rich.console import Console
+
+    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(table)
 
 
 def _words(node: Node, name: str, parameters: int) -> tuple[str, ...]:

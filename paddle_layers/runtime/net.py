@@ -21,12 +21,12 @@ from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.parameters import Parameter, ParameterSet
 from paddle_layers.runtime.memory.weights import LoadReport, load_weights, save_weights
+from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
 from paddle_layers.runtime.plan.capacity import check_room
 from paddle_layers.runtime.plan.losses import LossSum, loss_sums, total_loss
 from paddle_layers.runtime.plan.phase import Phase, Planning, Seeds
 from paddle_layers.runtime.plan.plan import Plan
 from paddle_layers.runtime.plan.statistics import Statistics
-from paddle_layers.runtime.schedule.row_gradients import catch_up, mark_row_gradients, row_reads
 
 from .devices import open_device
 from .locking import one_at_a_time

@@ -9,8 +9,8 @@ from paddle_layers.config import Network
 from paddle_layers.define import LayerDefinition
 from paddle_layers.runtime.devices.cuda import CudaDriver, cubin_of, launch_driver, ptx_of
 from paddle_layers.runtime.graph.building import build_graph
+from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.parameters import ParameterSet
-from paddle_layers.runtime.schedule.launches import Launch
 from paddle_layers.runtime.schedule.schedule import Schedule
 
 from .cases import Case

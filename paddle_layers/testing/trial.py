@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime import Sequences
 from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.launches.arguments import Ref
+from paddle_layers.runtime.launches.buffers import Storage
 from paddle_layers.runtime.memory.addresses import array_at
 from paddle_layers.runtime.plan.plan import Plan
-from paddle_layers.runtime.schedule.arguments import Ref
-from paddle_layers.runtime.schedule.buffers import Storage
 
 from .cases import Case
 

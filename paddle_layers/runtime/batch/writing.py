@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from paddle_layers.runtime.graph.domains import Domain
 from paddle_layers.runtime.graph.steps import Steps
 from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.launches.index_arrays import SequenceKey
 from paddle_layers.runtime.plan.plan import Plan
-from paddle_layers.runtime.schedule.index_arrays import SequenceKey
 
 from .rows import BatchRows, Starts
 from .values import Csr

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from paddle_layers.runtime.launches.arguments import Ref
+from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Allocator
-from paddle_layers.runtime.schedule.arguments import Ref
-from paddle_layers.runtime.schedule.launches import Launch
 
 Progress = Callable[[int, int, str], None]
 """Called as `progress(done, total, name)` while drivers are compiled."""

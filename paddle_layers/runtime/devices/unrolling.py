@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.graph.domains import Domain, Extent
 from paddle_layers.runtime.graph.steps import Steps
-from paddle_layers.runtime.schedule.arguments import Lagged, Ref
-from paddle_layers.runtime.schedule.launches import Launch
-from paddle_layers.runtime.schedule.step_launches import chain, loop_bounds
+from paddle_layers.runtime.launches.arguments import Lagged, Ref
+from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.launches.step_launches import chain, loop_bounds
 
 Ints = NDArray[np.int64]
 

@@ -20,9 +20,9 @@ from paddle_layers.define import AdaptiveStep
 from paddle_layers.define.lazy_updates import LinearStep
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
+from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref
+from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
-from paddle_layers.runtime.schedule.arguments import Argument, Fixed, Ref
-from paddle_layers.runtime.schedule.launches import Launch
 
 from .adaptive_history import FACTORS, AdaptiveHistory
 from .row_forms import adaptive_launch, linear_launch

@@ -16,8 +16,8 @@ from paddle_layers.define.program import Program
 from paddle_layers.runtime.generate.drivers import Kernel, indent
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.schedule.arguments import Argument, Ref, spec_of
-from paddle_layers.runtime.schedule.launches import Launch
+from paddle_layers.runtime.launches.arguments import Argument, Ref, spec_of
+from paddle_layers.runtime.launches.launch import Launch
 
 ORIGIN = "paddle_layers.runtime.optimise.row_forms"
 Arguments = Mapping[str, Argument]

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.launches.arguments import Fixed, Ref
+from paddle_layers.runtime.launches.builtin import BLOCK, CLAMP, NORM_FACTOR, SCALE, SQUARES, simple_launch
+from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.launches.row_gradients import RowGradient
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter
-from paddle_layers.runtime.schedule.arguments import Fixed, Ref
-from paddle_layers.runtime.schedule.builtin import BLOCK, CLAMP, NORM_FACTOR, SCALE, SQUARES, simple_launch
-from paddle_layers.runtime.schedule.launches import Launch
-from paddle_layers.runtime.schedule.row_gradients import RowGradient
 
 from .updates import RowUpdate, Rules, update_launches
 

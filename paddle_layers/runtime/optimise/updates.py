@@ -14,12 +14,12 @@ from paddle_layers.define.functions import Function
 from paddle_layers.define.lazy_updates import AdaptiveStep, LinearStep, find_lazy_update
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref, Setting, plain_argument
+from paddle_layers.runtime.launches.builtin import FILL, flat_launch, simple_launch
+from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.launches.row_gradients import RowGradient
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter
-from paddle_layers.runtime.schedule.arguments import Argument, Fixed, Ref, Setting, plain_argument
-from paddle_layers.runtime.schedule.builtin import FILL, flat_launch, simple_launch
-from paddle_layers.runtime.schedule.launches import Launch
-from paddle_layers.runtime.schedule.row_gradients import RowGradient
 
 from .pending_steps import PendingSteps, pending_steps
 from .row_forms import penalty_launch, spread_launch, step_launch

@@ -12,8 +12,8 @@ import numpy as np
 
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
-from paddle_layers.runtime.schedule.buffers import place
-from paddle_layers.runtime.schedule.row_gradients import mark_row_gradients
+from paddle_layers.runtime.passes.row_gradients import mark_row_gradients
+from paddle_layers.runtime.passes.shared_memory import place
 from paddle_layers.runtime.schedule.schedule import Schedule
 
 if TYPE_CHECKING:

@@ -10,10 +10,11 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.graph import Graph, OwnRows
-from paddle_layers.runtime.schedule.arguments import Lagged, Ref
-from paddle_layers.runtime.schedule.buffers import Buffer, place
-from paddle_layers.runtime.schedule.index_arrays import Auxiliary
-from paddle_layers.runtime.schedule.launches import Launch
+from paddle_layers.runtime.launches.arguments import Lagged, Ref
+from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.index_arrays import Auxiliary
+from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.passes.shared_memory import place
 from paddle_layers.runtime.schedule.schedule import Schedule
 
 from .capacity import check_room

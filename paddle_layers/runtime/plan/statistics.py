@@ -10,10 +10,10 @@ import numpy as np
 
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.launches.arguments import Fixed, Ref
+from paddle_layers.runtime.launches.builtin import SUM, simple_launch
+from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
-from paddle_layers.runtime.schedule.arguments import Fixed, Ref
-from paddle_layers.runtime.schedule.builtin import SUM, simple_launch
-from paddle_layers.runtime.schedule.launches import Launch
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.graph.graph import Op

@@ -10,16 +10,16 @@ from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.steps import Steps
 from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.launches.arguments import Argument, Held, Rate, Ref
+from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.builtin import ADD, FILL, SEED, simple_launch
+from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.launches.row_gradients import RowGradient, make_row_gradient
+from paddle_layers.runtime.launches.scope import Names
+from paddle_layers.runtime.launches.step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
 from paddle_layers.runtime.memory.parameters import Parameter
+from paddle_layers.runtime.passes.wanted_gradients import GradientNeeds
 
-from .arguments import Argument, Held, Rate, Ref
-from .buffers import Buffer
-from .builtin import ADD, FILL, SEED, simple_launch
-from .launches import Launch
-from .row_gradients import RowGradient, make_row_gradient
-from .scope import Names
-from .step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
-from .wanted_gradients import GradientNeeds
 from .workspace import Workspace
 
 

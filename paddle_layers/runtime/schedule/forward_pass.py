@@ -11,13 +11,13 @@ from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.groups import SPARSE_IN_STEPS
 from paddle_layers.runtime.graph.steps import Steps
 from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.launches.arguments import Ref
+from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.builtin import FILL, SUM, simple_launch
+from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.launches.scope import Names
+from paddle_layers.runtime.launches.step_launches import boot_extent, in_loop, memory_launch, runs_by_rows
 
-from .arguments import Ref
-from .buffers import Buffer
-from .builtin import FILL, SUM, simple_launch
-from .launches import Launch
-from .scope import Names
-from .step_launches import boot_extent, in_loop, memory_launch, runs_by_rows
 from .workspace import Workspace
 
 

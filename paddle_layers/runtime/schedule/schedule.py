@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 from paddle_layers.define import ShapeError
 from paddle_layers.runtime.graph.graph import Graph, OwnRows
+from paddle_layers.runtime.launches.buffers import Buffer, Storage
+from paddle_layers.runtime.launches.launch import Launch, buffers_of
+from paddle_layers.runtime.launches.step_launches import lagging, loop_bounds
+from paddle_layers.runtime.passes.in_place import take_over
+from paddle_layers.runtime.passes.unread_results import drop_unread
 
-from .arguments import Ref
 from .backward_pass import BackwardPass
-from .buffers import Buffer, Storage, share
 from .forward_pass import ForwardPass
-from .launches import Launch, buffers_of
-from .step_launches import lagging, loop_bounds
 from .workspace import Workspace
 
 
@@ -41,23 +42,15 @@ class Schedule:
         self.kept, self.results, self.divisors = workspace.kept, workspace.results, workspace.divisors
         self.results += [self.values[name] for name in keep if graph.values[name].entries is None]
         self.results += [self.gradients[name] for name in keep if name in self.gradients]
-        self._drop_unread()
+        drop_unread((self.backward, self.forward), self._read_outside())
         self.stops = late_stops(graph, self.forward)
         """Rows that depend on values of the pass, and the launch before which they are made."""
 
-    def _drop_unread(self) -> None:
-        """Drop launches whose results nobody reads, such as the place of a maximum where means are taken."""
-        read = {*self.results, *self.kept, *self.auxiliary.at_boundary}
-        read |= {self.values[v.name] for made in self.graph.own_rows if made.late for v in made.values.values()}
-        read |= set(lagging([*self.forward, *self.backward]))
-        for launches in (self.backward, self.forward):
-            for launch in reversed(launches.copy()):
-                target = launch.args[0]  # parameters, their gradients and states outlive the pass
-                passing = isinstance(target, Ref) and isinstance(target.owner, Buffer)
-                if passing and not any(buffer in read for buffer in launch.writes):
-                    launches.remove(launch)
-                else:
-                    read |= set(launch.reads)
+    def _read_outside(self) -> list[Buffer]:
+        """Buffers that are read by others than the launches, or in another step than the one that writes them."""
+        late = [value for made in self.graph.own_rows if made.late for value in made.values.values()]
+        read = [*self.results, *self.kept, *self.auxiliary.at_boundary, *(self.values[value.name] for value in late)]
+        return [*read, *lagging([*self.forward, *self.backward])]
 
     def lay_out(self) -> list[Storage]:
         """Who has which memory: buffers share it by the launches in which they live."""
@@ -77,8 +70,7 @@ class Schedule:
             buffer.keep()
         for buffer in self.results:
             buffer.keep_result()
-        buffers = dict.fromkeys((*buffers_of(launches), *outside, *self.results))
-        return share(list(buffers), takeovers)
+        return take_over((*buffers_of(launches), *outside, *self.results), takeovers)
 
 
 def late_stops(graph: Graph, forward: Sequence[Launch]) -> list[tuple[int, OwnRows]]:

@@ -10,12 +10,11 @@ from paddle_layers.define.functions import Function
 from paddle_layers.runtime.graph.domains import Extent, rows_of
 from paddle_layers.runtime.graph.graph import Graph, Op
 from paddle_layers.runtime.graph.value import Value
-
-from .arguments import Held, Ref
-from .buffers import Buffer
-from .index_arrays import Auxiliary
-from .launches import Launch, make_launch
-from .scope import Names
+from paddle_layers.runtime.launches.arguments import Held, Ref
+from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.index_arrays import Auxiliary
+from paddle_layers.runtime.launches.launch import Launch, make_launch
+from paddle_layers.runtime.launches.scope import Names
 
 
 class Workspace:

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.protocol import Progress
-from paddle_layers.runtime.schedule.buffers import ALIGNMENT
+from paddle_layers.runtime.launches.buffers import ALIGNMENT
 
 from .compiler import compile_all, cpu_driver
 from .table import Table
 
 if TYPE_CHECKING:
-    from paddle_layers.runtime.schedule.arguments import Ref
-    from paddle_layers.runtime.schedule.launches import Launch
+    from paddle_layers.runtime.launches.arguments import Ref
+    from paddle_layers.runtime.launches.launch import Launch
 
 
 class CpuBlock:

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from paddle_layers.runtime.devices.unrolling import Section, addresses, items, share, sizes
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.steps import Steps
-from paddle_layers.runtime.schedule.arguments import Key, Ref
-from paddle_layers.runtime.schedule.launches import Launch
+from paddle_layers.runtime.launches.arguments import Key, Ref
+from paddle_layers.runtime.launches.launch import Launch
 
 Ints = NDArray[np.int64]
 

@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from paddle_layers.runtime.devices.sizes import Sizes
 from paddle_layers.runtime.devices.unrolling import sections_of
 from paddle_layers.runtime.graph.domains import Extent, rows_now
-from paddle_layers.runtime.schedule.arguments import Key, Rate, Ref, Setting
-from paddle_layers.runtime.schedule.launches import Launch
+from paddle_layers.runtime.launches.arguments import Key, Rate, Ref, Setting
+from paddle_layers.runtime.launches.launch import Launch
 
 from .interpreter import interpret
 from .loop_table import Arguments, LoopTable

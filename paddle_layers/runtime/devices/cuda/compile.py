@@ -14,8 +14,8 @@ from paddle_layers.kernels.tuned import tuned_is_wanted
 from paddle_layers.runtime.generate.cache import driver_path, keep_file, load_driver
 from paddle_layers.runtime.generate.drivers import Array, Kernel, Spec, TunedCall
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.schedule.arguments import Ref, refs_of
-from paddle_layers.runtime.schedule.launches import Launch
+from paddle_layers.runtime.launches.arguments import Ref, refs_of
+from paddle_layers.runtime.launches.launch import Launch
 
 from .teams import teamed
 from .texts import cuda_text

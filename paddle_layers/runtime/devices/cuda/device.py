@@ -19,8 +19,8 @@ from .fallback import HostLaunch, MixedTable, warn_of
 from .table import CudaTable
 
 if TYPE_CHECKING:
-    from paddle_layers.runtime.schedule.arguments import Ref
-    from paddle_layers.runtime.schedule.launches import Launch
+    from paddle_layers.runtime.launches.arguments import Ref
+    from paddle_layers.runtime.launches.launch import Launch
 
 
 NONE = -1

@@ -10,14 +10,14 @@ import numpy as np
 
 from paddle_layers.runtime.devices.cpu.device import Cpu, CpuBlock
 from paddle_layers.runtime.generate.drivers import Kernel
+from paddle_layers.runtime.launches.arguments import Ref, refs_of
 from paddle_layers.runtime.memory.blocks import DeviceWarning
-from paddle_layers.runtime.schedule.arguments import Ref, refs_of
 
 from .card import Card
 from .table import CudaTable
 
 if TYPE_CHECKING:
-    from paddle_layers.runtime.schedule.launches import Launch
+    from paddle_layers.runtime.launches.launch import Launch
 
 
 class HostLaunch:

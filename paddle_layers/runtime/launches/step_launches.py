@@ -13,7 +13,7 @@ from paddle_layers.runtime.graph.steps import Steps
 from .arguments import Argument, Lagged, Ref, refs_of
 from .buffers import Buffer
 from .builtin import ADD, FIRST_ROWS, simple_launch
-from .launches import Launch, Loop
+from .launch import Launch, Loop
 
 
 def memory_launch(op: Op, output: Buffer, boot: Buffer, carried: Buffer) -> Launch:

@@ -8,6 +8,8 @@ from paddle_layers.define.functions import Function
 from paddle_layers.runtime.graph.graph import Graph, Op
 from paddle_layers.runtime.graph.value import Value
 
+from . import runs
+
 
 class GradientNeeds:
     """Decides for each operation which of its backward functions run."""
@@ -21,6 +23,8 @@ class GradientNeeds:
                 if force and op.inputs[place].type.kind == "DENSE":
                     needed.add(op.inputs[place])
                     self.forced.append(op.inputs[place])
+        if not runs("wanted gradients"):
+            needed |= {value for op in graph.ops for value in (*op.inputs, *op.outputs)}
         self._needed = _until_stable(needed, lambda: self._spread_down(graph, needed))
         reached = {graph.values[name] for name in seeds}
         self._reached = _until_stable(reached, lambda: self._spread_up(graph, reached))

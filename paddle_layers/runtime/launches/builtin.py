@@ -10,7 +10,7 @@ from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 
 from .arguments import Argument, Ref, spec_of, uses
-from .launches import Launch
+from .launch import Launch
 
 
 def fill_value(i, y, value):

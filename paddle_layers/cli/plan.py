@@ -1,0 +1,45 @@
+"""`show --plan`: what runs, with which kernel and in whose memory, as a table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from .show import print_table
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Network
+    from paddle_layers.runtime.plan.explanation import ExplainedLaunch
+
+COLUMNS = ("", "layer", "kernel", "result", "shape", "bytes", "place", "in place", "lives")
+
+
+def print_plan(network: Network, phase: str, batch_size: int, device: str) -> None:
+    """Print the launches of a phase in their order, the backward pass behind the forward pass."""
+    from rich.table import Table
+
+    from paddle_layers.runtime.passes import PASSES
+    from paddle_layers.runtime.plan.capacity import as_bytes
+    from paddle_layers.runtime.plan.explanation import explain_plan
+
+    plan = explain_plan(network, phase, batch_size, "float32", device)
+    shared = f"{as_bytes(plan.nbytes)} of memory, {as_bytes(plan.separate)} if nothing was shared"
+    click.echo(f"phase {phase}, {batch_size} rows, {device}: {len(plan.launches)} launches, {shared}")
+    click.echo(f"passes: {', '.join(one.name for one in PASSES)}\n")
+    table = Table(box=None, pad_edge=False)
+    for heading in COLUMNS:
+        table.add_column(heading, overflow="fold", justify="right" if heading in ("", "bytes", "place") else "left")
+    for launch in plan.launches:
+        if launch.backward and not plan.launches[launch.number - 1].backward:
+            table.add_section()
+        table.add_row(*_cells(launch))
+    print_table(table)
+
+
+def _cells(launch: ExplainedLaunch) -> tuple[str, ...]:
+    size = f"{launch.nbytes:,}" if launch.lifetime else ""
+    return (
+        *(str(launch.number), launch.layer, launch.kernel, launch.result, launch.shape),
+        *(size, launch.place, launch.in_place, launch.lifetime),
+    )

@@ -1,0 +1,1 @@
+"""What is launched: specialised functions with their arguments, over buffers."""

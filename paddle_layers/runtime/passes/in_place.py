@@ -1,0 +1,42 @@
+"""Give a result the memory of what it is made from, where that is read for the last time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from paddle_layers.runtime.launches.buffers import FOREVER, Buffer, Storage, Takeover
+
+from . import runs
+
+
+def take_over(buffers: Iterable[Buffer], takeovers: Sequence[Takeover]) -> list[Storage]:
+    """A storage for each buffer, in place where a takeover is possible; `Buffer.in_place` says which, or why not."""
+    known = list(dict.fromkeys(buffers))
+    for buffer in known:
+        buffer.storage, buffer.in_place = Storage([buffer], buffer.first, buffer.last), ""
+    for takeover in sorted(takeovers, key=lambda t: t.at):
+        giver, taker = takeover.giver, takeover.taker
+        old, new = giver.storage, taker.storage
+        if old is None or new is None or old is new or len(new.buffers) > 1:
+            continue
+        reason = _hindrance(takeover, old)
+        taker.in_place = f"no: {reason}" if reason else f"of {giver.name}"
+        if reason is None:
+            old.buffers.append(taker)
+            old.last = max(old.last, taker.last)
+            taker.storage = old
+    return list(dict.fromkeys(buffer.storage for buffer in known if buffer.storage is not None))
+
+
+def _hindrance(takeover: Takeover, memory: Storage) -> str | None:
+    """Why the taker can't have the memory of the giver, or None."""
+    giver, taker, at = takeover.giver, takeover.taker, takeover.at
+    if not runs("in place"):
+        return "the pass is left out"
+    if giver.extent != taker.extent or giver.dtype != taker.dtype:
+        return f"{giver.name} has another size"
+    if memory.last > at:
+        return f"{giver.name} is kept" if memory.last == FOREVER else f"{giver.name} is read by launch {memory.last}"
+    if memory.last < at or taker.first != at:
+        return "it is written before"
+    return None

@@ -1,0 +1,64 @@
+"""Which parameters have a gradient by rows: a batch uses few rows of a table, and all others have a gradient of zero.
+
+A parameter has one when every operation that has it reads, and has a gradient for, only the rows that fed ids name, and
+when a pass has one such operation. Everything else has a dense gradient.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.graph.graph import Graph, Op
+from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.memory.parameters import Parameter
+
+from . import runs
+
+
+def mark_row_gradients(graphs: Iterable[Graph]) -> None:
+    """Decide which parameters have a gradient by rows, for the graphs of all phases together."""
+    dense: set[Parameter] = set()
+    for graph in graphs:
+        met: set[Parameter] = set()
+        for parameter, ids in _uses(graph):
+            if ids is None or parameter in met or not parameter.trained or not runs("row gradients"):
+                dense.add(parameter)
+            met.add(parameter)
+            parameter.by_rows = parameter not in dense
+
+
+def row_reads(graph: Graph) -> list[tuple[Parameter, str]]:
+    """Parameters with a gradient by rows, and the feed whose ids name the rows that a pass reads."""
+    return [(parameter, ids.name) for parameter, ids in _uses(graph) if parameter.by_rows and ids is not None]
+
+
+def catch_up(reads: Iterable[tuple[Parameter, str]], ids: Callable[[str], NDArray[np.int64]]) -> None:
+    """Before a pass: bring the rows that it reads up to date; `ids` gives those of a feed."""
+    for parameter, feed in reads:
+        if parameter.before_read is not None:
+            parameter.catch_up(ids(feed))
+
+
+def _uses(graph: Graph) -> Iterator[tuple[Parameter, Value | None]]:
+    """Every use of a parameter, and the fed ids that name the rows, if there are such."""
+    for op in graph.ops:
+        for name, parameters in op.params.items():
+            for item, parameter in enumerate(parameters):
+                ids = _ids(op, name, item)
+                yield parameter, ids if ids is not None and graph.feeds.get(ids.name) is ids else None
+
+
+def _ids(op: Op, name: str, item: int) -> Value | None:
+    """The value of ids or sparse value to which the layer's one gradient function for the parameter is limited."""
+    found = [
+        function
+        for function in op.layer.facts.backward
+        if any(target.name == name for target in function.targets) and function.role == "gradient"
+        if function.over is None or op.argument(function.over.name)[item].type.kind == function.kind
+    ]
+    if len(found) != 1 or found[0].used is None or len(found[0].targets) != 1:
+        return None
+    return op.argument(found[0].used.name)[item if found[0].over is not None else 0]

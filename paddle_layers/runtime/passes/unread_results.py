@@ -1,0 +1,26 @@
+"""Drop launches whose results nobody reads, such as the place of a maximum where means are taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from paddle_layers.runtime.launches.arguments import Ref
+from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.launch import Launch
+
+from . import runs
+
+
+def drop_unread(passes: Iterable[list[Launch]], read: Iterable[Buffer]) -> None:
+    """Shorten the backward and the forward pass, given in this order; `read` are buffers that are read outside."""
+    if not runs("unread results"):
+        return
+    wanted = set(read)
+    for launches in passes:
+        for launch in reversed(launches.copy()):
+            target = launch.args[0]  # parameters, their gradients and states outlive the pass
+            passing = isinstance(target, Ref) and isinstance(target.owner, Buffer)
+            if passing and wanted.isdisjoint(launch.writes):
+                launches.remove(launch)
+            else:
+                wanted.update(launch.reads)

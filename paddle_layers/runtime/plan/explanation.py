@@ -1,0 +1,115 @@
+"""What the passes decided for every launch of a network, known before anything is allocated or compiled."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from paddle_layers.runtime.generate.drivers import Kernel
+from paddle_layers.runtime.graph.building import build_graph
+from paddle_layers.runtime.launches.arguments import Ref
+from paddle_layers.runtime.launches.buffers import FOREVER, Buffer
+from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.memory.parameters import ParameterSet
+from paddle_layers.runtime.passes.row_gradients import mark_row_gradients
+from paddle_layers.runtime.passes.shared_memory import place
+from paddle_layers.runtime.schedule.schedule import Schedule
+
+if TYPE_CHECKING:
+    from paddle_layers.config.network import Network
+
+
+@dataclass(frozen=True)
+class ExplainedLaunch:
+    """A launch in words and numbers."""
+
+    number: int
+    backward: bool
+    layer: str
+    kernel: str
+    """The function, and what computes it: `fc_y, tuned`."""
+    result: str
+    shape: str
+    """Of the result, a batch's rows first."""
+    nbytes: int
+    """Of the result; 0 for parameters' gradients, which are no part of the plan."""
+    place: str
+    """Where the result lies: bytes from the start of the plan's memory, or with the parameters."""
+    in_place: str
+    """Whose memory it takes, or why it takes none."""
+    lifetime: str
+    """The launches from the first to the last that use the result."""
+
+
+@dataclass(frozen=True)
+class ExplainedPlan:
+    """All launches of a phase, and the bytes of their memory: as they are planned, and if nothing was shared."""
+
+    launches: tuple[ExplainedLaunch, ...]
+    nbytes: int
+    separate: int
+
+
+def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, device: str) -> ExplainedPlan:
+    """The plan of a phase for batches of `batch_size` rows; sequences are taken to hold one row each."""
+    selected = network.select(phase)
+    graph = build_graph(selected, ParameterSet(dtype), {})
+    mark_row_gradients([graph])
+    for domain in graph.domains:
+        domain.reserve(batch_size)
+    training = phase == "train"
+    seeds = dict(graph.losses) if training else {}
+    keep = [name for name in (*selected.outputs, *graph.losses) if name in graph.values]
+    schedule = Schedule(graph, dtype, training=training, seeds=seeds, keep=keep, device=device)
+    storages = schedule.lay_out()
+    nbytes = place(storages)
+    launches = [*schedule.forward, *schedule.backward]
+    separate = sum(buffer.nbytes for storage in storages for buffer in storage.buffers)
+    explained = (_explained(at, launch, at >= len(schedule.forward)) for at, launch in enumerate(launches))
+    return ExplainedPlan(tuple(explained), nbytes, separate)
+
+
+def _explained(number: int, launch: Launch, backward: bool) -> ExplainedLaunch:
+    target = launch.args[0]
+    assert isinstance(target, Ref)
+    shape = " x ".join(str(size.capacity) for size in target.shape)
+    buffer = target.owner if isinstance(target.owner, Buffer) else None
+    if buffer is None or buffer.storage is None:
+        name = getattr(getattr(target.owner, "parameter", None), "name", "")
+        part = getattr(target.owner, "part", "")
+        result = f"gradient of {name}" if part == "gradient" else name
+        return ExplainedLaunch(
+            number, backward, launch.op, _kernel(launch), result, shape, 0, "with the parameters", "", ""
+        )
+    return ExplainedLaunch(
+        number,
+        backward,
+        launch.op,
+        _kernel(launch),
+        buffer.name,
+        shape,
+        buffer.nbytes,
+        str(buffer.storage.offset),
+        buffer.in_place,
+        _lifetime(buffer),
+    )
+
+
+def _kernel(launch: Launch) -> str:
+    if not isinstance(launch.code, Kernel):
+        return f"{launch.name}, tuned"
+    kinds = [
+        kind
+        for kind, yes in (
+            ("row by row", launch.code.scan),
+            ("adds", launch.code.accumulate),
+            ("every step", launch.loop),
+        )
+        if yes
+    ]
+    return ", ".join([launch.name, *kinds])
+
+
+def _lifetime(buffer: Buffer) -> str:
+    first = "before" if buffer.first < 0 else str(buffer.first)
+    return f"{first} to {'the end' if buffer.last == FOREVER else buffer.last}"

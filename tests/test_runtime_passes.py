@@ -1,0 +1,131 @@
+"""Every pass can be left out: the results are the same, and what it saves is there again."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from rotation import by_round
+
+import paddle_layers as pl
+from paddle_layers.cli.app import commands
+from paddle_layers.config import loads
+from paddle_layers.runtime.passes import PASSES, runs, without
+from paddle_layers.runtime.plan.explanation import ExplainedPlan, explain_plan
+from paddle_layers.testing.cases import Case
+from paddle_layers.testing.engines import as_python
+from paddle_layers.testing.network_cases import all_cases
+from paddle_layers.testing.results import run
+
+NAMES = [one.name for one in PASSES]
+TEXT = """
+    layer { name: "word" type: "data" data { size: 50 data_type: INT } }
+    layer { name: "label" type: "data" data { size: 3 data_type: INT } }
+    layer { name: "row" type: "embedding" input: "word" embedding { size: 4 } }
+    layer { name: "hidden" type: "fc" input: "row" fc { size: 64 act: "relu" } }
+    layer { name: "image" type: "reshape" input: "hidden" reshape { dims: [1, 8, 8] } }
+    layer { name: "pool" type: "pool" input: "image" pool { pool_size: 2 stride: 2 } }
+    layer { name: "score" type: "fc" input: "pool" fc { size: 3 } }
+    layer { name: "cost" type: "softmax_with_loss" input: "score" input: "label" }
+"""
+NETWORK = loads(TEXT)
+NETWORK_ON_IMAGES = loads("""
+    layer { name: "image" type: "data" data { shape: [1, 8, 8] } }
+    layer { name: "label" type: "data" data { size: 3 data_type: INT } }
+    layer { name: "pool" type: "pool" input: "image" pool { pool_type: AVERAGE pool_size: 2 stride: 2 } }
+    layer { name: "score" type: "fc" input: "pool" fc { size: 3 } }
+    layer { name: "cost" type: "softmax_with_loss" input: "score" input: "label" }
+""")
+
+
+def plan(phase: str = "train") -> ExplainedPlan:
+    return explain_plan(NETWORK, phase, 512, "float32", "cpu")
+
+
+@pytest.mark.parametrize("layer", by_round(sorted(pl.registry)))
+def test_results_stay_the_same_without_a_pass(layer: str) -> None:
+    for case in all_cases(pl.registry[layer]):
+        expected, _ = as_python(partial(run, case, "float64"))
+        for name in NAMES:
+            with without(name):
+                _same(case, name, expected)
+
+
+def _same(case: Case, name: str, expected: dict[str, np.ndarray]) -> None:
+    found, _ = as_python(partial(run, case, "float64"))
+    for value, numbers in expected.items():
+        np.testing.assert_allclose(found[value], numbers, rtol=1e-12, atol=1e-14, err_msg=f"{value} without {name}")
+
+
+def test_a_pass_that_is_not_there() -> None:
+    with pytest.raises(ValueError, match="there is no pass 'fusion'; there are row gradients, wanted gradients, "):
+        without("fusion").__enter__()
+
+
+def test_the_switch_goes_back() -> None:
+    with without("in place"), without("shared memory"):
+        assert [name for name in NAMES if not runs(name)] == ["in place", "shared memory"]
+    assert all(map(runs, NAMES))
+
+
+def kernels(found: ExplainedPlan) -> list[str]:
+    return [launch.kernel for launch in found.launches]
+
+
+def test_row_gradients_keep_a_table_out_of_the_backward_pass() -> None:
+    place_of = {launch.result: launch.place for launch in plan().launches}
+    assert place_of["gradient of row.table"].isdigit()
+    with without("row gradients"):
+        place_of = {launch.result: launch.place for launch in plan().launches}
+    assert place_of["gradient of row.table"] == "with the parameters"
+
+
+def test_wanted_gradients_leave_out_what_is_before_the_first_parameter() -> None:
+    image = NETWORK_ON_IMAGES
+    found = explain_plan(image, "train", 8, "float32", "cpu")
+    assert "pool_dx" not in kernels(found)
+    with without("wanted gradients", "unread results"):
+        assert "pool_dx" in kernels(explain_plan(image, "train", 8, "float32", "cpu"))
+
+
+def test_tuned_kernels_can_be_left_out() -> None:
+    assert any(kernel.endswith("tuned") for kernel in kernels(plan()))
+    with without("tuned kernels"):
+        assert not any(kernel.endswith("tuned") for kernel in kernels(plan()))
+
+
+def test_unread_results_are_not_computed() -> None:
+    image = NETWORK_ON_IMAGES  # of means, whose places are no maxima's
+    assert "pool_where" not in kernels(explain_plan(image, "train", 8, "float32", "cpu"))
+    with without("unread results"):
+        assert "pool_where" in kernels(explain_plan(image, "train", 8, "float32", "cpu"))
+
+
+def test_in_place_says_whose_memory_or_why_not() -> None:
+    said = {launch.result: launch.in_place for launch in plan().launches}
+    assert said["hidden"] == "of hidden.y"
+    reader = next(launch.number for launch in plan().launches if launch.kernel == "relu_dx")
+    assert said["image"] == f"no: hidden is read by launch {reader}"
+    with without("in place"):
+        assert {launch.in_place for launch in plan().launches} == {"", "no: the pass is left out"}
+
+
+def test_without_shared_memory_every_buffer_has_its_own() -> None:
+    with without("shared memory", "in place"):
+        alone = plan()
+    assert alone.nbytes >= alone.separate
+    with without("in place"):
+        assert plan().nbytes < alone.nbytes
+    assert plan().nbytes < 0.5 * alone.nbytes
+
+
+def test_the_command_prints_what_was_decided(tmp_path: Path) -> None:
+    file = tmp_path / "network.textproto"
+    file.write_text(TEXT)
+    shown = CliRunner().invoke(commands, ["show", "--plan", str(file), "--batch-size", "512"]).stdout
+    assert shown.startswith("phase train, 512 rows, cpu: 25 launches, ")
+    (row,) = (line.split() for line in shown.splitlines() if "relu_y" in line)
+    assert " ".join(row[1:]) == "hidden.act relu_y hidden 32768 131,072 0 of hidden.y 3 to 20"
