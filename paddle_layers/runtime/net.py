@@ -19,6 +19,7 @@ from paddle_layers.runtime.batch.values import Sequences
 from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.memory.parameters import Parameter, ParameterSet
 from paddle_layers.runtime.memory.weights import LoadReport, load_weights, save_weights
 from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
@@ -82,7 +83,6 @@ class Net:
         self._running: tuple[Phase, Plan, Batch] | None = None
         self._runner = threading.current_thread()
         """The thread that made the last forward pass."""
-        self._rows: tuple[object, ...] = ()
         self._loss: float | None = None
         self._consumed = False
         """Whether a backward pass has used up the values of the last forward pass."""
@@ -150,7 +150,7 @@ class Net:
         chosen = self._phases[phase]
         self._adapt(chosen, feeds)
         batch = Batch(chosen.graph, feeds, extra_ids(chosen.graph), self.dtype)
-        if batch.apply_rows(chosen.graph):
+        if batch.reserve(chosen.graph):
             self._grow(chosen)
         if phase == "train":
             self._step = self._step + 1 if step is None else step
@@ -174,11 +174,8 @@ class Net:
                 return plan
 
     def _run(self, phase: Phase, plan: Plan, batch: Batch) -> None:
-        rows = (plan, *(domain.rows for domain in phase.graph.domains))
-        if rows != self._rows or phase.graph.groups:  # steps differ by the lengths of the sequences
-            plan.set_rows()
-            self._rows = rows
-        catch_up(self._row_reads[phase.name], batch.ids)
+        plan.lay(batch)
+        catch_up(self._row_reads[phase.name], batch.ids_of)
         write_batch(plan, batch)
         plan.set_keys(self._key)
         self._running = None
@@ -209,7 +206,7 @@ class Net:
         given: dict[str, NDArray[Any]] = {}
         graph, seeds = phase.graph, phase.loss_seeds()
         if gradients is not None:
-            given = {name: check_gradient(graph, name, array, self.dtype) for name, array in gradients.items()}
+            given = {name: check_gradient(graph, batch, name, array, self.dtype) for name, array in gradients.items()}
             seeds = tuple((name, None) for name in sorted(gradients))
         elif not seeds:
             raise RuntimeError("the network has no loss: give the gradients of its outputs, backward(gradients={...})")
@@ -219,10 +216,10 @@ class Net:
         for name, array in given.items():
             wanted.write(wanted.gradients[name], array)
         if write_used_ids(wanted, batch):
-            wanted.set_rows()
+            wanted.lay(batch)
         wanted.backward()
         for rows in wanted.row_gradients:
-            rows.parameter.row_gradient = rows
+            rows.parameter.row_gradient, rows.batch = rows, batch
         self._consumed = True
 
     def _run_again(self, phase: Phase, plan: Plan, batch: Batch) -> None:
@@ -247,7 +244,7 @@ class Net:
         phase, plan, _ = self._last_pass("are no gradients")
         if name not in plan.gradients:
             raise KeyError(f"`{name}` has no gradient")
-        return self._shaped(plan.read(plan.gradients[name]), phase.graph.values[name]).copy()
+        return self._shaped(plan, plan.gradients[name], phase.graph.values[name])
 
     @one_at_a_time
     def value(self, name: str) -> Any:
@@ -258,7 +255,7 @@ class Net:
         return self._read(plan, phase.graph.values[name])
 
     def _read(self, plan: Plan, value: Value) -> Any:
-        data = self._shaped(plan.read(plan.values[value.name]), value).copy()
+        data = self._shaped(plan, plan.values[value.name], value)
         if value.type.level == 0 or self._running is None:
             return data
         starts = self._running[2].starts
@@ -269,8 +266,8 @@ class Net:
         return Sequences(data, starts[chain[0], chain[1]], inner)
 
     @staticmethod
-    def _shaped(flat: NDArray[Any], value: Value) -> NDArray[Any]:
-        return flat.reshape(value.domain.rows, *value.type.dims)
+    def _shaped(plan: Plan, buffer: Buffer, value: Value) -> NDArray[Any]:
+        return plan.read(buffer).reshape(plan.rows.of(value.domain), *value.type.dims).copy()
 
     @one_at_a_time
     def find_non_finite(self) -> str | None:
@@ -340,7 +337,6 @@ class Net:
 
     def _forget(self, phase: Phase) -> None:
         phase.forget()
-        self._rows = ()
         if self._running is not None and self._running[0] is phase:
             self._running = None
 

@@ -146,7 +146,7 @@ class Trial:
         self._poison_gradients()
         for name in unread:
             buffer = self._plan.values[name]
-            self._plan.write(buffer, np.full(buffer.extent.now, np.nan))
+            self._plan.write(buffer, np.full(self._plan.rows.size(buffer.extent), np.nan))
 
     def _poison_gradients(self) -> None:
         self.net.arena.gradients.write(np.array(np.nan))
@@ -164,7 +164,7 @@ class Trial:
         wrong = np.flatnonzero(outside & (arena != PATTERN))
         if not len(wrong):
             return None
-        nearest = min(storages, key=lambda s: min(abs(wrong[0] - s.offset), abs(wrong[0] - s.offset - _size(s))))
+        nearest = min(storages, key=lambda s: min(abs(wrong[0] - s.offset), abs(wrong[0] - s.offset - self._size(s))))
         return nearest.buffers[-1].name
 
     def _guards(self) -> tuple[Array, NDArray[np.bool_], list[Storage]]:
@@ -173,10 +173,14 @@ class Trial:
             return np.zeros(0, np.uint8), np.zeros(0, bool), []
         outside = np.ones(plan.nbytes, bool)
         for storage in plan.storages:
-            outside[storage.offset : storage.offset + _size(storage)] = False
+            outside[storage.offset : storage.offset + self._size(storage)] = False
         buffer = plan.storages[0].buffers[0]
         start = plan.address(Ref(buffer, (buffer.extent,))) - plan.storages[0].offset
         return array_at(start, (plan.nbytes,), np.uint8), outside, plan.storages
+
+    def _size(self, storage: Storage) -> int:
+        """Bytes that the last batch uses."""
+        return max(self._plan.rows.size(buffer.extent) * buffer.itemsize for buffer in storage.buffers)
 
 
 def guarded() -> contextlib.AbstractContextManager[object]:
@@ -190,10 +194,6 @@ def _place_apart(storages: Sequence[Storage]) -> int:
         storage.offset = offset
         offset += storage.nbytes + GUARD
     return offset
-
-
-def _size(storage: Storage) -> int:
-    return max(buffer.extent.now * buffer.itemsize for buffer in storage.buffers)
 
 
 def _array(value: Any) -> Array:

@@ -12,6 +12,7 @@ from paddle_layers.define import Type
 from paddle_layers.define.errors import suggestion
 from paddle_layers.runtime.graph.domains import Domain
 from paddle_layers.runtime.graph.graph import Graph
+from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.memory.precision import too_large
 
@@ -42,19 +43,17 @@ class Batch(BatchRows):
                 self._take(value, feeds[name], extra_ids.get(name, frozenset()))
             except FeedError as error:
                 raise FeedError(f"feed `{name}` {error}") from None
-        self.starts[graph.samples, graph.samples] = np.arange(self.rows.get(graph.samples, 0) + 1)
+        self.starts[graph.samples, graph.samples] = np.arange(self.counts.get(graph.samples, 0) + 1)
         make_early_rows(self, graph)
         for layer, first, second in graph.equal_rows:
             check_equal_rows(self, layer, first, second)
 
-    def apply_rows(self, graph: Graph) -> bool:
-        """Tell the domains how many rows they have. True when a capacity grew."""
-        for group in graph.groups:
-            group.layout = self.layouts[group]
-        grown = [d.reserve(self.rows[d]) for d in graph.domains]
+    def reserve(self, graph: Graph) -> bool:
+        """Have memory for the rows. True when a capacity grew."""
+        grown = [domain.reserve(self.of(domain)) for domain in graph.domains]
         return any(grown)
 
-    def ids(self, name: str) -> Ints:
+    def ids_of(self, name: str) -> Ints:
         """The ids of a feed of ids or of sparse rows."""
         given = self.arrays[name]
         return given.id if isinstance(given, Csr) else given
@@ -72,7 +71,7 @@ class Batch(BatchRows):
         self._set(value.domain if value.type.level else self._samples, len(array), value.name)
         if isinstance(array, Csr):
             assert value.entries is not None
-            self.rows[value.entries] = len(array.id)
+            self.counts[value.entries] = len(array.id)
         self.arrays[value.name] = array
 
     def _sequences(self, leaf: Domain, given: Sequences, count: int) -> None:
@@ -87,11 +86,11 @@ class Batch(BatchRows):
             self.starts[leaf, chain[0]] = inner
             self.starts[chain[0], chain[1]] = outer
             self.starts[leaf, chain[1]] = inner[outer]
-            self.rows[chain[0]] = len(inner) - 1
+            self.counts[chain[0]] = len(inner) - 1
         self._set(self._samples, len(outer) - 1, leaf.name)
 
     def _set(self, domain: Domain, rows: int, name: str) -> None:
-        known = self.rows.setdefault(domain, rows)
+        known = self.counts.setdefault(domain, rows)
         if domain is self._samples:
             if known != rows:
                 raise FeedError(f"has {rows} samples, but {self._first} has {known}")
@@ -107,13 +106,13 @@ def _checked_starts(starts: Any, total: int | None) -> Ints:
     return array.astype(np.int64)
 
 
-def check_gradient(graph: Graph, name: str, given: Any, dtype: str) -> NDArray[Any]:
+def check_gradient(graph: Graph, rows: Rows, name: str, given: Any, dtype: str) -> NDArray[Any]:
     """A gradient that the caller gives for an output. Raises `FeedError` when it does not fit the last batch."""
     value = graph.values.get(name)
     if value is None or value.type.kind != "DENSE":
         raise FeedError(f"`{name}` is no dense output of the network")
     array = np.asarray(given.data if isinstance(given, Sequences) else given)
-    shape = (value.domain.rows, *value.type.dims)
+    shape = (rows.of(value.domain), *value.type.dims)
     if array.shape != shape:
         raise FeedError(f"the gradient of `{name}` has the shape {array.shape}; it takes {shape}")
     if problem := too_large(array, dtype):

@@ -29,8 +29,8 @@ def make_early_rows(batch: BatchRows, graph: Graph) -> None:
     """Rows that follow from what is fed; of others, a guess: none of the rows that are given is taken twice."""
     for made in graph.made_rows:
         if made.late and isinstance(made, OwnRows):
-            given = [batch.rows[domain] for domain in {value.domain for value in made.op.inputs}]
-            batch.rows |= {domain: max(given) for domain in made.domains}
+            given = [batch.counts[domain] for domain in {value.domain for value in made.op.inputs}]
+            batch.counts |= {domain: max(given) for domain in made.domains}
         elif isinstance(made, OwnRows):
             _make_rows(batch, graph, made, _fed(batch, made))
         elif made.late:
@@ -47,7 +47,7 @@ def make_late_rows(batch: BatchRows, made: OwnRows, plan: Plan) -> None:
     for layer, first, second in plan.graph.equal_rows:
         if first in new or second in new:
             check_equal_rows(batch, layer, first, second)
-    grown = [domain.reserve(batch.rows[domain]) for domain in new]
+    grown = [domain.reserve(batch.counts[domain]) for domain in new]
     if any(grown):
         raise OutgrownError
     write_made_rows(plan, batch, new)
@@ -64,7 +64,6 @@ def _make_following_rows(batch: BatchRows, graph: Graph, first: OwnRows) -> list
             _make_rows(batch, graph, made, _fed(batch, made))
         else:
             lay_out(made, batch)
-            made.layout = batch.layouts[made]
         new += made.domains
     return new
 
@@ -77,7 +76,7 @@ def _read(batch: BatchRows, plan: Plan, value: Value) -> Array:
     """The rows of a value in the middle of a pass; a device is waited for."""
     if value.name in batch.arrays:
         return np.asarray(batch.arrays[value.name])
-    return plan.read(plan.values[value.name]).reshape(value.domain.rows, *value.type.dims)
+    return plan.read(plan.values[value.name]).reshape(batch.of(value.domain), *value.type.dims)
 
 
 def _make_rows(batch: BatchRows, graph: Graph, made: OwnRows, values: Mapping[str, Array]) -> None:
@@ -98,7 +97,7 @@ def _make_rows(batch: BatchRows, graph: Graph, made: OwnRows, values: Mapping[st
         own = batch.starts[domain, inner] = np.asarray(begin, np.int64)
         for group in outer:
             batch.starts[domain, group] = own[batch.starts[inner, group]]
-        batch.rows[domain] = int(own[-1])
+        batch.counts[domain] = int(own[-1])
 
 
 def _checked(batch: BatchRows, op: Op, name: str, array: Array) -> Array:
@@ -122,10 +121,10 @@ def check_equal_rows(batch: BatchRows, layer: str, first: Domain, second: Domain
     late = [domain for domain in (first, second) if domain.late]
     if any((domain, domain.parent or domain) not in batch.starts for domain in late):
         return
-    if batch.rows[first] != batch.rows[second]:
+    if batch.counts[first] != batch.counts[second]:
         raise FeedError(
-            f"layer `{layer}` needs equal rows: {first.name} has {batch.rows[first]}, "
-            f"{second.name} has {batch.rows[second]}"
+            f"layer `{layer}` needs equal rows: {first.name} has {batch.counts[first]}, "
+            f"{second.name} has {batch.counts[second]}"
         )
     for one, two in zip(first.ancestors(), second.ancestors(), strict=True):
         a, b = batch.starts.get((first, one)), batch.starts.get((second, two))

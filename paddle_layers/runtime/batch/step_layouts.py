@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,17 +17,17 @@ def stand_by(steps: Steps, batch: BatchRows) -> None:
     """Have no steps until the starts are known; how many rows there will be is a guess."""
     parts = 1 if steps.outer is None else len(batch.layouts[steps.outer].first)
     nothing = np.zeros(0, np.int64)
-    batch.layouts[steps] = _layout(nothing, nothing, np.zeros(parts + 1, np.int64), batch.starts)
-    items, sequences = batch.rows[steps.items], batch.rows[steps.sequences]
-    batch.rows |= dict.fromkeys(steps.domains, items)
-    batch.rows |= {steps.longest_first: sequences, steps.opening: sequences}
+    batch.layouts[steps] = _layout(nothing, nothing, np.zeros(parts + 1, np.int64))
+    items, sequences = batch.counts[steps.items], batch.counts[steps.sequences]
+    batch.counts |= dict.fromkeys(steps.domains, items)
+    batch.counts |= {steps.longest_first: sequences, steps.opening: sequences}
     if steps.leaf is not None:
-        batch.rows[steps.leaf_rows] = batch.rows[steps.leaf]
+        batch.counts[steps.leaf_rows] = batch.counts[steps.leaf]
 
 
 def lay_out(steps: Steps, batch: BatchRows) -> None:
     """Find the order of the steps from the starts of the sequences."""
-    starts, arrays, rows = batch.starts, batch.arrays, batch.rows
+    starts, arrays, rows = batch.starts, batch.arrays, batch.counts
     begin = starts[steps.items, steps.sequences]
     lengths = np.diff(begin)
     count = len(lengths)
@@ -48,7 +46,7 @@ def lay_out(steps: Steps, batch: BatchRows) -> None:
         (steps.order, order), (steps.rank, rank),
     )}  # fmt: skip
     starts[steps.rows, steps.rows] = np.arange(len(item) + 1)
-    layout = _layout(part[sequence[item]], step[item], parts, starts)
+    layout = _layout(part[sequence[item]], step[item], parts)
     batch.layouts[steps] = layout
     rows |= {steps.rows: len(item), steps.longest_first: count}
     rows |= {steps.following: len(item), steps.opening: int(layout.opening.sum())}
@@ -66,14 +64,14 @@ def _lay_out_leaves(steps: Steps, batch: BatchRows, item: Ints) -> None:
     inside, leaf = _gathered(begin, item)
     batch.starts[steps.leaf_rows, steps.rows] = inside
     batch.arrays |= {steps.leaf_item.name: leaf, steps.leaf_place.name: _inverse(leaf)}
-    batch.rows[steps.leaf_rows] = len(leaf)
+    batch.counts[steps.leaf_rows] = len(leaf)
 
 
 def _lay_out_copies(steps: Steps, batch: BatchRows, copy: Copies, sequence: Ints) -> None:
     inside, source = _gathered(batch.starts[copy.source, steps.sequences], sequence)
     batch.starts[copy.domain, steps.rows] = inside
     batch.arrays[copy.copied.name] = source
-    batch.rows[copy.domain] = len(source)
+    batch.counts[copy.domain] = len(source)
 
 
 def _lay_out_sparse(batch: BatchRows, sparse: SparseRows) -> None:
@@ -82,7 +80,7 @@ def _lay_out_sparse(batch: BatchRows, sparse: SparseRows) -> None:
     value = given.value[entries] if given.value is not None and sparse.made.type.kind == "SPARSE" else given.value
     batch.arrays[sparse.made.name] = Csr(begin, given.id[entries], value)
     assert sparse.made.entries is not None
-    batch.rows[sparse.made.entries] = len(entries)
+    batch.counts[sparse.made.entries] = len(entries)
 
 
 def _inverse(order: Ints) -> Ints:
@@ -98,7 +96,7 @@ def _gathered(begin: Ints, which: Ints) -> tuple[Ints, Ints]:
     return starts, np.repeat(begin[:-1][which] - starts[:-1], lengths) + np.arange(starts[-1])
 
 
-def _layout(part: Ints, step: Ints, sequences: Ints, starts: Any) -> Layout:
+def _layout(part: Ints, step: Ints, sequences: Ints) -> Layout:
     """Steps from the part and the number of the step of each row, which both rise."""
     changed = (np.diff(part, prepend=-1) != 0) | (np.diff(step, prepend=-1) != 0)
     first = np.flatnonzero(changed)
@@ -106,4 +104,4 @@ def _layout(part: Ints, step: Ints, sequences: Ints, starts: Any) -> Layout:
     if not len(part):
         last = first
     parts = np.searchsorted(part[first], np.arange(len(sequences)))
-    return Layout(first, last, parts, sequences[:-1], starts)
+    return Layout(first, last, parts, sequences[:-1])

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.graph.domains import Domain
-from paddle_layers.runtime.graph.steps import Steps
+from paddle_layers.runtime.graph.rows import Starts, StepRows
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.index_arrays import SequenceKey
 from paddle_layers.runtime.plan.plan import Plan
 
-from .rows import BatchRows, Starts
+from .rows import BatchRows
 from .values import Csr
 
 Ints = NDArray[np.int64]
@@ -27,19 +27,19 @@ def write_batch(plan: Plan, batch: BatchRows) -> None:
             _write_sparse(plan, name, array)
         elif name in plan.values:
             plan.write(plan.values[name], array)
-    _write_sequences(plan, batch.starts)
-    _write_indices(plan, batch.arrays)
+    _write_sequences(plan, batch, batch.starts)
+    _write_indices(plan, batch, batch.arrays)
 
 
 def write_made_rows(plan: Plan, batch: BatchRows, new: Iterable[Domain]) -> None:
     """Copy what describes rows that are made in the middle of a pass."""
     made = set(new)
-    _write_sequences(plan, {key: begin for key, begin in batch.starts.items() if not made.isdisjoint(key)})
+    _write_sequences(plan, batch, {key: begin for key, begin in batch.starts.items() if not made.isdisjoint(key)})
     indices = [value for group in plan.graph.groups if group.rows in made for value in group.indices]
     for value in indices:
         if value.name in plan.values:
             plan.write(plan.values[value.name], batch.arrays[value.name])
-    _write_indices(plan, {value.name: batch.arrays[value.name] for value in indices})
+    _write_indices(plan, batch, {value.name: batch.arrays[value.name] for value in indices})
 
 
 def write_used_ids(plan: Plan, batch: BatchRows) -> bool:
@@ -51,7 +51,7 @@ def write_used_ids(plan: Plan, batch: BatchRows) -> bool:
             ids = plan.read(plan.auxiliary.ids[name])
         starts = given.start if isinstance(given, Csr) else np.arange(len(ids) + 1)
         parts = transposed(starts, ids)
-        use.host, use.ids.rows = parts[0], len(parts[0])
+        batch.ids[use.ids], batch.counts[use.ids] = parts[0], len(parts[0])
         for part, array in zip(("id", "start", "row"), parts, strict=False):
             plan.write(use.buffers[part], array)
         if "value" in use.buffers and isinstance(given, Csr) and given.value is not None:
@@ -59,20 +59,22 @@ def write_used_ids(plan: Plan, batch: BatchRows) -> bool:
     return bool(plan.auxiliary.uses)
 
 
-def _write_sequences(plan: Plan, starts: Starts) -> None:
+def _write_sequences(plan: Plan, batch: BatchRows, starts: Starts) -> None:
     for key, buffer in plan.auxiliary.sequences.items():
         begin = starts.get((key.leaf, key.group))
         if begin is None:  # made in the middle of the pass
             continue
         array = sequence_array(key, begin)
-        plan.write(buffer, array if key.steps is None else sequences_in_steps(key, begin, array))
+        if key.steps is not None:
+            array = sequences_in_steps(key, StepRows(batch, key.steps), begin, array)
+        plan.write(buffer, array)
 
 
-def _write_indices(plan: Plan, arrays: Mapping[str, Any]) -> None:
+def _write_indices(plan: Plan, batch: BatchRows, arrays: Mapping[str, Any]) -> None:
     """Rows counted from the first row of each step."""
     for value, steps, buffer in plan.auxiliary.indices.values():
         if value.name in arrays:  # else made in the middle of the pass
-            plan.write(buffer, index_in_steps(value, steps, arrays[value.name]))
+            plan.write(buffer, index_in_steps(value, StepRows(batch, steps), arrays[value.name]))
 
 
 def _write_sparse(plan: Plan, name: str, rows: Csr) -> None:
@@ -107,10 +109,9 @@ def _neighbours(starts: Ints, reverse: bool) -> Ints:
     return rows
 
 
-def sequences_in_steps(key: SequenceKey, begin: Ints, absolute: Ints) -> Ints:
+def sequences_in_steps(key: SequenceKey, steps: StepRows, begin: Ints, absolute: Ints) -> Ints:
     """Starts of each step's sequences, sequence of each row, or the row before: from those of all steps."""
-    assert key.steps is not None
-    groups, rows = key.steps.range_of(key.group), key.steps.range_of(key.leaf)
+    groups, rows = steps.range_of(key.group), steps.range_of(key.leaf)
     assert groups is not None
     assert rows is not None
     if key.kind == "starts":
@@ -121,7 +122,7 @@ def sequences_in_steps(key: SequenceKey, begin: Ints, absolute: Ints) -> Ints:
     return np.where(absolute < 0, absolute, absolute - (groups if key.kind == "map" else rows)[0][step])
 
 
-def index_in_steps(value: Value, steps: Steps, absolute: Ints) -> Ints:
+def index_in_steps(value: Value, steps: StepRows, absolute: Ints) -> Ints:
     """Rows of another domain, counted from the first that the step has."""
     assert value.points_to is not None
     own, other = steps.range_of(value.domain), steps.range_of(value.points_to)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
+from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Ref
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Allocator
@@ -16,8 +17,8 @@ Progress = Callable[[int, int, str], None]
 class LaunchTable(Protocol):
     """Launches ready to run; only what a batch or a step changes is written again."""
 
-    def set_rows(self) -> None:
-        """Bring sizes and totals to the rows that the domains have now."""
+    def set_rows(self, rows: Rows) -> None:
+        """Bring sizes and totals to the rows of a batch."""
 
     def set_keys(self, key: Callable[[str], int]) -> None:
         """Draw the keys of random operations for a step."""

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.graph.domains import Domain, Extent
+from paddle_layers.runtime.graph.rows import Rows
 
 
 class Sizes:
@@ -24,9 +25,9 @@ class Sizes:
         self.fixed_places = np.array([at for at, e in enumerate(extents) if e.domain is None and e.extra], np.int64)
         self.fixed = np.array([e.extra for e in extents if e.domain is None and e.extra], np.int64)
 
-    def write(self, table: NDArray[np.int64]) -> None:
-        """Write the sizes for the rows of now; entries without a size (keys) are left alone."""
+    def write(self, table: NDArray[np.int64], rows: Rows) -> None:
+        """Write the sizes for the rows of a batch; entries without a size (keys) are left alone."""
         table[self.fixed_places] = self.fixed
         if len(self.places):
-            rows = np.array([domain.rows for domain in self.domains], np.int64)
-            table[self.places] = self.extras + rows[self.which] * self.factors
+            counts = np.array([rows.of(domain) for domain in self.domains], np.int64)
+            table[self.places] = self.extras + counts[self.which] * self.factors

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.graph.domains import Domain, Extent
+from paddle_layers.runtime.graph.rows import Rows, StepRows
 from paddle_layers.runtime.graph.steps import Steps
 from paddle_layers.runtime.launches.arguments import Lagged, Ref
 from paddle_layers.runtime.launches.launch import Launch
@@ -28,36 +29,34 @@ class Section:
     """For each launch the groups around it, the outermost first."""
     backward: bool
 
-    def program(self) -> tuple[Ints, Ints]:
+    def program(self, rows: Rows) -> tuple[Ints, Ints]:
         """Launches in the order in which they run, and the step of each in its innermost group."""
-        group = self.loops[0][0]
-        assert group.layout is not None
-        return self._runs(np.arange(self.first, self.last), 0, range(len(group.layout.first)))
+        layout = rows.layouts[self.loops[0][0]]
+        return self._runs(rows, np.arange(self.first, self.last), 0, range(len(layout.first)))
 
-    def _runs(self, rows: Ints, depth: int, steps: Iterable[int]) -> tuple[Ints, Ints]:
-        inner = [self._inner(row, depth) for row in rows]
+    def _runs(self, rows: Rows, launches: Ints, depth: int, steps: Iterable[int]) -> tuple[Ints, Ints]:
+        inner = [self._inner(launch, depth) for launch in launches]
         turns = np.array(list(steps), np.int64)[:: -1 if self.backward else 1]
         if not any(inner):
-            return np.tile(rows, len(turns)), np.repeat(turns, len(rows))
-        parts = [part for step in turns for part in self._one_step(rows, inner, depth, int(step))]
+            return np.tile(launches, len(turns)), np.repeat(turns, len(launches))
+        parts = [part for step in turns for part in self._one_step(rows, launches, inner, depth, int(step))]
         empty = np.zeros(0, np.int64)
         return np.concatenate([empty, *(r for r, _ in parts)]), np.concatenate([empty, *(s for _, s in parts)])
 
     def _one_step(
-        self, rows: Ints, inner: Sequence[Steps | None], depth: int, step: int
+        self, rows: Rows, launches: Ints, inner: Sequence[Steps | None], depth: int, step: int
     ) -> Iterable[tuple[Ints, Ints]]:
-        cuts = [at for at in range(1, len(rows)) if inner[at] is not inner[at - 1]]
-        for first, last in zip([0, *cuts], [*cuts, len(rows)], strict=True):
-            group, own = inner[first], rows[first:last]
+        cuts = [at for at in range(1, len(launches)) if inner[at] is not inner[at - 1]]
+        for first, last in zip([0, *cuts], [*cuts, len(launches)], strict=True):
+            group, own = inner[first], launches[first:last]
             if group is None:
                 yield own, np.full(len(own), step)
             else:
-                assert group.layout is not None
-                begin, end = group.layout.parts[step : step + 2]
-                yield self._runs(own, depth + 1, range(begin, end))
+                begin, end = rows.layouts[group].parts[step : step + 2]
+                yield self._runs(rows, own, depth + 1, range(begin, end))
 
-    def _inner(self, row: int, depth: int) -> Steps | None:
-        around = self.loops[row - self.first]
+    def _inner(self, launch: int, depth: int) -> Steps | None:
+        around = self.loops[launch - self.first]
         return around[depth + 1] if depth + 1 < len(around) else None
 
 
@@ -78,11 +77,11 @@ class Moved(NamedTuple):
     """For each step the place in the boot values; -1 where it is not the first."""
 
 
-def moved(ref: Ref, steps: Steps) -> Moved:
+def moved(ref: Ref, steps: StepRows) -> Moved:
     """How far each step moves an array: to its first row; starts have one number more for each step."""
     rows = ref.shape[0]
     width = int(np.prod([size.extra for size in ref.shape[1:]], dtype=np.int64))
-    count = 0 if steps.layout is None else len(steps.layout.first)
+    count = len(steps.layout.first)
     if isinstance(ref.owner, Lagged):
         return _lagged(ref.owner, steps, rows.factor * width)
     found = steps.range_of(rows.domain) if rows.domain is not None else None
@@ -91,9 +90,8 @@ def moved(ref: Ref, steps: Steps) -> Moved:
     return Moved((found[0] * rows.factor + np.arange(count) * rows.extra) * width)
 
 
-def _lagged(owner: Lagged, steps: Steps, width: int) -> Moved:
+def _lagged(owner: Lagged, steps: StepRows, width: int) -> Moved:
     layout = steps.layout
-    assert layout is not None
     if owner.boot is None:
         return Moved(layout.last * width)
     before = np.append(0, layout.first)[:-1]
@@ -102,16 +100,7 @@ def _lagged(owner: Lagged, steps: Steps, width: int) -> Moved:
     return Moved(before * width, np.where(layout.is_first, sequences * width, -1))
 
 
-def sizes(extent: Extent, steps: Steps) -> Ints:
-    """A size in each step."""
-    assert steps.layout is not None
-    found = steps.range_of(extent.domain) if extent.domain is not None else None
-    if found is None:
-        return np.full(len(steps.layout.first), extent.now)
-    return extent.extra + (found[1] - found[0]) * extent.factor
-
-
-def addresses(ref: Ref, group: Steps, address: Callable[[Ref], int], itemsize: int) -> Ints:
+def addresses(ref: Ref, group: StepRows, address: Callable[[Ref], int], itemsize: int) -> Ints:
     """Where an array begins in each step."""
     begin = moved(ref, group)
     found: Ints = address(ref) + begin.elements * itemsize
@@ -123,11 +112,11 @@ def addresses(ref: Ref, group: Steps, address: Callable[[Ref], int], itemsize: i
     return np.where(begin.boot >= 0, boot, found)
 
 
-def items(launch: Launch, group: Steps) -> Ints:
+def items(launch: Launch, group: StepRows) -> Ints:
     """Work items of a launch in each step."""
     if launch.items is None:
-        return sizes(launch.total or Extent(), group)
-    counts = np.stack([sizes(Extent(0, domain, 1), group) for domain in launch.domains])
+        return group.sizes(launch.total or Extent())
+    counts = np.stack([group.sizes(Extent(0, domain, 1)) for domain in launch.domains])
     found, which = np.unique(counts, axis=1, return_inverse=True)
     places = {domain: place for place, domain in enumerate(launch.domains)}
 
@@ -140,7 +129,6 @@ def items(launch: Launch, group: Steps) -> Ints:
     return np.array([of(column) for column in found.T], np.int64)[which.reshape(-1)]
 
 
-def share(group: Steps) -> NDArray[np.float64]:
+def share(group: StepRows) -> NDArray[np.float64]:
     """How much of the room for the rows of all steps each step takes."""
-    assert group.layout is not None
-    return group.layout.counts / max(group.rows.capacity, 1)
+    return group.layout.counts / max(group.steps.rows.capacity, 1)

@@ -11,8 +11,8 @@ class Domain:
 
     name: str
     parent: Domain | None = None
-    rows: int = 0
     capacity: int = 0
+    """Rows for which there is memory."""
     late: bool = False
     """Whether an operation makes the rows from what is known in the middle of a pass only."""
 
@@ -30,8 +30,7 @@ class Domain:
         return len(self.ancestors())
 
     def reserve(self, rows: int) -> bool:
-        """Take the number of rows of a batch; the capacity grows geometrically. True when it grew."""
-        self.rows = rows
+        """Have memory for so many rows; the capacity grows geometrically. True when it grew."""
         if rows <= self.capacity:
             return False
         self.capacity = rows if self.capacity == 0 else max(rows, self.capacity * 3 // 2)
@@ -51,11 +50,6 @@ class Extent:
         """The size at the domain's capacity."""
         return self.extra + (self.domain.capacity * self.factor if self.domain else 0)
 
-    @property
-    def now(self) -> int:
-        """The size for the rows of this batch."""
-        return self.extra + (self.domain.rows * self.factor if self.domain else 0)
-
     def __mul__(self, times: int) -> Extent:
         return Extent(self.extra * times, self.domain, self.factor * times)
 
@@ -63,11 +57,6 @@ class Extent:
 def rows_of(domain: Domain, factor: int = 1, extra: int = 0) -> Extent:
     """`rows * factor + extra`."""
     return Extent(extra, domain, factor)
-
-
-def rows_now(domain: Domain) -> int:
-    """Rows of this batch."""
-    return domain.rows
 
 
 def room_for(domain: Domain) -> int:

@@ -6,7 +6,7 @@ first rows of the step before belong to the same sequences: no padding, and the 
 
 from __future__ import annotations
 
-from collections.abc import Container, MutableMapping
+from collections.abc import Container
 from typing import NamedTuple
 
 import numpy as np
@@ -18,8 +18,6 @@ from .domains import Domain
 from .value import Value
 
 Ints = NDArray[np.int64]
-Starts = MutableMapping[tuple[Domain, Domain], Ints]
-"""Starts of sequences by the domain of the rows and that of what groups them."""
 
 
 class Copies(NamedTuple):
@@ -49,7 +47,6 @@ class Layout(NamedTuple):
     """The first step of each part, and the number of steps."""
     sequences: Ints
     """The first sequence of each part."""
-    starts: Starts
 
     @property
     def counts(self) -> Ints:
@@ -110,7 +107,6 @@ class Steps:
             self.leaf_place = self._index("leaf place", self.leaf, self.leaf_rows)
             self.leaf_item = self._index("leaf item", self.leaf_rows, self.leaf)
             self.indices += [self.leaf_place, self.leaf_item]
-        self.layout: Layout | None = None
 
     def _index(self, what: str, domain: Domain, points_to: Domain) -> Value:
         return Value(f"{self.name} {what}", Type.ids(1, domain.level), domain, points_to=points_to)
@@ -161,22 +157,3 @@ class Steps:
             if domain in (group.rows, group.longest_first, group.opening):
                 return True
         return any(self.holds(outermost) for outermost in domain.ancestors()[-1:])
-
-    def range_of(self, domain: Domain) -> tuple[Ints, Ints] | None:
-        """First row and the row behind the last that each step has of a domain; None for one that is not inside."""
-        assert self.layout is not None
-        if domain is self.rows:
-            return self.layout.first, self.layout.last
-        if domain is self.following:
-            return np.zeros_like(self.layout.first), self.layout.following
-        for group in self.inner:
-            if domain is group.opening and group.layout is not None:
-                return np.zeros_like(self.layout.first), group.layout.opening
-            if domain in (group.rows, group.longest_first):
-                return self.range_of(group.items if domain is group.rows else group.sequences)
-        for outermost in domain.ancestors()[-1:]:
-            around = self.range_of(outermost)
-            if around is not None:
-                starts = self.layout.starts[domain, outermost]
-                return starts[around[0]], starts[around[1]]
-        return None

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 from paddle_layers.runtime.generate.drivers import Array, Spec
 from paddle_layers.runtime.graph.domains import Domain, Extent
+from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.memory.parameters import Parameter
 
 from .buffers import Buffer
@@ -57,10 +58,9 @@ class Rate(NamedTuple):
     weight: float
     domain: Domain | None
 
-    @property
-    def share(self) -> float:
-        """The number for the rows of this batch; a batch may have none."""
-        return self.weight / max(self.domain.rows, 1) if self.domain else self.weight
+    def share(self, rows: Rows) -> float:
+        """The number for the rows of a batch, which may have none."""
+        return self.weight / max(rows.of(self.domain), 1) if self.domain else self.weight
 
 
 class Setting(NamedTuple):

@@ -35,8 +35,6 @@ class Used:
         self.value = value
         self.ids = Domain(f"ids used by {value.name}")
         self.entries = value.entries or value.domain
-        self.host: Ints = np.zeros(0, np.int64)
-        """The used ids of the last backward pass, where asking a device for them would wait for it."""
         self.buffers = {
             "id": Buffer(f"{value.name} used ids", rows_of(self.ids), "int64"),
             "start": Buffer(f"{value.name} used starts", rows_of(self.ids, 1, 1), "int64"),
@@ -104,7 +102,4 @@ class Auxiliary:
 
 def starts_room(group: Domain, steps: Steps) -> Extent:
     """Room for the starts of all steps: one more than sequences for each; a step has at least one row."""
-    room = Domain(f"starts of {group.name}")
-    room.reserve(group.capacity + steps.rows.capacity + 1)
-    room.rows = room.capacity
-    return rows_of(room)
+    return Extent(group.capacity + steps.rows.capacity + 1)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.memory.parameters import Parameter
 
 from .arguments import Fixed, Ref
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 class Memory(Protocol):
     """Where the buffers of a plan lie."""
 
-    def read(self, buffer: Buffer) -> NDArray[Any]:
-        """The rows of this batch."""
+    def read(self, buffer: Buffer, rows: Rows | None = None) -> NDArray[Any]:
+        """The rows of a batch, by default those of the last one."""
 
     def write(self, buffer: Buffer, values: NDArray[Any]) -> None:
         """Fill a buffer from its start."""
@@ -44,24 +45,26 @@ class RowGradient:
     rows: Ref
     """As the layer sees it: the ids, then the other axes."""
     plan: Memory | None = None
+    batch: Rows = field(default_factory=Rows)
+    """The rows of the last backward pass."""
 
     @property
     def ids(self) -> NDArray[np.int64]:
         """Numbers of the rows, rising."""
-        return self.use.host
+        return self.batch.ids.get(self.use.ids, np.zeros(0, np.int64))
 
     def read(self) -> tuple[NDArray[Any], NDArray[Any]]:
         """Numbers of the rows, and the rows: copies."""
         assert self.plan is not None
         assert isinstance(self.rows.owner, Buffer)
-        flat = self.plan.read(self.rows.owner)
+        flat = self.plan.read(self.rows.owner, self.batch)
         return self.ids.copy(), flat.reshape(len(self.ids), *self.parameter.shape[1:]).copy()
 
     def poison(self) -> None:
         """Fill the memory of the rows with NaN."""
         assert self.plan is not None
         assert isinstance(self.rows.owner, Buffer)
-        self.plan.write(self.rows.owner, np.full(self.rows.owner.extent.now, np.nan))
+        self.plan.write(self.rows.owner, np.full(self.batch.size(self.rows.owner.extent), np.nan))
 
     @property
     def flat(self) -> Ref:

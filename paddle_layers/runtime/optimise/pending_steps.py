@@ -20,6 +20,7 @@ from paddle_layers.define import AdaptiveStep
 from paddle_layers.define.lazy_updates import LinearStep
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
+from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
@@ -108,10 +109,9 @@ class PendingSteps(ABC):
         self._restore(found)
 
     def _make_some(self, rows: Ints) -> None:
-        self._chunk.rows = len(rows)
         self._ids.block.write(0, rows, "int64")
         self._write(self._done[rows].astype(np.int64))
-        self._launches.set_rows()
+        self._launches.set_rows(Rows({self._chunk: len(rows)}))
         self._launches.run(0, 1)
 
     def _per_row(self) -> Flat:

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Fixed, Ref
 from paddle_layers.runtime.launches.builtin import BLOCK, CLAMP, NORM_FACTOR, SCALE, SQUARES, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
@@ -93,7 +94,7 @@ class Updater:
         for update in self._row_updates:
             update.catch_up()
         if self._row_updates:
-            self._table.set_rows()
+            self._table.set_rows(self._rows())
         self._table.set_numbers({"rate": rate, "count": float(count)})
         self._table.run(0, self._count)
         for update in self._row_updates:
@@ -103,6 +104,10 @@ class Updater:
         """Gradients by rows of the last backward pass; another plan has others."""
         found = (update.parameter.row_gradient for update in self._row_updates)
         return [gradient if isinstance(gradient, RowGradient) else None for gradient in found]
+
+    def _rows(self) -> Rows:
+        """How many rows each gradient by rows has."""
+        return Rows({gradient.use.ids: len(gradient.ids) for gradient in self._gradients if gradient is not None})
 
     def _build(self, gradients: Gradients) -> None:
         launches = self._clipping([gradient for gradient in gradients if gradient is not None])
@@ -114,7 +119,7 @@ class Updater:
             launches += update.launches(rows)
         self._gradients, self._count = gradients, len(launches)
         self._table = self._device.table(launches, self._dtype, _address)
-        self._table.set_rows()
+        self._table.set_rows(self._rows())
 
     def _tables(self, parameter: Parameter) -> dict[str, Ref]:
         """The value and the states of a parameter."""

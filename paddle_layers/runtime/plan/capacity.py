@@ -52,11 +52,13 @@ def _fitting_rows(schedules: Sequence[Schedule], free: int) -> int:
         return sum(place(schedule.lay_out()) for schedule in schedules)
 
     low, high = 0, most
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if needed(middle) <= free else (low, middle)
-    for domain, capacity in zip(domains, full, strict=True):
-        domain.capacity = capacity
+    try:
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if needed(middle) <= free else (low, middle)
+    finally:
+        for domain, capacity in zip(domains, full, strict=True):
+            domain.capacity = capacity
     return low
 
 

@@ -32,7 +32,7 @@ def loss_sums(graph: Graph, plan: Plan) -> dict[str, LossSum]:
     for name, weight in graph.losses.items():
         total = plan.read(plan.values[name]).sum(dtype=np.float64)
         own = plan.divisors.get(name)
-        divisor = graph.values[name].domain.rows if own is None else plan.read(own)[0]
+        divisor = plan.rows.of(graph.values[name].domain) if own is None else plan.read(own)[0]
         sums[name] = LossSum(weight, float(total), float(divisor))
     return sums
 

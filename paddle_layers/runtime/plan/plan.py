@@ -9,7 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.protocol import Device, Progress
+from paddle_layers.runtime.graph.domains import Domain
 from paddle_layers.runtime.graph.graph import Graph, OwnRows
+from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Lagged, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.index_arrays import Auxiliary
@@ -52,13 +54,16 @@ class Plan:
         self._block = device.allocate(self.nbytes)
         self.table = device.table([*self.launches, *counting], schedule.dtype, self.address)
         self._end = len(self.launches) + len(counting)
+        self.rows = Rows()
+        """Those of the batch that lies over the plan."""
+        self._counts: dict[Domain, int] | None = None
 
     # ---- memory
 
-    def read(self, buffer: Buffer) -> NDArray[Any]:
-        """The rows of this batch of a buffer: a view on the CPU, elsewhere a copy."""
+    def read(self, buffer: Buffer, rows: Rows | None = None) -> NDArray[Any]:
+        """The rows of a batch in a buffer, by default of the last one: a view on the CPU, elsewhere a copy."""
         assert buffer.storage is not None
-        return self._block.read(buffer.storage.offset, buffer.extent.now, buffer.dtype)
+        return self._block.read(buffer.storage.offset, (rows or self.rows).size(buffer.extent), buffer.dtype)
 
     def write(self, buffer: Buffer, values: NDArray[Any]) -> None:
         """Fill a buffer from its start."""
@@ -75,9 +80,12 @@ class Plan:
 
     # ---- running
 
-    def set_rows(self) -> None:
-        """Bring sizes and totals to the rows that the domains have now."""
-        self.table.set_rows()
+    def lay(self, rows: Rows) -> None:
+        """Lay a batch over the plan: sizes and totals become those of its rows."""
+        counts = dict(rows.counts)
+        if counts != self._counts or self.graph.groups:  # steps differ by the lengths of the sequences
+            self.table.set_rows(rows)
+        self.rows, self._counts = rows, counts
 
     def set_keys(self, key: Callable[[str], int]) -> None:
         """Draw the keys of random operations for a step."""
@@ -93,7 +101,7 @@ class Plan:
             self.table.run(done, at)
             if make_rows is not None:
                 make_rows(made)
-                self.set_rows()
+                self.lay(self.rows)
             done = at
         self.table.run(done, self.boundary)
 

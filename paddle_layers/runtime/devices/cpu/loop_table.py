@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices.unrolling import Section, addresses, items, share, sizes
+from paddle_layers.runtime.devices.unrolling import Section, addresses, items, share
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.graph.steps import Steps
+from paddle_layers.runtime.graph.rows import Rows, StepRows
 from paddle_layers.runtime.launches.arguments import Key, Ref
 from paddle_layers.runtime.launches.launch import Launch
 
@@ -33,13 +33,14 @@ class LoopTable:
     def __init__(
         self,
         section: Section,
+        rows: Rows,
         launches: Sequence[Launch],
         arguments: Sequence[Arguments],
         address: Callable[[Ref], int],
         dtype: str,
     ) -> None:
         self._address, self._dtype = address, dtype
-        at, step = section.program()
+        at, step = section.program(rows)
         self.rows = np.zeros((len(at), 6), np.int64)
         self.work = np.zeros(len(at))
         self._held: list[Ints] = []
@@ -47,10 +48,10 @@ class LoopTable:
         for place in range(section.first, section.last):
             entries = np.flatnonzero(at == place)
             if len(entries):
-                group = section.loops[place - section.first][-1]
+                group = StepRows(rows, section.loops[place - section.first][-1])
                 self._write(launches[place], arguments[place], group, entries, step[entries])
 
-    def _write(self, launch: Launch, arguments: Arguments, group: Steps, entries: Ints, step: Ints) -> None:
+    def _write(self, launch: Launch, arguments: Arguments, group: StepRows, entries: Ints, step: Ints) -> None:
         pointers = np.zeros((len(entries), max(len(arguments.refs), 1)), np.int64)
         for column, ref in enumerate(arguments.refs):
             itemsize = np.dtype(self._dtype if ref.dtype == "real" else ref.dtype).itemsize
@@ -60,7 +61,7 @@ class LoopTable:
             if isinstance(value, Key):
                 self._keys.append((ints[:, column], value.op, step))
             else:
-                ints[:, column] = sizes(value, group)[step]
+                ints[:, column] = group.sizes(value)[step]
         self._held += [pointers, ints]
         totals = items(launch, group)[step]
         self.rows[entries, 0], self.rows[entries, 1] = arguments.body, totals

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.sizes import Sizes
 from paddle_layers.runtime.devices.unrolling import sections_of
-from paddle_layers.runtime.graph.domains import Extent, rows_now
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Key, Rate, Ref, Setting
 from paddle_layers.runtime.launches.launch import Launch
 
@@ -96,19 +97,19 @@ class Table:
             for part in argument:
                 self._put(part, refs, ints, floats)
 
-    def set_rows(self) -> None:
-        """Bring sizes and totals to the rows that the domains have now."""
-        self._sized.write(self._ints)
+    def set_rows(self, rows: Rows) -> None:
+        """Bring sizes and totals to the rows of a batch."""
+        self._sized.write(self._ints, rows)
         for at, rate in self._rates:
-            self._floats[at] = rate.share
+            self._floats[at] = rate.share(rows)
         totals = self.rows[:, 1]
-        self._totals.write(totals)
+        self._totals.write(totals, rows)
         for row, items in self._tuned:
-            totals[row] = items(rows_now)
+            totals[row] = items(rows.of)
         _cut(self.rows, np.maximum(totals * self._weights, self._work))
         self._loops = []
         for section in self._sections:
-            loop = LoopTable(section, self._launches, self._arguments, self._address, self._dtype)
+            loop = LoopTable(section, rows, self._launches, self._arguments, self._address, self._dtype)
             _cut(loop.rows, loop.work)
             self._loops.append(loop)
 

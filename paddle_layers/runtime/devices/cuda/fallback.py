@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -10,6 +11,7 @@ import numpy as np
 
 from paddle_layers.runtime.devices.cpu.device import Cpu, CpuBlock
 from paddle_layers.runtime.generate.drivers import Kernel
+from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Ref, refs_of
 from paddle_layers.runtime.memory.blocks import DeviceWarning
 
@@ -26,16 +28,22 @@ class HostLaunch:
     def __init__(self, card: Card, launch: Launch, dtype: str, address: Callable[[Ref], int]) -> None:
         self._card, self._dtype, self._card_address = card, dtype, address
         self._refs = [ref for argument in launch.args for ref in refs_of(argument)]
+        self._rows = Rows()
         assert isinstance(launch.code, Kernel)
         self._written = len(launch.code.targets)
-        self._blocks = {address(ref): CpuBlock(self._nbytes(ref, "capacity")) for ref in self._refs}
+        self._blocks = {address(ref): CpuBlock(self._capacity(ref)) for ref in self._refs}
         self.table = Cpu().table([launch], dtype, lambda ref: self._blocks[address(ref)].address)
 
     @property
     def nbytes(self) -> int:
         """Bytes that are copied for a full batch."""
-        to = sum(self._nbytes(ref, "capacity") for ref in self._refs)
-        return to + sum(self._nbytes(ref, "capacity") for ref in self._refs[: self._written])
+        to = sum(self._capacity(ref) for ref in self._refs)
+        return to + sum(self._capacity(ref) for ref in self._refs[: self._written])
+
+    def set_rows(self, rows: Rows) -> None:
+        """Bring sizes and totals to the rows of a batch."""
+        self._rows = rows
+        self.table.set_rows(rows)
 
     def run(self) -> None:
         """Wait for the card, fetch, compute, and send back."""
@@ -48,14 +56,18 @@ class HostLaunch:
 
     def _host(self, ref: Ref) -> Any:
         dtype = self._kind(ref)
-        count = self._nbytes(ref, "now") // dtype.itemsize
+        count = self._nbytes(ref) // dtype.itemsize
         return self._blocks[self._card_address(ref)].read(0, count, dtype.name)
 
     def _kind(self, ref: Ref) -> np.dtype[Any]:
         return np.dtype(self._dtype if ref.dtype == "real" else ref.dtype)
 
-    def _nbytes(self, ref: Ref, which: str) -> int:
-        return int(np.prod([getattr(size, which) for size in ref.shape], dtype=np.int64)) * self._kind(ref).itemsize
+    def _nbytes(self, ref: Ref) -> int:
+        """Bytes for the rows of the last batch."""
+        return math.prod(map(self._rows.size, ref.shape)) * self._kind(ref).itemsize
+
+    def _capacity(self, ref: Ref) -> int:
+        return math.prod(size.capacity for size in ref.shape) * self._kind(ref).itemsize
 
 
 class MixedTable:
@@ -65,10 +77,11 @@ class MixedTable:
         self._table, self._hosts = table, hosts
         self._tables = [table, *(host.table for host in hosts.values())]
 
-    def set_rows(self) -> None:
-        """Bring sizes and totals to the rows that the domains have now."""
-        for table in self._tables:
-            table.set_rows()
+    def set_rows(self, rows: Rows) -> None:
+        """Bring sizes and totals to the rows of a batch."""
+        self._table.set_rows(rows)
+        for host in self._hosts.values():
+            host.set_rows(rows)
 
     def set_keys(self, key: Callable[[str], int]) -> None:
         """Draw the keys of random operations for a step."""

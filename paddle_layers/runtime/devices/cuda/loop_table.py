@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime.devices.unrolling import Section, addresses, items, sizes
+from paddle_layers.runtime.devices.unrolling import Section, addresses, items
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.graph.steps import Steps
+from paddle_layers.runtime.graph.rows import Rows, StepRows
 from paddle_layers.runtime.launches.arguments import Key, Ref
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ class CudaLoop:
     def __init__(
         self,
         section: Section,
+        rows: Rows,
         launches: Sequence[Launch],
         slots: Sequence[Sequence[Any]],
         numbers: Sequence[Ints],
@@ -32,7 +33,7 @@ class CudaLoop:
         address: Callable[[Ref], int],
     ) -> None:
         self._address = address
-        self.places, step = section.program()
+        self.places, step = section.program(rows)
         self.rows = np.zeros((len(self.places), 4), np.int64)
         self._held: list[Ints] = []
         self._keys: list[tuple[Ints, str, Ints]] = []
@@ -40,7 +41,7 @@ class CudaLoop:
             entries = np.flatnonzero(self.places == section.first + at)
             if not len(entries):
                 continue
-            group, steps = section.loops[at][-1], step[entries]
+            group, steps = StepRows(rows, section.loops[at][-1]), step[entries]
             parameters = np.tile(numbers[at], (len(entries), 1))
             for column, slot in enumerate(own):
                 self._fill(parameters[:, column], slot, itemsizes[at][column], group, steps)
@@ -48,11 +49,11 @@ class CudaLoop:
             self.rows[entries, 1] = items(launch, group)[steps] if launch.items else parameters[:, 0]
             self._point(entries, parameters)
 
-    def _fill(self, column: Ints, slot: Any, itemsize: int, group: Steps, step: Ints) -> None:
+    def _fill(self, column: Ints, slot: Any, itemsize: int, group: StepRows, step: Ints) -> None:
         if isinstance(slot, Ref):
             column[:] = addresses(slot, group, self._address, itemsize)[step]
         elif isinstance(slot, Extent) and slot.domain is not None:
-            column[:] = sizes(slot, group)[step]
+            column[:] = group.sizes(slot)[step]
         elif isinstance(slot, Key):
             self._keys.append((column, slot.op, step))
 

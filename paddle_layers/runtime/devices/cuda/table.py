@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from paddle_layers.runtime.devices.sizes import Sizes
 from paddle_layers.runtime.devices.unrolling import Section, sections_of
 from paddle_layers.runtime.generate.drivers import Kernel
-from paddle_layers.runtime.graph.domains import Extent, rows_now
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Key, Rate, Ref, Setting
 from paddle_layers.runtime.launches.launch import Launch
 
@@ -102,29 +103,29 @@ class CudaTable:
         """A real number in the precision of the tensors takes the front of its slot."""
         self.slots[at : at + 1].view(self._dtype)[0] = value
 
-    def set_rows(self) -> None:
-        """Bring sizes and totals to the rows that the domains have now."""
-        self._sized.write(self.slots)
+    def set_rows(self, rows: Rows) -> None:
+        """Bring sizes and totals to the rows of a batch."""
+        self._sized.write(self.slots, rows)
         for at, rate in self._rates:
-            self._put_real(at, rate.share)
+            self._put_real(at, rate.share(rows))
         blocks = self.rows[:, 1]
-        self._totals.write(blocks)
+        self._totals.write(blocks, rows)
         for row, items in self._tuned:
-            blocks[row] = items(rows_now)
+            blocks[row] = items(rows.of)
         self._spread_out(blocks, self._spread)
-        self._loops = [self._written_out(section) for section in self._sections]
+        self._loops = [self._written_out(section, rows) for section in self._sections]
 
     def _spread_out(self, blocks: NDArray[np.int64], which: NDArray[np.bool_]) -> None:
         """Blocks of threads for elements."""
         threads = self._card.threads
         blocks[which] = np.minimum((blocks[which] + threads - 1) // threads, self._card.blocks)
 
-    def _written_out(self, section: Section) -> CudaLoop:
+    def _written_out(self, section: Section, rows: Rows) -> CudaLoop:
         places = range(section.first, section.last)
         slots = [self._slots[slice(*self._spans[place])] for place in places]
         numbers = [self.slots[slice(*self._spans[place])] for place in places]
         sizes = [itemsizes(self._dtype, found) for found in slots]
-        loop = CudaLoop(section, self._launches, slots, numbers, sizes, self._address)
+        loop = CudaLoop(section, rows, self._launches, slots, numbers, sizes, self._address)
         loop.rows[:, [0, 2]] = self.rows[loop.places][:, [0, 2]]
         self._spread_out(loop.rows[:, 1], self._spread[loop.places])
         return loop

@@ -1,0 +1,74 @@
+"""What a batch says of the rows of a graph: how many there are, where sequences start, which rows run in which step."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .domains import Domain, Extent
+from .steps import Layout, Steps
+
+Ints = NDArray[np.int64]
+Starts = dict[tuple[Domain, Domain], Ints]
+"""Starts of sequences by the domain of the rows and that of what groups them."""
+
+
+@dataclass(eq=False)
+class Rows:
+    """The rows of a batch. Graphs and plans hold none of this: a batch is laid over them."""
+
+    counts: dict[Domain, int] = field(default_factory=dict)
+    starts: Starts = field(default_factory=dict)
+    layouts: dict[Steps, Layout] = field(default_factory=dict)
+    """The steps of recurrent groups."""
+    ids: dict[Domain, Ints] = field(default_factory=dict)
+    """For rows that stand for used ids: which, rising. They are known when the backward pass begins."""
+
+    def of(self, domain: Domain) -> int:
+        """How many rows a domain has; none before they are known."""
+        return self.counts.get(domain, 0)
+
+    def size(self, extent: Extent) -> int:
+        """An extent as a number."""
+        return extent.extra + (self.of(extent.domain) * extent.factor if extent.domain is not None else 0)
+
+
+class StepRows(NamedTuple):
+    """The rows of a batch in the steps of a recurrent group."""
+
+    rows: Rows
+    steps: Steps
+
+    @property
+    def layout(self) -> Layout:
+        """Which rows run in which step."""
+        return self.rows.layouts[self.steps]
+
+    def range_of(self, domain: Domain) -> tuple[Ints, Ints] | None:
+        """First row and the row behind the last that each step has of a domain; None for one that is not inside."""
+        layout = self.layout
+        if domain is self.steps.rows:
+            return layout.first, layout.last
+        if domain is self.steps.following:
+            return np.zeros_like(layout.first), layout.following
+        for group in self.steps.inner:
+            if domain is group.opening:
+                return np.zeros_like(layout.first), self.rows.layouts[group].opening
+            if domain in (group.rows, group.longest_first):
+                return self.range_of(group.items if domain is group.rows else group.sequences)
+        for outermost in domain.ancestors()[-1:]:
+            around = self.range_of(outermost)
+            if around is not None:
+                starts = self.rows.starts[domain, outermost]
+                return starts[around[0]], starts[around[1]]
+        return None
+
+    def sizes(self, extent: Extent) -> Ints:
+        """An extent in each step."""
+        found = self.range_of(extent.domain) if extent.domain is not None else None
+        if found is None:
+            return np.full(len(self.layout.first), self.rows.size(extent))
+        return extent.extra + (found[1] - found[0]) * extent.factor
