@@ -13,11 +13,12 @@ import jinja2
 from paddle_layers.config import ConfigError, load_training, loads, render_text
 from paddle_layers.config.explanations import EXPLANATIONS, Explanation
 from paddle_layers.define import Definition, LayerDefinition
+from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.define.layer_def import component_def
 
 from .layer_page import layer_values, source_text
 from .markdown import Markdown, block, cell, cell_code, code, codes, escape, math, prose
-from .words import argument_types, attribute_range, attribute_type, default_text, facts_text, signature
+from .words import argument_types, attribute_range, attribute_type, default_text, facts_text, lazy_text, signature
 
 
 def page(
@@ -32,7 +33,8 @@ def page(
         values = layer_values(definition, formulas=formulas)
         return render("layer.md.j2", source=source, picture=picture, linked=linked, **values)
     text = source_text(definition.owner)
-    return render("component.md.j2", component=component_def(definition), source=source, text=text)
+    lazy = lazy_text(definition) if isinstance(definition, Elementwise) else ""
+    return render("component.md.j2", component=component_def(definition), source=source, text=text, lazy=lazy)
 
 
 def terminal_page(definition: Definition) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from paddle_layers.config.steps import GROUP
+from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.define.layer_def import read_value
 from paddle_layers.schema import layer_def_pb2 as pb
 
@@ -101,6 +102,18 @@ def facts_text(facts: pb.FactsDef) -> list[str]:
         sentences.append(f"The backward pass reads {names or 'no inputs or outputs'}.")
     sentences.append(f"Devices: {', '.join(facts.devices)}.")
     return sentences
+
+
+def lazy_text(definition: Elementwise) -> str:
+    """What an optimizer or a regularizer declares about rows without a gradient."""
+    lazy = definition.lazy
+    if definition.kind == "regularizer":
+        has = "is linear: beside it, an optimizer may have" if lazy else "is not linear: beside it, no optimizer has"
+        return f"The penalty {has} a lazy update of a table's rows."
+    if lazy is None:
+        return "Each step goes over the whole of a table, also where a batch uses few of its rows."
+    beside = "also beside a linear regularizer" if "penalty" in lazy.args else "unless there is a regularizer"
+    return f"Rows of a table that no batch uses make their steps later, {beside}."
 
 
 def signature(layer: pb.LayerDef) -> str:
