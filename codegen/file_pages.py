@@ -42,7 +42,7 @@ def file_page(name: str, folders: dict[str, str]) -> str:
 
 
 def _messages(root: str) -> dict[str, str]:
-    """Messages of a file in the order of reading, with the block that each is; a network is told on its own page."""
+    """Messages of a file in the order of reading, with the block that each is; a network has its own page."""
     found = {root: ""}
     waiting = [root]
     while waiting:

@@ -123,7 +123,7 @@ class _Reader:
             raise NoFormula
 
     def _assign(self, name: str, value: ast.expr, values: dict[str, str]) -> None:
-        """A short value, or one that is used once, stands where its name stands; others are told below."""
+        """A short value, or one that is used once, stands where its name stands; others are given below."""
         text = self.expressions.text(value, values)
         own = name in self.returned
         short = isinstance(value, (ast.Constant, ast.Name)) or self.loads[name] <= 1

@@ -207,8 +207,8 @@ def _attribute(attribute: Attribute[Any], name: str) -> Schema:
 
 def _item(attribute: Attribute[Any]) -> Schema:
     if attribute.options:
-        told = [attribute.option_docs.get(option, "") for option in attribute.options]
-        return {"enum": list(attribute.options)} | ({"markdownEnumDescriptions": told} if any(told) else {})
+        texts = [attribute.option_docs.get(option, "") for option in attribute.options]
+        return {"enum": list(attribute.options)} | ({"markdownEnumDescriptions": texts} if any(texts) else {})
     schema: Schema = {"type": _TYPES[attribute.type]}
     limits = {
         "minimum": attribute.min,

@@ -130,8 +130,8 @@ def _field(field: Field) -> str:
         options.append(f"default = {json.dumps(text) if field.type == Field.TYPE_STRING else text}")
     if field.options.deprecated:
         options.append("deprecated = true")
-    told = f" [{', '.join(options)}]" if options else ""
-    return f"{label} {name} {field.name} = {field.number}{told};"
+    options_text = f" [{', '.join(options)}]" if options else ""
+    return f"{label} {name} {field.name} = {field.number}{options_text};"
 
 
 def _comment(text: str) -> list[str]:

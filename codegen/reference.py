@@ -37,7 +37,7 @@ ABOUT = {
     "initializer": "how parameters start",
     "source": "where data come from",
     "transform": "what is done to data",
-    "callback": "what is told about every step",
+    "callback": "what is called at every step",
 }
 
 SourceLink = Callable[[Definition, Path], str]

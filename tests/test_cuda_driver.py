@@ -35,7 +35,7 @@ class CardUnderTest(DriverCard):
 
     def load(self, driver: CudaDriver) -> int:
         handle = super().load(driver)
-        twin = cuda_driver(driver.code, driver.dtype, team=driver.team, simulated=True)
+        twin = cuda_driver(driver.code, driver.dtype, block=driver.block, simulated=True)
         assert self._driver.simulator.load(twin) == handle
         return handle
 

@@ -20,7 +20,7 @@ def command() -> None:
     from paddle_layers.define import ENTRY_POINTS, PluginWarning, installed_plugins, load_entry_points
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PluginWarning)  # the reasons are told below
+        warnings.simplefilter("ignore", PluginWarning)  # the reasons are listed below
         load_entry_points()
     plugins = installed_plugins()
     if not plugins:

@@ -1,6 +1,6 @@
 """Loads plugins: installed packages when a name is needed that nobody knows, and files given by hand.
 
-What a plugin does wrong is kept in its record and told once; everything else goes on working.
+What a plugin does wrong is kept in its record and reported once; everything else goes on working.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _load(plugin: Plugin) -> None:
     except DefinitionError as error:
         plugin.state, plugin.reason = "refused", plain(error) + remedy
     except (Exception, SystemExit) as error:  # a plugin's module may fail in any way; it must harm nothing but itself
-        plugin.state, plugin.reason = "failed", told(error, plugin) + remedy
+        plugin.state, plugin.reason = "failed", described(error, plugin) + remedy
     else:
         plugin.state = "loaded"
         for definition in own:
@@ -126,7 +126,7 @@ def _share(plugin: Plugin, new: list[Definition]) -> list[Definition]:
     return own + [d for d in new if d.package not in packages]
 
 
-def told(error: BaseException, plugin: Plugin) -> str:
+def described(error: BaseException, plugin: Plugin) -> str:
     """What went wrong, at which line of the plugin's own."""
     if isinstance(error, DefinitionError):
         return plain(error)

@@ -98,7 +98,7 @@ class Recorder:
     def _bound(
         self, name: str, definition: LayerDefinition, wires: tuple[Wire, ...], settings: Mapping[str, Any]
     ) -> tuple[Binding, Attributes]:
-        """The part's types and attributes. What does not fit is told of the attribute or input of the whole layer."""
+        """The part's types and attributes. Errors name the attribute or the input of the whole layer."""
         part = f"its part `{name}` ({definition.name})"
         known = definition.attribute_by_name
         if unknown := [key for key in settings if key not in known]:

@@ -115,7 +115,7 @@ class Document:
         return found[0], found[1]._replace(level=max(found[1].level - 1, 0))
 
     def output_names(self, layer: Layer) -> tuple[str, ...]:
-        """Names of a layer's outputs, as far as they can be told."""
+        """Names of a layer's outputs, as far as they are known."""
         if layer.node is not None:
             return layer.node.output_names
         given = tuple(filter(None, self.tree.words(layer.block.tokens("output"))))

@@ -168,8 +168,8 @@ def _parameter(document: Document, token: Token, name: str) -> str:
     if param is None:
         return ""
     shape = parameter_shapes(layer.node).get(name) if layer.node is not None else None
-    told = f": {_shape(shape)}" if shape is not None else ""
-    return f"**{escape(name)}**{told}, axes {code(param.text)}\n\n{escape(param.doc)}"
+    shown = f": {_shape(shape)}" if shape is not None else ""
+    return f"**{escape(name)}**{shown}, axes {code(param.text)}\n\n{escape(param.doc)}"
 
 
 def _owner(definition: LayerDefinition, node: Node | None, name: str) -> tuple[LayerDefinition, str]:

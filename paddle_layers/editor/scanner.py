@@ -1,7 +1,7 @@
 """Reads a text that is still being written, in text format or JSON, into blocks, fields and tokens.
 
 The reader of `config` finds faults and gives up what is broken. This one finds no faults and gives up nothing: it says
-of every place which block and which field it belongs to, as well as that can be told.
+of every place which block and which field it belongs to, as far as that is known.
 """
 
 from __future__ import annotations

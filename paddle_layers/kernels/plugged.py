@@ -8,7 +8,7 @@ import importlib.util
 import warnings
 
 from paddle_layers.define import DefinitionError, Plugin, PluginWarning, plugin_of, registries
-from paddle_layers.define.plugins import told
+from paddle_layers.define.plugins import described
 
 from .tuned import forget, registered
 
@@ -31,7 +31,7 @@ def _load(plugin: Plugin) -> None:
         _check(plugin, module)
     except (Exception, SystemExit) as error:  # kernels may fail in any way; the point functions are there
         forget(module)
-        message = f"the kernels of plugin `{plugin.prefix}` ({plugin.origin}) failed: {told(error, plugin)}; "
+        message = f"the kernels of plugin `{plugin.prefix}` ({plugin.origin}) failed: {described(error, plugin)}; "
         warnings.warn(message + "its layers run their point functions, with the same results", PluginWarning, 2)
 
 

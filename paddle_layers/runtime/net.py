@@ -23,7 +23,7 @@ from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.memory.parameters import Parameter, ParameterSet
 from paddle_layers.runtime.memory.weights import LoadReport, load_weights, save_weights
 from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
-from paddle_layers.runtime.plan.capacity import check_room
+from paddle_layers.runtime.plan.capacity import check_capacity
 from paddle_layers.runtime.plan.losses import LossSum, loss_sums, total_loss
 from paddle_layers.runtime.plan.phase import Phase, Planning, Seeds
 from paddle_layers.runtime.plan.plan import Plan
@@ -121,7 +121,7 @@ class Net:
         return self._phases[phase].nbytes
 
     def capacities(self) -> dict[str, list[int]]:
-        """Rows that the buffers of each phase have room for; they grow with the batches.
+        """Rows for which the buffers of each phase have memory; they grow with the batches.
 
         Which kernel runs may depend on them, and so may the last bit of a result: a training that goes on has to
         start with those it had.
@@ -130,7 +130,7 @@ class Net:
 
     @one_at_a_time
     def reserve(self, capacities: Mapping[str, Sequence[int]]) -> None:
-        """Give the buffers the room that `capacities()` told."""
+        """Give the buffers the capacities that `capacities()` gave."""
         for name, phase in self._phases.items():
             if phase.capacities != list(capacities[name]):
                 phase.capacities = list(capacities[name])
@@ -323,7 +323,7 @@ class Net:
             for domain in phase.graph.domains:
                 domain.reserve(batch_size)
             schedules.append(phase.schedule(phase.loss_seeds()))
-        check_room(self.target, schedules)
+        check_capacity(self.target, schedules)
         launches = [launch for schedule in schedules for launch in (*schedule.forward, *schedule.backward)]
         self.target.compile(launches, self.dtype, self._progress)
         for phase in self._phases.values():

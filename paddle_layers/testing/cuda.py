@@ -15,7 +15,7 @@ from .engines import as_python
 from .ptx import Ptx, drivers_of
 from .results import run
 
-FORMS = {point_functions_only: "point functions", tuned_at_every_size: "teams and tuned kernels"}
+FORMS = {point_functions_only: "point functions", tuned_at_every_size: "thread blocks and tuned kernels"}
 """The kernels that a function may become, in words."""
 NEEDS_CUDA = "CUDA kernels were not checked; `pip install 'paddle-layers[cuda]'` (no card is needed)"
 

@@ -18,7 +18,7 @@ def check_plugin(prefix: str) -> list[Report]:
     findings, or with the reason why the plugin does not load.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", PluginWarning)  # another plugin may be broken; this one's reason is told below
+        warnings.simplefilter("ignore", PluginWarning)  # of other plugins; this one's is reported below
         load_entry_points()
     plugins = [plugin for plugin in installed_plugins() if plugin.prefix == prefix]
     if not plugins:

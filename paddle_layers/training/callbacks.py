@@ -1,4 +1,4 @@
-"""Callbacks: things that are told how a training goes.
+"""Callbacks: things that are called while a training runs.
 
 A callback has any of the methods `on_step(run)`, `on_test(run)`, `on_epoch(run)` and `on_end(run)`. `run` is a `Run`:
 it knows the step, the loss, the latest results of the test and the net, and `run.stop(reason)` ends the training after

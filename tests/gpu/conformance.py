@@ -25,7 +25,7 @@ Every example of every registered layer is run on the device and, by the point f
 both phases where the phase matters, with the same parameters and data. Outputs, and gradients of inputs and parameters,
 may differ by {TOLERANCE["float32"]:.0e} of the largest number of the tensor in float32, by {TOLERANCE["float64"]:.0e}
 in float64; ids must be equal. The table has the largest difference of each layer: plain, where every thread computes
-an element by itself, and tuned, where teams of threads share loops and tuned kernels run at every size that they take.
+an element by itself, and tuned, where thread blocks share loops and tuned kernels run at every size that they take.
 """
 
 

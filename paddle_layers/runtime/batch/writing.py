@@ -44,11 +44,11 @@ def write_made_rows(plan: Plan, batch: BatchRows, new: Iterable[Domain]) -> None
 
 def write_used_ids(plan: Plan, batch: BatchRows) -> bool:
     """Between the passes: which rows of a batch use which id. True when sizes changed."""
-    for name, use in plan.auxiliary.uses.items():
+    for name, use in plan.index_arrays.uses.items():
         given = batch.arrays.get(name)  # asking the device for what was fed would wait for it
         ids = given.id if isinstance(given, Csr) else given
         if ids is None:  # an operation computed them
-            ids = plan.read(plan.auxiliary.ids[name])
+            ids = plan.read(plan.index_arrays.ids[name])
         starts = given.start if isinstance(given, Csr) else np.arange(len(ids) + 1)
         parts = transposed(starts, ids)
         batch.ids[use.ids], batch.counts[use.ids] = parts[0], len(parts[0])
@@ -56,11 +56,11 @@ def write_used_ids(plan: Plan, batch: BatchRows) -> bool:
             plan.write(use.buffers[part], array)
         if "value" in use.buffers and isinstance(given, Csr) and given.value is not None:
             plan.write(use.buffers["value"], given.value[parts[3]])
-    return bool(plan.auxiliary.uses)
+    return bool(plan.index_arrays.uses)
 
 
 def _write_sequences(plan: Plan, batch: BatchRows, starts: Starts) -> None:
-    for key, buffer in plan.auxiliary.sequences.items():
+    for key, buffer in plan.index_arrays.sequences.items():
         begin = starts.get((key.leaf, key.group))
         if begin is None:  # made in the middle of the pass
             continue
@@ -72,15 +72,15 @@ def _write_sequences(plan: Plan, batch: BatchRows, starts: Starts) -> None:
 
 def _write_indices(plan: Plan, batch: BatchRows, arrays: Mapping[str, Any]) -> None:
     """Rows counted from the first row of each step."""
-    for value, steps, buffer in plan.auxiliary.indices.values():
+    for value, steps, buffer in plan.index_arrays.indices.values():
         if value.name in arrays:  # else made in the middle of the pass
             plan.write(buffer, index_in_steps(value, StepRows(batch, steps), arrays[value.name]))
 
 
 def _write_sparse(plan: Plan, name: str, rows: Csr) -> None:
     for part, array in (("start", rows.start), ("id", rows.id), ("value", rows.value)):
-        if array is not None and (name, part) in plan.auxiliary.csr:
-            plan.write(plan.auxiliary.csr[name, part], array)
+        if array is not None and (name, part) in plan.index_arrays.csr:
+            plan.write(plan.index_arrays.csr[name, part], array)
 
 
 def transposed(starts: Ints, ids: Ints) -> tuple[Ints, Ints, Ints, Ints]:

@@ -36,10 +36,10 @@ class Section:
 
     def _runs(self, rows: Rows, launches: Ints, depth: int, steps: Iterable[int]) -> tuple[Ints, Ints]:
         inner = [self._inner(launch, depth) for launch in launches]
-        turns = np.array(list(steps), np.int64)[:: -1 if self.backward else 1]
+        order = np.array(list(steps), np.int64)[:: -1 if self.backward else 1]
         if not any(inner):
-            return np.tile(launches, len(turns)), np.repeat(turns, len(launches))
-        parts = [part for step in turns for part in self._one_step(rows, launches, inner, depth, int(step))]
+            return np.tile(launches, len(order)), np.repeat(order, len(launches))
+        parts = [part for step in order for part in self._one_step(rows, launches, inner, depth, int(step))]
         empty = np.zeros(0, np.int64)
         return np.concatenate([empty, *(r for r, _ in parts)]), np.concatenate([empty, *(s for _, s in parts)])
 
@@ -130,5 +130,5 @@ def items(launch: Launch, group: StepRows) -> Ints:
 
 
 def share(group: StepRows) -> NDArray[np.float64]:
-    """How much of the room for the rows of all steps each step takes."""
+    """How much of the capacity for the rows of all steps each step takes."""
     return group.layout.counts / max(group.steps.rows.capacity, 1)

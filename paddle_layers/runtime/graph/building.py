@@ -10,7 +10,7 @@ from paddle_layers.runtime.memory.parameters import ParameterSet
 
 from .domains import Domain
 from .graph import Graph, Op, OwnRows
-from .groups import Scope, add_group
+from .groups import NamedValues, add_group
 from .value import Value
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Builder:
     def __init__(self, graph: Graph, parameters: ParameterSet) -> None:
         self.graph, self.parameters = graph, parameters
 
-    def add(self, node: Node, scope: Scope, prefix: str) -> None:
+    def add(self, node: Node, scope: NamedValues, prefix: str) -> None:
         """The operations of a node; its outputs enter the scope."""
         inputs, first = tuple(scope[name] for name in node.inputs), len(self.graph.ops)
         if node.inside is not None:

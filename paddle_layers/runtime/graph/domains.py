@@ -59,6 +59,6 @@ def rows_of(domain: Domain, factor: int = 1, extra: int = 0) -> Extent:
     return Extent(extra, domain, factor)
 
 
-def room_for(domain: Domain) -> int:
+def capacity_of(domain: Domain) -> int:
     """Rows at capacity."""
     return domain.capacity

@@ -15,13 +15,13 @@ from .value import Value
 if TYPE_CHECKING:
     from paddle_layers.config.network import Inside, Node
 
-Scope = dict[str, Value]
+NamedValues = dict[str, Value]
 """Values by the names under which the layers of one network know them."""
 MEMORY = "memory"
 SPARSE_IN_STEPS = (
     "layer `{}` reads sparse rows together with what the step before gave; bring the sparse rows through an `fc` first"
 )
-"""The sparse rows of one step cannot be told from those of the others on a device."""
+"""The sparse rows of one step cannot be distinguished from those of the others on a device."""
 
 
 class Builder(Protocol):
@@ -29,7 +29,7 @@ class Builder(Protocol):
 
     graph: Graph
 
-    def add(self, node: Node, scope: Scope, prefix: str) -> None:
+    def add(self, node: Node, scope: NamedValues, prefix: str) -> None:
         """The operations of a node; its outputs enter the scope."""
 
     def operation(
@@ -52,7 +52,7 @@ class _Group:
         stepped = next(v for name, v in zip(inside.inputs, inputs, strict=True) if name not in static)
         self.steps = Steps(prefix[:-1], stepped.domain, reverse=node.attributes["reverse"])
         graph.made_rows.append(self.steps)
-        self.scope: Scope = {}
+        self.scope: NamedValues = {}
         self.first = len(graph.ops)
         given = dict(zip(inside.inputs, inputs, strict=True))
         for name, value in given.items():
@@ -116,7 +116,7 @@ class _Group:
 
     # ---- memories
 
-    def _memory(self, part: Node, given: Scope) -> Op:
+    def _memory(self, part: Node, given: NamedValues) -> Op:
         """An operation whose output is copied step by step from its boot value and from what it carries."""
         type_, name = part.output_types[0], self.prefix + part.name
         boot = [self._boot(part.name, given[other]) for other in part.inputs]

@@ -18,7 +18,7 @@ Ints = NDArray[np.int64]
 
 
 class SequenceKey(NamedTuple):
-    """Auxiliary arrays of a plan by kind, leaf domain and grouping domain (`starts`, `map`, `before`)."""
+    """IndexArrays arrays of a plan by kind, leaf domain and grouping domain (`starts`, `map`, `before`)."""
 
     kind: str
     leaf: Domain
@@ -44,7 +44,7 @@ class Used:
             self.buffers["value"] = Buffer(f"{value.name} used values", rows_of(self.entries), dtype)
 
 
-class Auxiliary:
+class IndexArrays:
     """The auxiliary arrays that the launches of a plan ask for; made once for each use."""
 
     def __init__(self, dtype: str) -> None:
@@ -60,8 +60,8 @@ class Auxiliary:
     def sequence(self, key: SequenceKey) -> Ref:
         """Starts of sequences (`starts`), sequence of each row (`map`) or the row before (`before`)."""
         extent = rows_of(key.group, 1, 1) if key.kind == "starts" else rows_of(key.leaf)
-        room = extent if key.steps is None or key.kind != "starts" else starts_room(key.group, key.steps)
-        buffer = self.sequences.setdefault(key, Buffer(f"{key.kind} of {key.leaf.name}", room, "int64"))
+        capacity = extent if key.steps is None or key.kind != "starts" else starts_capacity(key.group, key.steps)
+        buffer = self.sequences.setdefault(key, Buffer(f"{key.kind} of {key.leaf.name}", capacity, "int64"))
         return Ref(buffer, (extent,), "int64")
 
     def index(self, value: Value, steps: Steps) -> Buffer:
@@ -100,6 +100,6 @@ class Auxiliary:
         return list(self.ids.values())
 
 
-def starts_room(group: Domain, steps: Steps) -> Extent:
+def starts_capacity(group: Domain, steps: Steps) -> Extent:
     """Room for the starts of all steps: one more than sequences for each; a step has at least one row."""
     return Extent(group.capacity + steps.rows.capacity + 1)

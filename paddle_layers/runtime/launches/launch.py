@@ -16,7 +16,7 @@ from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 
 from .arguments import Argument, Ref, refs_of, spec_of, uses
 from .buffers import Buffer, Takeover
-from .scope import Names, RowsOf, host_sizes
+from .scope import RowsOf, Scope, host_sizes
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.graph.steps import Steps
@@ -61,34 +61,34 @@ class Launch:
         return [Takeover(at, giver, taker) for giver, taker in self.takeovers]
 
 
-def make_launch(names: Names, function: Function, item: int | None, *, accumulate: bool = False) -> Launch:
+def make_launch(scope: Scope, function: Function, item: int | None, *, accumulate: bool = False) -> Launch:
     """Specialise a function for an operation (and an item of its repeatable input) and bind its arguments."""
-    targets = [names.resolve(target, function, item) for target in function.target_names]
+    targets = [scope.resolve(target, function, item) for target in function.target_names]
     lead = function.indices
     wanted = [name for name in function.args[len(lead) :] if name not in ("before", "after")]
-    groups = {group.lower(): (row, group) for row, group in names.op.layer.groups.items()}
+    groups = {group.lower(): (row, group) for row, group in scope.op.layer.groups.items()}
     sequence_index = next((name for name in wanted if name in groups and name not in lead), None)
-    resolved = {n: names.resolve(n, function, item) for n in wanted if n != sequence_index}
+    resolved = {n: scope.resolve(n, function, item) for n in wanted if n != sequence_index}
     known = {n: v for n, v in resolved.items() if v is None or isinstance(v, (bool, str))}
     program = specialise(function.program, known, function.call)
     args: dict[str, Argument] = dict(zip(function.target_names, targets, strict=True))
     args |= {n: v for n, v in resolved.items() if n not in known and n in program.names}
     if "which" in lead:
         args["which"] = Extent(item or 0)
-    tuned = _tuned(names, function, item)
+    tuned = _tuned(scope, function, item)
     if tuned is not None:
-        return _tuned_launch(names, function, item, tuned, args, accumulate)
-    kernel, extra = _kernel(names, function, item, program, args, sequence_index, accumulate)
+        return _tuned_launch(scope, function, item, tuned, args, accumulate)
+    kernel, extra = _kernel(scope, function, item, program, args, sequence_index, accumulate)
     args |= extra
-    total = _total(names, function, args)
-    launch = Launch(kernel.name, names.op.name, kernel, list(args.values()), total)
+    total = _total(scope, function, args)
+    launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), total)
     launch.weight, launch.work = _weight(kernel, args), _largest(args)
     _note_uses(launch, function, kernel, args)
     return launch
 
 
 def _kernel(
-    names: Names,
+    scope: Scope,
     function: Function,
     item: int | None,
     program: Program,
@@ -96,21 +96,21 @@ def _kernel(
     sequence_index: str | None,
     accumulate: bool,
 ) -> tuple[Kernel, dict[str, Argument]]:
-    layer, sequence, used_rows = names.op.layer, None, None
+    layer, sequence, used_rows = scope.op.layer, None, None
     extra: dict[str, Argument] = {}
     row = function.targets[0].axes[0].name if function.targets[0].axes else ""
     if row in layer.groups and (function.scan or sequence_index):
         group = layer.groups[row]
         array = f"{group}_start" if function.scan else f"{row}_map"
         kind = "starts" if function.scan else "map"
-        found = names.sequence(kind, row)
+        found = scope.sequence(kind, row)
         if array not in args:
             extra[array] = found
         sequence = (group.lower(), array)
     if function.scan:
-        extra["reverse_"] = Extent(int(bool(names.op.attributes.get("reverse"))))
+        extra["reverse_"] = Extent(int(bool(scope.op.attributes.get("reverse"))))
     if function.used is not None:
-        used = names.auxiliary.used(names.value(function.used.name, item), "id")
+        used = scope.index_arrays.used(scope.value(function.used.name, item), "id")
         if not _has_rows_of(args[function.target_names[0]], used):
             used_rows, accumulate = "used_rows_", True
             extra[used_rows] = used
@@ -136,12 +136,12 @@ def _has_rows_of(target: Argument, used: Ref) -> bool:
     return isinstance(target, Ref) and target.shape[0] == used.shape[0]
 
 
-def _total(names: Names, function: Function, args: Mapping[str, Argument]) -> Extent:
+def _total(scope: Scope, function: Function, args: Mapping[str, Argument]) -> Extent:
     """Work items: rows of the last axis, elements of a vector, sequences of a scan, calls of a procedure."""
     if function.role == "fill":
-        return rows_of(names.op.rows[str(function.options["per"])])
+        return rows_of(scope.op.rows[str(function.options["per"])])
     if function.scan:
-        return rows_of(names.op.rows[names.op.layer.groups[function.targets[0].axes[0].name]])
+        return rows_of(scope.op.rows[scope.op.layer.groups[function.targets[0].axes[0].name]])
     target = args[function.target_names[0]]
     assert isinstance(target, Ref)
     shape = list(target.shape)
@@ -184,12 +184,12 @@ def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping
             launch.takeovers += [(giver, taker) for giver in uses(value) for taker in launch.writes]
 
 
-def _tuned(names: Names, function: Function, item: int | None) -> Tuned | None:
-    return find_tuned(names.op.layer.name, function.name, names.device, host_sizes(names, item))
+def _tuned(scope: Scope, function: Function, item: int | None) -> Tuned | None:
+    return find_tuned(scope.op.layer.name, function.name, scope.device, host_sizes(scope, item))
 
 
 def _tuned_launch(
-    names: Names,
+    scope: Scope,
     function: Function,
     item: int | None,
     tuned: Tuned,
@@ -200,22 +200,22 @@ def _tuned_launch(
     for name in tuned.names:
         if name in args or name in ("accumulate", "scratch"):
             continue
-        value = names.resolve(name, function, item)
+        value = scope.resolve(name, function, item)
         if value is None or isinstance(value, (bool, str)):
             constants[name] = value
         else:
             args[name] = value
-    sizes = host_sizes(names, item)
+    sizes = host_sizes(scope, item)
     args = {name: value for name, value in args.items() if name in tuned.names}
     if "scratch" in tuned.names and tuned.scratch is not None:
         count = Extent(call_by_name(tuned.items, sizes) * call_by_name(tuned.scratch, sizes))
-        args["scratch"] = Ref(Buffer(f"{function.name}.scratch", count, names.auxiliary.dtype), (count,))
+        args["scratch"] = Ref(Buffer(f"{function.name}.scratch", count, scope.index_arrays.dtype), (count,))
     specs = {name: spec_of(value) for name, value in args.items()}
     call = TunedCall(f"{function.name}_tuned", tuned, specs, constants)
-    launch = Launch(function.name, names.op.name, call, list(args.values()), None)
+    launch = Launch(function.name, scope.op.name, call, list(args.values()), None)
     launch.work = int(call_by_name(tuned.work, sizes))
-    launch.items = lambda rows: int(call_by_name(tuned.items, host_sizes(names, item, rows)))
-    launch.domains = tuple(names.op.rows.values())
+    launch.items = lambda rows: int(call_by_name(tuned.items, host_sizes(scope, item, rows)))
+    launch.domains = tuple(scope.op.rows.values())
     for name, value in args.items():
         found = uses(value)
         if name in function.target_names or name == "scratch":

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from paddle_layers.define.functions import Function
 
     from .index_arrays import Used
-    from .scope import Names
+    from .scope import Scope
 
 
 class Memory(Protocol):
@@ -89,13 +89,13 @@ class RowGradient:
         return Ref(Fixed(self.plan.address(Ref(buffer, (extent,)))), (extent,))
 
 
-def make_row_gradient(names: Names, function: Function, item: int, dtype: str) -> RowGradient:
+def make_row_gradient(scope: Scope, function: Function, item: int, dtype: str) -> RowGradient:
     """Memory for the gradient of a parameter, as a function computes it from the used ids."""
     assert function.used is not None
     target = function.targets[0]
-    parameter = names.op.params[target.name][item]
-    value = names.value(function.used.name, item if function.over is not None else None)
-    ids = names.auxiliary.used(value, "id").shape[0]
-    shape = (ids, *names.shape(target, item)[1:])
+    parameter = scope.op.params[target.name][item]
+    value = scope.value(function.used.name, item if function.over is not None else None)
+    ids = scope.index_arrays.used(value, "id").shape[0]
+    shape = (ids, *scope.shape(target, item)[1:])
     buffer = Buffer(f"gradient of {parameter.name}", ids * math.prod(size.extra for size in shape[1:]), dtype)
-    return RowGradient(parameter, names.auxiliary.uses[value.name], Ref(buffer, shape))
+    return RowGradient(parameter, scope.index_arrays.uses[value.name], Ref(buffer, shape))

@@ -9,24 +9,24 @@ from typing import Any
 from paddle_layers.define.axes import REST
 from paddle_layers.define.fields import Field
 from paddle_layers.define.functions import Function
-from paddle_layers.runtime.graph.domains import Domain, Extent, room_for, rows_of
+from paddle_layers.runtime.graph.domains import Domain, Extent, capacity_of, rows_of
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.value import Value
 
 from .arguments import Argument, Key, Ref, plain_argument
-from .index_arrays import Auxiliary, SequenceKey
+from .index_arrays import IndexArrays, SequenceKey
 
 RowsOf = Callable[[Domain], int]
-"""How many rows a domain has: room for, now, or in a step."""
+"""How many rows a domain has: at capacity, in a batch, or in a step."""
 
 
-class Names:
+class Scope:
     """What the names mean in one operation of one plan."""
 
     def __init__(
-        self, op: Op, training: bool, tensors: dict[str, list[Ref]], auxiliary: Auxiliary, device: str
+        self, op: Op, training: bool, tensors: dict[str, list[Ref]], index_arrays: IndexArrays, device: str
     ) -> None:
-        self.op, self.training, self.tensors, self.auxiliary = op, training, tensors, auxiliary
+        self.op, self.training, self.tensors, self.index_arrays = op, training, tensors, index_arrays
         self.device = device
         self.steps = op.steps
         """The steps in which what is made now runs; None: it runs on all rows at once."""
@@ -95,33 +95,33 @@ class Names:
                 return self.sequence("before", row, reverse=bool(self.op.attributes.get("reverse")))
         stem, _, part = name.rpartition("_used_")
         if stem in self.op.layer.inputs:
-            return self.auxiliary.used(self.value(stem, item), part)
+            return self.index_arrays.used(self.value(stem, item), part)
         stem, _, part = name.rpartition("_")
-        return self.auxiliary.sparse(self.value(stem, item), part)
+        return self.index_arrays.sparse(self.value(stem, item), part)
 
     def sequence(self, kind: str, row: str, *, reverse: bool = False) -> Ref:
         """Starts of the sequences of a row axis (`starts`), sequence of each row (`map`) or the row before."""
         leaf, group = self.op.rows[row], self.op.group_of(row)
         steps = self.steps if self.steps is not None and self.steps.holds(group) else None
-        return self.auxiliary.sequence(SequenceKey(kind, leaf, group, reverse, steps))
+        return self.index_arrays.sequence(SequenceKey(kind, leaf, group, reverse, steps))
 
     def value(self, name: str, item: int | None) -> Value:
         """The value given for an input, or for the item of a repeatable one."""
         return self.op.argument(name)[item or 0]
 
 
-def host_sizes(names: Names, item: int | None, rows: RowsOf = room_for) -> dict[str, Any]:
+def host_sizes(scope: Scope, item: int | None, rows: RowsOf = capacity_of) -> dict[str, Any]:
     """Axis sizes and attributes as plain numbers for the host functions of tuned kernels.
 
     `rest` is the size of `...`.
     """
-    sizes: dict[str, Any] = dict(names.op.attributes)
-    for name in (*names.op.layer.axis_names, *names.op.layer.groups.values()):
-        if name in names.op.rows:
-            sizes[name] = rows(names.op.rows[name])
-        elif name in names.op.binding.sizes:
-            size = names.op.binding.sizes[name]
+    sizes: dict[str, Any] = dict(scope.op.attributes)
+    for name in (*scope.op.layer.axis_names, *scope.op.layer.groups.values()):
+        if name in scope.op.rows:
+            sizes[name] = rows(scope.op.rows[name])
+        elif name in scope.op.binding.sizes:
+            size = scope.op.binding.sizes[name]
             sizes[name] = size[item or 0] if isinstance(size, list) else size
-    if REST in names.op.binding.sizes:
-        sizes["rest"] = math.prod(names.op.binding.sizes[REST])
+    if REST in scope.op.binding.sizes:
+        sizes["rest"] = math.prod(scope.op.binding.sizes[REST])
     return sizes

@@ -13,10 +13,10 @@ if TYPE_CHECKING:
     from paddle_layers.runtime.schedule.schedule import Schedule
 
 LARGEST = 3
-"""Tensors that are named when there is too little room."""
+"""Tensors that are named when there is too little memory."""
 
 
-def check_room(device: Device, schedules: Sequence[Schedule]) -> None:
+def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
     """Raise `DeviceError` when there is too little for the plans of all schedules.
 
     The message has the estimate, the largest tensors and a batch that fits.

@@ -47,7 +47,7 @@ class Phase:
 
     @property
     def capacities(self) -> list[int]:
-        """Rows that the buffers have room for."""
+        """Rows for which the buffers have memory."""
         return [domain.capacity for domain in self.graph.domains]
 
     @capacities.setter

@@ -14,12 +14,12 @@ from paddle_layers.runtime.graph.graph import Graph, OwnRows
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Lagged, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
-from paddle_layers.runtime.launches.index_arrays import Auxiliary
+from paddle_layers.runtime.launches.index_arrays import IndexArrays
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.passes.shared_memory import place
 from paddle_layers.runtime.schedule.schedule import Schedule
 
-from .capacity import check_room
+from .capacity import check_capacity
 
 
 class Plan:
@@ -42,13 +42,13 @@ class Plan:
         self.row_gradients = schedule.row_gradients
         for gradient in self.row_gradients:
             gradient.plan = self
-        self.auxiliary: Auxiliary = schedule.auxiliary
+        self.index_arrays: IndexArrays = schedule.index_arrays
         self.launches: list[Launch] = [*schedule.forward, *schedule.backward]
         self.boundary = len(schedule.forward)
         self.stops = schedule.stops
         self.stats = schedule.stats
         device.compile([*self.launches, *counting], schedule.dtype, progress)
-        check_room(device, [schedule])
+        check_capacity(device, [schedule])
         self.storages = schedule.lay_out()
         self.nbytes = place(self.storages)
         self._block = device.allocate(self.nbytes)

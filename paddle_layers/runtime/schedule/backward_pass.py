@@ -15,7 +15,7 @@ from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import ADD, FILL, SEED, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.row_gradients import RowGradient, make_row_gradient
-from paddle_layers.runtime.launches.scope import Names
+from paddle_layers.runtime.launches.scope import Scope
 from paddle_layers.runtime.launches.step_launches import boot_gradient, carried_gradient, chain, in_loop, runs_by_rows
 from paddle_layers.runtime.memory.parameters import Parameter
 from paddle_layers.runtime.passes.wanted_gradients import GradientNeeds
@@ -105,7 +105,7 @@ class BackwardPass:
         return self.gradients[value.name]
 
     def _operation(self, op: Op) -> None:
-        names = self.workspace.names(op)
+        scope = self.workspace.scope(op)
         for name, output in op.layer.outputs.items():
             refs = []
             for item, value in enumerate(op.output(name)):
@@ -113,31 +113,31 @@ class BackwardPass:
                 if buffer not in self.written:
                     self.written.add(buffer)
                     self.launches.append(simple_launch(FILL, value.name, [Ref(buffer, (buffer.extent,)), 0.0]))
-                refs.append(Ref(buffer, names.shape(output, item)))
-            names.tensors["d" + name] = refs
+                refs.append(Ref(buffer, scope.shape(output, item)))
+            scope.tensors["d" + name] = refs
         functions = self.needs.functions(op)
         read_again = {name for function in functions for name in function.args}
         for function in functions:
-            run = partial(self._function, names, function, read_again)
+            run = partial(self._function, scope, function, read_again)
             if op.steps is None or runs_by_rows(op, function):
                 run(op.steps)
             else:
                 self._later.append(partial(run, None))
 
-    def _function(self, names: Names, function: Function, read_again: set[str], steps: Steps | None) -> None:
-        names.steps = steps
+    def _function(self, scope: Scope, function: Function, read_again: set[str], steps: Steps | None) -> None:
+        scope.steps = steps
         if function.role == "gradient":
-            self._gradient_function(names, function, read_again)
+            self._gradient_function(scope, function, read_again)
         else:
-            self.workspace.prepare_temps(names, function)
-            self.launches += self.workspace.launches(names, function)
+            self.workspace.prepare_temps(scope, function)
+            self.launches += self.workspace.launches(scope, function)
 
-    def _gradient_function(self, names: Names, function: Function, read_again: set[str]) -> None:
-        op, target = names.op, function.targets[0]
+    def _gradient_function(self, scope: Scope, function: Function, read_again: set[str]) -> None:
+        op, target = scope.op, function.targets[0]
         name, wide = target.name, function.over is not None or function.which
         items = self.workspace.items(op, function) if wide else [0]
         if name in op.params:
-            self._parameter_gradient(names, function, [i for i in items if op.params[name][i].trained])
+            self._parameter_gradient(scope, function, [i for i in items if op.params[name][i].trained])
             return
         values = op.argument(name)
         waited_for = f"d{name}" in read_again
@@ -146,21 +146,21 @@ class BackwardPass:
         targets = [self._gradient(value) for value in values]
         if private:
             targets = [Buffer(f"{op.name}.d{name}", buffer.extent, self.workspace.dtype) for buffer in targets]
-        names.tensors["d" + name] = [Ref(buffer, names.shape(target, item)) for item, buffer in enumerate(targets)]
+        scope.tensors["d" + name] = [Ref(buffer, scope.shape(target, item)) for item, buffer in enumerate(targets)]
         for item in needed:
-            run = partial(self._input_gradient, names, function, item, targets[item])
-            if not waited_for and names.steps is not None and self.workspace.is_outside(values[item]):
+            run = partial(self._input_gradient, scope, function, item, targets[item])
+            if not waited_for and scope.steps is not None and self.workspace.is_outside(values[item]):
                 self._later.append(partial(run, None))  # no step waits for it
                 continue
-            run(names.steps)
+            run(scope.steps)
             if private and self.needs.input(op, name, item):
                 self._add(values[item], targets[item])
 
-    def _input_gradient(self, names: Names, function: Function, item: int, target: Buffer, steps: Steps | None) -> None:
-        names.steps = steps
+    def _input_gradient(self, scope: Scope, function: Function, item: int, target: Buffer, steps: Steps | None) -> None:
+        scope.steps = steps
         adds = target in self.written
         self.written.add(target)
-        self.launches += self.workspace.launches(names, function, [item], frozenset({item} if adds else ()))
+        self.launches += self.workspace.launches(scope, function, [item], frozenset({item} if adds else ()))
 
     def _add(self, value: Value, buffer: Buffer) -> None:
         """Add a gradient that other functions of the layer read to the gradient of the value."""
@@ -169,26 +169,26 @@ class BackwardPass:
         self.launches.append(simple_launch(ADD, value.name, refs, accumulate=total in self.written))
         self.written.add(total)
 
-    def _parameter_gradient(self, names: Names, function: Function, items: list[int]) -> None:
+    def _parameter_gradient(self, scope: Scope, function: Function, items: list[int]) -> None:
         for target in function.targets:
-            names.tensors["d" + target.name] = [
-                self._gradient_by_rows(names, function, item)
+            scope.tensors["d" + target.name] = [
+                self._gradient_by_rows(scope, function, item)
                 if parameter.by_rows and item in items
-                else Ref(Held(parameter, "gradient"), names.shape(target, item))
-                for item, parameter in enumerate(names.op.params.get(target.name, ()))
+                else Ref(Held(parameter, "gradient"), scope.shape(target, item))
+                for item, parameter in enumerate(scope.op.params.get(target.name, ()))
             ]
         for item in items:
-            parameter = names.op.params[function.targets[0].name][item]
+            parameter = scope.op.params[function.targets[0].name][item]
             adds = parameter in self.written
             if function.used is not None and not adds and not parameter.by_rows:
                 size = Extent(parameter.size)
                 zero: list[Argument] = [Ref(Held(parameter, "gradient"), (size,)), 0.0]
                 self.launches.append(simple_launch(FILL, parameter.name, zero))
-            self.written.update(names.op.params[target.name][item] for target in function.targets)
-            self.launches += self.workspace.launches(names, function, [item], frozenset({item} if adds else ()))
+            self.written.update(scope.op.params[target.name][item] for target in function.targets)
+            self.launches += self.workspace.launches(scope, function, [item], frozenset({item} if adds else ()))
 
-    def _gradient_by_rows(self, names: Names, function: Function, item: int) -> Ref:
-        made = make_row_gradient(names, function, item, self.workspace.dtype)
+    def _gradient_by_rows(self, scope: Scope, function: Function, item: int) -> Ref:
+        made = make_row_gradient(scope, function, item, self.workspace.dtype)
         self.row_gradients.append(made)
         assert isinstance(made.rows.owner, Buffer)
         self.workspace.kept.append(made.rows.owner)  # it outlives the next forward pass

@@ -15,7 +15,7 @@ from paddle_layers.runtime.launches.arguments import Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.builtin import FILL, SUM, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
-from paddle_layers.runtime.launches.scope import Names
+from paddle_layers.runtime.launches.scope import Scope
 from paddle_layers.runtime.launches.step_launches import boot_extent, in_loop, memory_launch, runs_by_rows
 
 from .workspace import Workspace
@@ -45,7 +45,7 @@ class ForwardPass:
                 continue
             for value in op.output(name):
                 if value.name in self.workspace.graph.losses:
-                    counted = self.workspace.names(op).tensors[output.divisor.name][0]
+                    counted = self.workspace.scope(op).tensors[output.divisor.name][0]
                     total = Buffer(f"divisor of {value.name}", Extent(1), "float64")
                     self.workspace.divisors[value.name] = total
                     self.workspace.results.append(total)
@@ -54,18 +54,18 @@ class ForwardPass:
 
     def _operation(self, op: Op) -> None:
         workspace = self.workspace
-        names = workspace.names(op)
+        scope = workspace.scope(op)
         functions = [f for f in op.layer.facts.forward if (f.role != "update" or workspace.training) and _wanted(op, f)]
         outside = {function: self._items_outside(op, function) for function in functions}
         for function in functions:  # first of all, so that what is added in the loop finds their sum
             if items := outside[function]:
-                names.steps = None
-                self._put(op, workspace.launches(names, function, items), None)
+                scope.steps = None
+                self._put(op, workspace.launches(scope, function, items), None)
         for function in functions:
-            workspace.prepare_temps(names, function)
-            self._function(names, function, outside[function])
+            workspace.prepare_temps(scope, function)
+            self._function(scope, function, outside[function])
         if op.layer.stats:
-            counted = {name: names.tensors[name][0] for name in op.layer.stats}
+            counted = {name: scope.tensors[name][0] for name in op.layer.stats}
             workspace.results += [ref.owner for ref in counted.values() if isinstance(ref.owner, Buffer)]
             self.stats.append((op, counted))
 
@@ -81,10 +81,10 @@ class ForwardPass:
             raise ShapeError(SPARSE_IN_STEPS.format(op.name))
         return []
 
-    def _function(self, names: Names, function: Function, done: Sequence[int]) -> None:
-        names.steps = names.op.steps if runs_by_rows(names.op, function) else None
-        rest = [item for item in self.workspace.items(names.op, function) if item not in done] if done else None
-        self._put(names.op, self.workspace.launches(names, function, rest), names.steps)
+    def _function(self, scope: Scope, function: Function, done: Sequence[int]) -> None:
+        scope.steps = scope.op.steps if runs_by_rows(scope.op, function) else None
+        rest = [item for item in self.workspace.items(scope.op, function) if item not in done] if done else None
+        self._put(scope.op, self.workspace.launches(scope, function, rest), scope.steps)
 
     def _put(self, op: Op, launches: Sequence[Launch], steps: Steps | None) -> None:
         """Add launches of an operation to the forward pass: to the loop, or before the loop that needs them."""

@@ -36,7 +36,7 @@ class Schedule:
         workspace = Workspace(graph, dtype, training=training, device=device)
         forward, backward = ForwardPass(workspace), BackwardPass(workspace, seeds)
         workspace.keep_indices()
-        self.graph, self.dtype, self.auxiliary = graph, dtype, workspace.auxiliary
+        self.graph, self.dtype, self.index_arrays = graph, dtype, workspace.index_arrays
         self.forward, self.backward, self.stats = forward.launches, backward.launches, forward.stats
         self.values, self.gradients, self.row_gradients = workspace.values, backward.gradients, backward.row_gradients
         self.kept, self.results, self.divisors = workspace.kept, workspace.results, workspace.divisors
@@ -49,7 +49,7 @@ class Schedule:
     def _read_outside(self) -> list[Buffer]:
         """Buffers that are read by others than the launches, or in another step than the one that writes them."""
         late = [value for made in self.graph.own_rows if made.late for value in made.values.values()]
-        read = [*self.results, *self.kept, *self.auxiliary.at_boundary, *(self.values[value.name] for value in late)]
+        read = [*self.results, *self.kept, *self.index_arrays.at_boundary, *(self.values[value.name] for value in late)]
         return [*read, *lagging([*self.forward, *self.backward])]
 
     def lay_out(self) -> list[Storage]:
@@ -60,12 +60,12 @@ class Schedule:
             for buffer in buffers_of(launches[first:last]):
                 buffer.use(first)
                 buffer.use(last - 1)
-        for buffer in self.auxiliary.at_boundary:
+        for buffer in self.index_arrays.at_boundary:
             buffer.use(len(self.forward))
         for at, made in self.stops:
             for value in made.values.values():
                 self.values[value.name].use(at)
-        outside = [*self.kept, *self.auxiliary.kept]
+        outside = [*self.kept, *self.index_arrays.kept]
         for buffer in outside:
             buffer.keep()
         for buffer in self.results:

@@ -12,9 +12,9 @@ from paddle_layers.runtime.graph.graph import Graph, Op
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.arguments import Held, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
-from paddle_layers.runtime.launches.index_arrays import Auxiliary
+from paddle_layers.runtime.launches.index_arrays import IndexArrays
 from paddle_layers.runtime.launches.launch import Launch, make_launch
-from paddle_layers.runtime.launches.scope import Names
+from paddle_layers.runtime.launches.scope import Scope
 
 
 class Workspace:
@@ -22,7 +22,7 @@ class Workspace:
 
     def __init__(self, graph: Graph, dtype: str, *, training: bool, device: str) -> None:
         self.graph, self.dtype, self.training, self.device = graph, dtype, training, device
-        self.auxiliary = Auxiliary(dtype)
+        self.index_arrays = IndexArrays(dtype)
         self.kept: list[Buffer] = []
         """Filled from outside: feeds, gradients that the caller gives."""
         self.results: list[Buffer] = []
@@ -31,7 +31,7 @@ class Workspace:
         self.divisors: dict[str, Buffer] = {}
         """Of losses that are not means over all rows, by the name of the value: one number each."""
         self._data: dict[Value, Buffer] = {}
-        self._names: dict[Op, Names] = {}
+        self._scopes: dict[Op, Scope] = {}
         self._made_in = {value: op.steps for op in graph.ops for value in op.outputs}
         self._sums: set[tuple[Op, str]] = set()
         """Tensors of operations to which an item of a repeatable input has been added; the first one is not added."""
@@ -54,72 +54,72 @@ class Workspace:
             buffer = self._data[value] = Buffer(value.name, extent, dtype)
             self.values[value.name] = buffer
             if dtype == "int64":
-                self.auxiliary.ids[value.name] = buffer
+                self.index_arrays.ids[value.name] = buffer
         return buffer
 
-    def names(self, op: Op) -> Names:
+    def scope(self, op: Op) -> Scope:
         """What names mean in an operation; its tensors are known from the start."""
-        if op not in self._names:
-            self._names[op] = self._named(op)
-        return self._names[op]
+        if op not in self._scopes:
+            self._scopes[op] = self._new_scope(op)
+        return self._scopes[op]
 
-    def _named(self, op: Op) -> Names:
-        names = Names(op, self.training, {}, self.auxiliary, self.device)
-        tensors = names.tensors
+    def _new_scope(self, op: Op) -> Scope:
+        scope = Scope(op, self.training, {}, self.index_arrays, self.device)
+        tensors = scope.tensors
         for name, input_ in op.layer.inputs.items():
-            tensors[name] = [self._ref(names, input_, value, item) for item, value in enumerate(op.argument(name))]
+            tensors[name] = [self._ref(scope, input_, value, item) for item, value in enumerate(op.argument(name))]
         for name, output in op.layer.outputs.items():
-            tensors[name] = [self._ref(names, output, value, item) for item, value in enumerate(op.output(name))]
+            tensors[name] = [self._ref(scope, output, value, item) for item, value in enumerate(op.output(name))]
         for name, parameters in op.params.items():
             field = op.layer.params[name]
             tensors[name] = [
-                Ref(Held(parameter, "value"), names.shape(field, item)) for item, parameter in enumerate(parameters)
+                Ref(Held(parameter, "value"), scope.shape(field, item)) for item, parameter in enumerate(parameters)
             ]
         for name, state in op.states.items():
-            tensors[name] = [Ref(Held(state, "value"), names.shape(op.layer.states[name]))]
-        return names
+            tensors[name] = [Ref(Held(state, "value"), scope.shape(op.layer.states[name]))]
+        return scope
 
-    def _ref(self, names: Names, field: Field, value: Value, item: int) -> Ref:
+    def _ref(self, scope: Scope, field: Field, value: Value, item: int) -> Ref:
         if value.entries is not None:  # a sparse value is seen through its entries only
-            return Ref(Buffer(value.name, Extent(), self.dtype), names.shape(field, item))
-        if names.steps is not None and value.points_to is not None and names.steps.holds(value.points_to):
-            return Ref(self.auxiliary.index(value, names.steps), names.shape(field, item), "int64")
-        return Ref(self.buffer(value), names.shape(field, item), "int64" if value.type.kind == "INT" else "real")
+            return Ref(Buffer(value.name, Extent(), self.dtype), scope.shape(field, item))
+        if scope.steps is not None and value.points_to is not None and scope.steps.holds(value.points_to):
+            return Ref(self.index_arrays.index(value, scope.steps), scope.shape(field, item), "int64")
+        return Ref(self.buffer(value), scope.shape(field, item), "int64" if value.type.kind == "INT" else "real")
 
     def is_outside(self, value: Value) -> bool:
         """Whether all rows of a value are known before a loop begins."""
         return self._made_in.get(value) is None
 
-    def prepare_temps(self, names: Names, function: Function) -> None:
+    def prepare_temps(self, scope: Scope, function: Function) -> None:
         """Buffers for what a function computes, where there are none."""
         for target in function.targets:
-            if target.name not in names.tensors or not names.tensors[target.name]:
-                shape = names.shape(target)
+            if target.name not in scope.tensors or not scope.tensors[target.name]:
+                shape = scope.shape(target)
                 extent = shape[0]
                 for size in shape[1:]:
                     extent = extent * size.extra
                 whole = isinstance(target, Temp) and target.kind == "INT"
-                buffer = Buffer(f"{names.op.name}.{target.name}", extent, "int64" if whole else self.dtype)
-                names.tensors[target.name] = [Ref(buffer, shape, "int64" if whole else "real")]
+                buffer = Buffer(f"{scope.op.name}.{target.name}", extent, "int64" if whole else self.dtype)
+                scope.tensors[target.name] = [Ref(buffer, shape, "int64" if whole else "real")]
 
     def launches(
         self,
-        names: Names,
+        scope: Scope,
         function: Function,
         items: Iterable[int] | None = None,
         accumulate: frozenset[int] = frozenset(),
     ) -> list[Launch]:
         """The launches of a function: one, or one for each item of a repeatable input."""
         if function.over is None and not function.which:
-            return [make_launch(names, function, None, accumulate=0 in accumulate)]
+            return [make_launch(scope, function, None, accumulate=0 in accumulate)]
         launches = []
-        for item in self.items(names.op, function) if items is None else items:
-            target = (names.op, function.targets[0].name)
+        for item in self.items(scope.op, function) if items is None else items:
+            target = (scope.op, function.targets[0].name)
             adds = item in accumulate or (
                 function.role == "each" and function.over is not None and target in self._sums
             )
             self._sums.add(target)
-            launches.append(make_launch(names, function, item, accumulate=adds))
+            launches.append(make_launch(scope, function, item, accumulate=adds))
         return launches
 
     def items(self, op: Op, function: Function) -> list[int]:

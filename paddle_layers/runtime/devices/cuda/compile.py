@@ -17,16 +17,16 @@ from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Ref, refs_of
 from paddle_layers.runtime.launches.launch import Launch
 
-from .teams import teamed
 from .texts import cuda_text
+from .thread_blocks import shared_by_block
 
 ENTRY = "kernel"
 FEW = 1 << 16
 """Elements from which on a card is busy with a thread for each."""
-TURNS = 32
-"""Turns of a loop that are worth a team."""
-TEAM, LARGE_TEAM, SIMULATED_TEAM = 128, 512, 4
-"""Threads of a team, powers of two: usually, where each would have 16 turns and more, and in the simulator."""
+ITERATIONS = 32
+"""Iterations of a loop that are worth a thread block."""
+BLOCK, LARGE_BLOCK, SIMULATED_BLOCK = 128, 512, 4
+"""Threads that share a loop, powers of two: usually, where each would have 16 iterations, and in the simulator."""
 Architecture = tuple[int, int]
 """A compute capability, such as (9, 0)."""
 
@@ -36,7 +36,7 @@ class CudaDriver(NamedTuple):
 
     code: Kernel | TunedCall
     dtype: str
-    team: int
+    block: int
     """Threads that compute an element together; 0: every thread has its own."""
     text: str
     path: Path
@@ -49,7 +49,7 @@ class CudaDriver(NamedTuple):
     @property
     def threads(self) -> int:
         """Threads of a block; 0 where any number will do."""
-        return self.team if isinstance(self.code, Kernel) else self.code.tuned.threads
+        return self.block if isinstance(self.code, Kernel) else self.code.tuned.threads
 
     @property
     def spread(self) -> bool:
@@ -67,21 +67,22 @@ class CudaDriver(NamedTuple):
         return load_driver(self.path, self.text).kernel
 
 
-def cuda_driver(code: Kernel | TunedCall, dtype: str, *, team: int = 0, simulated: bool = False) -> CudaDriver:
-    """The CUDA driver of a point function, whose loops `team` threads share, or of a tuned kernel."""
-    text = cuda_text(code, dtype, team=team, simulated=simulated)
-    return CudaDriver(code, dtype, team, text, driver_path("cudasim" if simulated else "cuda", code.name, text))
+def cuda_driver(code: Kernel | TunedCall, dtype: str, *, block: int = 0, simulated: bool = False) -> CudaDriver:
+    """The CUDA driver of a point function, whose loops `block` threads share, or of a tuned kernel."""
+    text = cuda_text(code, dtype, block=block, simulated=simulated)
+    return CudaDriver(code, dtype, block, text, driver_path("cudasim" if simulated else "cuda", code.name, text))
 
 
 def launch_driver(launch: Launch, dtype: str, *, simulated: bool = False) -> CudaDriver:
-    """The CUDA driver that suits a launch: a team computes an element where there are few of them with long loops."""
+    """The CUDA driver that suits a launch: where there are few elements with long loops, a block computes each."""
     code = launch.code
     if isinstance(code, Kernel):
         elements = elements_of(launch).capacity
-        turns = _largest(launch) // max(elements, 1)
-        if tuned_is_wanted(turns, least=TURNS if elements <= FEW else sys.maxsize) and (shared := teamed(code)):
-            team = SIMULATED_TEAM if simulated else LARGE_TEAM if turns >= LARGE_TEAM * 16 else TEAM
-            return cuda_driver(shared, dtype, team=team, simulated=simulated)
+        iterations = _largest(launch) // max(elements, 1)
+        least = ITERATIONS if elements <= FEW else sys.maxsize
+        if tuned_is_wanted(iterations, least=least) and (shared := shared_by_block(code)):
+            block = SIMULATED_BLOCK if simulated else LARGE_BLOCK if iterations >= LARGE_BLOCK * 16 else BLOCK
+            return cuda_driver(shared, dtype, block=block, simulated=simulated)
     return cuda_driver(code, dtype, simulated=simulated)
 
 

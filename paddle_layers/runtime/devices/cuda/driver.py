@@ -158,7 +158,7 @@ class DriverCard:
     # ---- calls
 
     def _enter(self) -> None:
-        """Every thread has to be told once which card it speaks of."""
+        """Every thread has to say once which card it means."""
         if threading.get_ident() not in self._users:
             self._do(self._driver.cuCtxSetCurrent(self._context), "open the card")
             self._users.add(threading.get_ident())

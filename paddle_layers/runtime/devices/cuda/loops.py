@@ -1,4 +1,4 @@
-"""What a loop does: what it adds up or compares, and whether its turns depend on each other."""
+"""What a loop does: what it adds up or compares, and whether its iterations depend on each other."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def _accumulation(node: ast.stmt) -> tuple[str, str, ast.expr] | None:
 
 
 def carries(loop: ast.For, found: set[str], before: Mapping[str, str | None], after: list[ast.stmt]) -> bool:
-    """Whether something but the accumulators passes from one turn to the next, or out of the loop."""
+    """Whether something but the accumulators passes from one iteration to the next, or out of the loop."""
     loops = [node for node in ast.walk(loop) if isinstance(node, ast.For)]
     if any(isinstance(node, (ast.While, ast.Break, ast.Continue, ast.Return)) for node in ast.walk(loop)):
         return True

@@ -19,8 +19,8 @@ class SimulatedCard:
 
     threads, blocks = 4, 2
 
-    def __init__(self, room: int = 1 << 32) -> None:
-        self.room = room
+    def __init__(self, memory: int = 1 << 32) -> None:
+        self.memory = memory
         self._kernels: list[tuple[Any, CudaDriver]] = []
         self._memory: dict[int, NDArray[np.uint8]] = {}
 
@@ -60,7 +60,7 @@ class SimulatedCard:
 
     def free_bytes(self) -> int:
         """As much as was said."""
-        return self.room
+        return self.memory
 
     def synchronise(self) -> None:
         """Nothing to wait for."""

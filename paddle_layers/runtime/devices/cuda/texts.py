@@ -19,10 +19,10 @@ from paddle_layers.runtime.generate.drivers import (
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 
 
-def cuda_text(code: Kernel | TunedCall, dtype: str, *, team: int, simulated: bool) -> str:
+def cuda_text(code: Kernel | TunedCall, dtype: str, *, block: int, simulated: bool) -> str:
     """A module with the function `kernel`; its arguments are those of the code, for point functions after `total_`.
 
-    `team`: threads that compute an element of a teamed kernel together.
+    `block`: threads of a block that computes one element together; 0: each thread has its own.
     """
     if isinstance(code, TunedCall):
         return _tuned_text(code, dtype, simulated)
@@ -31,8 +31,8 @@ def cuda_text(code: Kernel | TunedCall, dtype: str, *, team: int, simulated: boo
             *header(code, dtype, "cuda"),
             *_prelude(code, dtype, simulated),
             *functions(code.programs, _decorator(simulated)),
-            *([f"THREADS = {team}"] if team else []),
-            *_kernel_lines(["total_", *code.args], _team_lines(code) if team else _point_lines(code), simulated),
+            *([f"THREADS = {block}"] if block else []),
+            *_kernel_lines(["total_", *code.args], _block_lines(code) if block else _point_lines(code), simulated),
         ]
     )
 
@@ -54,7 +54,7 @@ def _point_lines(kernel: Kernel) -> list[str]:
     return ["total_ = unsigned(total_)", *loop]
 
 
-def _team_lines(kernel: Kernel) -> list[str]:
+def _block_lines(kernel: Kernel) -> list[str]:
     """A loop over the elements of a block; all its threads compute one, the first of them stores it."""
     store = ["if cuda.threadIdx.x == 0:", *indent(kernel.store("result_"), 1)]
     element = [*sequence_line(kernel), f"result_ = {kernel.call()}", *store]

@@ -10,7 +10,7 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.define.program import Program
 from paddle_layers.kernels.tuned import tuned_at_every_size
-from paddle_layers.runtime.devices.cuda.teams import teamed
+from paddle_layers.runtime.devices.cuda.thread_blocks import shared_by_block
 from paddle_layers.runtime.generate.drivers import Array, Kernel
 from paddle_layers.testing.ptx import cuda_drivers
 
@@ -59,7 +59,7 @@ ALONE = {
 
 @pytest.mark.parametrize("name", SHARED)
 def test_is_shared_with_the_same_result(name):
-    whole, shared = kernel(SHARED[name]), teamed(kernel(SHARED[name]))
+    whole, shared = kernel(SHARED[name]), shared_by_block(kernel(SHARED[name]))
     assert shared is not None
     x = [[0.5 * c - 3 * r for c in range(7)] for r in range(7)]
     rows = _Rows(x)
@@ -69,14 +69,14 @@ def test_is_shared_with_the_same_result(name):
 
 @pytest.mark.parametrize("name", ALONE)
 def test_stays_with_one_thread(name):
-    assert teamed(kernel(ALONE[name])) is None
+    assert shared_by_block(kernel(ALONE[name])) is None
 
 
 def test_the_long_loops_of_the_layers_are_shared():
     with tuned_at_every_size():
         names = {"softmax", "batch_norm", "layer_norm", "fc", "softmax_with_loss"}
         drivers = [driver for name in names for driver in cuda_drivers(pl.registry[name])]
-    shared = {driver.name for driver in drivers if driver.team}
+    shared = {driver.name for driver in drivers if driver.block}
     assert shared >= {"softmax_peak", "softmax_total", "softmax_dot", "batch_norm_moments", "batch_norm_sums"}
     assert shared >= {"layer_norm_moments", "layer_norm_dgain", "fc_bias_gradient"}
 
@@ -92,7 +92,7 @@ class _Rows:
 
 
 class _One:
-    """A team of a single thread: it has all turns, and nothing to wait for."""
+    """A block of a single thread: it has all iterations, and nothing to wait for."""
 
     class threadIdx:  # noqa: N801  (the name that CUDA gives it)
         x = 0
@@ -109,5 +109,5 @@ class _One:
 def run(program: Program, x: _Rows, cuda: _One) -> float:
     scope = {"real": float, "double": float, "whole": int, "cuda": cuda, "THREADS": 1}
 
-    exec(compile(program.named("f").text, "<team>", "exec"), scope)
+    exec(compile(program.named("f").text, "<block>", "exec"), scope)
     return float(scope["f"](2, x, 7, [1, 0, 1, 1, 0, 0, 1]))

@@ -1,7 +1,7 @@
-"""Loops that add up or look for an extreme, shared by the threads of a block: a team computes one element.
+"""Loops that add up or look for an extreme, shared by the threads of a block, which computes one element.
 
 A thread for each element leaves a card idle where there are few elements with long loops, as the mean of a channel or
-the largest score of a row. The same text, rewritten, gives each thread every n-th turn of a loop; what the threads
+the largest score of a row. The same text, rewritten, gives each thread every n-th iteration of a loop; what the threads
 found is then combined in a fixed order, so the bits are the same in every run.
 """
 
@@ -20,7 +20,7 @@ from .loops import EXTREMES, Types, accumulators, carries, names_in, range_of
 
 
 @functools.lru_cache(maxsize=1 << 14)
-def teamed(kernel: Kernel) -> Kernel | None:
+def shared_by_block(kernel: Kernel) -> Kernel | None:
     """The kernel with its loops shared, or None where it has other loops, or none."""
     if kernel.scan or kernel.procedure:
         return None
@@ -47,7 +47,7 @@ def teamed(kernel: Kernel) -> Kernel | None:
 
 
 def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> list[ast.stmt] | None:
-    """The statements for a loop, or None where a turn needs what another one found."""
+    """The statements for a loop, or None where an iteration needs  what another one found."""
     found = accumulators(loop, types)
     if not found or carries(loop, set(found), types.known, after):
         return None
@@ -59,7 +59,7 @@ def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> l
 
 def _combine(name: str, how: str, type_: str, number: int) -> list[str]:
     """Half of the threads take what the other half found, until one has all of it."""
-    table, mine = f"{name}_team{number}", "cuda.threadIdx.x"
+    table, mine = f"{name}_block{number}", "cuda.threadIdx.x"
     join = f"{how}({{}}, {{}})" if how in EXTREMES else "{} + {}"
     return [
         f"{table} = cuda.shared.array(THREADS, {type_})",
@@ -80,7 +80,7 @@ def _parse(lines: list[str]) -> list[ast.stmt]:
     return ast.parse("\n".join(lines)).body
 
 
-# ---- which thread has which turns
+# ---- which thread has which iterations
 
 
 def _every_nth(loop: ast.For) -> list[ast.stmt]:
@@ -93,17 +93,17 @@ def _every_nth(loop: ast.For) -> list[ast.stmt]:
         mine, stride = (
             ("cuda.threadIdx.x", "THREADS") if step == "1" else (f"cuda.threadIdx.x * ({step})", f"({step}) * THREADS")
         )
-        turns = f"range({mine if first == '0' else f'{first} + {mine}'}, {last}, {stride})"
-        loop.iter = ast.parse(turns, mode="eval").body
+        numbers = f"range({mine if first == '0' else f'{first} + {mine}'}, {last}, {stride})"
+        loop.iter = ast.parse(numbers, mode="eval").body
         return [loop]
-    lines, rest = [], "turn_"
+    lines, rest = [], "iteration_"
     for one in reversed(nest):
         first, last, _ = range_of(one)
         lines += [f"{ast.unparse(one.target)} = {first} + {rest} % ({last} - ({first}))"]
         lines += [f"left_ = {rest} // ({last} - ({first}))"]
         rest = "left_"
     total = " * ".join("max({1} - ({0}), 0)".format(*range_of(one)) for one in nest)
-    whole = ast.parse(f"for turn_ in range(cuda.threadIdx.x, {total}, THREADS):\n    pass").body[0]
+    whole = ast.parse(f"for iteration_ in range(cuda.threadIdx.x, {total}, THREADS):\n    pass").body[0]
     assert isinstance(whole, ast.For)
     whole.body = [*_parse(lines[:-1]), *nest[-1].body]
     return [whole]
