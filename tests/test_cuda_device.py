@@ -92,7 +92,7 @@ def test_a_layer_without_a_kernel_runs_on_the_cpu_with_one_warning():
 
 
 def test_too_little_memory_is_told_before_it_is_taken():
-    device = Cuda(SimulatedCard(room=40_000), simulated=True)
+    device = Cuda(SimulatedCard(memory=40_000), simulated=True)
     with pytest.raises(pl.DeviceError) as told:
         pl.Net(pl.loads(NETWORK), device=device, batch_size=64)
     message = str(told.value)
