@@ -35,7 +35,7 @@ HEAD = '''"""A helper for every registered layer. Made by `paddle-layers stubs`:
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from paddle_layers.config.builder import Value as Value
+from paddle_layers.config.calls import Value as Value
 
 Block: TypeAlias = Mapping[str, Any]
 R = TypeVar("R")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.config.builder import Value
+from paddle_layers.config.calls import Value
 from paddle_layers.config.helpers import helper, helper_names
 
 if TYPE_CHECKING:

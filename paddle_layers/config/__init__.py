@@ -1,15 +1,16 @@
 """Text and JSON to a checked network: reader with spans, binder, wiring, inference, diagnostics, formatter."""
 
 from .checking import examine, load_either, network_of, validate
-from .diagnostics import ConfigError, Diagnostic, Fix, Note, Source
-from .files import Examined, load, loads
+from .diagnostics import Diagnostic, Fix, Note, Source
+from .files import Examined, dumps, load, loads
 from .formatter import format_text
-from .network import Network, Node
+from .network import Network
+from .nodes import Node
 from .rendering import render_github, render_json, render_text
+from .report import ConfigError
 from .settings import Component, ParamSettings, State, StateRule
 from .training import Training
 from .trainingfiles import load_training
-from .writing import dumps
 
 __all__ = [
     "Component",

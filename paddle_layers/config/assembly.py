@@ -3,35 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from .builder import Call, StepCalls, Value
-from .diagnostics import ConfigError, Note
+from .calls import Call, StepCalls, Value
+from .diagnostics import Note, Source
+from .report import ConfigError
 from .stepcalls import check_scope
 from .steps import group_output_names
+from .texts import wire_text
+from .wiring import Wired
 from .writing import attributes_fields, fields_text, value_text
 
-if TYPE_CHECKING:
-    from .network import Network
 
-
-def build(outputs: Sequence[Any], name: str) -> Network:
-    """The network that leads to the given values. Raises `ConfigError`; notes name the lines of the helpers' calls."""
-    from .files import loads
-
+def build(outputs: Sequence[Any], name: str) -> Wired:
+    """The layers that lead to the given values. Raises `ConfigError`; notes name the lines of the helpers' calls."""
     calls = _calls(_flat(outputs))
     names = _names(calls)
     text = f"name: {value_text(name)}\n" if name else ""
     for call in calls:
         text += f"layer {{ {fields_text(_fields(call, names))} }}\n"
-    try:
-        return loads(text, "<network made in Python>")
-    except ConfigError as error:
-        for diagnostic in error.diagnostics:
-            line = diagnostic.line - 1 - bool(name)
-            if 0 <= line < len(calls):
-                diagnostic.notes = (*diagnostic.notes, Note(f"the layer was made at {calls[line].place}"))
-        raise
+    wired, faults = wire_text(Source("<network made in Python>", text))
+    if wired is not None and not any(fault.severity == "error" for fault in faults):
+        return wired
+    for fault in faults:
+        line = fault.line - 1 - bool(name)
+        if 0 <= line < len(calls):
+            fault.notes = (*fault.notes, Note(f"the layer was made at {calls[line].place}"))
+    raise ConfigError(faults)
 
 
 def _flat(outputs: Sequence[Any]) -> list[Value]:

@@ -11,10 +11,11 @@ from google.protobuf.message import DecodeError, Message
 from google.protobuf.unknown_fields import UnknownFieldSet
 
 from .descriptors import message_class, required_lists
-from .diagnostics import ConfigError, Diagnostic, Source
+from .diagnostics import Diagnostic, Source
 from .fields import WORD, Field, Fields, items
 from .formatter import format_text
-from .trainingfiles import is_training
+from .headers import is_training
+from .report import ConfigError
 from .values import MISSING, convert
 from .writing import HEADER, Word, fields_text
 

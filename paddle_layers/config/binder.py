@@ -10,9 +10,10 @@ from typing import Any
 from paddle_layers.define import Attributes, Definition, broken_plugin, registries
 from paddle_layers.define.elsewhere import meant_elsewhere
 
-from .diagnostics import Fix, Report
+from .diagnostics import Fix
 from .fields import BLOCK, BROKEN, LIST, STRING, Field, Fields, items
 from .headers import HeaderField, MessageSpec, spec
+from .report import Report
 from .suggestions import nearest
 from .values import MISSING, bind_value, bind_values
 

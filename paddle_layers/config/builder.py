@@ -5,52 +5,19 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
-from paddle_layers.define import Attributes, LayerDefinition, ShapeError, Type
+from paddle_layers.define import LayerDefinition, ShapeError, Type
 
-from .stepcalls import Scope, check_scope, current_scope, outputs_of, step_scope, types_in_step
+from .calls import Call, StepCalls, Value
+from .stepcalls import check_scope, current_scope, outputs_of, step_scope, types_in_step
 from .steps import GROUP
 
 HEADERS = ("name", "output", "param", "activation", "include", "exclude", "loss_weight", "propagate_down")
 """Fields of the layer itself that a helper takes as keyword arguments; blocks are dicts or lists of dicts."""
 
 _PYTHON_TYPES = {"INT": int, "FLOAT": float, "BOOL": bool, "STRING": str, "CHOICE": str}
-
-
-@dataclass(frozen=True, eq=False)
-class Call:
-    """One call of a helper: a layer to be."""
-
-    definition: LayerDefinition
-    inputs: tuple[Value, ...]
-    attributes: Attributes
-    headers: dict[str, Any]
-    place: str
-    step: StepCalls | None = None
-
-
-@dataclass(frozen=True, eq=False)
-class Value:
-    """What a helper returns: an output of a layer, with its type. Pass it to other helpers."""
-
-    call: Call
-    index: int
-    type: Type
-    scope: Scope | None = None
-
-    def __repr__(self) -> str:
-        return f"<{self.call.definition.name}: {self.type}>"
-
-
-@dataclass(frozen=True, eq=False)
-class StepCalls:
-    """The layers of one step, in order, those values of them that the group gives, and what every step sees whole."""
-
-    calls: tuple[Call, ...]
-    outputs: tuple[Value, ...]
-    static: tuple[Value, ...]
 
 
 def signature_of(definition: LayerDefinition) -> inspect.Signature:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .diagnostics import Report, Source, TooManyFaults
-from .files import Examined, examine_network, loads, quietly, read, read_file
+from .diagnostics import Source
+from .files import Examined, examine_network, loads, read_file
+from .headers import is_training
 from .network import Network
+from .quiet import quietly
+from .report import Report, TooManyFaults
+from .syntax import read
 from .training import Training
-from .trainingfiles import is_training, load_training, read_training
+from .trainingfiles import load_training, read_training
 
 
 def load_either(path: str | Path) -> Network | Training:

@@ -12,8 +12,10 @@ from google.protobuf.message import Message
 
 from .binary import message_of_fields, plain, read_binary, text_of_message
 from .checking import validate
-from .diagnostics import Report, Source
-from .files import BINARY, read, read_file
+from .diagnostics import Source
+from .files import BINARY, read_file
+from .report import Report
+from .syntax import read
 
 FORMATS = {
     ".textproto": "text",

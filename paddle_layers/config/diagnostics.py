@@ -4,11 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable
 from typing import Any, NamedTuple
-
-KEPT = 1000
-"""A file with more faults than this is no config file; the rest is not worth collecting."""
 
 LONGEST = 500
 """Characters of a message; a name may be a megabyte long."""
@@ -136,57 +132,3 @@ class Diagnostic:
 
     def __repr__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}: {self.severity}[{self.code}]: {self.message}"
-
-
-class ConfigError(Exception):
-    """A config cannot be used. `diagnostics` holds every fault that was found, in the order of the text."""
-
-    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
-        self.diagnostics = list(diagnostics)
-        super().__init__(self.diagnostics)
-
-    def __str__(self) -> str:
-        from .rendering import render_text
-
-        return render_text(self.diagnostics)
-
-
-class TooManyFaults(Exception):
-    """The reader gives up."""
-
-
-class Report:
-    """Collects diagnostics of one source."""
-
-    def __init__(self, source: Source) -> None:
-        self.source = source
-        self.diagnostics: list[Diagnostic] = []
-
-    def add(
-        self,
-        code: str,
-        message: str,
-        start: int,
-        end: int = 0,
-        *,
-        help: str = "",
-        notes: tuple[Note, ...] = (),
-        fix: Fix | None = None,
-    ) -> None:
-        """Collect one; raises `TooManyFaults` when there are too many."""
-        self.diagnostics.append(Diagnostic(code, message, self.source, start, end, help=help, notes=notes, fix=fix))
-        if len(self.diagnostics) >= KEPT:
-            raise TooManyFaults
-
-    def note(self, message: str, start: int) -> Note:
-        """A note at an offset of this source."""
-        return Note(message, self.source, start)
-
-    @property
-    def failed(self) -> bool:
-        """Whether there is an error; warnings do not count."""
-        return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
-
-    def sorted(self) -> list[Diagnostic]:
-        """All diagnostics in the order of the text."""
-        return sorted(self.diagnostics, key=lambda diagnostic: diagnostic.start)

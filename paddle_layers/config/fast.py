@@ -12,13 +12,14 @@ from typing import Any
 from paddle_layers.define import Attributes, LayerDefinition, registries
 
 from .binder import Binder
-from .diagnostics import Report, Source, TooManyFaults
-from .drafts import LINEAR, Draft, draft, make_setup
+from .diagnostics import Source
+from .drafting import draft, make_setup
+from .drafts import LINEAR, Draft, Setup
 from .fields import BLOCK, INT, LIST, STRING, WORD, Field, Fields
 from .headers import spec
-from .network import Setup
 from .patterns import EVENT, LAYER, SIMPLE_BLOCK, SIMPLE_FIELD
 from .reader import read_text
+from .report import Report, TooManyFaults
 from .steps import GROUP, MEMORY
 from .values import MISSING, convert
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from .diagnostics import ConfigError, Report, Source
-from .files import is_json, read
+from .diagnostics import Source
+from .report import ConfigError, Report
+from .syntax import is_json, read
 
 WIDTH = 100
 INDENT = "  "

@@ -3,41 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from paddle_layers.define import Type
 
-from .diagnostics import Report
-from .drafts import Draft
-from .inference import INPUT, Maker, Types
+from .drafts import Draft, Step
+from .inference import Types
 from .memories import check_memories
-from .network import Inside, Node
-from .settings import State
-from .steps import MEMORY, Step
+from .names import Names
+from .nodes import Node
+from .report import Report
+from .steps import MEMORY
 from .suggestions import nearest
 
-if TYPE_CHECKING:
-    from .wires import Wires
-
-ANY = State("train")
-"""Layers of a step are there in every state."""
 DEEPEST = 2
 """Sequences of sub-sequences are the deepest nesting."""
 
 
-def wire_group(draft: Draft, step: Step, given: Sequence[Type | None], inner: Wires) -> tuple[Types, Inside] | None:
-    """Types of a group's outputs and what is inside, or None after a report; `given` are the inputs' types."""
-    types = _types_inside(draft, given, inner.report)
-    makers = {name: Maker(draft, INPUT, type_) for name, type_ in zip(draft.inputs, types, strict=True)}
-    found = inner.run(ANY, makers)
-    nodes = [found[index] for index in inner.orders[ANY]]
-    reported = [check_memories(draft, step, nodes, inner), _outputs_known(step, inner)]
-    sound = draft.setup is not None and None not in types and len(nodes) == len(step.drafts)
-    made = _outputs(draft, step, nodes, inner.report) if sound and all(reported) else None
-    return (made, Inside(tuple(nodes), draft.inputs, step.outputs)) if made is not None else None
-
-
-def _types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> list[Type | None]:
+def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> list[Type | None]:
     """What a step sees of each input; None where that is not known, or after a report."""
     unknown: list[Type | None] = [None] * len(given)
     if draft.setup is None:
@@ -72,6 +54,18 @@ def _types_inside(draft: Draft, given: Sequence[Type | None], report: Report) ->
     return types
 
 
+def types_outside(
+    draft: Draft, step: Step, types: Sequence[Type | None], nodes: Sequence[Node], inner: Names
+) -> Types | None:
+    """Types of a group's outputs, or None after a report.
+
+    `types` are those of its inputs in a step, `nodes` the layers of a step, `inner` the names in it.
+    """
+    reported = [check_memories(draft, step, nodes, inner), _outputs_known(step, inner)]
+    sound = draft.setup is not None and None not in types and len(nodes) == len(step.drafts)
+    return _outputs(draft, step, nodes, inner.report) if sound and all(reported) else None
+
+
 def _static_known(draft: Draft, static: Sequence[str], report: Report) -> bool:
     wrong = [(place, name) for place, name in enumerate(static) if name not in draft.inputs]
     for place, name in wrong:
@@ -83,19 +77,19 @@ def _static_known(draft: Draft, static: Sequence[str], report: Report) -> bool:
     return not wrong
 
 
-def _outputs_known(step: Step, inner: Wires) -> bool:
+def _outputs_known(step: Step, inner: Names) -> bool:
     """Whether the step's outputs are outputs of its layers."""
     ok = True
     for place, name in enumerate(step.outputs):
-        if name in inner.names.anywhere:
+        if name in inner.anywhere:
             continue
         ok = False
-        if inner.names.may_be_made(name):
+        if inner.may_be_made(name):
             continue
-        near = nearest(name, inner.names.anywhere)
+        near = nearest(name, inner.anywhere)
         help_ = f"did you mean `{near}`?" if near else "an output is the name of a layer's output in the step"
         message = f"the step gives `{name}`, which none of its layers makes"
-        if name in inner.names.inputs:
+        if name in inner.inputs:
             message, help_ = f"the step gives `{name}` back, an input of the group", "layers read it outside as well"
         inner.report.add("E217", message, step.bound.place("output", place), help=help_)
     return ok

@@ -18,6 +18,8 @@ from paddle_layers.define.attributes import (
     Strings,
 )
 
+from .fields import Fields
+
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor, FieldDescriptor
 
@@ -55,6 +57,13 @@ def spec(name: str) -> MessageSpec:
     if name in ("Network", "Step"):
         fields["layer"].registry = "layer"
     return MessageSpec(name, fields)
+
+
+def is_training(fields: Fields) -> bool:
+    """Whether the fields of a file are those of a training file."""
+    names = {field[0] for field in fields}
+    known = set(spec("Training").fields) - set(spec("Network").fields)
+    return bool(names & known) and "layer" not in names
 
 
 def _rule(field: FieldDescriptor) -> Any:

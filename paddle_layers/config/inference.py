@@ -8,8 +8,11 @@ from typing import NamedTuple
 
 from paddle_layers.define import DefinitionError, ShapeError, Type
 
-from .diagnostics import Note, Report
-from .drafts import Draft
+from .diagnostics import Note
+from .drafts import Draft, Setup
+from .insides import inside_of
+from .nodes import Inside
+from .report import Report
 from .steps import group_output_names
 
 CODES = {"count": "E205", "kind": "E206", "level": "E207", "rank": "E208", "shape": "E209"}
@@ -44,6 +47,7 @@ class Inference:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.memo: dict[object, Types] = {}
+        self.insides: dict[tuple[Setup, Types], Inside | None] = {}
         self.crashed: set[str] = set()
         self.failed: set[int] = set()
 
@@ -67,6 +71,12 @@ class Inference:
         else:
             self.memo[key] = found
         return found
+
+    def inside(self, setup: Setup, types: Types) -> Inside | None:
+        """The network inside a sound layer; None for a layer that is not made of layers."""
+        if (setup, types) not in self.insides:
+            self.insides[setup, types] = inside_of(setup, types)
+        return self.insides[setup, types]
 
     def _shape_error(self, draft: Draft, error: ShapeError, story: Callable[[int | None], tuple[Note, ...]]) -> None:
         bound = draft.bound

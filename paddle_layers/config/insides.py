@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 from paddle_layers.define import Body, Part, Type
 
-from .network import Inside, Node, Setup
+from .drafts import Setup
+from .nodes import Inside, Node
 from .settings import ParamSettings
 from .suggestions import nearest
 
@@ -15,11 +16,9 @@ def inside_of(setup: Setup, types: tuple[Type, ...]) -> Inside | None:
     """The network inside a layer for types of its inputs; None for a layer that is not made of layers."""
     if not setup.definition.is_composite:
         return None
-    if types not in setup.insides:
-        body = setup.definition.bind_axes(types, setup.attributes).body
-        assert body is not None, "a layer made of layers has a body"
-        setup.insides[types] = _inside(body, setup.params)
-    return setup.insides[types]
+    body = setup.definition.bind_axes(types, setup.attributes).body
+    assert body is not None, "a layer made of layers has a body"
+    return _inside(body, setup.params)
 
 
 def _inside(body: Body, params: Mapping[str, ParamSettings]) -> Inside:

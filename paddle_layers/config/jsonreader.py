@@ -6,8 +6,8 @@ import re
 from json import JSONDecodeError
 from json.decoder import scanstring  # type: ignore[attr-defined]  # the C scanner gives the end of the string
 
-from .diagnostics import Report
 from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
+from .report import Report
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*+(?:

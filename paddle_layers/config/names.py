@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from .diagnostics import Fix, Report
+from .diagnostics import Fix
 from .drafts import Draft
 from .graph import cycles
 from .inference import output_names
 from .insides import inner_names
-from .network import Node
+from .nodes import Node
+from .report import Report
 from .settings import State
 from .suggestions import nearest
 

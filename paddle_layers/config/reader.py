@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 
-from .diagnostics import Note, Report
+from .diagnostics import Note
 from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
 from .lexical import parse_number, unescape
 from .patterns import COMMA, EVENT, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE
+from .report import Report
 
 _CLOSES = {"{": "}", "<": ">"}
 

@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 
 from paddle_layers.define import ShapeError
 
-from .diagnostics import Report
 from .drafts import Draft
-from .network import Node
+from .nodes import Node
+from .report import Report
 
 First = dict[str, tuple[Node, str, tuple[int, ...]]]
 """The first parameter of each `share` name, and its shape."""

@@ -5,22 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from paddle_layers.define import LevelError, Type
 
-if TYPE_CHECKING:
-    from .builder import Call, Value
-
-
-@dataclass(eq=False)
-class Scope:
-    """The step that is being written: the layers that were called in it so far, and the scope around it."""
-
-    around: Scope | None
-    calls: list[Call] = field(default_factory=list)
-
+from .calls import Scope, Value
 
 _SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
@@ -71,8 +60,6 @@ def types_in_step(stepped: Sequence[Type], static: Sequence[Type]) -> list[Type]
 
 def outputs_of(step: Callable[..., Any], seen: Sequence[Value], scope: Scope) -> tuple[Value, ...]:
     """What the function of a step returns: values of its layers. Raises `TypeError`, `LevelError`."""
-    from .builder import Value
-
     returned = step(*seen)
     found = tuple(returned) if isinstance(returned, (list, tuple)) else (returned,)
     for value in found:

@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from paddle_layers.define import LayerDefinition
 
 from .binder import Bound
-from .diagnostics import Report
-
-if TYPE_CHECKING:
-    from .drafts import Draft
+from .drafts import Draft
+from .report import Report
 
 GROUP, MEMORY = "recurrent_group", "memory"
-
-
-class Step(NamedTuple):
-    """What a `step` block says: its layers, and the outputs that become the group's."""
-
-    drafts: tuple[Draft, ...]
-    outputs: tuple[str, ...]
-    bound: Bound
 
 
 def group_output_names(group: str, outputs: Sequence[str]) -> tuple[str, ...]:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 from paddle_layers.define import Attributes, Definition
 
-from .diagnostics import ConfigError, Diagnostic, Source
+from .diagnostics import Diagnostic, Source
 from .network import Network
+from .report import ConfigError
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 from .binder import Binder, Bound
-from .diagnostics import ConfigError, Report, Source, TooManyFaults
-from .fields import Fields
-from .files import Examined, bind_network, examine_network, load_plugins, quietly, read, read_file
+from .diagnostics import Source
+from .files import Examined, examine_network, load_plugins, read_file
 from .headers import spec
 from .network import Network
+from .quiet import quietly
+from .report import ConfigError, Report, TooManyFaults
 from .suggestions import nearest
+from .syntax import read
+from .texts import wire_fields
 from .training import (
     CheckpointSettings,
     ClipSettings,
@@ -41,13 +44,6 @@ def read_training(text: str, path: str | Path) -> tuple[Training | None, Examine
     reader = _Reader(report, Path(path).parent)
     training = quietly(reader.run)
     return training, Examined(reader.sound, [*reader.elsewhere, *report.sorted()])
-
-
-def is_training(fields: Fields) -> bool:
-    """Whether the fields of a file are those of a training file."""
-    names = {field[0] for field in fields}
-    known = set(spec("Training").fields) - set(spec("Network").fields)
-    return bool(names & known) and "layer" not in names
 
 
 class _Reader:
@@ -110,7 +106,7 @@ class _Reader:
             return None
         if block:
             before = len(self.report.diagnostics)
-            self.sound = bind_network([], self.report, bound.values["net"])
+            self.sound = Network.checked(*wire_fields([], self.report, bound.values["net"]))
             return None if len(self.report.diagnostics) > before or bound.values["net"].broken else self.sound
         self.network_path = self.base / str(path)
         if not self.network_path.is_file():

@@ -7,8 +7,9 @@ from typing import Any
 
 from paddle_layers.define.attributes import Attribute
 
-from .diagnostics import Fix, Report
+from .diagnostics import Fix
 from .fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, items, shown
+from .report import Report
 from .suggestions import nearest
 
 _TRUTH = {"true": True, "True": True, "t": True, "false": False, "False": False, "f": False}

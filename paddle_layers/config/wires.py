@@ -6,19 +6,20 @@ from collections.abc import Mapping, Sequence
 
 from paddle_layers.define import Type
 
-from .diagnostics import Report
-from .drafts import Draft, input_count
+from .drafts import Draft, Step
 from .graph import order
-from .groups import wire_group
-from .inference import Inference, Maker, Types, output_names, story
-from .insides import inside_of, parameter_hint, unknown_parameter
+from .groups import types_inside, types_outside
+from .inference import INPUT, Inference, Maker, Types, output_names, story
+from .insides import parameter_hint, unknown_parameter
 from .names import Names
-from .network import Inside, Node
+from .nodes import Inside, Node
+from .report import Report
 from .settings import State
 from .sharing import First, check_shared
-from .steps import Step
 
 NONE: Mapping[str, Maker] = {}
+ANY = State("train")
+"""Layers of a step are there in every state."""
 
 
 class Wires:
@@ -66,6 +67,11 @@ class Wires:
         self.results[state], self.orders[state] = nodes, [present[i] for i in done if present[i] in nodes]
         return nodes
 
+    def in_order(self, state: State) -> list[Node]:
+        """The sound layers of a state that was run."""
+        found = self.results[state]
+        return [found[index] for index in self.orders[state]]
+
     def _node(self, draft: Draft, makers: dict[str, Maker]) -> Node | None:
         given = [makers[name].type if name in makers else None for name in draft.inputs]
         known = tuple(type_ for type_ in given if type_ is not None)
@@ -85,7 +91,7 @@ class Wires:
             makers.setdefault(name, Maker(draft, position, type_))
         if made is None or draft.setup is None or not self._weights(draft, names):
             return None
-        inside = inside or inside_of(draft.setup, known)
+        inside = inside or self.inference.inside(draft.setup, known)
         unknown = unknown_parameter(draft.setup, inside)
         if inside is not None and unknown is not None:
             message = f"`{draft.setup.definition.name}` has no parameter `{unknown}`"
@@ -95,9 +101,12 @@ class Wires:
 
     def _group(self, draft: Draft, step: Step, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:
         inner = self.steps.setdefault(id(draft), Wires(step.drafts, self.report, self, draft))
-        found = wire_group(draft, step, given, inner)
-        if found is not None and draft.inputs:
-            return found
+        types = types_inside(draft, given, self.report)
+        inner.run(ANY, {name: Maker(draft, INPUT, type_) for name, type_ in zip(draft.inputs, types, strict=True)})
+        nodes = tuple(inner.in_order(ANY))
+        made = types_outside(draft, step, types, nodes, inner.names)
+        if made is not None and draft.inputs:
+            return made, Inside(nodes, draft.inputs, step.outputs)
         self._count(draft)
         return None, None
 
@@ -109,7 +118,7 @@ class Wires:
         definition = draft.definition
         if definition is None or (draft.bound is not None and draft.bound.broken):
             return
-        count = input_count(draft.bound) if draft.bound is not None else len(draft.inputs)
+        count = draft.input_count
         fields = definition.inputs.values()
         least = sum(field.minimum if field.repeatable else not field.optional for field in fields)
         most = None if any(field.repeatable for field in fields) else len(fields)

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from paddle_layers.define import Type
 
-from .diagnostics import ConfigError, Report
-from .drafts import Draft
+from .diagnostics import Source
+from .drafts import Draft, Setup
 from .graph import order
+from .inference import Types, output_names
 from .insides import inner_names, inside_of, unknown_parameter
-from .network import Network, Node
+from .nodes import Inside, Node
+from .report import ConfigError, Report
 from .settings import State
 from .states import states_of
 from .wires import Wires
 
 PHASES = (State("train"), State("test"))
+
+
+class Wired(NamedTuple):
+    """The layers of a network."""
+
+    name: str
+    nodes: Sequence[Node]
+    """Of all states, in one order that is valid in each."""
+    source: Source
+    states: Mapping[State, Sequence[Node]] = {}
+    """Those that are there in a state, for the states that were looked at."""
 
 
 def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
@@ -25,21 +39,31 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
     add = nodes.append
     names: set[str] = set()
     inner: set[str] = set()
+    known: dict[Setup, dict[Types, tuple[Types, Inside | None]]] = {}
     for draft in drafts:
         setup = draft.setup
-        if setup is None or not (setup.memo or setup.plain):  # one that has been here before is plain
+        if setup is None:
             return None
+        memo = known.get(setup)
+        if memo is None:
+            if not setup.plain:
+                return None
+            memo = known[setup] = {}
         name, inputs = draft.name, draft.inputs
         try:
             given = tuple([types[other] for other in inputs])
         except KeyError:
             return None
-        made = setup.memo.get(given)
-        if made is None:
+        found = memo.get(given)
+        if found is None:
             try:
-                made = setup.memo[given] = tuple(setup.definition.infer(given, setup.attributes))
+                made = tuple(setup.definition.infer(given, setup.attributes))
+                found = memo[given] = made, inside_of(setup, given)
             except Exception:  # whatever it is, the thorough way finds its place
                 return None
+            if unknown_parameter(setup, found[1]):
+                return None
+        made, inside = found
         names.add(name)
         outputs: tuple[str, ...]
         if len(made) == 1 and not setup.output_names:
@@ -48,14 +72,11 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
                 return None
             types[name] = made[0]
         else:
-            outputs = setup.output_names or _defaults(draft, len(made))
+            outputs = output_names(draft, len(made))
             taken = len(set(outputs)) < len(outputs) or any(output in types for output in outputs)
             if taken or len(outputs) != len(made):
                 return None
             types.update(zip(outputs, made, strict=True))
-        inside = inside_of(setup, given) if setup.definition.is_composite else None
-        if inside is not None and unknown_parameter(setup, inside):
-            return None
         add(Node(name, inputs, outputs, setup, given, made, draft.offset, inside))
         if inside is not None:
             inner.update(inner_names(nodes[-1]))
@@ -63,18 +84,12 @@ def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
     return nodes if distinct and nodes else None
 
 
-def _defaults(draft: Draft, count: int) -> tuple[str, ...]:
-    from .inference import output_names
-
-    return output_names(draft, count)
-
-
-def wire(drafts: Sequence[Draft], report: Report, name: str) -> Network:
-    """The network, checked in every state; faults go to the report and leave the network unusable."""
+def wire(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
+    """The layers, checked in every state; faults go to the report and leave the network unusable."""
     if not drafts:
         if not report.diagnostics:
             report.add("E214", "this network has no layers", 0, help='add `layer { name: "..." type: "..." }`')
-        return Network.checked(name, (), report.source)
+        return Wired(name, (), report.source)
     states = states_of(drafts)
     wires = Wires(drafts, report)
     nodes: dict[int, Node] = {}
@@ -83,10 +98,8 @@ def wire(drafts: Sequence[Draft], report: Report, name: str) -> Network:
         for state in group:
             nodes = wires.run(state) | nodes
         wires.names.end_phase()
-    network = Network.checked(name, _ordered(drafts, nodes, wires), report.source)
-    if not report.failed:
-        network._states.update({s: _part(network, wires, s) for s in PHASES if s in wires.results})
-    return network
+    known = {} if report.failed else {state: wires.in_order(state) for state in PHASES if state in wires.results}
+    return Wired(name, _ordered(drafts, nodes, wires), report.source, known)
 
 
 def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], wires: Wires) -> list[Node]:
@@ -97,21 +110,14 @@ def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], wires: Wires) -> l
     return [nodes[index] for index in done if index in nodes]
 
 
-def _part(network: Network, wires: Wires, state: State) -> Network:
-    found = wires.results[state]
-    part = Network.checked(network.name, [found[index] for index in wires.orders[state]], network.source)
-    part._states[state] = part
-    return part
-
-
-def relink(network: Network, state: State) -> Network:
+def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
     """The layers of a checked network that are there in one more state. Raises `ConfigError`."""
-    report = Report(network.source)
-    drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in network.nodes]
+    report = Report(source)
+    drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in nodes]
     wires = Wires(drafts, report)
     wires.names.start_phase()
-    found = wires.run(state)
+    wires.run(state)
     wires.names.end_phase()
     if report.diagnostics:
         raise ConfigError(report.sorted())
-    return Network.checked(network.name, [found[index] for index in wires.orders[state]], network.source)
+    return wires.in_order(state)

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from paddle_layers.define import Attributes, Definition
 
 from .formatter import format_text
+from .nodes import Node
+from .settings import ParamSettings, StateRule
 from .steps import GROUP, group_output_names
-
-if TYPE_CHECKING:
-    from .network import Network, Node
-    from .settings import ParamSettings, StateRule
 
 HEADER = "# proto-file: schema/network.proto\n# proto-message: paddle_layers.Network\n\n"
 
@@ -23,10 +21,10 @@ class Word(str):
     """A text that is written without quotes."""
 
 
-def dumps(network: Network) -> str:
-    """The canonical text of a network: only what differs from the defaults; `loads` gives the same network."""
-    name = f"name: {value_text(network.name)}\n\n" if network.name else ""
-    return format_text(HEADER + name + "".join(f"layer {{ {fields_text(_layer(node))} }}\n" for node in network.nodes))
+def network_text(name: str, nodes: Iterable[Node]) -> str:
+    """The canonical text of a network: only what differs from the defaults."""
+    title = f"name: {value_text(name)}\n\n" if name else ""
+    return format_text(HEADER + title + "".join(f"layer {{ {fields_text(_layer(node))} }}\n" for node in nodes))
 
 
 def fields_text(fields: Mapping[str, Any]) -> str:

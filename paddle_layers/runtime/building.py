@@ -13,7 +13,8 @@ from .groups import add_group
 from .parameters import ParameterSet
 
 if TYPE_CHECKING:
-    from paddle_layers.config.network import Inside, Network, Node
+    from paddle_layers.config.network import Network
+    from paddle_layers.config.nodes import Inside, Node
 
 Scope = dict[str, Value]
 """Values by the names under which the layers of one network know them."""

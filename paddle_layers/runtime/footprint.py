@@ -18,7 +18,8 @@ from .rows import mark_row_gradients
 from .schedule import Schedule
 
 if TYPE_CHECKING:
-    from paddle_layers.config.network import Network, Node
+    from paddle_layers.config.network import Network
+    from paddle_layers.config.nodes import Node
 
     from .graph import Graph
 

@@ -14,7 +14,7 @@ from .problems import TrainingError
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
-    from paddle_layers.config.network import Node
+    from paddle_layers.config.nodes import Node
     from paddle_layers.config.training import SourceSettings, Training
     from paddle_layers.define import LayerDefinition, Type
     from paddle_layers.define.elementwise import Elementwise
