@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from paddle_layers.config.headers import HeaderField, MessageSpec, spec
-from paddle_layers.config.steps import GROUP
+from paddle_layers.config.binding.headers import HeaderField, MessageSpec, spec
+from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.define import Definition, LayerDefinition, registries
 from paddle_layers.define.attributes import Attribute
 from paddle_layers.define.common import activation_problem

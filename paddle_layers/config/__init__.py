@@ -1,16 +1,16 @@
 """Text and JSON to a checked network: reader with spans, binder, wiring, inference, diagnostics, formatter."""
 
+from .binding.settings import Component, ParamSettings, State, StateRule
 from .checking import examine, load_either, network_of, validate
-from .diagnostics import Diagnostic, Fix, Note, Source
+from .diagnostics.diagnostic import Diagnostic, Fix, Note, Source
+from .diagnostics.rendering import render_github, render_json, render_text
+from .diagnostics.report import ConfigError
 from .files import Examined, dumps, load, loads
-from .formatter import format_text
 from .network import Network
-from .nodes import Node
-from .rendering import render_github, render_json, render_text
-from .report import ConfigError
-from .settings import Component, ParamSettings, State, StateRule
 from .training import Training
 from .trainingfiles import load_training
+from .wiring.nodes import Node
+from .writing.formatter import format_text
 
 __all__ = [
     "Component",

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .diagnostics import Source
+from .binding.headers import is_training
+from .diagnostics.diagnostic import Source
+from .diagnostics.report import Report, TooManyFaults
 from .files import Examined, examine_network, loads, read_file
-from .headers import is_training
 from .network import Network
-from .quiet import quietly
-from .report import Report, TooManyFaults
-from .syntax import read
+from .reading.quiet import quietly
+from .reading.syntax import read
 from .training import Training
 from .trainingfiles import load_training, read_training
 

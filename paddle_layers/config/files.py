@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from paddle_layers.define import DefinitionError, load_plugin
 
-from .diagnostics import Diagnostic, Source
+from .diagnostics.diagnostic import Diagnostic, Source
+from .diagnostics.report import ConfigError
 from .network import Network
-from .report import ConfigError
-from .texts import wire_text
-from .writing import network_text
+from .wiring.texts import wire_text
+from .writing.text import network_text
 
 
 def load(path: str | Path, plugins: Iterable[str | Path] = ()) -> Network:
@@ -64,7 +64,7 @@ def read_file(path: str | Path) -> str:
     """The text of a config file; a binary one as text. Raises `ConfigError` when it cannot be read."""
     try:
         if Path(path).suffix in BINARY:
-            from .binary import read_binary, text_of_message
+            from .writing.binary import read_binary, text_of_message
 
             return text_of_message(read_binary(Path(path)))
         return Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from .diagnostics import Diagnostic, Source
-from .nodes import Node
-from .report import ConfigError
-from .settings import State
-from .suggestions import nearest
-from .wiring import relink
+from .binding.settings import State
+from .diagnostics.diagnostic import Diagnostic, Source
+from .diagnostics.report import ConfigError
+from .diagnostics.suggestions import nearest
+from .wiring.nodes import Node
+from .wiring.wiring import relink
 
 
 class Network:
@@ -21,7 +21,7 @@ class Network:
     """
 
     def __init__(self, outputs: Sequence[Any] = (), *, name: str = "") -> None:
-        from .assembly import build
+        from .building.assembly import build
 
         self._adopt(*build(outputs, name))
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from paddle_layers.define import Attributes, Definition
 
-from .diagnostics import Diagnostic, Source
+from .diagnostics.diagnostic import Diagnostic, Source
+from .diagnostics.report import ConfigError
 from .network import Network
-from .report import ConfigError
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .binder import Binder, Bound
-from .diagnostics import Source
+from .binding.binder import Binder, Bound
+from .binding.headers import spec
+from .diagnostics.diagnostic import Source
+from .diagnostics.report import ConfigError, Report, TooManyFaults
+from .diagnostics.suggestions import nearest
 from .files import Examined, examine_network, load_plugins, read_file
-from .headers import spec
 from .network import Network
-from .quiet import quietly
-from .report import ConfigError, Report, TooManyFaults
-from .suggestions import nearest
-from .syntax import read
-from .texts import wire_fields
+from .reading.quiet import quietly
+from .reading.syntax import read
 from .training import (
     CheckpointSettings,
     ClipSettings,
@@ -27,6 +26,7 @@ from .training import (
     Training,
     TransformSettings,
 )
+from .wiring.texts import wire_fields
 
 
 def load_training(path: str | Path, plugins: Iterable[str | Path] = ()) -> Training:

@@ -14,7 +14,7 @@ from .parameters import ParameterSet
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
-    from paddle_layers.config.nodes import Inside, Node
+    from paddle_layers.config.wiring.nodes import Inside, Node
 
 Scope = dict[str, Value]
 """Values by the names under which the layers of one network know them."""

@@ -19,7 +19,7 @@ from .schedule import Schedule
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
-    from paddle_layers.config.nodes import Node
+    from paddle_layers.config.wiring.nodes import Node
 
     from .graph import Graph
 

@@ -13,7 +13,7 @@ from .step_layers import Reorder, ReorderIds, Repeat, RepeatSequence, definition
 from .steps import Steps
 
 if TYPE_CHECKING:
-    from paddle_layers.config.nodes import Inside, Node
+    from paddle_layers.config.wiring.nodes import Inside, Node
 
     from .building import Builder, Scope
 
