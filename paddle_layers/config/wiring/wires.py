@@ -118,18 +118,10 @@ class Wires:
         definition = draft.definition
         if definition is None or (draft.bound is not None and draft.bound.broken):
             return
-        count = draft.input_count
-        fields = definition.inputs.values()
-        least = sum(field.minimum if field.repeatable else not field.optional for field in fields)
-        most = None if any(field.repeatable for field in fields) else len(fields)
-        if least <= count and (most is None or count <= most):
-            return
-        wanted = f"at least {least}" if most is None else f"{least} to {most}" if least < most else f"{least}"
-        start = draft.input_place(most if most is not None and count > most else None)
-        message = (
-            f"layer `{draft.name}`: `{definition.name}` takes {wanted} input{'s' * (wanted != '1')}, found {count}"
-        )
-        self.inference.add(draft, "E205", message, start)
+        arity, count = definition.arity, draft.input_count
+        if not arity.allows(count):
+            message = f"layer `{draft.name}`: `{definition.name}` takes {arity}, found {count}"
+            self.inference.add(draft, "E205", message, draft.input_place(arity.most if arity.exceeded(count) else None))
 
     def _output_count(self, draft: Draft, names: Sequence[str], count: int) -> None:
         if len(set(names)) < len(names):  # a name that is given twice was reported
