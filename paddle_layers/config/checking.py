@@ -47,6 +47,6 @@ def validate(path: str | Path) -> str:
 def _names_training(text: str) -> bool:
     """Whether the first fields of a text are those of a training file; faults are for the reader that follows."""
     try:
-        return is_training(quietly(lambda: read(Report(Source("", text)))))
+        return is_training(quietly(lambda: read(Report(Source("", text)), recall=bool)))  # whole layers need no look
     except TooManyFaults:
         return False

@@ -13,7 +13,7 @@ from paddle_layers.define.elsewhere import meant_elsewhere
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
-from ..reading.fields import BLOCK, BROKEN, LIST, STRING, Field, Fields, items
+from ..reading.fields import BLOCK, BROKEN, KNOWN, LIST, STRING, Field, Fields, items
 from .headers import HeaderField, MessageSpec, spec
 from .values import MISSING, bind_value, bind_values
 
@@ -96,8 +96,13 @@ class Binder:
         if not field.repeated and len(given) > 1:
             self.twice(given)
         if field.message:
-            messages = [self._nested(field, item) for one in given for item in items(one)]
-            found = [message for message in messages if message is not None]
+            found = []
+            for one in given:
+                if one[1] == KNOWN:
+                    found += one[2]
+                else:
+                    messages = [self._nested(field, item) for item in items(one)]
+                    found += [message for message in messages if message is not None]
             bound.values[field.name] = found if field.repeated else found[0] if found else None
             return
         attribute = field.attribute

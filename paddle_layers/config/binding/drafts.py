@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from paddle_layers.define import Attributes, LayerDefinition
 
+from ..diagnostics.diagnostic import Source
+from ..diagnostics.report import Report
 from ..reading.fields import items
-from .binder import Bound
+from ..reading.reader import TextReader
+from .binder import Binder, Bound
+from .headers import spec
 from .settings import ParamSettings, State, StateRule
 
 LINEAR = "linear"
@@ -46,9 +51,13 @@ class Setup:
 
 
 class Draft:
-    """A layer before wiring. `setup` is None when the layer is faulty; `bound` is None when it was read fast."""
+    """A layer before wiring. `setup` is None when the layer is faulty.
 
-    __slots__ = ("bound", "definition", "inputs", "name", "offset", "setup")
+    It has what the file says with places (`bound`), or its text, which is read when a place is asked for, or neither,
+    when it comes from a checked network.
+    """
+
+    __slots__ = ("_bound", "_text", "definition", "inputs", "name", "offset", "setup")
 
     def __init__(
         self,
@@ -58,41 +67,69 @@ class Draft:
         setup: Setup | None,
         offset: int,
         bound: Bound | None = None,
+        text: re.Match[str] | None = None,
     ) -> None:
         self.name, self.definition, self.inputs = name, definition, inputs
-        self.setup, self.offset, self.bound = setup, offset, bound
+        self.setup, self.offset, self._bound, self._text = setup, offset, bound, text
 
-    def input_place(self, item: int | None) -> int:
-        """Offset of the name of an input, or of the layer's own name."""
-        if self.bound is None or item is None or not self.bound.places.get("input"):
-            return self.offset
-        return self.bound.place("input", item)
+    @property
+    def bound(self) -> Bound | None:
+        """What the file says, with places; None when it comes from a checked network."""
+        if self._bound is None and self._text is not None:
+            self._bound = _bound(self._text)
+        return self._bound
+
+    @property
+    def broken(self) -> bool:
+        """Whether there is a syntax error in it: what seems to be missing may be there."""
+        return self._bound is not None and self._bound.broken
 
     @property
     def step(self) -> Step | None:
         """The layers of one step, where it is a recurrent group."""
         if self.setup is not None:
             return self.setup.step
-        return self.bound.values.get("step") if self.bound is not None else None
+        return self._bound.values.get("step") if self._bound is not None else None
 
     @property
     def input_count(self) -> int:
         """How many inputs the file lists, faulty ones included."""
-        if self.bound is None:
+        if self._bound is None:
             return len(self.inputs)
-        return sum(len(items(field)) for field in self.bound.places.get("input", ()))
+        return sum(len(items(field)) for field in self._bound.places.get("input", ()))
 
     def explicit_outputs(self) -> tuple[str, ...]:
         """The names of outputs that the file gives."""
-        if self.bound is not None:
-            return tuple(self.bound.values.get("output", ()))
+        if self._bound is not None:
+            return tuple(self._bound.values.get("output", ()))
         return self.setup.output_names if self.setup else ()
+
+    def place(self, name: str, item: int = 0) -> int:
+        """Offset of the value of a field, of the layer where the field is absent."""
+        return self.bound.place(name, item) if self.bound is not None else self.offset
+
+    def attribute_place(self, name: str) -> int:
+        """Offset of the value of an attribute, or of what it takes its value from."""
+        return self.bound.attribute_place(name) if self.bound is not None else self.offset
+
+    def input_place(self, item: int | None) -> int:
+        """Offset of the name of an input, or of the layer's own name."""
+        if item is None or self.bound is None or not self.bound.places.get("input"):
+            return self.offset
+        return self.bound.place("input", item)
 
     def param_place(self, name: str, field: str) -> int:
         """Offset of a field of the `param` block of a parameter, or of the layer's own name."""
         blocks = self.bound.values.get("param", ()) if self.bound is not None else ()
         block = next((block for block in blocks if block.values.get("of") == name), None)
         return block.place(field) if block is not None else self.offset
+
+
+def _bound(text: re.Match[str]) -> Bound:
+    """A layer that is known to be sound, with its places in the whole text."""
+    report = Report(Source("", text.string))
+    layer = TextReader(text.string, report).block(text.start())
+    return Binder(report).message(layer[2], spec("Layer"), layer[3], "layer")
 
 
 class Step(NamedTuple):

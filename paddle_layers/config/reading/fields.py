@@ -6,10 +6,15 @@ The value of a BLOCK is a list of fields, the value of a LIST a list of nameless
 
 from __future__ import annotations
 
+import re
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
-INT, FLOAT, WORD, STRING, BLOCK, LIST = range(2, 8)
-"""Kinds of values. A WORD has no quotes: a choice, true, false, inf."""
+INT, FLOAT, WORD, STRING, BLOCK, LIST, KNOWN = range(2, 9)
+"""Kinds of values. A WORD has no quotes: a choice, true, false, inf. KNOWN blocks in a row were recalled, not read."""
+
+Recall: TypeAlias = Callable[[re.Match[str]], Any]
+"""What is known already of a layer, by the match of its whole text; None: it has to be read."""
 
 Field: TypeAlias = tuple[str, int, Any, int, int]
 Fields: TypeAlias = list[Field]

@@ -7,12 +7,13 @@ as the oracle of the tests.
 from __future__ import annotations
 
 import re
+from typing import Any
 
 from ..diagnostics.diagnostic import Note
 from ..diagnostics.report import Report
-from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
+from .fields import BLOCK, DEEPEST, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, Recall, broken
 from .lexical import parse_number, unescape
-from .patterns import COMMA, EVENT, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE
+from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE
 
 _CLOSES = {"{": "}", "<": ">"}
 
@@ -29,8 +30,8 @@ class _Open:
 class TextReader:
     """One pass over a text. Faults go to the report; what could be read is returned."""
 
-    def __init__(self, text: str, report: Report) -> None:
-        self.text, self.report = text, report
+    def __init__(self, text: str, report: Report, recall: Recall | None = None) -> None:
+        self.text, self.report, self.recall = text, report, recall
         self.fields: Fields = []
         self.stack: list[_Open] = []
 
@@ -39,14 +40,41 @@ class TextReader:
         root = self.fields
         position = 0
         while position >= 0:
-            if self.stack and self.stack[-1].bracket == "[":
-                position = self._item(position)
-            else:
-                position = self._events(position)
+            if self.recall is not None and not self.stack:
+                position = self._known_layers(position, self.recall)
+            position = self._next(position)
         return root
 
+    def block(self, position: int) -> Field:
+        """The block that starts at a place of the text, where one does."""
+        root = self.fields
+        position = self._next(position)
+        while self.stack:
+            position = self._next(position)
+        return root[0]
+
+    def _known_layers(self, position: int, recall: Recall) -> int:
+        """Take the layers that need not be read, as one field; the place of what comes then."""
+        match_layer, text, start = LAYER.match, self.text, position
+        found: list[Any] = []
+        while match := match_layer(text, position):
+            known = recall(match)
+            if known is None:
+                break
+            found.append(known)
+            position = match.end()
+        if not found:
+            return position
+        self.fields.append(("layer", KNOWN, found, start, start))
+        return _skip(SEPARATOR, text, position)
+
+    def _next(self, position: int) -> int:
+        if self.stack and self.stack[-1].bracket == "[":
+            return self._item(position)
+        return self._events(position)
+
     def _events(self, position: int) -> int:
-        """Fields of a block, until a list starts or the text ends; the place to go on, or -1."""
+        """Fields, until a list starts or a block of the file or the text ends; the place to go on, or -1."""
         match_event, text = EVENT.match, self.text
         fields = self.fields
         while True:
@@ -65,7 +93,9 @@ class TextReader:
                 fields = self.fields
             elif kind == 12:
                 self._close(match[12], match.start(12))
-                if self.stack and self.stack[-1].bracket == "[":
+                if not self.stack:
+                    return position
+                if self.stack[-1].bracket == "[":
                     return match.end(12)  # the comma belongs to the list
                 fields = self.fields
             elif kind == 3:
@@ -275,9 +305,12 @@ class Abandoned(Exception):
     """The text cannot be read any further; what is wrong was reported."""
 
 
-def read_text(text: str, report: Report) -> Fields:
-    """The fields of a file in text format. Faults go to `report`; raises `TooManyFaults` at the thousandth."""
-    reader = TextReader(text, report)
+def read_text(text: str, report: Report, recall: Recall | None = None) -> Fields:
+    """The fields of a file in text format. Faults go to `report`; raises `TooManyFaults` at the thousandth.
+
+    `recall` is asked about each layer that is written as `fmt` writes it, before it is read.
+    """
+    reader = TextReader(text, report, recall)
     root = reader.fields
     try:
         return reader.read()

@@ -29,7 +29,7 @@ def types_inside(draft: Draft, given: Sequence[Type | None], report: Report) -> 
         return unknown
     stepped = [place for place, name in enumerate(draft.inputs) if name not in static]
     if draft.inputs and not stepped:
-        start = draft.bound.attribute_place("static") if draft.bound is not None else draft.offset
+        start = draft.attribute_place("static")
         help_ = "leave the input that has the steps out of `static`"
         report.add("E215", f"group `{draft.name}` has no steps, all its inputs are static", start, help=help_)
         return unknown

@@ -79,9 +79,8 @@ class Inference:
         return self.insides[setup, types]
 
     def _shape_error(self, draft: Draft, error: ShapeError, story: Callable[[int | None], tuple[Note, ...]]) -> None:
-        bound = draft.bound
-        if bound is not None and error.attribute is not None:
-            start = bound.attribute_place(error.attribute)
+        if error.attribute is not None:
+            start = draft.attribute_place(error.attribute)
         else:
             start = draft.input_place(error.input)
         code = CODES.get(error.code, "E209")
@@ -104,7 +103,7 @@ class Inference:
         self.report.add(
             "E401",
             f"the layer type `{definition.name}` fails in its own function: {message}",
-            draft.bound.place("type") if draft.bound else draft.offset,
+            draft.place("type"),
             help=f"this is a fault of the layer's author, not of this file; it happened at {place}",
         )
 

@@ -28,10 +28,6 @@ def check_memories(group: Draft, step: Step, nodes: Sequence[Node], inner: Names
     return ok
 
 
-def _place(memory: Draft, attribute: str) -> int:
-    return memory.bound.attribute_place(attribute) if memory.bound is not None else memory.offset
-
-
 def _check_known(memory: Draft, of: str, inner: Names) -> bool:
     if of in inner.anywhere or inner.may_be_made(of):
         return of in inner.anywhere
@@ -41,7 +37,7 @@ def _check_known(memory: Draft, of: str, inner: Names) -> bool:
     if of in inner.inputs:
         message = f"memory `{memory.name}` is of `{of}`, an input of the group"
         help_ = "put a layer `linear` behind the input, and remember that one's output"
-    inner.report.add("E216", message, _place(memory, "of"), help=help_)
+    inner.report.add("E216", message, memory.attribute_place("of"), help=help_)
     return False
 
 
@@ -68,5 +64,5 @@ def _check_type(memory: Draft, type_: Type, maker: Node, found: Type, inner: Nam
     message = f"memory `{memory.name}` is {type_}, but `{of}`, which it remembers, is {found}"
     note = inner.report.note(f"`{of}` is made here by `{maker.definition.name}`", maker.span[0])
     help_ = "a memory holds one row for each sequence" if found.level else "give both one type"
-    inner.report.add("E216", message, _place(memory, "of"), help=help_, notes=(note,))
+    inner.report.add("E216", message, memory.attribute_place("of"), help=help_, notes=(note,))
     return False

@@ -82,8 +82,8 @@ class Names:
         hint = "every layer has its own name"
         if code == "E202":
             hint = "every output has its own name"
-            if draft.bound is not None and draft.explicit_outputs():
-                start = draft.bound.place("output", item)
+            if draft.explicit_outputs():
+                start = draft.place("output", item)
             if draft.name in draft.inputs or set(draft.inputs) & set(draft.explicit_outputs()):
                 hint = "a layer cannot write over its input: give the output a name of its own; memory is shared anyway"
         what = f"layer `{other.name}` is here" if code == "E202" and other is not draft else "first used here"
@@ -193,4 +193,4 @@ def _possible(draft: Draft) -> Iterable[str]:
 
 
 def _unfinished(draft: Draft, name: str) -> bool:
-    return not name and draft.bound is not None and draft.bound.broken
+    return not name and draft.broken

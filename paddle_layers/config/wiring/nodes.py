@@ -126,8 +126,8 @@ class Node:
 
     @property
     def span(self) -> tuple[int, int]:
-        """Offsets of the layer's name in the source."""
-        return self._offset, self._offset + len(self._name)
+        """Offsets of the layer's name in the source, with its quotes."""
+        return self._offset, self._offset + len(self._name) + 2
 
     def __repr__(self) -> str:
         shapes = ", ".join(map(str, self._output_types))

@@ -78,7 +78,7 @@ class Wires:
         made, inside = None, None
         if draft.step is not None:
             made, inside = self._group(draft, draft.step, given)
-        elif len(known) == len(given) and draft.setup is not None and (draft.bound is None or not draft.bound.broken):
+        elif len(known) == len(given) and draft.setup is not None and not draft.broken:
             made = self.inference.run(draft, known, lambda item: story(draft, item, makers, self.report))
         else:
             self._count(draft)
@@ -116,7 +116,7 @@ class Wires:
     def _count(self, draft: Draft) -> None:
         """The number of inputs is checked even where a type is missing."""
         definition = draft.definition
-        if definition is None or (draft.bound is not None and draft.bound.broken):
+        if definition is None or draft.broken:
             return
         arity, count = definition.arity, draft.input_count
         if not arity.allows(count):
@@ -126,20 +126,18 @@ class Wires:
     def _output_count(self, draft: Draft, names: Sequence[str], count: int) -> None:
         if len(set(names)) < len(names):  # a name that is given twice was reported
             return
-        start = draft.bound.place("output") if draft.bound else draft.offset
         message = f"layer `{draft.name}` makes {count} output{'s' * (count != 1)}, but `output` names {len(names)}"
-        self.inference.add(draft, "E210", message, start)
+        self.inference.add(draft, "E210", message, draft.place("output"))
 
     def _weights(self, draft: Draft, outputs: Sequence[str]) -> bool:
-        setup, bound = draft.setup, draft.bound
+        setup = draft.setup
         assert setup is not None, "only a sound layer gets here"
         for name, values, count, of in (
             ("loss_weight", setup.loss_weight, len(outputs), "outputs"),
             ("propagate_down", setup.propagate_down, len(draft.inputs), "inputs"),
         ):
             if values and len(values) != count:
-                start = bound.place(name) if bound else draft.offset
                 message = f"layer `{draft.name}` has {count} {of}, but {len(values)} values of `{name}`"
-                self.inference.add(draft, "E213", message, start)
+                self.inference.add(draft, "E213", message, draft.place(name))
                 return False
         return True

@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from paddle_layers.define import Type
-
-from ..binding.drafts import Draft, Setup
+from ..binding.drafts import Draft
 from ..binding.settings import State
 from ..diagnostics.diagnostic import Source
 from ..diagnostics.report import ConfigError, Report
 from .graph import order
-from .inference import Types, output_names
-from .insides import inner_names, inside_of, unknown_parameter
-from .nodes import Inside, Node
+from .nodes import Node
+from .plain import wire_plain
 from .states import states_of
 from .wires import Wires
 
@@ -32,64 +29,17 @@ class Wired(NamedTuple):
     """Those that are there in a state, for the states that were looked at."""
 
 
-def wire_simple(drafts: Sequence[Draft]) -> list[Node] | None:
-    """Nodes of a network that is in order, without rules and without faults; None for all others."""
-    types: dict[str, Type] = {}
-    nodes: list[Node] = []
-    add = nodes.append
-    names: set[str] = set()
-    inner: set[str] = set()
-    known: dict[Setup, dict[Types, tuple[Types, Inside | None]]] = {}
-    for draft in drafts:
-        setup = draft.setup
-        if setup is None:
-            return None
-        memo = known.get(setup)
-        if memo is None:
-            if not setup.plain:
-                return None
-            memo = known[setup] = {}
-        name, inputs = draft.name, draft.inputs
-        try:
-            given = tuple([types[other] for other in inputs])
-        except KeyError:
-            return None
-        found = memo.get(given)
-        if found is None:
-            try:
-                made = tuple(setup.definition.infer(given, setup.attributes))
-                found = memo[given] = made, inside_of(setup, given)
-            except Exception:  # whatever it is, the thorough way finds its place
-                return None
-            if unknown_parameter(setup, found[1]):
-                return None
-        made, inside = found
-        names.add(name)
-        outputs: tuple[str, ...]
-        if len(made) == 1 and not setup.output_names:
-            outputs = (name,)
-            if name in types:
-                return None
-            types[name] = made[0]
-        else:
-            outputs = output_names(draft, len(made))
-            taken = len(set(outputs)) < len(outputs) or any(output in types for output in outputs)
-            if taken or len(outputs) != len(made):
-                return None
-            types.update(zip(outputs, made, strict=True))
-        add(Node(name, inputs, outputs, setup, given, made, draft.offset, inside))
-        if inside is not None:
-            inner.update(inner_names(nodes[-1]))
-    distinct = len(names) == len(nodes) and not inner & names and not inner & types.keys()
-    return nodes if distinct and nodes else None
-
-
 def wire(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
     """The layers, checked in every state; faults go to the report and leave the network unusable."""
     if not drafts:
         if not report.diagnostics:
             report.add("E214", "this network has no layers", 0, help='add `layer { name: "..." type: "..." }`')
         return Wired(name, (), report.source)
+    nodes = wire_plain(drafts) if not report.diagnostics else None
+    return Wired(name, nodes, report.source) if nodes is not None else _wire_states(drafts, report, name)
+
+
+def _wire_states(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
     states = states_of(drafts)
     wires = Wires(drafts, report)
     nodes: dict[int, Node] = {}
