@@ -45,21 +45,21 @@ def _flat(outputs: Sequence[Any]) -> list[Value]:
 
 def _calls(values: Iterable[Value]) -> list[Call]:
     """All calls that the values rest on, inputs before their users."""
-    done: dict[int, Call] = {}
+    done: dict[Call, None] = {}
     stack: list[tuple[Call, bool]] = [(value.call, False) for value in reversed(list(values))]
     while stack:
         call, entered = stack.pop()
-        if id(call) in done:
+        if call in done:
             continue
         if entered:
-            done[id(call)] = call
+            done[call] = None
         else:
             stack.append((call, True))
             stack += [(value.call, False) for value in reversed(call.inputs)]
-    return list(done.values())
+    return list(done)
 
 
-def _names(calls: Sequence[Call], known: Collection[str] = ()) -> dict[int, str]:
+def _names(calls: Sequence[Call], known: Collection[str] = ()) -> dict[Call, str]:
     """Names of the layers: as given, else the type and a number; none is among the `known` ones."""
     taken = {*known, *(call.headers["name"] for call in calls if "name" in call.headers)}
     counts: dict[str, int] = {}
@@ -70,13 +70,13 @@ def _names(calls: Sequence[Call], known: Collection[str] = ()) -> dict[int, str]
             kind = call.definition.name
             counts[kind] = counts.get(kind, 0) + 1
             name = f"{kind}_{counts[kind]}"
-        names[id(call)] = name
+        names[call] = name
     return names
 
 
-def _fields(call: Call, names: dict[int, str]) -> dict[str, Any]:
+def _fields(call: Call, names: dict[Call, str]) -> dict[str, Any]:
     definition = call.definition
-    fields: dict[str, Any] = {"name": names[id(call)], "type": definition.name}
+    fields: dict[str, Any] = {"name": names[call], "type": definition.name}
     fields["input"] = [_output_name(value, names) for value in call.inputs]
     fields |= {key: value for key, value in call.headers.items() if key != "name"}
     settings = attributes_fields(definition, call.attributes)
@@ -88,7 +88,7 @@ def _fields(call: Call, names: dict[int, str]) -> dict[str, Any]:
     return {key: value for key, value in fields.items() if value != []}
 
 
-def _step(call: Call, step: StepCalls, names: dict[int, str]) -> dict[str, Any]:
+def _step(call: Call, step: StepCalls, names: dict[Call, str]) -> dict[str, Any]:
     inside = _names_inside(call, step, names)
     return {
         "layer": [_fields(inner, inside) for inner in step.calls],
@@ -96,12 +96,12 @@ def _step(call: Call, step: StepCalls, names: dict[int, str]) -> dict[str, Any]:
     }
 
 
-def _names_inside(call: Call, step: StepCalls, names: dict[int, str]) -> dict[int, str]:
+def _names_inside(call: Call, step: StepCalls, names: dict[Call, str]) -> dict[Call, str]:
     """Names that are known in a step: those of the group's inputs, and of its own layers."""
     return names | _names(step.calls, [_output_name(value, names) for value in call.inputs])
 
 
-def _output_name(value: Value, names: dict[int, str]) -> str:
+def _output_name(value: Value, names: dict[Call, str]) -> str:
     call = value.call
     given = call.headers.get("output")
     if given is not None:
@@ -109,6 +109,6 @@ def _output_name(value: Value, names: dict[int, str]) -> str:
     if call.step is not None:
         inside = _names_inside(call, call.step, names)
         own = [_output_name(inner, inside) for inner in call.step.outputs]
-        return group_output_names(names[id(call)], own)[value.index]
+        return group_output_names(names[call], own)[value.index]
     count = len(call.definition.infer([v.type for v in call.inputs], call.attributes))
-    return call.definition.names_in_network(names[id(call)], count)[value.index]
+    return call.definition.names_in_network(names[call], count)[value.index]

@@ -49,7 +49,7 @@ class Inference:
         self.memo: dict[object, Types] = {}
         self.insides: dict[tuple[Setup, Types], Inside | None] = {}
         self.crashed: set[str] = set()
-        self.failed: set[int] = set()
+        self.failed: set[Draft] = set()
 
     def run(self, draft: Draft, types: Types, story: Callable[[int | None], tuple[Note, ...]]) -> Types | None:
         """Types of the outputs, or None after a report."""
@@ -89,8 +89,8 @@ class Inference:
 
     def add(self, draft: Draft, code: str, message: str, start: int, notes: tuple[Note, ...] = ()) -> None:
         """Report a fault of a layer's wiring, once for all states."""
-        if id(draft) not in self.failed:
-            self.failed.add(id(draft))
+        if draft not in self.failed:
+            self.failed.add(draft)
             self.report.add(code, message, start, notes=notes)
 
     def _crash(self, draft: Draft, message: str, origin: str = "") -> None:

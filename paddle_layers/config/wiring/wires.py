@@ -34,7 +34,7 @@ class Wires:
         self.drafts, self.report, self.around = drafts, report, around
         self.names: Names = Names(drafts, report, around.names if around is not None else None, group)
         self.inference: Inference = around.inference if around is not None else Inference(report)
-        self.steps: dict[int, Wires] = {}
+        self.steps: dict[Draft, Wires] = {}
         self.results: dict[State, dict[int, Node]] = {}
         self.orders: dict[State, list[int]] = {}
         self.all_needs: dict[int, set[int]] = {}
@@ -100,7 +100,7 @@ class Wires:
         return Node(draft.name, draft.inputs, names, draft.setup, known, made, draft.offset, inside)
 
     def _group(self, draft: Draft, step: Step, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:
-        inner = self.steps.setdefault(id(draft), Wires(step.drafts, self.report, self, draft))
+        inner = self.steps.setdefault(draft, Wires(step.drafts, self.report, self, draft))
         types = types_inside(draft, given, self.report)
         inner.run(ANY, {name: Maker(draft, INPUT, type_) for name, type_ in zip(draft.inputs, types, strict=True)})
         nodes = tuple(inner.in_order(ANY))
