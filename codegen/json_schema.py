@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from paddle_layers.config.headers import HeaderField, MessageSpec, spec
-from paddle_layers.config.steps import GROUP
+from paddle_layers.config.binding.headers import HeaderField, MessageSpec, spec
+from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.define import Definition, LayerDefinition, registries
 from paddle_layers.define.attributes import Attribute
 from paddle_layers.define.common import activation_problem
@@ -118,7 +118,7 @@ def _case(definition: Definition, message: str) -> Schema:
     if message == "Layer":
         assert isinstance(definition, LayerDefinition)
         then["properties"] |= _layer_fields(definition)
-        then["required"] = [*([definition.name] if required else []), *(["input"] if _least(definition) else [])]
+        then["required"] = [*([definition.name] if required else []), *(["input"] if definition.arity.least else [])]
         then["required"] += ["step"] if definition.name == GROUP else []
     else:  # settings may stand in the message itself, without a block
         then["properties"] |= _attributes(definition)
@@ -133,16 +133,11 @@ def _layer_fields(layer: LayerDefinition) -> Schema:
     if not layer.inputs:
         fields["input"] = {"maxItems": 0, "type": "array"}
     else:
-        unlimited = any(field.repeatable for field in layer.inputs.values())
-        fields["input"] = _one_or_several({"type": "string"}, _least(layer), None if unlimited else len(layer.inputs))
+        fields["input"] = _one_or_several({"type": "string"}, *layer.arity)
     if layer.params:
         names = {"properties": {"of": {"enum": list(layer.params)}}}
         fields["param"] = {"anyOf": [{"type": "array", "items": names}, {"type": "object"} | names]}
     return fields
-
-
-def _least(layer: LayerDefinition) -> int:
-    return sum(field.minimum if field.repeatable else not field.optional for field in layer.inputs.values())
 
 
 def _block(definition: Definition) -> Schema:

@@ -11,7 +11,7 @@ from typing import Any
 import jinja2
 
 from paddle_layers.config import ConfigError, load_training, loads, render_text
-from paddle_layers.config.explanations import EXPLANATIONS, Explanation
+from paddle_layers.config.diagnostics.explanations import EXPLANATIONS, Explanation
 from paddle_layers.define import Definition, LayerDefinition
 from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.define.layer_def import component_def

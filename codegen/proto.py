@@ -9,7 +9,7 @@ from pathlib import Path
 
 from google.protobuf import descriptor_pb2
 
-from paddle_layers.config.descriptors import PACKAGE, TYPED, config_files, message_name
+from paddle_layers.config.writing.descriptors import PACKAGE, TYPED, config_files, message_name
 from paddle_layers.define import Definition, registries
 from paddle_layers.schema.comments import COMMENTS
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from paddle_layers.config.explanations import EXPLANATIONS
+from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
 from paddle_layers.define import Definition, LayerDefinition, registries
 
 from .axes import axes_picture

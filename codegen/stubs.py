@@ -10,8 +10,8 @@ from textwrap import indent
 from typing import Any
 
 import paddle_layers as pl
-from paddle_layers.config.builder import HEADERS
-from paddle_layers.config.steps import GROUP
+from paddle_layers.config.binding.steps import GROUP
+from paddle_layers.config.building.builder import HEADERS
 from paddle_layers.define import LayerDefinition, registries
 from paddle_layers.define.attributes import Attribute
 
@@ -35,7 +35,7 @@ HEAD = '''"""A helper for every registered layer. Made by `paddle-layers stubs`:
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from paddle_layers.config.builder import Value as Value
+from paddle_layers.config.building.calls import Value as Value
 
 Block: TypeAlias = Mapping[str, Any]
 R = TypeVar("R")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paddle_layers.config.steps import GROUP
+from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.define.layer_def import read_value
 from paddle_layers.schema import layer_def_pb2 as pb

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.config.builder import Value
-from paddle_layers.config.helpers import helper, helper_names
+from paddle_layers.config.building.calls import Value
+from paddle_layers.config.building.helpers import helper, helper_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable

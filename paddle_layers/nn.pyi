@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from paddle_layers.config.builder import Value as Value
+from paddle_layers.config.building.calls import Value as Value
 
 Block: TypeAlias = Mapping[str, Any]
 R = TypeVar("R")

@@ -16,11 +16,12 @@ from hypothesis import strategies as st
 import paddle_layers as pl
 from paddle_layers.cli import commands
 from paddle_layers.config import ConfigError, loads
-from paddle_layers.config.binary import message_of_binary, message_of_fields, text_of_binary
 from paddle_layers.config.conversion import FORMATS, converted, read_message, written
-from paddle_layers.config.descriptors import message_class
-from paddle_layers.config.diagnostics import Report, Source
-from paddle_layers.config.files import read
+from paddle_layers.config.diagnostics.diagnostic import Source
+from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.reading.syntax import read
+from paddle_layers.config.writing.binary import message_of_binary, message_of_fields, text_of_binary
+from paddle_layers.config.writing.descriptors import message_class
 from paddle_layers.define.attributes import Attribute
 from paddle_layers.testing.cases import cases
 from tests.test_mutations import DECODER, EXAMPLES, RESIDUAL, SEQUENCE

@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 import paddle_layers as pl
 from paddle_layers.config import ConfigError, format_text, loads
-from paddle_layers.config.descriptors import message_class
-from paddle_layers.config.diagnostics import Report, Source
-from paddle_layers.config.fields import BLOCK, LIST
-from paddle_layers.config.reader import read_text
+from paddle_layers.config.diagnostics.diagnostic import Source
+from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.reading.fields import BLOCK, LIST
+from paddle_layers.config.reading.reader import read_text
+from paddle_layers.config.writing.descriptors import message_class
 from paddle_layers.testing.cases import cases
 
 NETWORK = message_class("Network")

@@ -9,7 +9,7 @@ from editor_helpers import DATA, DATA_JSON, labels, offered, taken
 
 import paddle_layers as pl
 from paddle_layers.config import examine
-from paddle_layers.config.headers import spec
+from paddle_layers.config.binding.headers import spec
 from paddle_layers.define import Attribute, Definition, registries
 
 LAYERS = [pl.registry[name] for name in pl.registry]

@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from paddle_layers.config.diagnostics import Report, Source
-from paddle_layers.config.fields import BLOCK, LIST, STRING, Fields, items
-from paddle_layers.config.files import read
+from paddle_layers.config.diagnostics.diagnostic import Source
+from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.reading.fields import BLOCK, LIST, STRING, Fields, items
+from paddle_layers.config.reading.syntax import read
 from paddle_layers.editor.completion import completions
 from paddle_layers.editor.definition import definitions, symbols
 from paddle_layers.editor.document import Document

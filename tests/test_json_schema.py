@@ -16,9 +16,10 @@ from paddle_layers.codegen.json_schema import ROOTS, json_schema
 
 import paddle_layers as pl
 from paddle_layers.config import ConfigError, load_training, loads
-from paddle_layers.config.diagnostics import Report, Source
-from paddle_layers.config.fields import BLOCK, LIST, WORD, Fields
-from paddle_layers.config.files import read
+from paddle_layers.config.diagnostics.diagnostic import Source
+from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.reading.fields import BLOCK, LIST, WORD, Fields
+from paddle_layers.config.reading.syntax import read
 from paddle_layers.define import registries
 from tests.test_mutations import EXAMPLES, sources
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from paddle_layers.config import ConfigError, validate
-from paddle_layers.config.rendering import render_text
+from paddle_layers.config.diagnostics.rendering import render_text
 
 FOLDER = Path(__file__).parent / "golden" / "mistakes"
 FILES = sorted(FOLDER.glob("*.textproto"))

@@ -18,8 +18,8 @@ from paddle_layers.codegen.pages import code_page, page, terminal_page
 from paddle_layers.codegen.reference import FOLDERS, write_reference
 
 import paddle_layers as pl
-from paddle_layers.config.explanations import EXPLANATIONS
-from paddle_layers.config.headers import spec
+from paddle_layers.config.binding.headers import spec
+from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
 from paddle_layers.define import registries
 
 LAYERS = list(pl.registry)

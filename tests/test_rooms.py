@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -22,6 +24,11 @@ ORDER = (
 SAME_FLOOR = ({"kernels", "layers"},)
 """Rooms that stand side by side: neither imports the other."""
 
+INSIDE = {
+    "config": ("diagnostics", "reading", "binding", "wiring", "writing", "building"),
+}
+"""Rooms without a ring of imports: their folders (or files) from the bottom to the top; what is not named is above."""
+
 HEAVY = {"numba", "scipy", "llvmlite", "jinja2", "onnx"}
 LIGHT_ROOMS = ("schema", "define", "layers", "config")
 
@@ -34,11 +41,10 @@ def room_of(module: str) -> str:
 
 
 def imports(path: Path) -> Iterator[tuple[str, int]]:
-    """Absolute names of the modules that a file imports, at any depth, with the line."""
-    inside = path.relative_to(ROOT).with_suffix("").parts
-    package = list(inside[:-1])
-    if package[0] == "codegen":
-        package[:1] = ["paddle_layers", "codegen"]
+    """Absolute names of the modules that a file imports, with the line; in functions and under `TYPE_CHECKING` too."""
+    package = module_name(path).split(".")
+    if path.name != "__init__.py":
+        package.pop()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from ((alias.name, node.lineno) for alias in node.names)
@@ -48,7 +54,28 @@ def imports(path: Path) -> Iterator[tuple[str, int]]:
             if module == "paddle_layers":
                 yield from ((f"paddle_layers.{home(alias.name)}".rstrip("."), node.lineno) for alias in node.names)
             else:
-                yield module, node.lineno
+                inner = (f"{module}.{alias.name}" for alias in node.names)
+                yield from ((name if name in modules() else module, node.lineno) for name in inner)
+
+
+def module_name(path: Path) -> str:
+    parts = list(path.relative_to(ROOT).with_suffix("").parts)
+    if parts[0] == "codegen":
+        parts.insert(0, "paddle_layers")
+    return ".".join(parts).removesuffix(".__init__")
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """All files by the name that imports give them."""
+    return {module_name(path): path for room in ORDER for path in sources(room)}
+
+
+def arrows(room: str) -> dict[str, set[str]]:
+    """The files of a room, each with those of the room that it imports; named without the room's own name."""
+    own = {module: path for module, path in modules().items() if room_of(module) == room}
+    short = {module: module.removeprefix(f"paddle_layers.{room}.") for module in own}
+    return {short[file]: {short[m] for m, _ in imports(own[file]) if m in own and m != file} for file in own}
 
 
 def home(name: str) -> str:
@@ -83,6 +110,25 @@ def test_imports_point_downwards(room: str) -> None:
         for module, line in imports(path)
         if module.split(".")[0] == "paddle_layers" and not allowed(room, room_of(module))
     ]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.parametrize("room", INSIDE)
+def test_no_room_has_a_ring_of_imports(room: str) -> None:
+    try:
+        TopologicalSorter(arrows(room)).prepare()
+    except CycleError as error:
+        pytest.fail(f"{room}: " + " is imported by ".join(error.args[1]))
+
+
+@pytest.mark.parametrize("room", INSIDE)
+def test_imports_point_downwards_inside_a_room(room: str) -> None:
+    def floor(file: str) -> int:
+        first = file.split(".", maxsplit=1)[0]
+        return INSIDE[room].index(first) if first in INSIDE[room] else len(INSIDE[room])
+
+    pairs = [(file, target) for file, targets in arrows(room).items() for target in targets]
+    wrong = [f"{room}: {file} imports {target}" for file, target in pairs if floor(target) > floor(file)]
     assert not wrong, "\n".join(wrong)
 
 

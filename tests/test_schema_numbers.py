@@ -11,7 +11,7 @@ import pytest
 from paddle_layers.codegen.proto import proto_text
 
 from paddle_layers.cli import commands
-from paddle_layers.config.descriptors import TYPED, config_files
+from paddle_layers.config.writing.descriptors import TYPED, config_files
 from paddle_layers.define import Definition, registries
 from paddle_layers.define import numbers as room
 from paddle_layers.define.attributes import Choice, Int

@@ -15,7 +15,7 @@ from paddle_layers.codegen.proto import proto_text, write_protos
 import paddle_layers as pl
 from paddle_layers.cli import commands
 from paddle_layers.config.conversion import read_message
-from paddle_layers.config.descriptors import TYPED, config_files, message_name
+from paddle_layers.config.writing.descriptors import TYPED, config_files, message_name
 from paddle_layers.define import registries
 from tests.test_mutations import EXAMPLES
 

@@ -15,7 +15,7 @@ from paddle_layers.codegen.stubs import stub_text, write_stubs
 
 import paddle_layers as pl
 from paddle_layers import nn
-from paddle_layers.config.builder import HEADERS
+from paddle_layers.config.building.builder import HEADERS
 
 PACKAGE = Path(pl.__file__).parent
 OURS = [layer for layer in pl.registry.values() if layer.package == "paddle_layers"]

@@ -9,7 +9,7 @@ import click
 @click.argument("code", required=False)
 def command(code: str | None) -> None:
     """Explain the CODE of a diagnostic, with a wrong and a right example; without CODE list all codes."""
-    from paddle_layers.config.explanations import EXPLANATIONS
+    from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
     from paddle_layers.define.errors import suggestion
 
     if code is None:

@@ -8,7 +8,7 @@ from .drawing import Box, draw
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
-    from paddle_layers.config.network import Node
+    from paddle_layers.config.wiring.nodes import Node
     from paddle_layers.runtime.plan.footprint import Footprint
 
 

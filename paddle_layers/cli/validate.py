@@ -18,7 +18,7 @@ import click
 def command(files: tuple[str, ...], style: str) -> None:
     """Check network and training FILES, in text format or JSON, without running anything."""
     from paddle_layers.config import ConfigError, validate
-    from paddle_layers.config.rendering import render_github, render_json, render_text
+    from paddle_layers.config.diagnostics.rendering import render_github, render_json, render_text
 
     found, fine = [], []
     for file in files:

@@ -1,15 +1,16 @@
 """Text and JSON to a checked network: reader with spans, binder, wiring, inference, diagnostics, formatter."""
 
+from .binding.settings import Component, ParamSettings, State, StateRule
 from .checking import examine, load_either, network_of, validate
-from .diagnostics import ConfigError, Diagnostic, Fix, Note, Source
-from .files import Examined, load, loads
-from .formatter import format_text
-from .network import Network, Node
-from .rendering import render_github, render_json, render_text
-from .settings import Component, ParamSettings, State, StateRule
+from .diagnostics.diagnostic import Diagnostic, Fix, Note, Source
+from .diagnostics.rendering import render_github, render_json, render_text
+from .diagnostics.report import ConfigError
+from .files import Examined, dumps, load, loads
+from .network import Network
 from .training import Training
 from .trainingfiles import load_training
-from .writing import dumps
+from .wiring.nodes import Node
+from .writing.formatter import format_text
 
 __all__ = [
     "Component",

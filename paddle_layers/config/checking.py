@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .diagnostics import Report, Source, TooManyFaults
-from .files import Examined, examine_network, loads, quietly, read, read_file
+from .binding.headers import is_training
+from .diagnostics.diagnostic import Source
+from .diagnostics.report import Report, TooManyFaults
+from .files import Examined, examine_network, loads, read_file
 from .network import Network
+from .reading.quiet import quietly
+from .reading.syntax import read
 from .training import Training
-from .trainingfiles import is_training, load_training, read_training
+from .trainingfiles import load_training, read_training
 
 
 def load_either(path: str | Path) -> Network | Training:
@@ -43,6 +47,6 @@ def validate(path: str | Path) -> str:
 def _names_training(text: str) -> bool:
     """Whether the first fields of a text are those of a training file; faults are for the reader that follows."""
     try:
-        return is_training(quietly(lambda: read(Report(Source("", text)))))
+        return is_training(quietly(lambda: read(Report(Source("", text)), recall=bool)))  # whole layers need no look
     except TooManyFaults:
         return False

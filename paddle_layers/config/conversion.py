@@ -10,10 +10,12 @@ from typing import Any
 
 from google.protobuf.message import Message
 
-from .binary import message_of_fields, plain, read_binary, text_of_message
 from .checking import validate
-from .diagnostics import Report, Source
-from .files import BINARY, read, read_file
+from .diagnostics.diagnostic import Source
+from .diagnostics.report import Report
+from .files import BINARY, read_file
+from .reading.syntax import read
+from .writing.binary import message_of_fields, plain, read_binary, text_of_message
 
 FORMATS = {
     ".textproto": "text",

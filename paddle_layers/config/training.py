@@ -7,7 +7,8 @@ from pathlib import Path
 
 from paddle_layers.define import Attributes, Definition
 
-from .diagnostics import ConfigError, Diagnostic, Source
+from .diagnostics.diagnostic import Diagnostic, Source
+from .diagnostics.report import ConfigError
 from .network import Network
 
 

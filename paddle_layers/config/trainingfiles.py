@@ -6,13 +6,15 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from .binder import Binder, Bound
-from .diagnostics import ConfigError, Report, Source, TooManyFaults
-from .fields import Fields
-from .files import Examined, bind_network, examine_network, load_plugins, quietly, read, read_file
-from .headers import spec
+from .binding.binder import Binder, Bound
+from .binding.headers import spec
+from .diagnostics.diagnostic import Source
+from .diagnostics.report import ConfigError, Report, TooManyFaults
+from .diagnostics.suggestions import nearest
+from .files import Examined, examine_network, load_plugins, read_file
 from .network import Network
-from .suggestions import nearest
+from .reading.quiet import quietly
+from .reading.syntax import read
 from .training import (
     CheckpointSettings,
     ClipSettings,
@@ -24,6 +26,7 @@ from .training import (
     Training,
     TransformSettings,
 )
+from .wiring.texts import wire_fields
 
 
 def load_training(path: str | Path, plugins: Iterable[str | Path] = ()) -> Training:
@@ -41,13 +44,6 @@ def read_training(text: str, path: str | Path) -> tuple[Training | None, Examine
     reader = _Reader(report, Path(path).parent)
     training = quietly(reader.run)
     return training, Examined(reader.sound, [*reader.elsewhere, *report.sorted()])
-
-
-def is_training(fields: Fields) -> bool:
-    """Whether the fields of a file are those of a training file."""
-    names = {field[0] for field in fields}
-    known = set(spec("Training").fields) - set(spec("Network").fields)
-    return bool(names & known) and "layer" not in names
 
 
 class _Reader:
@@ -110,7 +106,7 @@ class _Reader:
             return None
         if block:
             before = len(self.report.diagnostics)
-            self.sound = bind_network([], self.report, bound.values["net"])
+            self.sound = Network.checked(*wire_fields([], self.report, bound.values["net"]))
             return None if len(self.report.diagnostics) > before or bound.values["net"].broken else self.sound
         self.network_path = self.base / str(path)
         if not self.network_path.is_file():

@@ -92,16 +92,10 @@ def _assign(layer: LayerDefinition, types: Sequence[Type]) -> dict[str, tuple[in
     if layer.fixed_positions is not None and len(types) == len(layer.fixed_positions):
         return layer.fixed_positions
     fields = list(layer.inputs.values())
-    least = sum(field.minimum if field.repeatable else not field.optional for field in fields)
-    most = math.inf if any(field.repeatable for field in fields) else len(fields)
-    if not least <= len(types) <= most:
-        wanted = f"at least {least}" if most == math.inf else f"{least} to {most}" if least < most else f"{least}"
+    if not layer.arity.allows(len(types)):
         names = ", ".join(f"`{f.name}`" + (" (optional)" if f.optional else "") for f in fields)
-        raise CountError(
-            f"`{layer.name}` takes {wanted} input{'s' * (wanted != '1')}{f' ({names})' if names else ''}, "
-            f"found {len(types)}",
-            input=int(most) if len(types) > most else None,
-        )
+        message = f"`{layer.name}` takes {layer.arity}{f' ({names})' if names else ''}, found {len(types)}"
+        raise CountError(message, input=layer.arity.most if layer.arity.exceeded(len(types)) else None)
     spare = len(types) - sum(not field.optional and not field.repeatable for field in fields)
     places: dict[str, tuple[int, ...]] = {}
     at = 0

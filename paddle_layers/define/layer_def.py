@@ -259,7 +259,7 @@ def _setting(field: Any, doc: str) -> pb.AttributeDef:
 
 
 def _facts(definition: LayerDefinition) -> pb.FactsDef:
-    facts, inputs, outputs = definition.facts, definition.inputs.values(), definition.outputs.values()
+    facts, outputs = definition.facts, definition.outputs.values()
     message = pb.FactsDef()
     for name in (field.name for field in pb.FactsDef.DESCRIPTOR.fields):
         if isinstance(value := getattr(facts, name, None), bool):
@@ -267,10 +267,10 @@ def _facts(definition: LayerDefinition) -> pb.FactsDef:
     message.back_reads_x.extend(name for name in facts.back_reads if name in definition.inputs)
     message.back_reads_y.extend(name for name in facts.back_reads if name in definition.outputs)
     message.devices.extend(["cpu", "cuda"])
-    message.min_inputs = sum(f.minimum if f.repeatable else not f.optional for f in inputs)
+    message.min_inputs = definition.arity.least
     message.min_outputs = len(outputs)
-    if not any(field.repeatable for field in inputs):
-        message.max_inputs = len(inputs)
+    if definition.arity.most is not None:
+        message.max_inputs = definition.arity.most
     if not any(field.repeatable for field in outputs):
         message.max_outputs = len(outputs)
     return message

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from .arity import Arity, arity_of
 from .attributes import Attribute, Attributes, Bool
 from .common import COMMON
 from .definitions import LOADING, Definition
@@ -184,6 +185,11 @@ class LayerDefinition(Definition):
             return None
         least = len(x.axes) - 1 - (len(rest) if not x.axes[0].rest else 0)
         return x.seq, least, MANY_AXES if rest else least
+
+    @cached_property
+    def arity(self) -> Arity:
+        """How many inputs it takes."""
+        return arity_of(self.inputs.values())
 
     @cached_property
     def fixed_positions(self) -> dict[str, tuple[int, ...]] | None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from paddle_layers.config.headers import HeaderField
-from paddle_layers.config.steps import GROUP
+from paddle_layers.config.binding.headers import HeaderField
+from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.define import Attribute, Definition, LayerDefinition
 
 from .cursor import Place, place

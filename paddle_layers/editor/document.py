@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from paddle_layers.config import Diagnostic, Examined, Network, Node, Source, examine
-from paddle_layers.config.steps import GROUP
+from paddle_layers.config.binding.steps import GROUP
 from paddle_layers.define import LayerDefinition, Type, registries
 
 from .scanner import Block, Token, Tree

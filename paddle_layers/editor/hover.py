@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from paddle_layers.codegen.markdown import Markdown, block, code, escape
 from paddle_layers.config import Node
-from paddle_layers.config.headers import HeaderField
+from paddle_layers.config.binding.headers import HeaderField
 from paddle_layers.define import Definition, LayerDefinition, Type, registries
 
 from .document import Document, Layer

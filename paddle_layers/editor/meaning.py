@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from paddle_layers.config.headers import HeaderField, MessageSpec, spec
+from paddle_layers.config.binding.headers import HeaderField, MessageSpec, spec
 from paddle_layers.define import Definition, registries
 
 from .scanner import Block, Tree

@@ -10,7 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from paddle_layers.config.files import is_json
+from paddle_layers.config.reading.syntax import is_json
 
 NAME, VALUE, NOTHING = "name", "value", "nothing"
 """What may stand at a place: a field's name, a field's value, neither."""

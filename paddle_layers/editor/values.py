@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from paddle_layers.config.steps import GROUP, MEMORY
+from paddle_layers.config.binding.steps import GROUP, MEMORY
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries
 from paddle_layers.define.common import activation_problem
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from paddle_layers.config.writing import Word, fields_text
+from paddle_layers.config.writing.text import Word, fields_text
 from paddle_layers.define import LayerDefinition, Type
 
 LAYER = "it"

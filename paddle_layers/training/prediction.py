@@ -20,7 +20,7 @@ from .problems import TrainingError
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
-    from paddle_layers.config.network import Node
+    from paddle_layers.config.wiring.nodes import Node
 
 SUFFIXES = {".csv": "csv", ".npz": "npz"}
 PROBABILITIES = {"softmax_with_loss": "softmax", "sigmoid_cross_entropy": "sigmoid"}

@@ -14,8 +14,8 @@ from .problems import TrainingError
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
-    from paddle_layers.config.network import Node
     from paddle_layers.config.training import SourceSettings, Training
+    from paddle_layers.config.wiring.nodes import Node
     from paddle_layers.define import LayerDefinition, Type
     from paddle_layers.define.elementwise import Elementwise
     from paddle_layers.runtime import Net

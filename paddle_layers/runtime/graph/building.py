@@ -14,7 +14,8 @@ from .groups import NamedValues, add_group
 from .value import Value
 
 if TYPE_CHECKING:
-    from paddle_layers.config.network import Inside, Network, Node
+    from paddle_layers.config.network import Network
+    from paddle_layers.config.wiring.nodes import Inside, Node
 
 
 def build_graph(network: Network, parameters: ParameterSet, feed_types: Mapping[str, Type]) -> Graph:

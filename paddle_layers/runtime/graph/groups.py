@@ -13,7 +13,7 @@ from .steps import Steps
 from .value import Value
 
 if TYPE_CHECKING:
-    from paddle_layers.config.network import Inside, Node
+    from paddle_layers.config.wiring.nodes import Inside, Node
 
 NamedValues = dict[str, Value]
 """Values by the names under which the layers of one network know them."""

@@ -17,7 +17,8 @@ from paddle_layers.runtime.passes.shared_memory import place
 from paddle_layers.runtime.schedule.schedule import Schedule
 
 if TYPE_CHECKING:
-    from paddle_layers.config.network import Network, Node
+    from paddle_layers.config.network import Network
+    from paddle_layers.config.wiring.nodes import Node
     from paddle_layers.runtime.graph.graph import Graph
 
 

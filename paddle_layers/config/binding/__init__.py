@@ -1,0 +1,1 @@
+"""Fields to layers, each by itself: attributes, settings, the layers of a step."""

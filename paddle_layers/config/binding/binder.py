@@ -1,0 +1,321 @@
+"""Binds fields to descriptions: attribute blocks to the attributes of a definition, headers to the schema.
+
+Everything a config says, in whatever syntax, goes through here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle_layers.define import Attributes, Definition, broken_plugin, registries
+from paddle_layers.define.elsewhere import meant_elsewhere
+
+from ..diagnostics.diagnostic import Fix
+from ..diagnostics.report import Report
+from ..diagnostics.suggestions import nearest
+from ..reading.fields import BLOCK, BROKEN, KNOWN, LIST, STRING, Field, Fields, items
+from .headers import HeaderField, MessageSpec, spec
+from .values import MISSING, bind_value, bind_values
+
+
+class Bound:
+    """A message: its header values by name, its fields for later messages, and what its `type` named.
+
+    `definition` is None when the type is unknown, `attributes` is None when its block is faulty: what depends on
+    them is then not checked any further.
+    """
+
+    __slots__ = ("attributes", "block", "broken", "definition", "places", "start", "values")
+
+    def __init__(self, start: int) -> None:
+        self.start = start
+        self.values: dict[str, Any] = {}
+        self.places: dict[str, list[Field]] = {}
+        self.definition: Definition | None = None
+        self.attributes: Attributes | None = None
+        self.block: Fields = []
+        self.broken = False
+
+    def place(self, name: str, item: int = 0) -> int:
+        """Offset of a header field's value, or of the message when it is absent."""
+        found = [value for field in self.places.get(name, ()) for value in items(field)]
+        return found[min(item, len(found) - 1)][4] if found else self.start
+
+    def item_place(self, name: str, item: int) -> int:
+        """Offset of one value of a repeated attribute."""
+        known = self.definition.attribute_by_name if self.definition else {}
+        given = [field for field in self.block if field[0] in known and known[field[0]].name == name]
+        return [value for field in given for value in items(field)][item][4]
+
+    def attribute_place(self, name: str) -> int:
+        """Offset of an attribute's value in the block (of the one it takes its value from), of the block or message."""
+        known = self.definition.attribute_by_name if self.definition else {}
+        wanted: str | None = name
+        while wanted is not None and wanted in known:
+            for field in self.block:
+                if field[0] in known and known[field[0]].name == wanted:
+                    return field[4]
+            wanted = known[wanted].default_from
+        if self.definition and self.definition.name in self.places:
+            return self.places[self.definition.name][0][3]
+        return self.place("type")
+
+
+class Binder:
+    """Binds messages of one source."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.interned: dict[tuple[Any, ...], Attributes] = {}
+
+    def message(self, fields: Fields, header: MessageSpec, start: int, registry: str = "") -> Bound:
+        """Bind the fields of a block to a header; with a registry, to the definition that `type` names as well."""
+        bound = Bound(start)
+        rest: list[Field] = []
+        for field in fields:
+            name = field[0]
+            if name == BROKEN:
+                bound.broken = True
+            elif name in header.fields:
+                bound.places.setdefault(name, []).append(field)
+            else:
+                rest.append(field)
+        for name, given in bound.places.items():
+            self._header_field(bound, header.fields[name], given)
+        if registry:
+            self._typed(bound, header, registry, rest)
+        else:
+            for field in rest:
+                self._unknown_header(header, field, "")
+        self._missing(bound, header)
+        return bound
+
+    # ---- header fields
+
+    def _header_field(self, bound: Bound, field: HeaderField, given: list[Field]) -> None:
+        if not field.repeated and len(given) > 1:
+            self.twice(given)
+        if field.message:
+            found = []
+            for one in given:
+                if one[1] == KNOWN:
+                    found += one[2]
+                else:
+                    messages = [self._nested(field, item) for item in items(one)]
+                    found += [message for message in messages if message is not None]
+            bound.values[field.name] = found if field.repeated else found[0] if found else None
+            return
+        attribute = field.attribute
+        assert attribute is not None, "a field is a message or has an attribute"
+        if not field.repeated:
+            value = bind_value(attribute, given[0], self.report)
+            bound.values[field.name] = field.default if value is MISSING else value
+            return
+        found = [bind_value(attribute, item, self.report) for one in given for item in items(one)]
+        if MISSING in found:
+            bound.broken = True
+        bound.values[field.name] = tuple(value for value in found if value is not MISSING)
+
+    def _nested(self, field: HeaderField, given: Field) -> Bound | None:
+        if given[1] != BLOCK:
+            if given[0] != BROKEN:
+                message = f"`{field.name}` is a block: write `{field.name} {{ ... }}`"
+                self.report.add("E102", message, given[4])
+            return None
+        return self.message(given[2], spec(field.message), given[3], field.registry)
+
+    def _missing(self, bound: Bound, header: MessageSpec) -> None:
+        for name in header.required:
+            if name not in bound.places and not bound.broken:
+                kind = header.name.lower() if header.name != "ParamSettings" else "param"
+                code = "E110" if name in ("name", "type") else "E105"
+                self.report.add(code, f"this {kind} has no `{name}`", bound.start, help=f"add `{name}: ...`")
+
+    def twice(self, given: list[Field]) -> None:
+        """Report a field that may be given once."""
+        for field in given[1:]:
+            note = self.report.note("first given here", given[0][3])
+            self.report.add("E106", f"`{field[0]}` is given twice", field[3], notes=(note,))
+
+    def _unknown_header(self, header: MessageSpec, field: Field, hint: str) -> None:
+        near = None if hint else nearest(field[0], header.fields)
+        if near:
+            hint = f"did you mean `{near}`?"
+        known = ", ".join(header.fields)
+        fix = Fix(field[3], field[3] + len(field[0]), near) if near and not self._json else None
+        what = {"Network": "a network file", "Training": "a training file", "ParamSettings": "`param`"}
+        where = what.get(header.name, f"`{header.name.lower()}`")
+        self.report.add(
+            "E101", f"{where} has no field `{field[0]}`", field[3], help=hint or f"there are {known}", fix=fix
+        )
+
+    @property
+    def _json(self) -> bool:
+        return self.report.source.text.lstrip()[:1] == "{"
+
+    # ---- typed blocks: { type: "x" x { ... } }
+
+    def _typed(self, bound: Bound, header: MessageSpec, registry: str, rest: list[Field]) -> None:
+        name = bound.values.get("type")
+        if not isinstance(name, str):
+            self._orphans(bound, header, registry, rest)
+            return
+        definition = registries[registry].get(name)
+        if definition is None:
+            self.unknown_type(registry, name, bound.place("type"))
+            self._orphans(bound, header, registry, rest)
+            return
+        bound.definition = definition
+        own: list[Field] = []
+        loose: list[Field] = []
+        known = definition.attribute_by_name
+        for field in rest:
+            if field[0] == name and field[1] == BLOCK:
+                own.append(field)
+            elif field[0] in known and header.name != "Layer":
+                loose.append(field)
+            else:
+                self._stray(bound, header, registry, definition, field)
+        if len(own) > 1:
+            self.twice(own)
+        if own:
+            bound.places[name] = own
+            bound.block = [*own[0][2], *loose]
+        else:
+            bound.block = loose
+        bound.attributes = self.attributes(definition, bound.block, own[0][3] if own else bound.place("type"), bound)
+
+    def _orphans(self, bound: Bound, header: MessageSpec, registry: str, rest: list[Field]) -> None:
+        """Without a type only words that nobody knows are faults."""
+        for field in rest:
+            if field[1] not in (BLOCK, LIST) and field[0] not in registries[registry]:
+                near = nearest(field[0], header.fields)
+                if near and near not in bound.places:
+                    self._unknown_header(header, field, "")
+                    bound.places[near] = [field]
+
+    def _stray(self, bound: Bound, header: MessageSpec, registry: str, definition: Definition, field: Field) -> None:
+        name, start = field[0], field[3]
+        if name in definition.attribute_by_name:
+            self.report.add(
+                "E108",
+                f"`{name}` is an attribute of `{definition.name}`, it stands in its block",
+                start,
+                help=f"write `{definition.name} {{ {name}: ... }}`",
+            )
+            bound.broken = True
+        elif field[1] == BLOCK and (name in registries[registry] or _near_block(name, header)):
+            own = definition.name
+            note = (self.report.note(f"the type is `{own}`", bound.place("type")),)
+            self.report.add(
+                "E109",
+                f"block `{name}` does not belong to the type `{own}`",
+                start,
+                help=f"write its settings in `{own} {{ ... }}`, or change the type",
+                notes=note,
+            )
+            bound.broken = True
+        else:
+            near = nearest(name, header.fields)
+            self._unknown_header(
+                header, field, "" if near else f"the settings of `{definition.name}` stand in its block"
+            )
+            bound.broken = bound.broken or near in ("input", "output")  # so that none is said to be missing
+            if near == "name" and near not in bound.places and field[1] == STRING:
+                bound.places[near], bound.values[near] = [field], field[2]  # its readers know what was meant
+
+    def unknown_type(self, registry: str, name: str, start: int) -> None:
+        """Report a type that nobody registered, with the nearest name and names in other systems."""
+        known = registries[registry]
+        plugin, meant = broken_plugin(name), meant_elsewhere(registry, name)
+        if plugin:
+            near = None
+        elif meant is not None:
+            near = meant.definition.name if meant.definition.kind == registry else None
+        else:
+            near = nearest(name, known, 0.5)
+        if plugin:
+            hint = f"the plugin `{plugin.prefix}`, which would bring it, {plugin.fate}"
+        elif meant is not None:
+            hint = meant.hint(registry)
+        elif near:
+            hint = f"did you mean `{near}`?"
+        else:
+            hint = f"is the plugin that brings it installed? Known: {', '.join(list(known)[:40])}"
+        end = self.report.source.token_end(start)
+        fix = Fix(start, end, f'"{near}"') if near else None
+        self.report.add("E111", f"there is no {registry} `{name}`", start, end, help=hint, fix=fix)
+
+    # ---- attribute blocks
+
+    def attributes(self, definition: Definition, fields: Fields, start: int, bound: Bound) -> Attributes | None:
+        """The attributes that a block sets, completed with defaults; None after a report."""
+        known, given, excused = definition.attribute_by_name, {}, set()
+        ok = not bound.broken
+        groups: dict[str, list[Field]] = {}
+        for field in fields:
+            attribute = known.get(field[0])
+            if attribute is not None:
+                groups.setdefault(attribute.name, []).append(field)
+            elif field[0] == BROKEN:
+                bound.broken = True
+                ok = False
+            else:
+                excused.add(self._unknown_attribute(definition, field, {f[0] for f in fields}))
+                ok = False
+        for name, same in groups.items():
+            attribute = definition.attributes[name]
+            if attribute.deprecated:
+                self.report.add("W001", f"`{name}` is deprecated: {attribute.deprecated}", same[0][3])
+            if attribute.repeated:
+                value = bind_values(attribute, same, self.report)
+            else:
+                if len(same) > 1:
+                    self.twice(same)
+                    ok = False
+                value = bind_value(attribute, same[0], self.report)
+            if value is MISSING:
+                ok = False
+            given[name] = value
+        for attribute in definition.attributes.values():
+            if attribute.required and attribute.name not in given:
+                ok = False
+                if attribute.name not in excused and not bound.broken:
+                    self._required(definition, attribute, start)
+        return self._intern(definition, given) if ok else None
+
+    def _required(self, definition: Definition, attribute: Any, start: int) -> None:
+        limits = attribute.range_text() or ", ".join(attribute.options)
+        self.report.add(
+            "E105",
+            f"{definition.kind} `{definition.name}` needs `{attribute.name}`: {attribute.doc}",
+            start,
+            help=f"add `{definition.name} {{ {attribute.name}: ... }}`" + (f", {limits}" if limits else ""),
+        )
+
+    def _intern(self, definition: Definition, given: dict[str, Any]) -> Attributes:
+        key = (definition, *given.items())
+        found = self.interned.get(key)
+        if found is None:
+            found = self.interned[key] = definition.fill_defaults(given)
+        return found
+
+    def _unknown_attribute(self, definition: Definition, field: Field, present: set[str]) -> str:
+        name, start = field[0], field[3]
+        known = definition.attribute_by_name
+        near = nearest(name, known)
+        if near:
+            help_ = f"did you mean `{near}`?"
+        elif name in spec("Layer").fields:
+            help_ = f"`{name}` stands in the layer, outside of `{definition.name} {{ }}`"
+        else:
+            help_ = "there are " + ", ".join(definition.attributes) if known else "it has no attributes"
+        end = start + len(name)
+        fix = Fix(start, end, near) if near and near not in present and not self._json else None
+        message = f"{definition.kind} `{definition.name}` has no attribute `{name}`"
+        self.report.add("E101", message, start, start + len(name) + 2 * self._json, help=help_, fix=fix)
+        return known[near].name if near else ""
+
+
+def _near_block(name: str, header: MessageSpec) -> bool:
+    return nearest(name, header.fields) is None

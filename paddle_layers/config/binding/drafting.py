@@ -1,0 +1,173 @@
+"""Makes drafts of bound layers; the last checks that concern a layer alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle_layers.define import Attributes, LayerDefinition, registries
+from paddle_layers.define.common import activation_problem
+
+from ..diagnostics.suggestions import nearest
+from .binder import Binder, Bound
+from .drafts import LINEAR, Draft, Setup, Step
+from .settings import ParamSettings, StateRule
+from .steps import GROUP, check_place, check_step, is_a
+
+
+def draft(bound: Bound, binder: Binder, *, in_step: bool = False) -> Draft:
+    """Make a draft of a bound layer; the last checks that concern the layer alone."""
+    setup = make_setup(bound, binder) if check_step(bound, binder.report) else None
+    step = _step(bound, binder)
+    if setup is not None:
+        setup.step = step
+    name = bound.values.get("name")
+    name = name if isinstance(name, str) and "name" in bound.places else ""
+    if name == "" and not bound.broken and "name" in bound.places and isinstance(bound.values.get("name"), str):
+        binder.report.add("E110", "the name of a layer is empty", bound.place("name"))
+    inputs = bound.values.get("input", ())
+    definition: Any = bound.definition
+    made = Draft(name, definition, inputs, setup, bound.place("name"), bound)
+    check_place(made, binder.report, in_step=in_step)
+    return made
+
+
+def _step(bound: Bound, binder: Binder) -> Step | None:
+    """The step of a layer, each of its layers a draft."""
+    block: Bound | None = bound.values.get("step")
+    if block is None:
+        return None
+    drafts = tuple(draft(layer, binder, in_step=True) for layer in block.values.get("layer", ()))
+    step = bound.values["step"] = Step(drafts, block.values.get("output", ()), block)
+    return step
+
+
+def make_setup(bound: Bound, binder: Binder) -> Setup | None:
+    """What a layer says beside name and inputs, or None after a report."""
+    definition: Any = bound.definition
+    if definition is None:
+        return None
+    made = Setup(definition, bound.attributes if bound.attributes is not None else Attributes({}))
+    ok = bound.attributes is not None and _activation(made, bound, binder)
+    values = bound.values
+    if values:
+        ok = _params(made, bound, binder) and ok
+        made.include = _rules(values.get("include", ()))
+        made.exclude = _rules(values.get("exclude", ()))
+        made.loss_weight = values.get("loss_weight") or None
+        made.propagate_down = values.get("propagate_down", ())
+        made.output_names = values.get("output", ())
+        if made.include and made.exclude:
+            note = binder.report.note("`include` is here", bound.places["include"][0][3])
+            place = bound.places["exclude"][0][3]
+            binder.report.add("E113", "a layer has either `include` or `exclude`, not both", place, notes=(note,))
+            ok = False
+    return made if ok else None
+
+
+def _rules(found: Any) -> tuple[StateRule, ...]:
+    return tuple(
+        StateRule(
+            rule.values.get("phase"),
+            rule.values.get("min_level"),
+            rule.values.get("max_level"),
+            rule.values.get("stage", ()),
+            rule.values.get("not_stage", ()),
+        )
+        for rule in found
+    )
+
+
+def _activation(made: Setup, bound: Bound, binder: Binder) -> bool:
+    """Resolve `act` or `activation { }`."""
+    block: Bound | None = bound.values.get("activation")
+    name = made.attributes["act"] if "act" in made.definition.common else LINEAR
+    if block is None and name == LINEAR:
+        return True
+    report = binder.report
+    chosen: LayerDefinition | None
+    if block is not None:
+        start = bound.places["activation"][0][3]
+        if "act" not in made.definition.common:
+            report.add("E114", f"a layer of type `{made.definition.name}` takes no activation", start)
+            return False
+        if name != LINEAR:
+            note = report.note("`act` is here", bound.attribute_place("act"))
+            report.add("E113", "`act` and `activation` contradict each other", start, notes=(note,))
+            return False
+        if block.definition is None or block.attributes is None:
+            return False
+        start, chosen = block.place("type"), registries["layer"].get(block.definition.name)
+    else:
+        start, chosen = bound.attribute_place("act"), registries["layer"].get(name)
+    if chosen is None:
+        binder.unknown_type("layer", name, start)
+        return False
+    if problem := activation_problem(chosen):
+        report.add("E114", problem, start)
+        return False
+    attributes = block.attributes if block is not None else binder.attributes(chosen, [], start, Bound(start))
+    if attributes is not None:
+        made.activation = (chosen, attributes)
+    return attributes is not None
+
+
+def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
+    """Resolve the `param` blocks."""
+    report = binder.report
+    blocks: list[Bound] = bound.values.get("param", [])
+    known = list(made.definition.params)
+    seen: dict[str, int] = {}
+    ok = True
+    for block in blocks:
+        name = block.values.get("of")
+        if not isinstance(name, str):
+            ok = False
+            continue
+        place = block.place("of")
+        if name in seen:
+            note = report.note("first here", seen[name])
+            report.add("E106", f"parameter `{name}` has two `param` blocks", place, notes=(note,))
+            ok = False
+        seen[name] = place
+        if not _is_param(name, made):
+            near = nearest(name, known)
+            hint = f"did you mean `{near}`?" if near else "it has " + (", ".join(known) or "no parameters")
+            if is_a(made.definition, GROUP):
+                hint = "write `param` in the layer of the step that has the parameter"
+            report.add("E112", f"`{made.definition.name}` has no parameter `{name}`", place, help=hint)
+            ok = False
+        settings = _settings(block)
+        ok = ok and settings is not None
+        if settings is not None:
+            made.params[name] = settings
+    return ok
+
+
+def _is_param(name: str, made: Setup) -> bool:
+    """Whether a layer has a parameter; `weight_1` is the one of the second item of a repeatable input."""
+    if made.definition.is_composite:
+        return True  # that of a part: it is checked when the parts are known
+    params = made.definition.params
+    stem, _, item = name.rpartition("_")
+    if name == "bias" and "bias" in made.attributes and not made.attributes["bias"]:
+        return False
+    return name in params or (item.isdecimal() and stem in params and params[stem].per is not None)
+
+
+def _settings(block: Bound) -> ParamSettings | None:
+    values = block.values
+    block_of_init: Bound | None = values.get("init")
+    init = None
+    if block_of_init is not None:
+        definition, attributes = block_of_init.definition, block_of_init.attributes
+        if definition is None or attributes is None:
+            return None
+        init = (definition, attributes)
+    return ParamSettings(
+        init=init,
+        lr_mult=values.get("lr_mult", 1.0),
+        decay_mult=values.get("decay_mult", 1.0),
+        share=values.get("share"),
+        frozen=values.get("frozen", False),
+        clip=values.get("clip"),
+    )

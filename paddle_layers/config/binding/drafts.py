@@ -1,0 +1,140 @@
+"""Layers as the file gives them, each by itself: attributes bound, not yet wired."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from paddle_layers.define import Attributes, LayerDefinition
+
+from ..diagnostics.diagnostic import Source
+from ..diagnostics.report import Report
+from ..reading.fields import items
+from ..reading.reader import TextReader
+from .binder import Binder, Bound
+from .headers import spec
+from .settings import ParamSettings, State, StateRule
+
+LINEAR = "linear"
+
+
+class Setup:
+    """Everything a layer says beside its name and its inputs. Equal texts share one, so treat it as constant."""
+
+    __slots__ = (
+        "activation", "attributes", "definition", "exclude", "include", "loss_weight", "output_names",
+        "params", "propagate_down", "step",
+    )  # fmt: skip
+
+    def __init__(self, definition: LayerDefinition, attributes: Attributes) -> None:
+        self.definition, self.attributes = definition, attributes
+        self.params: dict[str, ParamSettings] = {}
+        self.activation: tuple[LayerDefinition, Attributes] | None = None
+        self.loss_weight: tuple[float, ...] | None = None
+        self.propagate_down: tuple[bool, ...] = ()
+        self.include: tuple[StateRule, ...] = ()
+        self.exclude: tuple[StateRule, ...] = ()
+        self.output_names: tuple[str, ...] = ()
+        self.step: Step | None = None
+
+    @property
+    def plain(self) -> bool:
+        """Whether nothing here needs a look at other layers: no rules, shares or step, nothing counted per output."""
+        shares = any(settings.share is not None for settings in self.params.values())
+        return not (self.include or self.exclude or self.loss_weight or self.propagate_down or self.step or shares)
+
+    def present(self, state: State) -> bool:
+        """Whether the layer is there in a state."""
+        if self.include:
+            return any(rule.meets(state) for rule in self.include)
+        return not any(rule.meets(state) for rule in self.exclude)
+
+
+class Draft:
+    """A layer before wiring. `setup` is None when the layer is faulty.
+
+    It has what the file says with places (`bound`), or its text, which is read when a place is asked for, or neither,
+    when it comes from a checked network.
+    """
+
+    __slots__ = ("_bound", "_text", "definition", "inputs", "name", "offset", "setup")
+
+    def __init__(
+        self,
+        name: str,
+        definition: LayerDefinition | None,
+        inputs: tuple[str, ...],
+        setup: Setup | None,
+        offset: int,
+        bound: Bound | None = None,
+        text: re.Match[str] | None = None,
+    ) -> None:
+        self.name, self.definition, self.inputs = name, definition, inputs
+        self.setup, self.offset, self._bound, self._text = setup, offset, bound, text
+
+    @property
+    def bound(self) -> Bound | None:
+        """What the file says, with places; None when it comes from a checked network."""
+        if self._bound is None and self._text is not None:
+            self._bound = _bound(self._text)
+        return self._bound
+
+    @property
+    def broken(self) -> bool:
+        """Whether there is a syntax error in it: what seems to be missing may be there."""
+        return self._bound is not None and self._bound.broken
+
+    @property
+    def step(self) -> Step | None:
+        """The layers of one step, where it is a recurrent group."""
+        if self.setup is not None:
+            return self.setup.step
+        return self._bound.values.get("step") if self._bound is not None else None
+
+    @property
+    def input_count(self) -> int:
+        """How many inputs the file lists, faulty ones included."""
+        if self._bound is None:
+            return len(self.inputs)
+        return sum(len(items(field)) for field in self._bound.places.get("input", ()))
+
+    def explicit_outputs(self) -> tuple[str, ...]:
+        """The names of outputs that the file gives."""
+        if self._bound is not None:
+            return tuple(self._bound.values.get("output", ()))
+        return self.setup.output_names if self.setup else ()
+
+    def place(self, name: str, item: int = 0) -> int:
+        """Offset of the value of a field, of the layer where the field is absent."""
+        return self.bound.place(name, item) if self.bound is not None else self.offset
+
+    def attribute_place(self, name: str) -> int:
+        """Offset of the value of an attribute, or of what it takes its value from."""
+        return self.bound.attribute_place(name) if self.bound is not None else self.offset
+
+    def input_place(self, item: int | None) -> int:
+        """Offset of the name of an input, or of the layer's own name."""
+        if item is None or self.bound is None or not self.bound.places.get("input"):
+            return self.offset
+        return self.bound.place("input", item)
+
+    def param_place(self, name: str, field: str) -> int:
+        """Offset of a field of the `param` block of a parameter, or of the layer's own name."""
+        blocks = self.bound.values.get("param", ()) if self.bound is not None else ()
+        block = next((block for block in blocks if block.values.get("of") == name), None)
+        return block.place(field) if block is not None else self.offset
+
+
+def _bound(text: re.Match[str]) -> Bound:
+    """A layer that is known to be sound, with its places in the whole text."""
+    report = Report(Source("", text.string))
+    layer = TextReader(text.string, report).block(text.start())
+    return Binder(report).message(layer[2], spec("Layer"), layer[3], "layer")
+
+
+class Step(NamedTuple):
+    """What a `step` block says: its layers, and the outputs that become the group's."""
+
+    drafts: tuple[Draft, ...]
+    outputs: tuple[str, ...]
+    bound: Bound

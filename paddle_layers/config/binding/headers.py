@@ -1,0 +1,112 @@
+"""What the header fields may be: derived, once, from the descriptors of `schema/network.proto` and `training.proto`."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from paddle_layers.define.attributes import (
+    REQUIRED,
+    Attribute,
+    Bool,
+    Choice,
+    Float,
+    Floats,
+    Int,
+    Ints,
+    String,
+    Strings,
+)
+
+from ..reading.fields import Fields
+
+if TYPE_CHECKING:
+    from google.protobuf.descriptor import Descriptor, FieldDescriptor
+
+
+class HeaderField:
+    """A field of a message: a value, described as an attribute, or a message of its own."""
+
+    __slots__ = ("attribute", "default", "message", "name", "registry", "repeated", "required")
+
+    def __init__(self, name: str, *, repeated: bool, required: bool, registry: str) -> None:
+        self.name, self.repeated, self.required, self.registry = name, repeated, required, registry
+        self.attribute: Attribute[Any] | None = None
+        self.message = ""
+        self.default: Any = () if repeated else None
+
+
+class MessageSpec:
+    """The header fields of a message by name."""
+
+    __slots__ = ("fields", "name", "required")
+
+    def __init__(self, name: str, fields: dict[str, HeaderField]) -> None:
+        self.name, self.fields = name, fields
+        self.required = tuple(field.name for field in fields.values() if field.required)
+
+
+@cache
+def spec(name: str) -> MessageSpec:
+    """The header of the message `name`, such as "Layer" or "Training"."""
+    from paddle_layers.schema import network_pb2, training_pb2
+
+    files = (network_pb2.DESCRIPTOR, training_pb2.DESCRIPTOR)
+    descriptor: Descriptor = next(f.message_types_by_name[name] for f in files if name in f.message_types_by_name)
+    fields = {field.name: _field(field, _rule(field)) for field in descriptor.fields}
+    if name in ("Network", "Step"):
+        fields["layer"].registry = "layer"
+    return MessageSpec(name, fields)
+
+
+def is_training(fields: Fields) -> bool:
+    """Whether the fields of a file are those of a training file."""
+    names = {field[0] for field in fields}
+    known = set(spec("Training").fields) - set(spec("Network").fields)
+    return bool(names & known) and "layer" not in names
+
+
+def _rule(field: FieldDescriptor) -> Any:
+    from paddle_layers.schema import network_pb2
+
+    rule: Any = network_pb2.rule  # the generated stub does not say what it extends
+    return field.GetOptions().Extensions[rule]
+
+
+def _field(field: FieldDescriptor, rule: Any) -> HeaderField:
+    descriptor: Any = field  # `label` is gone in protobuf 7, `is_repeated` is not yet in 6.31
+    repeated = descriptor.is_repeated if hasattr(field, "is_repeated") else descriptor.label == 3
+    made = HeaderField(field.name, repeated=repeated, required=rule.required, registry=rule.registry)
+    if field.message_type is not None:
+        made.message = field.message_type.name
+        return made
+    made.attribute = _attribute(field, rule, repeated)
+    if field.has_default_value:
+        made.default = field.default_value
+    return made
+
+
+def _attribute(field: FieldDescriptor, rule: Any, repeated: bool) -> Attribute[Any]:
+    text = f"field `{field.name}`"
+    default: Any = REQUIRED
+    limits: dict[str, Any] = {
+        key: _number(field, getattr(rule, key)) for key in ("min", "max", "above") if rule.HasField(key)
+    }
+    made: Attribute[Any]
+    if rule.options:
+        made = Choice(text, options=tuple(rule.options), default=default)
+    elif field.cpp_type in (field.CPPTYPE_INT32, field.CPPTYPE_INT64):
+        limits.setdefault("max", 2**31 - 1 if field.cpp_type == field.CPPTYPE_INT32 else 2**63 - 1)
+        made = (Ints if repeated else Int)(text, **limits)
+    elif field.cpp_type == field.CPPTYPE_DOUBLE:
+        made = (Floats if repeated else Float)(text, **limits)
+    elif field.cpp_type == field.CPPTYPE_BOOL:
+        made = Bool(text)
+    else:
+        made = (Strings if repeated else String)(text)
+    made.name = field.name
+    return made
+
+
+def _number(field: FieldDescriptor, limit: float) -> float:
+    return limit if field.cpp_type == field.CPPTYPE_DOUBLE else int(limit)

@@ -1,0 +1,95 @@
+"""A memo in front of the reader: a layer whose settings were read before, in the same words, is not read again.
+
+One match takes a whole layer; what follows its inputs is looked up. A layer whose settings are wrong, or which holds
+other layers, is left to the reader.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from paddle_layers.define import Attributes, LayerDefinition, registries
+
+from ..diagnostics.diagnostic import Source
+from ..diagnostics.report import Report
+from ..reading.fields import INT, STRING, WORD, Field, Recall
+from ..reading.patterns import SIMPLE_BLOCK, SIMPLE_FIELD
+from ..reading.reader import read_text
+from .binder import Binder
+from .drafting import make_setup
+from .drafts import LINEAR, Draft, Setup
+from .headers import spec
+from .steps import GROUP, MEMORY
+from .values import MISSING, convert
+
+
+def memo() -> Recall:
+    """A memo for the layers of one file. It gives the draft of a sound layer; None for what the reader has to judge."""
+    known: dict[tuple[str, str], Setup | None] = {}
+    bind = _Settings().bind
+
+    def recall(match: re.Match[str]) -> Draft | None:
+        name, kind, inputs, rest = match.groups()
+        try:
+            setup = known[kind, rest]
+        except KeyError:
+            setup = known[kind, rest] = bind(kind, rest)
+        if setup is None or not name or "#" in inputs:  # a comment between the inputs may hold quotes
+            return None
+        given = tuple(inputs.split('"')[1::2]) if inputs else ()
+        return Draft(name, setup.definition, given, setup, match.start(1) - 1, None, match)
+
+    return recall
+
+
+class _Settings:
+    """Binds the text that follows the inputs of a layer."""
+
+    def __init__(self) -> None:
+        self.binder = Binder(Report(Source("", "")))
+        self.header = spec("Layer")
+
+    def bind(self, kind: str, rest: str) -> Setup | None:
+        """What the settings say; None when there is something wrong with them, or it takes all places to say."""
+        definition = registries["layer"].get(kind)
+        if definition is None or definition.name in (GROUP, MEMORY):
+            return None
+        simple = SIMPLE_BLOCK.fullmatch(rest)
+        if simple is not None and simple[1] == kind:
+            attributes = _simple_attributes(definition, simple[2])
+            if attributes is not None and attributes.get("act", LINEAR) == LINEAR:
+                return Setup(definition, attributes)
+        report = Report(Source("", rest))
+        self.binder.report = report
+        fields: list[Field] = [("name", STRING, kind, 0, 0), ("type", STRING, kind, 0, 0)]
+        fields += read_text(rest, report)
+        bound = self.binder.message(fields, self.header, 0, "layer")
+        if "step" in bound.places or "input" in bound.places:
+            return None
+        setup = make_setup(bound, self.binder)
+        return setup if not report.diagnostics else None
+
+
+def _simple_attributes(definition: LayerDefinition, text: str) -> Attributes | None:
+    """Attributes of a block of plain values; None where anything needs a word to the user."""
+    known = definition.attribute_by_name
+    given: dict[str, Any] = {}
+    for name, whole, real, word, quoted in SIMPLE_FIELD.findall(text):
+        attribute = known.get(name)
+        if attribute is None or attribute.repeated or attribute.deprecated or attribute.name in given:
+            return None
+        value: Any
+        if whole:
+            value = int(whole) if attribute.type == "INT" else convert(attribute.type, INT, int(whole))
+        elif real:
+            value = float(real) if attribute.type == "FLOAT" else MISSING
+        else:
+            value = convert(attribute.type, WORD, word) if word else convert(attribute.type, STRING, quoted)
+        if value is MISSING or attribute.check_item(value) is not None:
+            return None
+        given[attribute.name] = attribute.convert_item(value)
+    for name in definition.required_names:
+        if name not in given:
+            return None
+    return definition.fill_defaults(given)

@@ -1,0 +1,129 @@
+"""One value: from what the file says to what an attribute takes. The rules themselves are the attribute's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from paddle_layers.define.attributes import Attribute
+
+from ..diagnostics.diagnostic import Fix
+from ..diagnostics.report import Report
+from ..diagnostics.suggestions import nearest
+from ..reading.fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, items, shown
+
+_TRUTH = {"true": True, "True": True, "t": True, "false": False, "False": False, "f": False}
+_INFINITE = {"inf": math.inf, "infinity": math.inf, "nan": math.nan}
+_WANTED = {
+    "INT": "a whole number",
+    "FLOAT": "a number",
+    "BOOL": "true or false",
+    "STRING": "a quoted text",
+    "CHOICE": "a word",
+}
+
+MISSING: Any = object()
+"""What a faulty value becomes; the fault was reported."""
+
+
+def bind_value(attribute: Attribute[Any], field: Field, report: Report) -> Any:
+    """The value of an attribute that is not repeated, or `MISSING` after a report."""
+    value = convert(attribute.type, field[1], field[2])
+    if value is MISSING:
+        _wrong_kind(attribute, field, report)
+        return MISSING
+    reason = attribute.check_item(value)
+    if reason is None:
+        return attribute.convert_item(value)
+    if attribute.type == "CHOICE":
+        _wrong_choice(attribute, field, str(value), report)
+    else:
+        report.add("E103", reason, field[4])
+    return MISSING
+
+
+def bind_values(attribute: Attribute[Any], fields: list[Field], report: Report) -> Any:
+    """The tuple of a repeated attribute, from one list or several fields, or `MISSING` after a report."""
+    found = [bind_value(attribute, item, report) for field in fields for item in items(field)]
+    if any(value is MISSING for value in found):
+        return MISSING
+    if reason := attribute.check(found):
+        report.add("E107", reason, fields[0][3])
+        return MISSING
+    return tuple(found)
+
+
+def convert(wanted: str, kind: int, value: Any) -> Any:
+    """A value of a file as the type `wanted`, or `MISSING`."""
+    if kind == INT:
+        if wanted == "FLOAT":
+            return _real(value)
+        if wanted == "BOOL":
+            return bool(value) if value in (0, 1) else MISSING
+        return value if wanted == "INT" else MISSING
+    if kind == STRING:
+        return value if wanted in ("STRING", "CHOICE") else MISSING
+    if kind == WORD:
+        return _word(wanted, value)
+    return value if kind == FLOAT and wanted == "FLOAT" else MISSING
+
+
+def _word(wanted: str, value: str) -> Any:
+    if wanted == "CHOICE":
+        return value
+    if wanted == "BOOL":
+        return _TRUTH.get(value, MISSING)
+    if wanted == "FLOAT" and value.lstrip("-").lower() in _INFINITE:
+        number = _INFINITE[value.lstrip("-").lower()]
+        return -number if value[0] == "-" else number
+    return MISSING
+
+
+def _real(value: int) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None:
+    wanted = _WANTED[attribute.type]
+    kind, value = field[1], field[2]
+    help_, fix = "", None
+    if kind == LIST:
+        help_ = "write one value, without brackets"
+    elif attribute.type in ("STRING", "CHOICE") and kind in (WORD, INT, FLOAT):
+        end = report.source.token_end(field[4])
+        help_ = f'write it in quotes: "{value}"'
+        fix = Fix(field[4], end, f'"{report.source.text[field[4] : end]}"')
+    elif kind == STRING and convert(attribute.type, *_unquoted(value)) is not MISSING:
+        help_ = f"write it without quotes: {value}"
+        fix = Fix(field[4], report.source.token_end(field[4]), value)
+    elif kind == BLOCK:
+        help_ = f"`{attribute.name}` has no settings of its own"
+    report.add("E102", f"`{attribute.name}` takes {wanted}, found {shown(field)}", field[4], help=help_, fix=fix)
+
+
+def _unquoted(text: str) -> tuple[int, Any]:
+    try:
+        return INT, int(text)
+    except ValueError:
+        pass
+    try:
+        return FLOAT, float(text)
+    except ValueError:
+        return WORD, text
+
+
+def _wrong_choice(attribute: Attribute[Any], field: Field, value: str, report: Report) -> None:
+    near = nearest(value, attribute.options, 0.5)
+    quotes = '"' if field[1] == STRING else ""
+    end = report.source.token_end(field[4])
+    report.add(
+        "E104",
+        f"`{value}` is no value of `{attribute.name}`",
+        field[4],
+        end,
+        help=(f"did you mean `{near}`? " if near else "") + "allowed: " + ", ".join(attribute.options),
+        fix=Fix(field[4], end, quotes + near + quotes) if near else None,
+    )

@@ -1,0 +1,126 @@
+"""Layers written in Python: what a call of a helper takes, checks at once, and gives."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from paddle_layers.define import LayerDefinition, ShapeError, Type
+
+from ..binding.steps import GROUP
+from .calls import Call, StepCalls, Value
+from .stepcalls import check_scope, current_scope, outputs_of, step_scope, types_in_step
+
+HEADERS = ("name", "output", "param", "activation", "include", "exclude", "loss_weight", "propagate_down")
+"""Fields of the layer itself that a helper takes as keyword arguments; blocks are dicts or lists of dicts."""
+
+_PYTHON_TYPES = {"INT": int, "FLOAT": float, "BOOL": bool, "STRING": str, "CHOICE": str}
+
+
+def signature_of(definition: LayerDefinition) -> inspect.Signature:
+    """Inputs first (a repeatable one takes any number of values), then attributes and header fields by keyword."""
+    parameters = []
+    kind: inspect._ParameterKind
+    if definition.name == GROUP:
+        parameters.append(inspect.Parameter("step", inspect.Parameter.POSITIONAL_ONLY, annotation=Callable[..., Any]))
+    for name, field in definition.inputs.items():
+        kind = inspect.Parameter.VAR_POSITIONAL if field.repeatable else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        default = None if field.optional and not field.repeatable else inspect.Parameter.empty
+        parameters.append(inspect.Parameter(name, kind, default=default, annotation=Value))
+    for name, attribute in definition.attributes.items():
+        default = inspect.Parameter.empty if attribute.required else attribute.default
+        if attribute.default_from:
+            default = None
+        kind = inspect.Parameter.KEYWORD_ONLY
+        annotation: Any = _PYTHON_TYPES[attribute.type]
+        if definition.name == GROUP and name == "static":
+            annotation = Value
+        if attribute.repeated:
+            annotation = Sequence[annotation]
+        parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+    taken = {parameter.name for parameter in parameters}
+    parameters += [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Any)
+        for name in HEADERS
+        if name not in taken
+    ]
+    return inspect.Signature(parameters)
+
+
+def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dict[str, Any]) -> Any:
+    """A layer of these inputs; gives its output, or a tuple of several.
+
+    Raises `InvalidAttributes` and `ShapeError` at once, `TypeError` for what is no value of a helper.
+    """
+    headers = {name: settings.pop(name) for name in HEADERS if settings.get(name) is not None}
+    for name in HEADERS:
+        if name not in definition.attributes:
+            settings.pop(name, None)
+    if definition.name == GROUP:
+        return _call_group(definition, inputs[0], inputs[1:], settings, headers)
+    values = tuple(_values(definition, [*inputs, *_named_inputs(definition, settings, len(inputs))]))
+    given = {name: value for name, value in settings.items() if value is not None}
+    attributes = definition.bind(given)
+    try:
+        types = definition.infer([value.type for value in values], attributes)
+    except ShapeError as error:
+        message = f"`{definition.name}`: {error.message}"
+        raise type(error)(message, attribute=error.attribute, input=error.input) from None
+    return _made(Call(definition, values, attributes, headers, _caller()), types)
+
+
+def _made(call: Call, types: Sequence[Type]) -> Any:
+    """What a helper returns: the one output, or a tuple of several."""
+    scope = current_scope()
+    if scope is not None:
+        scope.calls.append(call)
+    outputs = tuple(Value(call, index, type_, scope) for index, type_ in enumerate(types))
+    return outputs[0] if len(outputs) == 1 else outputs
+
+
+def _call_group(
+    definition: LayerDefinition,
+    step: Callable[..., Any],
+    inputs: Sequence[Any],
+    settings: dict[str, Any],
+    headers: dict[str, Any],
+) -> Any:
+    """A recurrent group: `step` is called once, with what one step sees of the inputs and of the static ones."""
+    stepped = tuple(_values(definition, inputs))
+    static = tuple(_values(definition, [settings.pop("static", ())]))
+    values = (*stepped, *static)
+    types = types_in_step([value.type for value in stepped], [value.type for value in static])
+    with step_scope() as scope:
+        seen = [replace(value, type=type_, scope=scope) for value, type_ in zip(values, types, strict=True)]
+        outputs = outputs_of(step, seen, scope)
+    made = StepCalls(tuple(scope.calls), outputs, static)
+    call = Call(definition, values, definition.bind(settings), headers, _caller(), made)
+    return _made(call, [value.type._replace(level=value.type.level + 1) for value in outputs])
+
+
+def _named_inputs(definition: LayerDefinition, settings: dict[str, Any], positional: int) -> Iterator[Any]:
+    for place, name in enumerate(definition.inputs):
+        if name in settings and place >= positional:
+            value = settings.pop(name)
+            if value is not None:
+                yield value
+
+
+def _values(definition: LayerDefinition, given: Iterable[Any]) -> Iterator[Value]:
+    for item in given:
+        for value in item if isinstance(item, (list, tuple)) else (item,):
+            if not isinstance(value, Value):
+                raise TypeError(f"`{definition.name}` takes what other helpers return, found {value!r}")
+            check_scope(f"`{definition.name}`", value)
+            yield value
+
+
+def _caller() -> str:
+    """File and line of the call of the helper."""
+    frame = sys._getframe()
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paddle_layers."):
+        frame = frame.f_back
+    return f"{frame.f_code.co_filename}:{frame.f_lineno}"

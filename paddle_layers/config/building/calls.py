@@ -1,0 +1,50 @@
+"""What helpers note down: their calls, the values that stand for outputs, and the steps these were made in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from paddle_layers.define import Attributes, LayerDefinition, Type
+
+
+@dataclass(frozen=True, eq=False)
+class Call:
+    """One call of a helper: a layer to be."""
+
+    definition: LayerDefinition
+    inputs: tuple[Value, ...]
+    attributes: Attributes
+    headers: dict[str, Any]
+    place: str
+    step: StepCalls | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """What a helper returns: an output of a layer, with its type. Pass it to other helpers."""
+
+    call: Call
+    index: int
+    type: Type
+    scope: Scope | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.call.definition.name}: {self.type}>"
+
+
+@dataclass(frozen=True, eq=False)
+class StepCalls:
+    """The layers of one step, in order, those values of them that the group gives, and what every step sees whole."""
+
+    calls: tuple[Call, ...]
+    outputs: tuple[Value, ...]
+    static: tuple[Value, ...]
+
+
+@dataclass(eq=False)
+class Scope:
+    """The step that is being written: the layers that were called in it so far, and the scope around it."""
+
+    around: Scope | None
+    calls: list[Call] = field(default_factory=list)

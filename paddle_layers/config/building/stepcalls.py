@@ -1,0 +1,70 @@
+"""Recurrent groups written in Python: a function that is called once gives the layers of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from paddle_layers.define import LevelError, Type
+
+from .calls import Scope, Value
+
+_SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
+
+
+def current_scope() -> Scope | None:
+    """The step that is being written, if one is."""
+    return _SCOPE.get()
+
+
+@contextmanager
+def step_scope() -> Iterator[Scope]:
+    """Within it, calls of helpers are layers of a step."""
+    scope = Scope(_SCOPE.get())
+    token = _SCOPE.set(scope)
+    try:
+        yield scope
+    finally:
+        _SCOPE.reset(token)
+
+
+def check_scope(user: str, value: Value) -> None:
+    """Refuse a value of another scope, which a layer called here cannot read. Raises `TypeError`."""
+    here = _SCOPE.get()
+    if value.scope is here:
+        return
+    around = here.around if here is not None else None
+    while around is not None and around is not value.scope:
+        around = around.around
+    if here is not None and around is value.scope:
+        raise TypeError(
+            f"{user} reads {value!r}, which stands outside of the step: give it to `recurrent_group` after the "
+            "function, or in `static` if each step sees all of it, and take it as an argument of the function"
+        )
+    raise TypeError(f"{user} reads {value!r}, which was made in the step of a group: return it from the function")
+
+
+def types_in_step(stepped: Sequence[Type], static: Sequence[Type]) -> list[Type]:
+    """What a step sees of its inputs. Raises `LevelError`, `TypeError`."""
+    if not stepped:
+        raise TypeError("`recurrent_group` needs a value in sequences after the function: it gives the steps")
+    for type_ in stepped:
+        if type_.level == 0:
+            raise LevelError(f"`recurrent_group` steps through a value in no sequences ({type_}); is it `static`?")
+        if type_.level != stepped[0].level:
+            raise LevelError(f"`recurrent_group` steps through {stepped[0]} and {type_} at once")
+    return [*(type_._replace(level=type_.level - 1) for type_ in stepped), *static]
+
+
+def outputs_of(step: Callable[..., Any], seen: Sequence[Value], scope: Scope) -> tuple[Value, ...]:
+    """What the function of a step returns: values of its layers. Raises `TypeError`, `LevelError`."""
+    returned = step(*seen)
+    found = tuple(returned) if isinstance(returned, (list, tuple)) else (returned,)
+    for value in found:
+        if not isinstance(value, Value) or value.scope is not scope or value in seen:
+            raise TypeError(f"the function of a step returns outputs of the layers that it calls, found {value!r}")
+        if value.type.level == 2:
+            raise LevelError(f"one step gives {value.type}; all steps would nest too deep")
+    return found

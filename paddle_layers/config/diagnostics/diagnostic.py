@@ -1,0 +1,134 @@
+"""Diagnostics: what is wrong with a config, where, and what to do about it."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from typing import Any, NamedTuple
+
+LONGEST = 500
+"""Characters of a message; a name may be a megabyte long."""
+
+_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?|[-+]?[\w.]+(?:(?<=[eE])[-+]\d+)?|.', re.S)
+
+
+class Source:
+    """A text and the name it goes by in messages; positions are computed when a message needs them."""
+
+    __slots__ = ("_starts", "name", "text")
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text = name, text
+        self._starts: list[int] = []
+
+    def position(self, offset: int) -> tuple[int, int]:
+        """Line and column of an offset, both from 1; columns count code points."""
+        if not self._starts:
+            self._starts = [0, *(match.end() for match in re.finditer("\n", self.text))]
+        index = bisect_right(self._starts, offset) - 1
+        return index + 1, offset - self._starts[index] + 1
+
+    def line(self, number: int) -> str:
+        """The text of a line, from 1."""
+        self.position(0)
+        if not 1 <= number <= len(self._starts):
+            return ""
+        start = self._starts[number - 1]
+        end = self.text.find("\n", start)
+        return self.text[start : end if end >= 0 else None].rstrip("\r")
+
+    def token_end(self, offset: int) -> int:
+        """Where the word, number or string that starts at `offset` ends."""
+        match = _TOKEN.match(self.text, offset)
+        return match.end() if match else offset
+
+
+class Note(NamedTuple):
+    """Another place that belongs to a diagnostic; without a source it is a remark."""
+
+    message: str
+    source: Source | None = None
+    start: int = 0
+
+
+class Fix(NamedTuple):
+    """A change of the text that removes the cause: replace `start` to `end`."""
+
+    start: int
+    end: int
+    replacement: str
+
+
+class Diagnostic:
+    """One fault, with its place. `code` has a page: `paddle-layers explain CODE`."""
+
+    __slots__ = ("_end", "code", "fix", "help", "message", "notes", "severity", "source", "start")
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        source: Source,
+        start: int,
+        end: int = 0,
+        *,
+        help: str = "",
+        notes: tuple[Note, ...] = (),
+        fix: Fix | None = None,
+        severity: str = "",
+    ) -> None:
+        self.code, self.source, self.start, self._end = code, source, start, end
+        self.message = message if len(message) <= LONGEST else f"{message[: LONGEST - 3]}..."
+        self.help, self.notes, self.fix = help, notes, fix
+        self.severity = severity or ("warning" if code.startswith("W") else "error")
+
+    @property
+    def end(self) -> int:
+        """Offset after the last character."""
+        return self._end if self._end > self.start else self.source.token_end(self.start)
+
+    @property
+    def file(self) -> str:
+        """Name of the file or text."""
+        return self.source.name
+
+    @property
+    def line(self) -> int:
+        """Line, from 1."""
+        return self.source.position(self.start)[0]
+
+    @property
+    def column(self) -> int:
+        """First column, from 1, in code points."""
+        return self.source.position(self.start)[1]
+
+    @property
+    def end_column(self) -> int:
+        """Column after the last character; the end of the line when the place spans several."""
+        line, column = self.source.position(self.start)
+        last, end = self.source.position(self.end)
+        return max(column, end if last == line else len(self.source.line(line)) + 1)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The object that `--format json` prints."""
+        notes = []
+        for note in self.notes:
+            entry: dict[str, Any] = {"message": note.message}
+            if note.source is not None:
+                line, column = note.source.position(note.start)
+                entry |= {"file": note.source.name, "line": line, "column": column}
+            notes.append(entry)
+        return {
+            "file": self.file,
+            "line": self.line,
+            "column": self.column,
+            "end_column": self.end_column,
+            "code": self.code,
+            "severity": self.severity,
+            "message": self.message,
+            "help": self.help,
+            "notes": notes,
+        }
+
+    def __repr__(self) -> str:
+        return f"{self.file}:{self.line}:{self.column}: {self.severity}[{self.code}]: {self.message}"

@@ -1,0 +1,80 @@
+"""Diagnostics as text with carets, as JSON, as GitHub annotations."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from .diagnostic import Diagnostic, Source
+
+SHOWN = 20
+"""Faults that are shown in full; more do not help anybody."""
+
+WIDTH = 160
+"""A longer source line is cut around the caret."""
+
+
+def render_text(diagnostics: Sequence[Diagnostic], limit: int = SHOWN) -> str:
+    """Text for a person: place, message, the line with a caret, help, notes; at most `limit` diagnostics."""
+    parts = [_one(diagnostic) for diagnostic in diagnostics[:limit]]
+    if len(diagnostics) > limit:
+        parts.append(f"... and {len(diagnostics) - limit} more")
+    return "\n".join(parts)
+
+
+def render_json(diagnostics: Sequence[Diagnostic]) -> str:
+    """A JSON list of objects."""
+    return json.dumps([diagnostic.to_dict() for diagnostic in diagnostics], indent=2, ensure_ascii=False)
+
+
+def render_github(diagnostics: Sequence[Diagnostic]) -> str:
+    """Workflow commands that GitHub shows beside the changed lines."""
+    return "\n".join(_annotation(diagnostic) for diagnostic in diagnostics)
+
+
+def _one(diagnostic: Diagnostic) -> str:
+    lines = [
+        f"{diagnostic.file}:{diagnostic.line}:{diagnostic.column}: "
+        f"{diagnostic.severity}[{diagnostic.code}]: {diagnostic.message}",
+        *_excerpt(diagnostic.source, diagnostic.start, diagnostic.end_column - diagnostic.column),
+    ]
+    if diagnostic.help:
+        lines.append(f"      = help: {diagnostic.help}")
+    for note in diagnostic.notes:
+        if note.source is None:
+            lines.append(f"      = note: {note.message}")
+            continue
+        line, column = note.source.position(note.start)
+        lines.append(f"{note.source.name}:{line}:{column}: note: {note.message}")
+        lines += _excerpt(note.source, note.start, 0)[:1]
+    return "\n".join(lines)
+
+
+def _excerpt(source: Source, start: int, width: int) -> list[str]:
+    number, column = source.position(start)
+    line = source.line(number)
+    if not line.strip():
+        return []
+    before, shown = line[: column - 1], line
+    if len(line) > WIDTH:
+        cut = max(0, column - 1 - WIDTH // 2)
+        before, shown = line[cut : column - 1], line[cut : cut + WIDTH]
+    caret = " " * len(before.expandtabs(4)) + "^" + "~" * (min(width, len(shown) - len(before)) - 1)
+    return [f"{number:5} | {shown.expandtabs(4)}", f"      | {caret}"]
+
+
+def _annotation(diagnostic: Diagnostic) -> str:
+    text = diagnostic.message + (f"\n{diagnostic.help}" if diagnostic.help else "")
+    place = (
+        f"file={_property(diagnostic.file)},line={diagnostic.line},col={diagnostic.column},"
+        f"endColumn={diagnostic.end_column},title={diagnostic.code}"
+    )
+    return f"::{diagnostic.severity} {place}::{_data(text)}"
+
+
+def _data(text: str) -> str:
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    return _data(text).replace(":", "%3A").replace(",", "%2C")

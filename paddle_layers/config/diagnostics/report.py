@@ -1,0 +1,63 @@
+"""Collects the diagnostics of a text; the error that carries them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .diagnostic import Diagnostic, Fix, Note, Source
+from .rendering import render_text
+
+KEPT = 1000
+"""A file with more faults than this is no config file; the rest is not worth collecting."""
+
+
+class ConfigError(Exception):
+    """A config cannot be used. `diagnostics` holds every fault that was found, in the order of the text."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = list(diagnostics)
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return render_text(self.diagnostics)
+
+
+class TooManyFaults(Exception):
+    """The reader gives up."""
+
+
+class Report:
+    """Collects diagnostics of one source."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self.diagnostics: list[Diagnostic] = []
+
+    def add(
+        self,
+        code: str,
+        message: str,
+        start: int,
+        end: int = 0,
+        *,
+        help: str = "",
+        notes: tuple[Note, ...] = (),
+        fix: Fix | None = None,
+    ) -> None:
+        """Collect one; raises `TooManyFaults` when there are too many."""
+        self.diagnostics.append(Diagnostic(code, message, self.source, start, end, help=help, notes=notes, fix=fix))
+        if len(self.diagnostics) >= KEPT:
+            raise TooManyFaults
+
+    def note(self, message: str, start: int) -> Note:
+        """A note at an offset of this source."""
+        return Note(message, self.source, start)
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is an error; warnings do not count."""
+        return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+    def sorted(self) -> list[Diagnostic]:
+        """All diagnostics in the order of the text."""
+        return sorted(self.diagnostics, key=lambda diagnostic: diagnostic.start)

@@ -1,0 +1,1 @@
+"""Text and JSON to fields, each with its place."""

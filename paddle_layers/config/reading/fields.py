@@ -1,0 +1,58 @@
+"""What both readers produce: a tree of fields, each with the offsets of its name and of its value.
+
+A field is a plain tuple, because a large file has a million of them: `(name, kind, value, start, value_start)`.
+The value of a BLOCK is a list of fields, the value of a LIST a list of nameless fields.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+INT, FLOAT, WORD, STRING, BLOCK, LIST, KNOWN = range(2, 9)
+"""Kinds of values. A WORD has no quotes: a choice, true, false, inf. KNOWN blocks in a row were recalled, not read."""
+
+Recall: TypeAlias = Callable[[re.Match[str]], Any]
+"""What is known already of a layer, by the match of its whole text; None: it has to be read."""
+
+Field: TypeAlias = tuple[str, int, Any, int, int]
+Fields: TypeAlias = list[Field]
+
+BROKEN = "!"
+"""A field of this name marks a block with a syntax error in it: what seems to be missing may be there."""
+
+DEEPEST = 100
+"""Blocks nested deeper are no config."""
+
+KIND_WORDS = {
+    INT: "a whole number",
+    FLOAT: "a number",
+    WORD: "a word",
+    STRING: "a quoted text",
+    BLOCK: "a block",
+    LIST: "a list",
+}
+
+
+def broken(start: int) -> Field:
+    """The mark of a syntax error."""
+    return (BROKEN, 0, None, start, start)
+
+
+def items(field: Field) -> Fields:
+    """The values of a field as nameless fields: those of its list, or its one value."""
+    if field[1] == LIST:
+        values: Fields = field[2]
+        return values
+    return [field]
+
+
+def shown(field: Field) -> str:
+    """The value as a message shows it."""
+    kind, value = field[1], field[2]
+    if kind == STRING:
+        return f'"{value}"' if len(value) <= 40 else f'"{value[:37]}..."'
+    if kind in (INT, FLOAT, WORD):
+        return f"{value}" if kind == WORD else f"{value!r}"
+    return KIND_WORDS.get(kind, "nothing")

@@ -1,0 +1,149 @@
+"""Reads JSON into the same fields as the text reader, with the same offsets."""
+
+from __future__ import annotations
+
+import re
+from json import JSONDecodeError
+from json.decoder import scanstring  # type: ignore[attr-defined]  # the C scanner gives the end of the string
+
+from ..diagnostics.report import Report
+from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
+
+_TOKEN = re.compile(
+    r"""[ \t\r\n]*+(?:
+    (")                                                          # 1 string
+  | (-?(?:0|[1-9][0-9]*+)(?![\w.]))                              # 2 whole number
+  | (-?(?:0|[1-9][0-9]*+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]++)?)(?!\w)   # 3 number
+  | (true|false)\b                                               # 4 truth value
+  | (null)\b                                                     # 5 no value
+  | ([{\[])                                                      # 6 open
+  | ([}\]])                                                      # 7 close
+  | ()                                                           # 8 none of these
+)""",
+    re.X | re.A,
+)
+_SPACE = re.compile(r"[ \t\r\n]*+")
+
+
+class _Stop(Exception):
+    """A syntax error: JSON has no line structure to go on from."""
+
+
+class _JsonReader:
+    def __init__(self, text: str, report: Report) -> None:
+        self.text, self.report = text, report
+        self.root: Fields = []
+        self.fields = self.root
+        self.stack: list[tuple[Fields, bool, dict[str, int]]] = []
+
+    def read(self) -> None:
+        position = self._space(0)
+        if not self.text.startswith("{", position):
+            raise self._fault("a JSON config is one object: expected `{`", position)
+        self._enter("{", position)
+        position, fresh = position + 1, True
+        while self.stack:
+            position, fresh = self._step(position, fresh)
+        rest = self._space(position)
+        if rest < len(self.text):
+            raise self._fault("expected the end of the file after the object", rest)
+
+    def _step(self, position: int, fresh: bool) -> tuple[int, bool]:
+        """One member or item, or the closing bracket; where to go on, and whether a bracket was just opened."""
+        outer, is_object, _ = self.stack[-1]
+        closing = "}" if is_object else "]"
+        position = self._space(position)
+        if self.text.startswith(closing, position):
+            self.fields = outer
+            self.stack.pop()
+            return position + 1, False
+        if not fresh:
+            if not self.text.startswith(",", position):
+                raise self._fault(f"expected `,` or `{closing}`", position)
+            position = self._space(position + 1)
+        if not is_object:
+            return self._value("", position, position)
+        name, end = self._key(position)
+        return self._value(name, position, end)
+
+    def _key(self, position: int) -> tuple[str, int]:
+        if not self.text.startswith('"', position):
+            raise self._fault("expected a name in double quotes", position)
+        name, end = self._string(position)
+        keys = self.stack[-1][2]
+        if name in keys:
+            note = self.report.note("first given here", keys[name])
+            self.report.add("E106", f"`{name}` is given twice", position, end, notes=(note,))
+        keys[name] = position
+        end = self._space(end)
+        if not self.text.startswith(":", end):
+            raise self._fault(f'expected `:` after "{name}"', end)
+        return name, end + 1
+
+    def _value(self, name: str, start: int, position: int) -> tuple[int, bool]:
+        match = _TOKEN.match(self.text, position)
+        assert match is not None, "the last alternative is empty"
+        kind = match.lastindex or 8
+        at, end = match.start(kind), match.end()
+        if kind == 6:
+            self._enter(match[6], at, name, start)
+            return end, True
+        if kind == 1:
+            value, end = self._string(at)
+            self.fields.append((name, STRING, value, start, at))
+        elif kind == 2 and end - at < 300:
+            self.fields.append((name, INT, int(match[2]), start, at))
+        elif kind in (2, 3):
+            self.fields.append((name, FLOAT, float(match[kind]), start, at))
+        elif kind == 4:
+            self.fields.append((name, WORD, match[4], start, at))
+        elif kind != 5:
+            raise self._fault("expected a value", at)
+        return end, False
+
+    def _string(self, position: int) -> tuple[str, int]:
+        try:
+            text, end = scanstring(self.text, position + 1)
+        except JSONDecodeError as error:
+            place = max(position, min(error.pos, len(self.text) - 1))
+            raise self._fault(f"malformed text: {error.msg}", place) from None
+        return text, end
+
+    def abandon(self) -> None:
+        """Mark every open block as broken: what seems to be missing may stand after the error."""
+        self.fields.append(broken(len(self.text)))
+        for outer, _, _ in self.stack:
+            outer.append(broken(len(self.text)))
+
+    def _space(self, position: int) -> int:
+        match = _SPACE.match(self.text, position)
+        return match.end() if match else position
+
+    def _fault(self, message: str, start: int) -> _Stop:
+        self.report.add("E006", message, start, start + 1)
+        return _Stop()
+
+    def _enter(self, bracket: str, start: int, name: str = "", name_start: int = 0) -> None:
+        if len(self.stack) >= DEEPEST:
+            self.report.add("E005", f"values are nested more than {DEEPEST} deep", start, start + 1)
+            raise _Stop
+        inner: Fields = []
+        self.fields.append((name, BLOCK if bracket == "{" else LIST, inner, name_start, start))
+        self.stack.append((self.fields, bracket == "{", {}))
+        self.fields = inner
+
+
+def read_json(text: str, report: Report) -> Fields:
+    """The members of a JSON object as fields. A member `null` counts as absent, `$schema` is for editors.
+
+    Faults go to `report`; the first syntax error ends the reading.
+    """
+    reader = _JsonReader(text, report)
+    try:
+        reader.read()
+    except _Stop:
+        reader.abandon()
+    for field in reader.root:
+        if field[1] == BLOCK:
+            return [member for member in field[2] if member[0] != "$schema"]
+    return [broken(0)]

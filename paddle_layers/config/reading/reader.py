@@ -1,0 +1,319 @@
+"""Reads the protobuf text format into fields with offsets, and goes on after an error.
+
+Python's own `text_format` is slower by a factor of seven, keeps no positions and stops at the first error. It serves
+as the oracle of the tests.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from ..diagnostics.diagnostic import Note
+from ..diagnostics.report import Report
+from .fields import BLOCK, DEEPEST, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, Recall, broken
+from .lexical import parse_number, unescape
+from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE
+
+_CLOSES = {"{": "}", "<": ">"}
+
+
+class _Open:
+    """A block or list that is being read: the container around it, and how it was opened."""
+
+    __slots__ = ("bracket", "name", "outer", "start")
+
+    def __init__(self, outer: Fields, name: str, start: int, bracket: str) -> None:
+        self.outer, self.name, self.start, self.bracket = outer, name, start, bracket
+
+
+class TextReader:
+    """One pass over a text. Faults go to the report; what could be read is returned."""
+
+    def __init__(self, text: str, report: Report, recall: Recall | None = None) -> None:
+        self.text, self.report, self.recall = text, report, recall
+        self.fields: Fields = []
+        self.stack: list[_Open] = []
+
+    def read(self) -> Fields:
+        """The fields of the file. Raises `TooManyFaults`."""
+        root = self.fields
+        position = 0
+        while position >= 0:
+            if self.recall is not None and not self.stack:
+                position = self._known_layers(position, self.recall)
+            position = self._next(position)
+        return root
+
+    def block(self, position: int) -> Field:
+        """The block that starts at a place of the text, where one does."""
+        root = self.fields
+        position = self._next(position)
+        while self.stack:
+            position = self._next(position)
+        return root[0]
+
+    def _known_layers(self, position: int, recall: Recall) -> int:
+        """Take the layers that need not be read, as one field; the place of what comes then."""
+        match_layer, text, start = LAYER.match, self.text, position
+        found: list[Any] = []
+        while match := match_layer(text, position):
+            known = recall(match)
+            if known is None:
+                break
+            found.append(known)
+            position = match.end()
+        if not found:
+            return position
+        self.fields.append(("layer", KNOWN, found, start, start))
+        return _skip(SEPARATOR, text, position)
+
+    def _next(self, position: int) -> int:
+        if self.stack and self.stack[-1].bracket == "[":
+            return self._item(position)
+        return self._events(position)
+
+    def _events(self, position: int) -> int:
+        """Fields, until a list starts or a block of the file or the text ends; the place to go on, or -1."""
+        match_event, text = EVENT.match, self.text
+        fields = self.fields
+        while True:
+            match = match_event(text, position)
+            assert match is not None, "the last alternative is empty"
+            kind = match.lastindex
+            position = match.end()
+            if kind == 5:
+                fields.append((match[1], STRING, match[5][1:-1], match.start(1), match.start(5)))
+            elif kind == 2:
+                fields.append((match[1], INT, int(match[2]), match.start(1), match.start(2)))
+            elif kind == 4:
+                fields.append((match[1], WORD, _word(match[4]), match.start(1), match.start(4)))
+            elif kind in (6, 10):
+                self._open(match[1], match.start(1), match.start(kind), match[kind])
+                fields = self.fields
+            elif kind == 12:
+                self._close(match[12], match.start(12))
+                if not self.stack:
+                    return position
+                if self.stack[-1].bracket == "[":
+                    return match.end(12)  # the comma belongs to the list
+                fields = self.fields
+            elif kind == 3:
+                self._number(match[1], match.start(1), match.start(3), match[3])
+            elif kind == 7:
+                self._open(match[1], match.start(1), match.start(7), "[")
+                return position
+            elif kind == 8:
+                value, end = self._string(position)
+                fields.append((match[1], STRING, value, match.start(1), position))
+                position = _skip(SEPARATOR, text, end)
+                fields = self.fields
+            elif kind == 13:
+                self._unclosed()
+                return -1
+            else:
+                position = self._fault(kind, match[1], match.start(1), position)
+                fields = self.fields
+
+    def _open(self, name: str, start: int, bracket_start: int, bracket: str) -> None:
+        if name == "layer" and bracket != "[":
+            self._layer_in_layer(start)
+        if len(self.stack) >= DEEPEST:
+            self.report.add("E005", f"blocks are nested more than {DEEPEST} deep", start)
+            self.stack, self.fields = [], []
+            raise Abandoned
+        inner: Fields = []
+        self.fields.append((name, LIST if bracket == "[" else BLOCK, inner, start, bracket_start))
+        self.stack.append(_Open(self.fields, name, start, bracket))
+        self.fields = inner
+
+    def _layer_in_layer(self, start: int) -> None:
+        """A layer inside a layer, but in no step, is never right: the brace of the layer before it is missing."""
+        names = [block.name for block in self.stack]
+        last = max((i for i, name in enumerate(names) if name == "step"), default=-1)
+        depth = next((i for i in range(last + 1, len(names)) if names[i] == "layer"), None)
+        if depth is None or self.stack[depth].bracket == "[":
+            return
+        block = self.stack[-1]
+        note = self.report.note("the next layer starts here", start)
+        self._never_closed(block, (note,))
+        while len(self.stack) > depth:
+            self.fields.append(broken(start))
+            self.fields = self.stack.pop().outer
+
+    def _never_closed(self, block: _Open, notes: tuple[Note, ...] = ()) -> None:
+        what = f"`{block.name}`" if block.name else "this block"
+        closing = "]" if block.bracket == "[" else _CLOSES[block.bracket]
+        self.report.add(
+            "E002", f"{what} is opened here and never closed", block.start, help=f"add `{closing}`", notes=notes
+        )
+
+    def _close(self, bracket: str, start: int) -> None:
+        if not self.stack:
+            self.report.add("E002", f"`{bracket}` closes nothing", start, start + 1, help="remove it")
+            return
+        block = self.stack.pop()
+        if _CLOSES[block.bracket] != bracket:
+            self.report.add(
+                "E002",
+                f"`{bracket}` does not close `{block.bracket}`",
+                start,
+                start + 1,
+                notes=(self.report.note(f"`{block.bracket}` was opened here", block.start),),
+            )
+            self.fields.append(broken(start))
+        self.fields = block.outer
+
+    def _unclosed(self) -> None:
+        if self.stack:
+            self._never_closed(self.stack[-1])
+        while self.stack:
+            self.fields.append(broken(len(self.text)))
+            self.fields = self.stack.pop().outer
+
+    def _number(self, name: str, start: int, value_start: int, raw: str) -> None:
+        try:
+            value = parse_number(raw)
+        except ValueError as error:
+            self.report.add("E004", f"malformed number: {error}", value_start, value_start + min(len(raw), 40))
+            self.fields.append(broken(value_start))
+            return
+        self.fields.append((name, INT if isinstance(value, int) else FLOAT, value, start, value_start))
+
+    def _string(self, position: int) -> tuple[str, int]:
+        """Strings side by side are one; the text and where it ends."""
+        parts = []
+        while match := STRING_PART.match(self.text, position):
+            try:
+                parts.append(unescape(match[1][1:-1]))
+            except ValueError as error:
+                self.report.add("E003", str(error), match.start(1), match.end(1))
+                parts.append(match[1][1:-1])
+            position = match.end()
+        start = _skip(SPACE, self.text, position)
+        if self.text[start : start + 1] == '"' and (end := self._quote_missing(start)) >= 0:
+            return re.split(r"[\s:{}]", self.text[start + 1 : end], maxsplit=1)[0], end
+        if self.text[start : start + 1] in ('"', "'"):
+            end = self.text.find("\n", start)
+            position = len(self.text) if end < 0 else end
+            self.report.add("E003", "this text is not closed before the end of the line", start, position)
+            self.fields.append(broken(start))
+        return "".join(parts), position
+
+    def _item(self, position: int) -> int:
+        """One value of a list with the comma before it; the place to go on."""
+        if self.fields:
+            comma = COMMA.match(self.text, position)
+            if comma:
+                position = comma.end()
+            elif _skip(SPACE, self.text, position) == (end := self._find(position, "]")):
+                return self._end_list(end + 1)
+            else:
+                return self._list_fault(position, "expected `,` or `]`")
+        match = VALUE.match(self.text, position)
+        assert match is not None, "the last alternative is empty"
+        kind = match.lastindex or 6
+        start, position = match.start(kind), match.end()
+        if kind == 5 and not self.fields:
+            return self._end_list(position)
+        if kind in (5, 6):
+            return self._list_fault(start, "expected a value")
+        if kind == 4:
+            self._open("", start, start, match[4])
+        elif kind == 1:
+            self._number("", start, start, match[1])
+        elif kind == 2:
+            self.fields.append(("", WORD, _word(match[2]), start, start))
+        else:
+            value, position = self._string(position)
+            self.fields.append(("", STRING, value, start, start))
+        return position
+
+    def _find(self, position: int, bracket: str) -> int:
+        start = _skip(SPACE, self.text, position)
+        return start if self.text.startswith(bracket, start) else -1
+
+    def _end_list(self, position: int) -> int:
+        self.fields = self.stack.pop().outer
+        return _skip(SEPARATOR, self.text, position)
+
+    def _list_fault(self, position: int, message: str) -> int:
+        self.report.add("E001", message, position, position + 1)
+        self.fields = self.stack.pop().outer
+        self.fields.append(broken(position))
+        return self._resume(position)
+
+    def _fault(self, kind: int | None, name: str, start: int, position: int) -> int:
+        if (end := self._quote_missing(position)) >= 0:
+            return end
+        found = self.text[position : position + 1]
+        if kind == 9:
+            self.report.add("E001", f"expected a value after `{name}:`", start, start + len(name))
+        elif kind == 11:
+            self.report.add("E001", f"expected `:` or `{{` after `{name}`", start, start + len(name))
+        else:
+            self.report.add("E001", f"expected the name of a field, found `{found}`", position, position + 1)
+        self.fields.append(broken(position))
+        if kind == 9 and (found == "}" or found.isalpha()):
+            return position  # the next field, or the end of the block
+        resume = self._resume(start + len(name) if kind == 11 else position)  # the next line may begin a field
+        if kind == 14 and resume == position:
+            resume += 1
+        return resume
+
+    def _quote_missing(self, position: int) -> int:
+        """Give up a line with an odd number of quotes after one report; where it ends, or -1 for other lines.
+
+        A text without its end has swallowed what follows: it is cut at its first space, and the blocks that were
+        opened on the line are closed.
+        """
+        first = self.text.rfind("\n", 0, position) + 1
+        end = self.text.find("\n", position)
+        end = len(self.text) if end < 0 else end
+        if self.text.count('"', first, end) % 2 == 0:
+            return -1
+        opened = self.text.rindex('"', first, max(position, self.text.index('"', first) + 1))
+        help_ = 'texts stand in quotes: "text"'
+        self.report.add("E003", "a quote is missing on this line", opened, opened + 1, help=help_)
+        fields = self.fields
+        for at, field in enumerate(fields):
+            if field[1] == STRING and field[3] >= first and " " in field[2]:
+                fields[at] = (field[0], STRING, field[2].split(" ")[0], field[3], field[4])
+        while self.stack and self.stack[-1].start >= first:
+            self.fields.append(broken(position))
+            self.fields = self.stack.pop().outer
+        self.fields.append(broken(position))
+        return end
+
+    def _resume(self, position: int) -> int:
+        match = RESUME.search(self.text, position)
+        return match.end() if match else len(self.text)
+
+
+def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:
+    """Where a pattern that may be empty ends."""
+    match = pattern.match(text, position)
+    return match.end() if match else position
+
+
+def _word(raw: str) -> str:
+    """A word; spaces and comments may stand between a minus and the rest of it."""
+    return "-" + SPACE.sub("", raw[1:], 1) if raw[0] == "-" else raw
+
+
+class Abandoned(Exception):
+    """The text cannot be read any further; what is wrong was reported."""
+
+
+def read_text(text: str, report: Report, recall: Recall | None = None) -> Fields:
+    """The fields of a file in text format. Faults go to `report`; raises `TooManyFaults` at the thousandth.
+
+    `recall` is asked about each layer that is written as `fmt` writes it, before it is read.
+    """
+    reader = TextReader(text, report, recall)
+    root = reader.fields
+    try:
+        return reader.read()
+    except Abandoned:
+        root.append(broken(0))
+        return root

@@ -1,0 +1,19 @@
+"""Which of the two syntaxes a text is in, and its fields."""
+
+from __future__ import annotations
+
+from ..diagnostics.report import Report
+from .fields import Fields, Recall
+from .jsonreader import read_json
+from .reader import read_text
+
+
+def read(report: Report, recall: Recall | None = None) -> Fields:
+    """The fields of a text, whichever syntax it is in. Raises `TooManyFaults`."""
+    text = report.source.text
+    return read_json(text, report) if is_json(text) else read_text(text, report, recall)
+
+
+def is_json(text: str) -> bool:
+    """Whether a config is JSON: the text format never starts with a brace."""
+    return text.lstrip()[:1] in ("{", "[")

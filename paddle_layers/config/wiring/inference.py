@@ -1,0 +1,136 @@
+"""Output types of one layer, and the story of a shape that does not fit."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from paddle_layers.define import DefinitionError, ShapeError, Type
+
+from ..binding.drafts import Draft, Setup
+from ..binding.steps import group_output_names
+from ..diagnostics.diagnostic import Note
+from ..diagnostics.report import Report
+from .insides import inside_of
+from .nodes import Inside
+
+CODES = {"count": "E205", "kind": "E206", "level": "E207", "rank": "E208", "shape": "E209"}
+_HOPS = 3
+INPUT = -1
+"""Position of a `Maker` that is an input of a recurrent group, as a step sees it."""
+
+Types = tuple[Type, ...]
+
+
+class Maker(NamedTuple):
+    """Where an output comes from."""
+
+    draft: Draft
+    position: int
+    type: Type | None
+
+
+def output_names(draft: Draft, count: int) -> tuple[str, ...]:
+    """Names of a layer's outputs: as given, else the layer's name, and `layer.output` for the second and later."""
+    given = draft.explicit_outputs()
+    if given or draft.definition is None:
+        return given or (draft.name,)
+    if draft.step is not None:
+        return group_output_names(draft.name, draft.step.outputs)
+    return draft.definition.names_in_network(draft.name, count)
+
+
+class Inference:
+    """Infers types of drafts; every failure is reported once, at its cause."""
+
+    def __init__(self, report: Report) -> None:
+        self.report = report
+        self.memo: dict[object, Types] = {}
+        self.insides: dict[tuple[Setup, Types], Inside | None] = {}
+        self.crashed: set[str] = set()
+        self.failed: set[Draft] = set()
+
+    def run(self, draft: Draft, types: Types, story: Callable[[int | None], tuple[Note, ...]]) -> Types | None:
+        """Types of the outputs, or None after a report."""
+        setup = draft.setup
+        if setup is None:
+            return None
+        key = (setup.definition, setup.attributes, types)
+        found = self.memo.get(key)
+        if found is not None:
+            return found
+        try:
+            found = tuple(setup.definition.infer(types, setup.attributes))
+        except ShapeError as error:
+            self._shape_error(draft, error, story)
+        except DefinitionError as error:
+            self._crash(draft, str(error))
+        except Exception as error:  # the function is a plugin author's: whatever it does is that author's fault
+            self._crash(draft, f"{type(error).__name__}: {error}", _origin(error))
+        else:
+            self.memo[key] = found
+        return found
+
+    def inside(self, setup: Setup, types: Types) -> Inside | None:
+        """The network inside a sound layer; None for a layer that is not made of layers."""
+        if (setup, types) not in self.insides:
+            self.insides[setup, types] = inside_of(setup, types)
+        return self.insides[setup, types]
+
+    def _shape_error(self, draft: Draft, error: ShapeError, story: Callable[[int | None], tuple[Note, ...]]) -> None:
+        if error.attribute is not None:
+            start = draft.attribute_place(error.attribute)
+        else:
+            start = draft.input_place(error.input)
+        code = CODES.get(error.code, "E209")
+        notes = () if code == "E205" else story(error.input)
+        self.add(draft, code, f"layer `{draft.name}`: {error.message}", start, notes)
+
+    def add(self, draft: Draft, code: str, message: str, start: int, notes: tuple[Note, ...] = ()) -> None:
+        """Report a fault of a layer's wiring, once for all states."""
+        if draft not in self.failed:
+            self.failed.add(draft)
+            self.report.add(code, message, start, notes=notes)
+
+    def _crash(self, draft: Draft, message: str, origin: str = "") -> None:
+        definition = draft.definition
+        assert definition is not None, "only a known layer runs"
+        if definition.name in self.crashed:
+            return
+        self.crashed.add(definition.name)
+        place = origin or f"{definition.file}:{definition.line}"
+        self.report.add(
+            "E401",
+            f"the layer type `{definition.name}` fails in its own function: {message}",
+            draft.place("type"),
+            help=f"this is a fault of the layer's author, not of this file; it happened at {place}",
+        )
+
+
+def _origin(error: Exception) -> str:
+    frames = traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+
+
+def story(draft: Draft, item: int | None, makers: Mapping[str, Maker], report: Report) -> tuple[Note, ...]:
+    """Which layers made the size of an input: one note for each, back towards the data."""
+    notes: list[Note] = []
+    name = draft.inputs[item] if item is not None and item < len(draft.inputs) else (draft.inputs or ("",))[0]
+    for _ in range(_HOPS):
+        maker = makers.get(name)
+        if maker is None or maker.type is None or maker.draft.definition is None:
+            break
+        if maker.position == INPUT:
+            place = maker.draft.input_place(maker.draft.inputs.index(name))
+            notes.append(report.note(f"`{name}` is {maker.type} in a step of `{maker.draft.name}`", place))
+            break
+        inputs = maker.draft.inputs
+        before = [makers[other].type for other in inputs if other in makers]
+        source = f" from {', '.join(map(str, before))}" if before else ""
+        made = f"`{name}` is {maker.type}, made here by `{maker.draft.definition.name}`{source}"
+        notes.append(report.note(made, maker.draft.offset))
+        if not inputs or maker.draft.name == name == inputs[0]:
+            break
+        name = inputs[0]
+    return tuple(notes)

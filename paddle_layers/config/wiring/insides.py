@@ -1,0 +1,76 @@
+"""The network inside a layer made of layers, with the settings that the config gives to parameters of its parts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from paddle_layers.define import Body, Part, Type
+
+from ..binding.drafts import Setup
+from ..binding.settings import ParamSettings
+from ..diagnostics.suggestions import nearest
+from .nodes import Inside, Node
+
+
+def inside_of(setup: Setup, types: tuple[Type, ...]) -> Inside | None:
+    """The network inside a layer for types of its inputs; None for a layer that is not made of layers."""
+    if not setup.definition.is_composite:
+        return None
+    body = setup.definition.bind_axes(types, setup.attributes).body
+    assert body is not None, "a layer made of layers has a body"
+    return _inside(body, setup.params)
+
+
+def _inside(body: Body, params: Mapping[str, ParamSettings]) -> Inside:
+    return Inside(tuple(_node(part, params) for part in body.parts), body.inputs, body.outputs)
+
+
+def _node(part: Part, params: Mapping[str, ParamSettings]) -> Node:
+    """A part as a node; its setup is its own, since the settings are those of one use of the layer."""
+    setup = Setup(part.definition, part.attributes)
+    setup.activation = part.activation
+    prefix = f"{part.name}."
+    setup.params = {name.removeprefix(prefix): found for name, found in params.items() if name.startswith(prefix)}
+    inside = _inside(part.binding.body, setup.params) if part.binding.body is not None else None
+    return Node(part.name, part.inputs, part.output_names, setup, part.input_types, part.binding.outputs, 0, inside)
+
+
+def inner_names(node: Node) -> Iterator[str]:
+    """Names of layers and values inside of a layer, its own before them: parameters and gradients go by these."""
+    for inner in node.inside.nodes if node.inside is not None else ():
+        yield from (f"{node.name}.{name}" for name in {inner.name, *inner.output_names})
+        yield from (f"{node.name}.{name}" for name in inner_names(inner))
+
+
+def parameter_names(inside: Inside) -> Iterator[str]:
+    """Names of all parameters inside, as `param` takes them: `gates.weight`, `gates.weight_0`."""
+    for node in inside.nodes:
+        names = own_parameter_names(node) if node.inside is None else parameter_names(node.inside)
+        yield from (f"{node.name}.{name}" for name in names)
+
+
+def own_parameter_names(node: Node) -> Iterator[str]:
+    """Names of a layer's own parameters, also by number where there is one for each item of an input."""
+    definition = node.definition
+    for name, param in definition.params.items():
+        if param is definition.bias and not node.attributes["bias"]:
+            continue
+        yield name
+        if param.per is not None:
+            positions = definition.bind_axes(node.input_types, node.attributes).positions
+            yield from (f"{name}_{item}" for item in range(len(positions[param.per])))
+
+
+def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:
+    """A parameter that `param` speaks of and no part has."""
+    if inside is None or not setup.params:
+        return None
+    known = set(parameter_names(inside))
+    return next((name for name in setup.params if name not in known), None)
+
+
+def parameter_hint(name: str, inside: Inside) -> str:
+    """What may be meant by the name of a parameter that no part has."""
+    known = list(parameter_names(inside))
+    near = nearest(name, known)
+    return f"did you mean `{near}`?" if near else "it has " + (", ".join(known) or "no parameters")

@@ -1,0 +1,196 @@
+"""Names in a network, or in a step: who makes what, who reads it, and what is wrong with that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from ..binding.drafts import Draft
+from ..binding.settings import State
+from ..diagnostics.diagnostic import Fix
+from ..diagnostics.report import Report
+from ..diagnostics.suggestions import nearest
+from .graph import cycles
+from .inference import output_names
+from .insides import inner_names
+from .nodes import Node
+
+_SHOWN = 7
+
+
+class Names:
+    """The names of all drafts. Every fault is reported once, however many states show it.
+
+    `around` has the names around a step, and `group` is the group that the step belongs to.
+    """
+
+    def __init__(
+        self, drafts: Sequence[Draft], report: Report, around: Names | None = None, group: Draft | None = None
+    ) -> None:
+        self.drafts, self.report, self.around, self.group = drafts, report, around, group
+        self.inputs = frozenset(group.inputs if group is not None else ())
+        self.seen: set[tuple[str, int, int]] = set()
+        self.absent: dict[int, tuple[State, int, str]] = {}
+        self.works: set[int] = set()
+        self.anywhere = {name for draft in drafts for name in _possible(draft)}
+
+    def start_phase(self) -> None:
+        """Begin the states of one phase."""
+        self.absent, self.works = {}, set()
+
+    def end_phase(self) -> None:
+        """Report layers that lack an input in every state of the phase in which they are there."""
+        for index, (state, item, name) in self.absent.items():
+            if index in self.works:
+                continue
+            draft = self.drafts[index]
+            others = ", ".join(f"`{d.name}`" for d in self.drafts if name in _possible(d))
+            self.once(
+                "E211",
+                f"layer `{draft.name}` reads `{name}`, which is not there in the {state.phase} phase",
+                draft.input_place(item),
+                index,
+                help=f"layer {others} has `include` or `exclude` rules: give layer `{draft.name}` the same ones",
+            )
+
+    def makers(self, present: list[int]) -> dict[str, int]:
+        """Position of the layer that makes each output; duplicates of layers and outputs are reported."""
+        names: dict[str, Draft] = {}
+        makers: dict[str, int] = {}
+        for position, index in enumerate(present):
+            draft = self.drafts[index]
+            first = names.setdefault(draft.name, draft) if draft.name else draft
+            if first is not draft:
+                self._duplicate("E201", f"layer name `{draft.name}` is taken", draft, first, index)
+            for item, output in enumerate(_possible(draft)):
+                if output in self.inputs and self.group is not None:
+                    self._name_of_an_input(output, draft, self.group, index)
+                elif output not in makers:
+                    makers[output] = position
+                elif first is draft or draft.explicit_outputs():
+                    other = self.drafts[present[makers[output]]]
+                    self._duplicate("E202", f"output `{output}` is made twice", draft, other, index, item)
+        return makers
+
+    def _name_of_an_input(self, output: str, draft: Draft, group: Draft, index: int) -> None:
+        note = self.report.note("the group reads it here", group.input_place(group.inputs.index(output)))
+        message = f"output `{output}` has the name of an input of group `{group.name}`"
+        self.once("E202", message, draft.offset, index, help="give it a name of its own", notes=(note,))
+
+    def _duplicate(self, code: str, message: str, draft: Draft, other: Draft, index: int, item: int = -1) -> None:
+        start = draft.offset
+        hint = "every layer has its own name"
+        if code == "E202":
+            hint = "every output has its own name"
+            if draft.explicit_outputs():
+                start = draft.place("output", item)
+            if draft.name in draft.inputs or set(draft.inputs) & set(draft.explicit_outputs()):
+                hint = "a layer cannot write over its input: give the output a name of its own; memory is shared anyway"
+        what = f"layer `{other.name}` is here" if code == "E202" and other is not draft else "first used here"
+        note = self.report.note(what, other.offset if other is not draft else draft.offset)
+        self.once(code, message, start, index, help=hint, notes=(note,))
+
+    def check_inner(self, nodes: Mapping[int, Node]) -> None:
+        """A layer or output may not be called like one inside of another layer: they would have one parameter.
+
+        A group's own outputs may: `group.state` is what its layer `state` gives.
+        """
+        inner = {name: node for node in nodes.values() for name in inner_names(node)}
+        for index, node in nodes.items() if inner else ():
+            own = (node.name, *node.output_names)
+            name = next((name for name in own if inner.get(name, node) is not node), None)
+            if name is not None:
+                outer = inner[name]
+                note = self.report.note(f"layer `{outer.name}` is here", outer.span[0])
+                message = f"layer `{node.name}` has the name of a part of layer `{outer.name}`: `{name}`"
+                start = self.drafts[index].offset
+                self.once("E201", message, start, index, help="every layer has its own name", notes=(note,))
+
+    def needs(self, present: list[int], makers: dict[str, int], state: State) -> list[list[int]]:
+        """Positions of the layers that each layer reads; unknown names are reported."""
+        needs: list[list[int]] = []
+        for index in present:
+            draft = self.drafts[index]
+            needed, complete = [], True
+            for item, name in enumerate(draft.inputs):
+                if name in makers:
+                    needed.append(makers[name])
+                elif name in self.inputs:
+                    continue
+                elif name in self.anywhere:
+                    self.absent.setdefault(index, (state, item, name))
+                    complete = False
+                elif not _unfinished(draft, name) and not self.may_be_made(name):
+                    self._unknown_input(draft, index, item, name)
+            if complete:
+                self.works.add(index)
+            needs.append(needed)
+        return needs
+
+    def may_be_made(self, name: str) -> bool:
+        """Whether a faulty or repeatable layer may make an output of this name."""
+        stem, dot, _ = name.rpartition(".")
+        if not dot:
+            return False
+        return any(draft.name == stem and (draft.definition is None or draft.setup is None) for draft in self.drafts)
+
+    def _unknown_input(self, draft: Draft, index: int, item: int, name: str) -> None:
+        near = nearest(name, (self.anywhere | self.inputs) - {draft.name})
+        start = draft.input_place(item)
+        end = self.report.source.token_end(start)
+        hint = f"did you mean `{near}`?" if near else "an input is the name of another layer's output"
+        fix = Fix(start, end, f'"{near}"') if near else None
+        message = f"layer `{draft.name}` reads `{name}`, which no layer makes"
+        if name == draft.name:
+            message = f"layer `{draft.name}` reads its own output"
+        if elsewhere := self._elsewhere(name):
+            hint, fix = elsewhere, None
+        self.once("E203", message, start, index * 65536 + item, help=hint, fix=fix)
+
+    def _elsewhere(self, name: str) -> str:
+        """What to do about a name that is known outside of this step, or in the step of a group; else empty."""
+        around = self.around
+        while around is not None and self.group is not None:
+            if name in around.anywhere | around.inputs:
+                static = f'and `static: "{name}"` if each step sees all of it'
+                return f'it stands outside of the step: add `input: "{name}"` to group `{self.group.name}`, {static}'
+            around = around.around
+        for draft in self.drafts:
+            if draft.step is not None and any(name in _possible(inner) for inner in draft.step.drafts):
+                return f"it stands in the step of group `{draft.name}`: read what the group gives"
+        return ""
+
+    def report_cycles(self, present: list[int], needs: list[list[int]], done: list[int]) -> None:
+        """Report why the layers that are not `done` have no order."""
+        memory = ": a `memory` is what a layer gave in the step before"
+        way_out = "break it at one input" + (memory if self.group is not None else "")
+        among = sorted(set(range(len(present))) - set(done))
+        for cycle in cycles(needs, among):
+            drafts = [self.drafts[present[position]] for position in cycle]
+            names = [f"`{draft.name}`" for draft in drafts]
+            if len(names) > _SHOWN:
+                names = [*names[:3], f"({len(names) - 5} more)", *names[-2:]]
+            outputs = set(_possible(drafts[-1]))
+            first = drafts[0]
+            item = next((i for i, name in enumerate(first.inputs) if name in outputs), 0)
+            text = " -> ".join([*names, names[0]])
+            message = f"the layers form a cycle: {text}"
+            if len(drafts) == 1:
+                message = f"layer {names[0]} reads its own output"
+            self.once("E204", message, first.input_place(item), present[cycle[0]], help=way_out)
+
+    def once(self, code: str, message: str, start: int, key: int, **rest: Any) -> None:
+        """Report a fault that every state may show."""
+        if (code, start, key) not in self.seen:
+            self.seen.add((code, start, key))
+            self.report.add(code, message, start, **rest)
+
+
+def _possible(draft: Draft) -> Iterable[str]:
+    if draft.explicit_outputs() or draft.definition is None:
+        return output_names(draft, 1)
+    return output_names(draft, max(1, len(draft.definition.outputs)))
+
+
+def _unfinished(draft: Draft, name: str) -> bool:
+    return not name and draft.broken

@@ -1,0 +1,134 @@
+"""A checked layer, and the layers inside of it: immutable, every type known."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddle_layers.define import Attributes, LayerDefinition, Type
+
+from ..binding.drafts import Setup
+from ..binding.settings import ParamSettings, StateRule
+
+if TYPE_CHECKING:
+    from paddle_layers.schema.layer_def_pb2 import LayerOutputDef
+
+
+class Inside(NamedTuple):
+    """The network inside a layer: of a layer made of layers, or of one step of a recurrent group."""
+
+    nodes: tuple[Node, ...]
+    """In a valid order; their names and those of their outputs are known inside only."""
+    inputs: tuple[str, ...]
+    """The name inside of each input of the layer."""
+    outputs: tuple[str, ...]
+    """The name inside of each output of the layer."""
+
+
+class Node:
+    """One layer of a network: what the file says, and the types that follow from it."""
+
+    __slots__ = ("_input_types", "_inputs", "_inside", "_name", "_offset", "_output_names", "_output_types", "_setup")
+
+    def __init__(
+        self,
+        name: str,
+        inputs: tuple[str, ...],
+        output_names: tuple[str, ...],
+        setup: Setup,
+        input_types: tuple[Type, ...],
+        output_types: tuple[Type, ...],
+        offset: int,
+        inside: Inside | None = None,
+    ) -> None:
+        self._name, self._inputs, self._output_names, self._setup = name, inputs, output_names, setup
+        self._input_types, self._output_types, self._offset = input_types, output_types, offset
+        self._inside = inside
+
+    @property
+    def name(self) -> str:
+        """Name of the layer."""
+        return self._name
+
+    @property
+    def definition(self) -> LayerDefinition:
+        """The definition that its type names."""
+        return self._setup.definition
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Names of the outputs it reads."""
+        return self._inputs
+
+    @property
+    def output_names(self) -> tuple[str, ...]:
+        """Names of its outputs."""
+        return self._output_names
+
+    @property
+    def attributes(self) -> Attributes:
+        """Values of all attributes."""
+        return self._setup.attributes
+
+    @property
+    def params(self) -> dict[str, ParamSettings]:
+        """Settings by name in the definition; parameters without settings are absent."""
+        return self._setup.params
+
+    @property
+    def activation(self) -> tuple[LayerDefinition, Attributes] | None:
+        """The layer applied to every output; None for linear."""
+        return self._setup.activation
+
+    @property
+    def loss_weight(self) -> tuple[float, ...] | None:
+        """Weight of each output in the loss; None: 1 for costs, 0 for the others."""
+        return self._setup.loss_weight
+
+    @property
+    def propagate_down(self) -> tuple[bool, ...]:
+        """For each input, whether its gradient is computed; empty: where it is needed."""
+        return self._setup.propagate_down
+
+    @property
+    def include(self) -> tuple[StateRule, ...]:
+        """The layer is there only in states that meet one of these."""
+        return self._setup.include
+
+    @property
+    def exclude(self) -> tuple[StateRule, ...]:
+        """The layer is absent in states that meet one of these."""
+        return self._setup.exclude
+
+    @property
+    def input_types(self) -> tuple[Type, ...]:
+        """Types of the inputs."""
+        return self._input_types
+
+    @property
+    def output_types(self) -> tuple[Type, ...]:
+        """Types of the outputs."""
+        return self._output_types
+
+    @property
+    def outputs(self) -> list[LayerOutputDef]:
+        """Types of the outputs as protobuf messages."""
+        return [type_.to_message(name) for name, type_ in zip(self._output_names, self._output_types, strict=True)]
+
+    @property
+    def inside(self) -> Inside | None:
+        """The network inside a layer made of layers or a recurrent group; None for all others."""
+        return self._inside
+
+    @property
+    def setup(self) -> Setup:
+        """What nodes with the same text share."""
+        return self._setup
+
+    @property
+    def span(self) -> tuple[int, int]:
+        """Offsets of the layer's name in the source, with its quotes."""
+        return self._offset, self._offset + len(self._name) + 2
+
+    def __repr__(self) -> str:
+        shapes = ", ".join(map(str, self._output_types))
+        return f"<{self.definition.name} {self._name!r}: {shapes}>"

@@ -1,0 +1,67 @@
+"""The shortcut through wiring, for networks in which there is nothing to be said."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paddle_layers.define import Type
+
+from ..binding.drafts import Draft, Setup
+from .inference import Types, output_names
+from .insides import inner_names, inside_of, unknown_parameter
+from .nodes import Inside, Node
+
+
+def wire_plain(drafts: Sequence[Draft]) -> list[Node] | None:
+    """Nodes of layers without rules, each of which reads what stands before it; None at the first doubt.
+
+    It judges nothing: what may be wrong is for `Wires` to say.
+    """
+    types: dict[str, Type] = {}
+    nodes: list[Node] = []
+    add = nodes.append
+    names: set[str] = set()
+    inner: set[str] = set()
+    known: dict[Setup, dict[Types, tuple[Types, Inside | None]]] = {}
+    for draft in drafts:
+        setup = draft.setup
+        if setup is None:
+            return None
+        memo = known.get(setup)
+        if memo is None:
+            if not setup.plain:
+                return None
+            memo = known[setup] = {}
+        name, inputs = draft.name, draft.inputs
+        try:
+            given = tuple([types[other] for other in inputs])
+        except KeyError:
+            return None
+        found = memo.get(given)
+        if found is None:
+            try:
+                made = tuple(setup.definition.infer(given, setup.attributes))
+                found = memo[given] = made, inside_of(setup, given)
+            except Exception:  # whatever it is, `Wires` finds its place
+                return None
+            if unknown_parameter(setup, found[1]):
+                return None
+        made, inside = found
+        names.add(name)
+        outputs: tuple[str, ...]
+        if len(made) == 1 and not setup.output_names:
+            outputs = (name,)
+            if name in types:
+                return None
+            types[name] = made[0]
+        else:
+            outputs = output_names(draft, len(made))
+            taken = len(set(outputs)) < len(outputs) or any(output in types for output in outputs)
+            if taken or len(outputs) != len(made):
+                return None
+            types.update(zip(outputs, made, strict=True))
+        add(Node(name, inputs, outputs, setup, given, made, draft.offset, inside))
+        if inside is not None:
+            inner.update(inner_names(nodes[-1]))
+    distinct = len(names) == len(nodes) and not inner & names and not inner & types.keys()
+    return nodes if distinct and nodes else None

@@ -1,0 +1,41 @@
+"""From a text to wired layers: read, bind, wire; every fault at once."""
+
+from __future__ import annotations
+
+from ..binding.binder import Binder, Bound
+from ..binding.drafting import draft
+from ..binding.drafts import Draft
+from ..binding.headers import spec
+from ..binding.memo import memo
+from ..diagnostics.diagnostic import Diagnostic, Source
+from ..diagnostics.report import Report, TooManyFaults
+from ..reading.fields import Fields
+from ..reading.quiet import quietly
+from ..reading.syntax import read
+from .wiring import Wired, wire
+
+
+def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
+    """The layers of a network file that are sound, if any were found, and all its faults, warnings too."""
+    report = Report(source)
+    wired = quietly(lambda: _wire(report))
+    return wired, report.sorted()
+
+
+def _wire(report: Report) -> Wired | None:
+    try:
+        return wire_fields(read(report, memo()), report)
+    except TooManyFaults:
+        return None
+
+
+def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> Wired:
+    """The layers that the fields of a file, or of a `net` block, describe. Faults go to the report."""
+    binder = Binder(report)
+    if bound is None:
+        bound = binder.message(fields, spec("Network"), 0)
+    layers = bound.values.get("layer", ())
+    drafts = [layer if isinstance(layer, Draft) else draft(layer, binder) for layer in layers]
+    if bound.broken and not drafts:
+        return Wired("", (), report.source)
+    return wire(drafts, report, bound.values.get("name") or "")

@@ -1,0 +1,143 @@
+"""One state at a time: the layers in order, with their types. Collects every fault once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from paddle_layers.define import Type
+
+from ..binding.drafts import Draft, Step
+from ..binding.settings import State
+from ..diagnostics.report import Report
+from .graph import order
+from .groups import types_inside, types_outside
+from .inference import INPUT, Inference, Maker, Types, output_names, story
+from .insides import parameter_hint, unknown_parameter
+from .names import Names
+from .nodes import Inside, Node
+from .sharing import First, check_shared
+
+NONE: Mapping[str, Maker] = {}
+ANY = State("train")
+"""Layers of a step are there in every state."""
+
+
+class Wires:
+    """The wiring of all drafts. `results` and `orders` hold what came out for each state.
+
+    `around` is the wiring of the network around a step, and `group` the group that the step belongs to.
+    """
+
+    def __init__(
+        self, drafts: Sequence[Draft], report: Report, around: Wires | None = None, group: Draft | None = None
+    ) -> None:
+        self.drafts, self.report, self.around = drafts, report, around
+        self.names: Names = Names(drafts, report, around.names if around is not None else None, group)
+        self.inference: Inference = around.inference if around is not None else Inference(report)
+        self.steps: dict[Draft, Wires] = {}
+        self.results: dict[State, dict[int, Node]] = {}
+        self.orders: dict[State, list[int]] = {}
+        self.all_needs: dict[int, set[int]] = {}
+
+    def run(self, state: State, given: Mapping[str, Maker] = NONE) -> dict[int, Node]:
+        """Wire the layers of one state; the nodes that came out well, by number of the draft.
+
+        `given` are the values of a group's inputs in a step.
+        """
+        self.shared: First = self.around.shared if self.around is not None else {}
+        present = [i for i, draft in enumerate(self.drafts) if draft.setup is None or draft.setup.present(state)]
+        makers = self.names.makers(present)
+        needs = self.names.needs(present, makers, state)
+        done = order(needs)
+        if len(done) < len(present):
+            self.names.report_cycles(present, needs, done)
+        types: dict[str, Maker] = dict(given)
+        nodes: dict[int, Node] = {}
+        for position in done:
+            index = present[position]
+            node = self._node(self.drafts[index], types)
+            if node is not None:
+                nodes[index] = node
+        for position in set(range(len(present))) - set(done):
+            self._count(self.drafts[present[position]])
+        for position, needed in enumerate(needs):
+            self.all_needs.setdefault(present[position], set()).update(present[other] for other in needed)
+        check_shared(self.drafts, nodes, self.shared, self.report, self.names.seen)
+        self.names.check_inner(nodes)
+        self.results[state], self.orders[state] = nodes, [present[i] for i in done if present[i] in nodes]
+        return nodes
+
+    def in_order(self, state: State) -> list[Node]:
+        """The sound layers of a state that was run."""
+        found = self.results[state]
+        return [found[index] for index in self.orders[state]]
+
+    def _node(self, draft: Draft, makers: dict[str, Maker]) -> Node | None:
+        given = [makers[name].type if name in makers else None for name in draft.inputs]
+        known = tuple(type_ for type_ in given if type_ is not None)
+        made, inside = None, None
+        if draft.step is not None:
+            made, inside = self._group(draft, draft.step, given)
+        elif len(known) == len(given) and draft.setup is not None and not draft.broken:
+            made = self.inference.run(draft, known, lambda item: story(draft, item, makers, self.report))
+        else:
+            self._count(draft)
+        names = output_names(draft, len(made) if made is not None else len(self._outputs(draft)))
+        if made is not None and len(names) != len(made):
+            self._output_count(draft, names, len(made))
+            made = None
+        types: Sequence[Type | None] = made if made is not None else [None] * len(names)
+        for position, (name, type_) in enumerate(zip(names, types, strict=True)):
+            makers.setdefault(name, Maker(draft, position, type_))
+        if made is None or draft.setup is None or not self._weights(draft, names):
+            return None
+        inside = inside or self.inference.inside(draft.setup, known)
+        unknown = unknown_parameter(draft.setup, inside)
+        if inside is not None and unknown is not None:
+            message = f"`{draft.setup.definition.name}` has no parameter `{unknown}`"
+            start = draft.param_place(unknown, "of")
+            self.names.once("E112", message, start, 0, help=parameter_hint(unknown, inside))
+        return Node(draft.name, draft.inputs, names, draft.setup, known, made, draft.offset, inside)
+
+    def _group(self, draft: Draft, step: Step, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:
+        inner = self.steps.setdefault(draft, Wires(step.drafts, self.report, self, draft))
+        types = types_inside(draft, given, self.report)
+        inner.run(ANY, {name: Maker(draft, INPUT, type_) for name, type_ in zip(draft.inputs, types, strict=True)})
+        nodes = tuple(inner.in_order(ANY))
+        made = types_outside(draft, step, types, nodes, inner.names)
+        if made is not None and draft.inputs:
+            return made, Inside(nodes, draft.inputs, step.outputs)
+        self._count(draft)
+        return None, None
+
+    def _outputs(self, draft: Draft) -> Sequence[str]:
+        return draft.explicit_outputs() or list(draft.definition.outputs if draft.definition else ("",)) or ("",)
+
+    def _count(self, draft: Draft) -> None:
+        """The number of inputs is checked even where a type is missing."""
+        definition = draft.definition
+        if definition is None or draft.broken:
+            return
+        arity, count = definition.arity, draft.input_count
+        if not arity.allows(count):
+            message = f"layer `{draft.name}`: `{definition.name}` takes {arity}, found {count}"
+            self.inference.add(draft, "E205", message, draft.input_place(arity.most if arity.exceeded(count) else None))
+
+    def _output_count(self, draft: Draft, names: Sequence[str], count: int) -> None:
+        if len(set(names)) < len(names):  # a name that is given twice was reported
+            return
+        message = f"layer `{draft.name}` makes {count} output{'s' * (count != 1)}, but `output` names {len(names)}"
+        self.inference.add(draft, "E210", message, draft.place("output"))
+
+    def _weights(self, draft: Draft, outputs: Sequence[str]) -> bool:
+        setup = draft.setup
+        assert setup is not None, "only a sound layer gets here"
+        for name, values, count, of in (
+            ("loss_weight", setup.loss_weight, len(outputs), "outputs"),
+            ("propagate_down", setup.propagate_down, len(draft.inputs), "inputs"),
+        ):
+            if values and len(values) != count:
+                message = f"layer `{draft.name}` has {count} {of}, but {len(values)} values of `{name}`"
+                self.inference.add(draft, "E213", message, draft.place(name))
+                return False
+        return True

@@ -1,0 +1,73 @@
+"""Wires layers by the names of their outputs, in every state the network may be used in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from ..binding.drafts import Draft
+from ..binding.settings import State
+from ..diagnostics.diagnostic import Source
+from ..diagnostics.report import ConfigError, Report
+from .graph import order
+from .nodes import Node
+from .plain import wire_plain
+from .states import states_of
+from .wires import Wires
+
+PHASES = (State("train"), State("test"))
+
+
+class Wired(NamedTuple):
+    """The layers of a network."""
+
+    name: str
+    nodes: Sequence[Node]
+    """Of all states, in one order that is valid in each."""
+    source: Source
+    states: Mapping[State, Sequence[Node]] = {}
+    """Those that are there in a state, for the states that were looked at."""
+
+
+def wire(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
+    """The layers, checked in every state; faults go to the report and leave the network unusable."""
+    if not drafts:
+        if not report.diagnostics:
+            report.add("E214", "this network has no layers", 0, help='add `layer { name: "..." type: "..." }`')
+        return Wired(name, (), report.source)
+    nodes = wire_plain(drafts) if not report.diagnostics else None
+    return Wired(name, nodes, report.source) if nodes is not None else _wire_states(drafts, report, name)
+
+
+def _wire_states(drafts: Sequence[Draft], report: Report, name: str) -> Wired:
+    states = states_of(drafts)
+    wires = Wires(drafts, report)
+    nodes: dict[int, Node] = {}
+    for group in states:
+        wires.names.start_phase()
+        for state in group:
+            nodes = wires.run(state) | nodes
+        wires.names.end_phase()
+    known = {} if report.failed else {state: wires.in_order(state) for state in PHASES if state in wires.results}
+    return Wired(name, _ordered(drafts, nodes, wires), report.source, known)
+
+
+def _ordered(drafts: Sequence[Draft], nodes: dict[int, Node], wires: Wires) -> list[Node]:
+    """Nodes of all states in one order that is valid in each, where there is one."""
+    needs: list[list[int]] = [sorted(wires.all_needs.get(index, ())) for index in range(len(drafts))]
+    done = order(needs)
+    done += [index for index in range(len(drafts)) if index not in set(done)] if len(done) < len(drafts) else []
+    return [nodes[index] for index in done if index in nodes]
+
+
+def relink(nodes: Sequence[Node], source: Source, state: State) -> list[Node]:
+    """The layers of a checked network that are there in one more state. Raises `ConfigError`."""
+    report = Report(source)
+    drafts = [Draft(node.name, node.definition, node.inputs, node.setup, node.span[0]) for node in nodes]
+    wires = Wires(drafts, report)
+    wires.names.start_phase()
+    wires.run(state)
+    wires.names.end_phase()
+    if report.diagnostics:
+        raise ConfigError(report.sorted())
+    return wires.in_order(state)

@@ -1,0 +1,1 @@
+"""Networks as text, and as protobuf messages."""

@@ -1,0 +1,172 @@
+"""Configs as protobuf messages: binary files to text and back, nothing lost on the way but comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from google.protobuf.descriptor import FieldDescriptor
+from google.protobuf.message import DecodeError, Message
+from google.protobuf.unknown_fields import UnknownFieldSet
+
+from ..binding.headers import is_training
+from ..binding.values import MISSING, convert
+from ..diagnostics.diagnostic import Diagnostic, Source
+from ..diagnostics.report import ConfigError
+from ..reading.fields import WORD, Field, Fields, items
+from .descriptors import message_class, required_lists
+from .formatter import format_text
+from .text import HEADER, Word, fields_text
+
+TRAINING_FIELD = 8
+"""Number of `optimizer`, which every training file has and no network."""
+
+LARGEST = 2**31 - 1
+"""Bytes of the largest protobuf message."""
+
+HEADERS = {"Network": HEADER, "Training": HEADER.replace("network", "training").replace("Network", "Training")}
+"""Comments that say which message a text holds."""
+
+
+def read_binary(path: Path) -> Message:
+    """The message in a binary config file. Raises `ConfigError` for what is no such message, `OSError`."""
+    size = path.stat().st_size
+    if size > LARGEST:
+        raise _unreadable(str(path), f"the file has {size} bytes; a protobuf message has at most {LARGEST}")
+    return message_of_binary(path.read_bytes(), str(path))
+
+
+def text_of_binary(content: bytes, name: str) -> str:
+    """The text of a binary config; it says the same. Raises `ConfigError` for what is no such message."""
+    return text_of_message(message_of_binary(content, name))
+
+
+def message_of_binary(content: bytes, name: str) -> Message:
+    """The message in a binary config, a network or a training file. Raises `ConfigError`."""
+    try:
+        message = message_class("Network").FromString(content)
+        if TRAINING_FIELD in _unknown_numbers(message):
+            message = message_class("Training").FromString(content)
+    except (DecodeError, UnicodeDecodeError) as error:
+        raise _unreadable(name, f"this is no binary config: {error}") from error
+    for fault in _faults(message, ""):
+        raise _unreadable(name, fault)
+    return message
+
+
+def _unreadable(name: str, message: str) -> ConfigError:
+    help_ = "`paddle-layers convert` makes binary configs; is it from a newer version, or a plugin that is not here?"
+    return ConfigError([Diagnostic("E008", message, Source(name, ""), 0, help=help_)])
+
+
+def _faults(message: Message, path: str) -> Iterator[str]:
+    """Fields that nobody knows, and texts that are none, each with its place."""
+    place = f"`{path}`" if path else "the file"
+    yield from (f"{place} has a field of number {n}, which nobody here knows" for n in _unknown_numbers(message))
+    for field, value in message.ListFields():
+        for number, item in enumerate(_all(field, value)):
+            inner = f"{path}.{field.name}".lstrip(".") + (f"[{number}]" if is_repeated(field) else "")
+            if field.message_type is not None:
+                yield from _faults(item, inner)
+            elif isinstance(item, bytes):  # a string field whose bytes protobuf could not decode
+                yield f"`{inner}` is not UTF-8 text"
+
+
+def _unknown_numbers(message: Message) -> list[int]:
+    fields: Any = UnknownFieldSet(message)  # iterable, which its stub does not say
+    return [field.field_number for field in fields]
+
+
+# ---- from messages
+
+
+def text_of_message(message: Message) -> str:
+    """Text format, one layout, with a header that names the message."""
+    return format_text(HEADERS[message.DESCRIPTOR.name] + fields_text(plain(message)) + "\n")
+
+
+def plain(message: Message) -> dict[str, Any]:
+    """What is set in a message, by name; choices as words.
+
+    A message can't tell an empty list from none: where a list is required, it is there and empty.
+    """
+    return _plain(message, required_lists())
+
+
+def _plain(message: Message, lists: Mapping[str, list[tuple[str, ...]]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for field, value in message.ListFields():
+        items = [_plain_value(field, item, lists) for item in _all(field, value)]
+        found[field.name] = items if is_repeated(field) else items[0]
+    return found | {names[0]: [] for names in lists.get(message.DESCRIPTOR.name, ()) if not found.keys() & set(names)}
+
+
+def _plain_value(field: FieldDescriptor, value: Any, lists: Mapping[str, list[tuple[str, ...]]]) -> Any:
+    if field.message_type is not None:
+        return _plain(value, lists)
+    if field.enum_type is not None:
+        return Word(field.enum_type.values_by_number[value].name)
+    return value
+
+
+def is_repeated(field: FieldDescriptor) -> bool:
+    """Whether a field holds a list."""
+    descriptor: Any = field  # `label` is gone in protobuf 7, `is_repeated` is not yet in 6.31
+    return bool(descriptor.is_repeated) if hasattr(field, "is_repeated") else descriptor.label == 3
+
+
+def _all(field: FieldDescriptor, value: Any) -> Any:
+    return value if is_repeated(field) else [value]
+
+
+# ---- to messages
+
+
+def message_of_fields(fields: Fields) -> Message:
+    """The message that a text or JSON file holds. The file has to be checked before: faults are not reported here."""
+    message = message_class("Training" if is_training(fields) else "Network")()
+    _fill(message, fields)
+    return message
+
+
+def _fill(message: Message, fields: Fields) -> None:
+    known: Mapping[str, Any] = message.DESCRIPTOR.fields_by_name
+    for field in fields:
+        if field[0] in known:
+            for item in items(field):
+                _set(message, known[field[0]], item)
+        else:  # a setting that stands beside its block
+            typed: Any = message
+            _fill(getattr(typed, typed.type), [field])
+
+
+def _set(message: Message, field: FieldDescriptor, item: Field) -> None:
+    if field.message_type is not None:
+        target = getattr(message, field.name)
+        inner = target.add() if is_repeated(field) else target
+        inner.SetInParent()
+        _fill(inner, item[2])
+        return
+    value = _value(field, item)
+    if is_repeated(field):
+        getattr(message, field.name).append(value)
+    else:
+        setattr(message, field.name, value)
+
+
+_WANTED = {
+    FieldDescriptor.CPPTYPE_INT32: "INT",
+    FieldDescriptor.CPPTYPE_INT64: "INT",
+    FieldDescriptor.CPPTYPE_DOUBLE: "FLOAT",
+    FieldDescriptor.CPPTYPE_BOOL: "BOOL",
+    FieldDescriptor.CPPTYPE_STRING: "STRING",
+    FieldDescriptor.CPPTYPE_ENUM: "CHOICE",
+}
+
+
+def _value(field: FieldDescriptor, item: Field) -> Any:
+    value = convert(_WANTED[field.cpp_type], item[1], item[2])
+    if value is MISSING and item[1] == WORD:
+        value = item[2]  # a choice that the message holds as text
+    return field.enum_type.values_by_name[value].number if field.enum_type is not None else value

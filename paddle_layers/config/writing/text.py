@@ -1,0 +1,116 @@
+"""Networks as text: what `dumps` gives, and what the Python helpers hand to the reader."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from paddle_layers.define import Attributes, Definition
+
+from ..binding.settings import ParamSettings, StateRule
+from ..binding.steps import GROUP, group_output_names
+from ..wiring.nodes import Node
+from .formatter import format_text
+
+HEADER = "# proto-file: schema/network.proto\n# proto-message: paddle_layers.Network\n\n"
+
+
+class Word(str):
+    """A text that is written without quotes."""
+
+
+def network_text(name: str, nodes: Iterable[Node]) -> str:
+    """The canonical text of a network: only what differs from the defaults."""
+    title = f"name: {value_text(name)}\n\n" if name else ""
+    return format_text(HEADER + title + "".join(f"layer {{ {fields_text(_layer(node))} }}\n" for node in nodes))
+
+
+def fields_text(fields: Mapping[str, Any]) -> str:
+    """Fields of a block on one line. Mappings are blocks; lists of mappings and of texts are repeated fields."""
+    parts = []
+    for name, value in fields.items():
+        if isinstance(value, Mapping):
+            parts.append(f"{name} {{ {fields_text(value)} }}" if value else f"{name} {{}}")
+        elif isinstance(value, Sequence) and not isinstance(value, str):
+            if any(isinstance(item, (Mapping, str)) for item in value):
+                parts += [fields_text({name: item}) for item in value]
+            else:
+                parts.append(f"{name}: [{', '.join(map(value_text, value))}]")
+        else:
+            parts.append(f"{name}: {value_text(value)}")
+    return " ".join(parts)
+
+
+def value_text(value: Any) -> str:
+    """A value in text format."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, Word):
+        return str(value)
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return repr(value)
+
+
+def attributes_fields(definition: Definition, attributes: Attributes) -> dict[str, Any]:
+    """Attributes that differ from their defaults."""
+    found: dict[str, Any] = {}
+    for name, attribute in definition.attributes.items():
+        value = attributes[name]
+        usual = attributes[attribute.default_from] if attribute.default_from else attribute.default
+        if value is not None and value != usual:
+            plain = attribute.type == "CHOICE" and str(value).isidentifier()
+            found[name] = Word(value) if plain else value
+    return found
+
+
+def component_fields(definition: Definition, attributes: Attributes) -> dict[str, Any]:
+    """A typed block: `type: "t" t { ... }`."""
+    settings = attributes_fields(definition, attributes)
+    return {"type": definition.name, **({definition.name: settings} if settings else {})}
+
+
+def _layer(node: Node) -> dict[str, Any]:
+    definition = node.definition
+    fields: dict[str, Any] = {"name": node.name, "type": definition.name}
+    if node.inputs:
+        fields["input"] = list(node.inputs)
+    if node.output_names != _default_names(node):
+        fields["output"] = list(node.output_names)
+    if settings := attributes_fields(definition, node.attributes):
+        fields[definition.name] = settings
+    if node.activation is not None and node.attributes.get("act", "linear") == "linear":
+        fields["activation"] = component_fields(*node.activation)
+    if node.inside is not None and definition.name == GROUP:
+        layers = [_layer(inner) for inner in node.inside.nodes]
+        fields["step"] = {"layer": layers, "output": list(node.inside.outputs)}
+    fields["param"] = [_param(name, settings) for name, settings in node.params.items()]
+    fields["include"] = [_rule(rule) for rule in node.include]
+    fields["exclude"] = [_rule(rule) for rule in node.exclude]
+    fields["loss_weight"] = list(node.loss_weight or ())
+    fields["propagate_down"] = list(node.propagate_down)
+    return {name: value for name, value in fields.items() if value != []}
+
+
+def _default_names(node: Node) -> tuple[str, ...]:
+    if node.inside is not None and node.definition.name == GROUP:
+        return group_output_names(node.name, node.inside.outputs)
+    return node.definition.names_in_network(node.name, len(node.output_names))
+
+
+def _param(name: str, settings: ParamSettings) -> dict[str, Any]:
+    fields: dict[str, Any] = {"of": name}
+    if settings.init is not None:
+        fields["init"] = component_fields(*settings.init)
+    for key, usual in (("lr_mult", 1.0), ("decay_mult", 1.0), ("share", None), ("frozen", False), ("clip", None)):
+        if getattr(settings, key) != usual:
+            fields[key] = getattr(settings, key)
+    return fields
+
+
+def _rule(rule: StateRule) -> dict[str, Any]:
+    return {name: value for name, value in rule._asdict().items() if value not in (None, ())}
