@@ -102,9 +102,9 @@ def test_every_folder_is_a_known_room() -> None:
     assert folders <= {*ORDER}
 
 
-def test_no_family_file_is_named_like_a_layer() -> None:
-    files = {path.stem for path in (PACKAGE / "layers").glob("*.py")}
-    assert not files & set(pl.registry)
+def test_no_family_is_named_like_a_layer() -> None:
+    names = {path.stem for path in (PACKAGE / "layers").rglob("*")}
+    assert not names & set(pl.registry)
 
 
 def test_no_file_is_too_long() -> None:

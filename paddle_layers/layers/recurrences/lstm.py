@@ -1,0 +1,177 @@
+"""Long short-term memory over sequences; the map of the input is a layer of its own."""
+
+from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, gradient, infer, layer
+
+from .gates import check_gates, reverse_switch, squash, squash_choice, squash_slope
+
+
+@layer("lstmemory", elsewhere={"Paddle": "lstmemory", "Caffe": "LSTM", "ONNX": "LSTM"}, since=1)
+class Lstmemory:
+    """Long short-term memory (Hochreiter and Schmidhuber 1997) with peepholes (Gers, Schraudolph and Schmidhuber 2002).
+
+    A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate. With
+    `s = x[t] + y[t-1] @ weight + bias` in the same order and the peepholes `p`:
+
+    `a = act(s_a)`, `i = gate_act(s_i + p_i * c[t-1])`, `f = gate_act(s_f + p_f * c[t-1])`, `c[t] = a * i + c[t-1] * f`,
+    `o = gate_act(s_o + p_o * c[t])`, `y[t] = o * state_act(c[t])`
+
+    in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row are
+    zero. Put `fc` of four times the units before the layer to map the input. `bias` has the biases of the sums and
+    then the peepholes of the three gates, as in Paddle, whose configs without helpers take sigmoid for `state_act`
+    when nothing is set. Caffe, ONNX and others hold the map of the input, too, have the gates in other orders, and
+    have no peepholes (Caffe) or on demand.
+    """
+
+    x = Input("T:S D", "four sums per unit", seq=(1, 2), kinks=(0.0,))
+    weight = Param("K D", "from the output of the row before")
+    bias = Param("B", "added to the sums; then the peepholes", init="zero")
+    y = Output("T:S K", "output of the units")
+    act = squash_choice("function of the candidate", "tanh", "active_type")
+    gate_act = squash_choice("function of the gates", "sigmoid", "active_gate_type")
+    state_act = squash_choice("function of the state on its way out", "tanh", "active_state_type")
+    peepholes = Bool("gates see the state of their unit", default=True)
+    reverse = reverse_switch()
+    state = Temp("T:S K", "what the unit remembers")
+    candidate = Temp("T:S K", "new content")
+    enter = Temp("T:S K", "input gate")
+    keep = Temp("T:S K", "forget gate")
+    leave = Temp("T:S K", "output gate")
+    state_slope = Temp("T:S K", "gradient of the state")
+    candidate_slope = Temp("T:S K", "gradient of the candidate's sum")
+    enter_slope = Temp("T:S K", "gradient of the input gate's sum")
+    keep_slope = Temp("T:S K", "gradient of the forget gate's sum")
+    leave_slope = Temp("T:S K", "gradient of the output gate's sum")
+    past = Temp("T:S K", "output of the row before")
+    examples = (
+        Example(x="sequence of 12"),
+        Example(x="nested sequence of 8", reverse=True, peepholes=False),
+        Example(x="sequence of 4", act="relu", gate_act="linear", state_act="sigmoid"),
+    )
+
+
+@infer(Lstmemory)
+def lstmemory_sizes(D, peepholes):
+    K = check_gates(D, 4)
+    return {"K": K, "B": (7 if peepholes else 4) * K}
+
+
+@each(
+    Lstmemory.y,
+    Lstmemory.state,
+    Lstmemory.candidate,
+    Lstmemory.enter,
+    Lstmemory.keep,
+    Lstmemory.leave,
+    scan="forward",
+)
+def lstmemory_y(t, k, before, x, y, state, weight, bias, act, gate_act, state_act, peepholes, K):
+    a = x[t, k] + bias[k]
+    i = x[t, K + k] + bias[K + k]
+    f = x[t, 2 * K + k] + bias[2 * K + k]
+    o = x[t, 3 * K + k] + bias[3 * K + k]
+    past = 0.0
+    if before >= 0:
+        past = state[before, k]
+        for j in range(K):
+            a += y[before, j] * weight[j, k]
+            i += y[before, j] * weight[j, K + k]
+            f += y[before, j] * weight[j, 2 * K + k]
+            o += y[before, j] * weight[j, 3 * K + k]
+    if peepholes:
+        i += bias[4 * K + k] * past
+        f += bias[5 * K + k] * past
+    a = squash(a, act == "tanh", act == "sigmoid", act == "relu")
+    i = squash(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    f = squash(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    c = a * i + past * f
+    if peepholes:
+        o += bias[6 * K + k] * c
+    o = squash(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    return o * squash(c, state_act == "tanh", state_act == "sigmoid", state_act == "relu"), c, a, i, f, o
+
+
+@each(
+    Lstmemory.state_slope,
+    Lstmemory.candidate_slope,
+    Lstmemory.enter_slope,
+    Lstmemory.keep_slope,
+    Lstmemory.leave_slope,
+    scan="back",
+)
+def lstmemory_slopes(
+    t, k, before, after, dy, state, candidate, enter, keep, leave, state_slope, candidate_slope, enter_slope,
+    keep_slope, leave_slope, weight, bias, act, gate_act, state_act, peepholes, K,
+):  # fmt: skip
+    dh = dy[t, k]
+    dc = 0.0
+    if after >= 0:
+        dc = state_slope[after, k] * keep[after, k]
+        if peepholes:
+            dc += enter_slope[after, k] * bias[4 * K + k] + keep_slope[after, k] * bias[5 * K + k]
+        for j in range(K):
+            dh += candidate_slope[after, j] * weight[k, j]
+            dh += enter_slope[after, j] * weight[k, K + j]
+            dh += keep_slope[after, j] * weight[k, 2 * K + j]
+            dh += leave_slope[after, j] * weight[k, 3 * K + j]
+    past = 0.0
+    if before >= 0:
+        past = state[before, k]
+    a, i, f, o = candidate[t, k], enter[t, k], keep[t, k], leave[t, k]
+    shown = squash(state[t, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
+    do = dh * shown * squash_slope(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    dc += dh * o * squash_slope(shown, state_act == "tanh", state_act == "sigmoid", state_act == "relu")
+    if peepholes:
+        dc += do * bias[6 * K + k]
+    return (
+        dc,
+        dc * i * squash_slope(a, act == "tanh", act == "sigmoid", act == "relu"),
+        dc * a * squash_slope(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        dc * past * squash_slope(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        do,
+    )
+
+
+@each(Lstmemory.past)
+def lstmemory_past(t, k, y, before_of):
+    return y[before_of[t], k] if before_of[t] >= 0 else 0.0
+
+
+@gradient(Lstmemory.x)
+def lstmemory_dx(t, d, candidate_slope, enter_slope, keep_slope, leave_slope, K):
+    k = d % K
+    if d < 2 * K:
+        return candidate_slope[t, k] if d < K else enter_slope[t, k]
+    return keep_slope[t, k] if d < 3 * K else leave_slope[t, k]
+
+
+@gradient(Lstmemory.weight)
+def lstmemory_dweight(k, d, past, candidate_slope, enter_slope, keep_slope, leave_slope, K, T):
+    j = d % K
+    total = 0.0
+    for t in range(T):
+        if d < 2 * K:
+            total += past[t, k] * (candidate_slope[t, j] if d < K else enter_slope[t, j])
+        else:
+            total += past[t, k] * (keep_slope[t, j] if d < 3 * K else leave_slope[t, j])
+    return total
+
+
+@gradient(Lstmemory.bias)
+def lstmemory_dbias(b, candidate_slope, enter_slope, keep_slope, leave_slope, state, before_of, K, T):
+    k = b % K
+    gate = b // K
+    total = 0.0
+    for t in range(T):
+        if gate == 0:
+            total += candidate_slope[t, k]
+        elif gate == 1:
+            total += enter_slope[t, k]
+        elif gate == 2:
+            total += keep_slope[t, k]
+        elif gate == 3:
+            total += leave_slope[t, k]
+        elif gate == 6:
+            total += leave_slope[t, k] * state[t, k]
+        elif before_of[t] >= 0:
+            total += (enter_slope[t, k] if gate == 4 else keep_slope[t, k]) * state[before_of[t], k]
+    return total
