@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.kernels.loading import kernels_module, load_all_kernels
+from paddle_layers.kernels.tuned import replaced_functions, tuned_kernels
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "paddle_layers"
@@ -105,6 +107,19 @@ def test_every_folder_is_a_known_room() -> None:
 def test_no_family_is_named_like_a_layer() -> None:
     names = {path.stem for path in (PACKAGE / "layers").rglob("*")}
     assert not names & set(pl.registry)
+
+
+def test_tuned_kernels_lie_where_their_layer_lies() -> None:
+    load_all_kernels()
+    built_in = {definition.name: definition.module for definition in pl.registry.built_in()}
+    homes = {
+        (kernel.function.__module__, kernels_module(built_in[layer], device))
+        for layer, function, device in replaced_functions()
+        if layer in built_in
+        for kernel in tuned_kernels(layer, function, device)
+    }
+    assert homes
+    assert all(home == wanted for home, wanted in homes), homes
 
 
 def test_no_file_is_too_long() -> None:

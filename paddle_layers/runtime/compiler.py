@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paddle_layers.define.analysis import bare_subscripts
-from paddle_layers.kernels.tuned import tuned_digest
+from paddle_layers.kernels.digests import tuned_digest
 
 from .cache import driver_path, is_compiled, load_driver
 from .drivers import Kernel, TunedCall, cpu_body, cpu_prelude, cpu_text

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.define.analysis import depth_of_loops, mentions, reads, reads_own_element
 from paddle_layers.define.functions import Function
-from paddle_layers.kernels.tuned import Tuned, call_by_name, find_tuned
+from paddle_layers.kernels.finding import find_tuned
+from paddle_layers.kernels.tuned import Tuned, call_by_name
 
 from .arguments import Argument, Ref, refs_of, spec_of, uses
 from .buffers import Buffer, Takeover

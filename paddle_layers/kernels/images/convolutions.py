@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from numba import njit
 
-from .blas import matrix_product, vector_product
-from .tuned import tuned
+from paddle_layers.kernels.primitives.blas import matrix_product, vector_product
+from paddle_layers.kernels.primitives.vectors import total
+from paddle_layers.kernels.tuned import tuned
+
 from .windows import add_back, lay_out
 
 WORTH_IT = 1 << 17
 """Multiplications below which the point function stays: what a step gains does not pay the compiler's extra second."""
+BIAS_WORTH_IT = 1 << 17
+"""Numbers below which the point function stays, for the gradient of the bias."""
 SLICES = 8
 BLOCK = 1 << 16
 """Numbers in a block of columns, which should stay in a core's cache."""
@@ -169,3 +173,26 @@ def conv_dweight(
                     matrix_product(
                         0, 1, filters, rows, wide, slope, P * Q, source, row, adds, target, D * area, one
                     )  # fmt: skip
+
+
+def outputs(N: int, K: int, P: int, Q: int) -> int:
+    """Numbers in the output of a convolution."""
+    return N * K * P * Q
+
+
+def filter_slices(K: int) -> int:
+    """Slices of the filters; by shape only."""
+    return min(K, SLICES)
+
+
+@tuned("conv", "conv_bias_gradient", items=filter_slices, work=outputs, least=BIAS_WORTH_IT)
+@njit(error_model="numpy")
+def conv_bias_gradient(first, last, dbias, dy, accumulate):
+    N, K, P, Q = dy.shape
+    parts, zero, slopes = min(K, SLICES), dy.dtype.type(0), dy.ravel()
+    for part in range(first, last):
+        for k in range(K * part // parts, K * (part + 1) // parts):
+            result = dbias[k] if accumulate else zero
+            for n in range(N):
+                result += total(slopes[(n * K + k) * P * Q : (n * K + k + 1) * P * Q], zero)
+            dbias[k] = result

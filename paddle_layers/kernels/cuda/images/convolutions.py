@@ -6,9 +6,7 @@ import numpy
 from numba import cuda
 
 from paddle_layers.define.functions import real
-from paddle_layers.kernels.tuned import tuned
-
-from .tiles import (
+from paddle_layers.kernels.cuda.tiles import (
     ACROSS,
     ALONG,
     LEFT,
@@ -29,6 +27,8 @@ from .tiles import (
     put,
     work_a_turn,
 )
+from paddle_layers.kernels.tuned import tuned
+
 from .windows import (
     LINE,
     TABLE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from .blas import LANES, add, add_half, move, move_half
+from paddle_layers.kernels.primitives.blas import LANES, add, add_half, move, move_half
 
 
 @njit(error_model="numpy")

@@ -1,4 +1,4 @@
-"""Functions of recurrent units and gates over whole vectors, in a form that the compiler turns into vector code.
+"""Functions over whole vectors, in a form that the compiler turns into vector code.
 
 In float32 the exponential is a polynomial, right to some units of the last place; in float64 it is the C library's.
 """
@@ -136,17 +136,10 @@ def multiply(result, left, right):
         result[k] = left[k] * right[k]
 
 
-@njit(error_model="numpy", fastmath={"contract"})
-def through_gate(slope, behind, gate, other):
-    """The slope of a logistic gate's sum, from that of the gate's product with `other`."""
-    one = gate.dtype.type(1)
-    for k in range(slope.size):
-        slope[k] = behind[k] * other[k] * (gate[k] * (one - gate[k]))
-
-
-@njit(error_model="numpy", fastmath={"contract"})
-def through_tanh(slope, behind, value, gate):
-    """The slope of the sum in a tanh of this value, from that of its product with `gate`."""
-    one = gate.dtype.type(1)
-    for k in range(slope.size):
-        slope[k] = behind[k] * gate[k] * (one - value[k] * value[k])
+@njit(error_model="numpy", fastmath={"reassoc"})
+def total(values, zero):
+    """Sum of a vector."""
+    result = zero
+    for i in range(values.size):
+        result += values[i]
+    return result

@@ -1,4 +1,4 @@
-"""Sums over all rows and pixels of a channel, and what they are for: batch_norm and the gradients of biases.
+"""batch_norm by sums over all rows and pixels of a channel; plain rows at once, whose neighbours differ in channel.
 
 Sums may be taken in any order that the compiler likes, which lets it use vectors; the order is fixed once compiled.
 """
@@ -9,10 +9,13 @@ import math
 
 from numba import njit
 
-from .tuned import tuned
+from paddle_layers.kernels.primitives.vectors import total
+from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 17
 """Numbers below which the point function stays: what a step gains does not pay the compiler."""
+ROWS_WORTH_IT = 1 << 15
+"""The same for rows without pixels."""
 SLICES = 8
 
 
@@ -21,19 +24,9 @@ def numbers(N: int, C: int, rest: int) -> int:
     return N * C * rest
 
 
-def outputs(N: int, K: int, P: int, Q: int) -> int:
-    """Numbers in the output of a convolution."""
-    return N * K * P * Q
-
-
 def channel_slices(C: int) -> int:
     """Slices of the channels; by shape only."""
     return min(C, SLICES)
-
-
-def filter_slices(K: int) -> int:
-    """Slices of the filters; by shape only."""
-    return min(K, SLICES)
 
 
 def row_slices(N: int) -> int:
@@ -44,15 +37,6 @@ def row_slices(N: int) -> int:
 def by_the_batch(use_global_stats: bool | None) -> bool:
     """Mean and variance of the batch in training; a plan for the test phase says so by `training`."""
     return not use_global_stats
-
-
-@njit(error_model="numpy", fastmath={"reassoc"})
-def total(values, zero):
-    """Sum of a vector."""
-    result = zero
-    for i in range(values.size):
-        result += values[i]
-    return result
 
 
 @njit(error_model="numpy", fastmath={"reassoc"})
@@ -86,19 +70,6 @@ def add_up(sums, values, low, high):
         else:
             for c in range(low, high):
                 sums[c] += total(values[n, c], zero)
-
-
-@tuned("conv", "conv_bias_gradient", items=filter_slices, work=outputs, least=WORTH_IT)
-@njit(error_model="numpy")
-def conv_bias_gradient(first, last, dbias, dy, accumulate):
-    N, K, P, Q = dy.shape
-    parts, zero, slopes = min(K, SLICES), dy.dtype.type(0), dy.ravel()
-    for part in range(first, last):
-        for k in range(K * part // parts, K * (part + 1) // parts):
-            result = dbias[k] if accumulate else zero
-            for n in range(N):
-                result += total(slopes[(n * K + k) * P * Q : (n * K + k + 1) * P * Q], zero)
-            dbias[k] = result
 
 
 @tuned("batch_norm", "batch_norm_moments", items=channel_slices, work=numbers, least=WORTH_IT, when=by_the_batch)
@@ -171,3 +142,57 @@ def batch_norm_bias_gradient(first, last, dbias, dy, accumulate):
             else:
                 for c in range(low, high):
                     dbias[c] += total(dy[n, c], zero)
+
+
+# ---- plain rows: neighbours belong to different channels, so a whole row is treated at once
+
+
+def row_numbers(N: int, C: int, rest: int) -> int:
+    """Numbers in rows without pixels; no work where there are pixels, the point functions do well there."""
+    return N * C if rest == 1 else 0
+
+
+def plain(rest: int) -> bool:
+    """Rows without pixels."""
+    return rest == 1
+
+
+@tuned("batch_norm", "batch_norm_y", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
+@njit(error_model="numpy")
+def batch_norm_y(first, last, y, x, mean, scale, gain):
+    N, C = x.shape[0], x.shape[1]
+    parts, values, target = min(N, SLICES), x.ravel(), y.ravel()
+    for n in range(N * first // parts, N * last // parts):
+        row, result = values[n * C : n * C + C], target[n * C : n * C + C]
+        for c in range(C):
+            result[c] = (row[c] - mean[c]) * scale[c] * gain[c]
+
+
+@tuned("batch_norm", "batch_norm_bias", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
+@njit(error_model="numpy")
+def batch_norm_bias(first, last, y, bias):
+    N, C = y.shape[0], y.shape[1]
+    parts, target = min(N, SLICES), y.ravel()
+    for n in range(N * first // parts, N * last // parts):
+        result = target[n * C : n * C + C]
+        for c in range(C):
+            result[c] += bias[c]
+
+
+@tuned("batch_norm", "batch_norm_dx", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
+@njit(error_model="numpy")
+def batch_norm_dx(
+    first, last, dx, dy, x, mean, scale, gain, a, b, accumulate, use_global_stats, training
+):  # fmt: skip
+    N, C = x.shape[0], x.shape[1]
+    parts, one, zero = min(N, SLICES), x.dtype.type(1), x.dtype.type(0)
+    fixed = use_global_stats or (use_global_stats is None and not training)
+    share = zero if fixed else one / x.dtype.type(N)
+    values, slopes, target = x.ravel(), dy.ravel(), dx.ravel()
+    for n in range(N * first // parts, N * last // parts):
+        row, slope, result = values[n * C : n * C + C], slopes[n * C : n * C + C], target[n * C : n * C + C]
+        if not accumulate:
+            result[:] = zero
+        for c in range(C):
+            mean_part = (a[c] + (row[c] - mean[c]) * scale[c] * b[c]) * share
+            result[c] += gain[c] * scale[c] * (slope[c] - mean_part)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numba import njit
 
-from .blas import matrix_product
-from .gates import add_to, copy
+from paddle_layers.kernels.primitives.blas import matrix_product
+from paddle_layers.kernels.primitives.vectors import add_to, copy
 
 SLICES = 8
 
@@ -67,3 +67,19 @@ def add_rows(total, rows, accumulate):
         total[:] = 0
     for t in range(rows.shape[0]):
         add_to(total, rows[t])
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_gate(slope, behind, gate, other):
+    """The slope of a logistic gate's sum, from that of the gate's product with `other`."""
+    one = gate.dtype.type(1)
+    for k in range(slope.size):
+        slope[k] = behind[k] * other[k] * (gate[k] * (one - gate[k]))
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_tanh(slope, behind, value, gate):
+    """The slope of the sum in a tanh of this value, from that of its product with `gate`."""
+    one = gate.dtype.type(1)
+    for k in range(slope.size):
+        slope[k] = behind[k] * gate[k] * (one - value[k] * value[k])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from numba import njit
 
-from .blas import matrix_product
-from .gate_gradients import add_products, add_rows, parts_of, put_side_by_side, slices
-from .gates import add_product, add_to, copy, multiply, sigmoid_all, tanh_all, through_gate
-from .tuned import tuned
+from paddle_layers.kernels.primitives.blas import matrix_product
+from paddle_layers.kernels.primitives.vectors import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
+from paddle_layers.kernels.tuned import tuned
+
+from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, through_gate
 
 WORTH_IT = 1 << 12
 """Multiplications below which the point function stays."""

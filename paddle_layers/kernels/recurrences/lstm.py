@@ -4,11 +4,21 @@ from __future__ import annotations
 
 from numba import njit
 
-from .gate_gradients import add_products, add_rows, parts_of, put_side_by_side, slices, take_before
-from .gates import add_product, add_to, copy, multiply, multiply_by, sigmoid_all, tanh_all, through_gate, through_tanh
+from paddle_layers.kernels.primitives.scratch import part, take
+from paddle_layers.kernels.primitives.vectors import (
+    add_product,
+    add_to,
+    copy,
+    multiply,
+    multiply_by,
+    sigmoid_all,
+    tanh_all,
+)
+from paddle_layers.kernels.tuned import tuned
+
+from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, take_before, through_gate, through_tanh
 from .panels import pack, padded, panel_product
-from .sequences import block, blocks, blocks_of, most_of, part, still_there, take
-from .tuned import tuned
+from .sequence_blocks import block, blocks, blocks_of, most_of, still_there
 
 WORTH_IT = 1 << 16
 """Multiplications below which the point function stays: what a step gains does not pay the compiler."""

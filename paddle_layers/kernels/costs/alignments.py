@@ -7,9 +7,9 @@ import math
 import numpy as np
 from numba import njit
 
-from .gates import LARGE, add_to, copy, exp_all, f32, octave_and_rest
-from .sequences import part, take
-from .tuned import tuned
+from paddle_layers.kernels.primitives.scratch import part, take
+from paddle_layers.kernels.primitives.vectors import LARGE, add_to, copy, exp_all, f32, octave_and_rest
+from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 13
 """States of all rows below which the point function stays: what is gained does not pay the compiler."""

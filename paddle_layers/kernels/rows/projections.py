@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from numba import njit
 
-from .blas import matrix_product, vector_product
-from .tuned import tuned
+from paddle_layers.kernels.primitives.blas import matrix_product, vector_product
+from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 16
 """Multiplications below which the point function stays: what a step gains does not pay the compiler."""

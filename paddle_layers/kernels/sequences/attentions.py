@@ -6,9 +6,9 @@ import math
 
 from numba import njit
 
-from .blas import matrix_product
-from .gates import exp_all
-from .tuned import tuned
+from paddle_layers.kernels.primitives.blas import matrix_product
+from paddle_layers.kernels.primitives.vectors import exp_all
+from paddle_layers.kernels.tuned import tuned
 
 BLOCK = 64
 """Rows of queries and of keys that are multiplied at once; their scores stay in a core's cache."""

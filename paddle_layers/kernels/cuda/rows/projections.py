@@ -5,9 +5,7 @@ from __future__ import annotations
 from numba import cuda
 
 from paddle_layers.define.functions import real
-from paddle_layers.kernels.tuned import tuned
-
-from .tiles import (
+from paddle_layers.kernels.cuda.tiles import (
     ACROSS,
     ALONG,
     LEFT,
@@ -30,6 +28,7 @@ from .tiles import (
     store,
     work_a_turn,
 )
+from paddle_layers.kernels.tuned import tuned
 
 
 def blocks_of_y(N: int, K: int) -> int:

@@ -54,18 +54,3 @@ def still_there(lengths, step):
     while count > 0 and lengths[count - 1] <= step:
         count -= 1
     return count
-
-
-@njit(error_model="numpy")
-def part(scratch, item, items):
-    """The scratch memory of a work item."""
-    size = scratch.size // items
-    return scratch[item * size : (item + 1) * size]
-
-
-@njit(error_model="numpy")
-def take(scratch, at, rows, columns):
-    """A matrix of zeros in the scratch memory, and where the next one begins."""
-    end = at + rows * columns
-    scratch[at:end] = 0
-    return scratch[at:end].reshape((rows, columns)), end

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from numba import njit
 
-from .gate_gradients import SLICES, add_rows, put_side_by_side, slices
-from .gates import add_product, add_to, copy, multiply, sigmoid_all, tanh_all, through_gate, through_tanh
+from paddle_layers.kernels.primitives.vectors import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
+from paddle_layers.kernels.tuned import tuned
+
+from .gates import SLICES, add_rows, put_side_by_side, slices, through_gate, through_tanh
 from .lstm import GATES, is_usual, through_output
-from .tuned import tuned
 
 WORTH_IT = 1 << 10
 """Numbers below which the point function stays."""
