@@ -2,7 +2,7 @@
 
 from paddle_layers.define import Bool, Example, Input, Int, Output, body, layer
 
-from .gates import reverse_switch, squash_choice
+from .gates import activation_choice, reverse_switch
 
 
 @layer("simple_lstm", elsewhere={"Paddle": "simple_lstm"}, since=1)
@@ -15,9 +15,9 @@ class SimpleLstm:
     x = Input("T:S C", "rows of sequences", seq=(1, 2))
     y = Output("T:S K", "output of the units")
     size = Int("number of units", min=1, axis="K")
-    act = squash_choice("function of the candidate", "tanh", "active_type")
-    gate_act = squash_choice("function of the gates", "sigmoid", "active_gate_type")
-    state_act = squash_choice("function of the state on its way out", "tanh", "active_state_type")
+    act = activation_choice("function of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
+    state_act = activation_choice("function of the state on its way out", "tanh", "active_state_type")
     reverse = reverse_switch()
     examples = (
         Example(x="sequence of 3", size=2),
@@ -42,8 +42,8 @@ class SimpleGru:
     x = Input("T:S C", "rows of sequences", seq=(1, 2))
     y = Output("T:S K", "output of the units")
     size = Int("number of units", min=1, axis="K")
-    act = squash_choice("function of the candidate", "tanh", "active_type")
-    gate_act = squash_choice("function of the gates", "sigmoid", "active_gate_type")
+    act = activation_choice("function of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
     reverse = reverse_switch()
     examples = (
         Example(x="sequence of 3", size=2),

@@ -10,12 +10,12 @@ from paddle_layers.define import (
 )
 from paddle_layers.layers.helpers import sigmoid
 
-SQUASHES = {"tanh": "between -1 and 1", "sigmoid": "between 0 and 1", "relu": "not below 0", "linear": "as it is"}
+ACTIVATIONS = {"tanh": "between -1 and 1", "sigmoid": "between 0 and 1", "relu": "not below 0", "linear": "as it is"}
 
 
-def squash_choice(doc: str, default: str, alias: str) -> Choice:
+def activation_choice(doc: str, default: str, alias: str) -> Choice:
     """An attribute that names a function of recurrent units or gates."""
-    return Choice(doc, options=SQUASHES, default=default, aliases=(alias,))
+    return Choice(doc, options=ACTIVATIONS, default=default, aliases=(alias,))
 
 
 def reverse_switch() -> Bool:
@@ -47,7 +47,7 @@ def check_units(units: int, columns: int, gates: int) -> None:
 
 
 @helper
-def squash(v, tanh, sigmoid_, relu):
+def activate(v, tanh, sigmoid_, relu):
     """The function of a recurrent unit or gate that is asked for; `v` itself if none is."""
     if tanh:
         return math.tanh(v)
@@ -57,8 +57,8 @@ def squash(v, tanh, sigmoid_, relu):
 
 
 @helper
-def squash_slope(y, tanh, sigmoid_, relu):
-    """Derivative of `squash` where its value is `y`."""
+def activation_derivative(y, tanh, sigmoid_, relu):
+    """Derivative of `activate` where its value is `y`."""
     if tanh:
         return 1.0 - y * y
     if sigmoid_:

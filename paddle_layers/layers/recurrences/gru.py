@@ -3,12 +3,12 @@
 from paddle_layers.define import Example, Input, Output, Param, Temp, each, fill, gradient, infer, layer
 
 from .gates import (
+    activate,
+    activation_choice,
+    activation_derivative,
     check_gates,
     reset_after_switch,
     reverse_switch,
-    squash,
-    squash_choice,
-    squash_slope,
 )
 
 
@@ -32,8 +32,8 @@ class Grumemory:
     weight = Param("K D", "from the output of the row before")
     bias = Param("B", "added to the sums; with `reset_after`, then to what the candidate recalls", init="zero")
     y = Output("T:S K", "output of the units")
-    act = squash_choice("function of the candidate", "tanh", "active_type")
-    gate_act = squash_choice("function of the gates", "sigmoid", "active_gate_type")
+    act = activation_choice("function of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
     reset_after = reset_after_switch()
     reverse = reverse_switch()
     update = Temp("T:S K", "update gate")
@@ -76,8 +76,8 @@ def grumemory_y(
                 for j in range(K):
                     u += y[p, j] * weight[j, k]
                     r += y[p, j] * weight[j, K + k]
-            update[t, k] = squash(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
-            reset[t, k] = squash(r, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+            update[t, k] = activate(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+            reset[t, k] = activate(r, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
             if reset_after:
                 recalled[t, k] = bias[3 * K + k]
                 if p >= 0:
@@ -92,7 +92,7 @@ def grumemory_y(
             else:
                 for j in range(K):
                     c += recalled[t, j] * weight[j, 2 * K + k]
-            candidate[t, k] = squash(c, act == "tanh", act == "sigmoid", act == "relu")
+            candidate[t, k] = activate(c, act == "tanh", act == "sigmoid", act == "relu")
             y[t, k] = update[t, k] * candidate[t, k]
             if p >= 0:
                 y[t, k] += (1.0 - update[t, k]) * y[p, k]
@@ -128,13 +128,13 @@ def grumemory_slopes(
             u = update[t, k]
             fresh = candidate[t, k] - y[p, k] if p >= 0 else candidate[t, k]
             update_slope[t, k] = (
-                dh * fresh * squash_slope(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+                dh * fresh * activation_derivative(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
             )
             candidate_slope[t, k] = (
-                dh * u * squash_slope(candidate[t, k], act == "tanh", act == "sigmoid", act == "relu")
+                dh * u * activation_derivative(candidate[t, k], act == "tanh", act == "sigmoid", act == "relu")
             )
         for k in range(K):
-            slope = squash_slope(reset[t, k], gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+            slope = activation_derivative(reset[t, k], gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
             if reset_after:
                 recalled_slope[t, k] = candidate_slope[t, k] * reset[t, k]
                 reset_slope[t, k] = candidate_slope[t, k] * recalled[t, k] * slope

@@ -2,7 +2,7 @@
 
 from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, infer, layer
 
-from .gates import LEVELS, check_units, reset_after_switch, squash, squash_choice, squash_slope
+from .gates import LEVELS, activate, activation_choice, activation_derivative, check_units, reset_after_switch
 
 
 @layer("gru_step", elsewhere={"Paddle": "gru_step"}, since=1)
@@ -24,8 +24,8 @@ class GruStep:
     weight = Param("K D", "from the output of the step before")
     bias = Param("B", "added to the sums; with `reset_after`, then to what the candidate recalls", init="zero")
     y = Output("N K", "output of the units")
-    act = squash_choice("function of the candidate", "tanh", "active_type")
-    gate_act = squash_choice("function of the gates", "sigmoid", "active_gate_type")
+    act = activation_choice("function of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
     reset_after = reset_after_switch()
     update = Temp("N K", "update gate")
     reset = Temp("N K", "reset gate")
@@ -57,8 +57,8 @@ def gru_step_gates(n, k, x, previous, weight, bias, gate_act, K):
         u += previous[n, j] * weight[j, k]
         r += previous[n, j] * weight[j, K + k]
     return (
-        squash(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
-        squash(r, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        activate(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        activate(r, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
     )
 
 
@@ -80,7 +80,7 @@ def gru_step_y(n, k, x, previous, weight, bias, update, reset, recalled, reset_a
     else:
         for j in range(K):
             total += recalled[n, j] * weight[j, 2 * K + k]
-    c = squash(total, act == "tanh", act == "sigmoid", act == "relu")
+    c = activate(total, act == "tanh", act == "sigmoid", act == "relu")
     return (1.0 - update[n, k]) * previous[n, k] + update[n, k] * c, c
 
 
@@ -90,14 +90,14 @@ def gru_step_slopes(n, k, dy, previous, update, candidate, act, gate_act):
     return (
         dy[n, k]
         * (c - previous[n, k])
-        * squash_slope(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
-        dy[n, k] * u * squash_slope(c, act == "tanh", act == "sigmoid", act == "relu"),
+        * activation_derivative(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        dy[n, k] * u * activation_derivative(c, act == "tanh", act == "sigmoid", act == "relu"),
     )
 
 
 @each(GruStep.recalled_slope, GruStep.reset_slope)
 def gru_step_reset_slope(n, k, candidate_slope, previous, reset, recalled, weight, reset_after, gate_act, K):
-    slope = squash_slope(reset[n, k], gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    slope = activation_derivative(reset[n, k], gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     if reset_after:
         return candidate_slope[n, k] * reset[n, k], candidate_slope[n, k] * recalled[n, k] * slope
     total = 0.0

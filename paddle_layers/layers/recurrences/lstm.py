@@ -2,7 +2,7 @@
 
 from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, gradient, infer, layer
 
-from .gates import check_gates, reverse_switch, squash, squash_choice, squash_slope
+from .gates import activate, activation_choice, activation_derivative, check_gates, reverse_switch
 
 
 @layer("lstmemory", elsewhere={"Paddle": "lstmemory", "Caffe": "LSTM", "ONNX": "LSTM"}, since=1)
@@ -26,9 +26,9 @@ class Lstmemory:
     weight = Param("K D", "from the output of the row before")
     bias = Param("B", "added to the sums; then the peepholes", init="zero")
     y = Output("T:S K", "output of the units")
-    act = squash_choice("function of the candidate", "tanh", "active_type")
-    gate_act = squash_choice("function of the gates", "sigmoid", "active_gate_type")
-    state_act = squash_choice("function of the state on its way out", "tanh", "active_state_type")
+    act = activation_choice("function of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
+    state_act = activation_choice("function of the state on its way out", "tanh", "active_state_type")
     peepholes = Bool("gates see the state of their unit", default=True)
     reverse = reverse_switch()
     state = Temp("T:S K", "what the unit remembers")
@@ -80,14 +80,14 @@ def lstmemory_y(t, k, before, x, y, state, weight, bias, act, gate_act, state_ac
     if peepholes:
         i += bias[4 * K + k] * past
         f += bias[5 * K + k] * past
-    a = squash(a, act == "tanh", act == "sigmoid", act == "relu")
-    i = squash(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
-    f = squash(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    a = activate(a, act == "tanh", act == "sigmoid", act == "relu")
+    i = activate(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    f = activate(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     c = a * i + past * f
     if peepholes:
         o += bias[6 * K + k] * c
-    o = squash(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
-    return o * squash(c, state_act == "tanh", state_act == "sigmoid", state_act == "relu"), c, a, i, f, o
+    o = activate(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    return o * activate(c, state_act == "tanh", state_act == "sigmoid", state_act == "relu"), c, a, i, f, o
 
 
 @each(
@@ -117,16 +117,16 @@ def lstmemory_slopes(
     if before >= 0:
         past = state[before, k]
     a, i, f, o = candidate[t, k], enter[t, k], keep[t, k], leave[t, k]
-    shown = squash(state[t, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
-    do = dh * shown * squash_slope(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
-    dc += dh * o * squash_slope(shown, state_act == "tanh", state_act == "sigmoid", state_act == "relu")
+    shown = activate(state[t, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
+    do = dh * shown * activation_derivative(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    dc += dh * o * activation_derivative(shown, state_act == "tanh", state_act == "sigmoid", state_act == "relu")
     if peepholes:
         dc += do * bias[6 * K + k]
     return (
         dc,
-        dc * i * squash_slope(a, act == "tanh", act == "sigmoid", act == "relu"),
-        dc * a * squash_slope(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
-        dc * past * squash_slope(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        dc * i * activation_derivative(a, act == "tanh", act == "sigmoid", act == "relu"),
+        dc * a * activation_derivative(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        dc * past * activation_derivative(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
         do,
     )
 

@@ -2,7 +2,7 @@
 
 from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, gradient, infer, layer
 
-from .gates import LEVELS, check_units, squash, squash_choice, squash_slope
+from .gates import LEVELS, activate, activation_choice, activation_derivative, check_units
 
 
 @layer("lstm_step", elsewhere={"Paddle": "lstm_step", "Caffe": "LSTMUnit"}, since=1)
@@ -25,9 +25,9 @@ class LstmStep:
     bias = Param("B", "added to the sums; then the peepholes", init="zero")
     y = Output("N K", "output of the units")
     state = Output("N K", "what the units remember")
-    act = squash_choice("function of the candidate", "tanh", "active_type")
-    gate_act = squash_choice("function of the gates", "sigmoid", "active_gate_type")
-    state_act = squash_choice("function of the state on its way out", "tanh", "active_state_type")
+    act = activation_choice("function of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
+    state_act = activation_choice("function of the state on its way out", "tanh", "active_state_type")
     peepholes = Bool("gates see the state of their unit", default=True)
     candidate = Temp("N K", "new content")
     enter = Temp("N K", "input gate")
@@ -60,14 +60,14 @@ def lstm_step_y(n, k, x, previous, bias, act, gate_act, state_act, peepholes, K)
     if peepholes:
         i += bias[4 * K + k] * previous[n, k]
         f += bias[5 * K + k] * previous[n, k]
-    a = squash(a, act == "tanh", act == "sigmoid", act == "relu")
-    i = squash(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
-    f = squash(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    a = activate(a, act == "tanh", act == "sigmoid", act == "relu")
+    i = activate(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    f = activate(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     c = a * i + previous[n, k] * f
     if peepholes:
         o += bias[6 * K + k] * c
-    o = squash(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
-    return o * squash(c, state_act == "tanh", state_act == "sigmoid", state_act == "relu"), c, a, i, f, o
+    o = activate(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    return o * activate(c, state_act == "tanh", state_act == "sigmoid", state_act == "relu"), c, a, i, f, o
 
 
 @each(
@@ -81,17 +81,17 @@ def lstm_step_slopes(
     n, k, dy, dstate, previous, state, candidate, enter, keep, leave, bias, act, gate_act, state_act, peepholes, K
 ):  # fmt: skip
     a, i, f, o = candidate[n, k], enter[n, k], keep[n, k], leave[n, k]
-    shown = squash(state[n, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
-    do = dy[n, k] * shown * squash_slope(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    shown = activate(state[n, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
+    do = dy[n, k] * shown * activation_derivative(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     dc = dstate[n, k]
-    dc += dy[n, k] * o * squash_slope(shown, state_act == "tanh", state_act == "sigmoid", state_act == "relu")
+    dc += dy[n, k] * o * activation_derivative(shown, state_act == "tanh", state_act == "sigmoid", state_act == "relu")
     if peepholes:
         dc += do * bias[6 * K + k]
     return (
         dc,
-        dc * i * squash_slope(a, act == "tanh", act == "sigmoid", act == "relu"),
-        dc * a * squash_slope(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
-        dc * previous[n, k] * squash_slope(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        dc * i * activation_derivative(a, act == "tanh", act == "sigmoid", act == "relu"),
+        dc * a * activation_derivative(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        dc * previous[n, k] * activation_derivative(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
         do,
     )
 

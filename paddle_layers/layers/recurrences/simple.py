@@ -2,7 +2,7 @@
 
 from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, infer, layer
 
-from .gates import reverse_switch, squash, squash_choice, squash_slope
+from .gates import activate, activation_choice, activation_derivative, reverse_switch
 
 
 @layer("recurrent", elsewhere={"Paddle": "recurrent", "Caffe": "RNN", "ONNX": "RNN"}, since=1)
@@ -18,7 +18,7 @@ class Recurrent:
     weight = Param("J K", "from the output of the row before")
     bias = Param("K", "added to the sums", init="zero")
     y = Output("T:S K", "output of the units")
-    act = squash_choice("function of a unit", "tanh", "active_type")
+    act = activation_choice("function of a unit", "tanh", "active_type")
     reverse = reverse_switch()
     slope = Temp("T:S K", "gradient of the sum")
     past = Temp("T:S K", "output of the row before")
@@ -41,7 +41,7 @@ def recurrent_y(t, k, before, x, y, weight, bias, act, K):
     if before >= 0:
         for j in range(K):
             total += y[before, j] * weight[j, k]
-    return squash(total, act == "tanh", act == "sigmoid", act == "relu")
+    return activate(total, act == "tanh", act == "sigmoid", act == "relu")
 
 
 @each(Recurrent.slope, scan="back")
@@ -50,7 +50,7 @@ def recurrent_slope(t, k, after, y, dy, slope, weight, act, K):
     if after >= 0:
         for j in range(K):
             total += slope[after, j] * weight[k, j]
-    return total * squash_slope(y[t, k], act == "tanh", act == "sigmoid", act == "relu")
+    return total * activation_derivative(y[t, k], act == "tanh", act == "sigmoid", act == "relu")
 
 
 @each(Recurrent.past)
