@@ -60,7 +60,8 @@ def tiles(K: int) -> int:
 @tuned("lstmemory", "lstmemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
 @njit(error_model="numpy")
 def lstmemory_y(
-    first, last, y, state, candidate, enter, keep, leave, x, weight, bias, scratch, S_start, reverse, peepholes
+    first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, weight, bias, scratch, S_start,
+    reverse, peepholes
 ):  # fmt: skip
     K, D = weight.shape
     most = most_of(S_start.size - 1)
@@ -93,12 +94,12 @@ def lstmemory_y(
                     add_product(gates[3 * K :], state[t], bias[D + 2 * K :])
                 sigmoid_all(gates[3 * K :])
                 copy(candidate[t], gates[:K])
-                copy(enter[t], gates[K : 2 * K])
-                copy(keep[t], gates[2 * K : 3 * K])
-                copy(leave[t], gates[3 * K :])
+                copy(input_gate[t], gates[K : 2 * K])
+                copy(forget_gate[t], gates[2 * K : 3 * K])
+                copy(output_gate[t], gates[3 * K :])
                 copy(outputs[r], state[t])
                 tanh_all(outputs[r])
-                multiply(y[t], outputs[r], leave[t])
+                multiply(y[t], outputs[r], output_gate[t])
                 copy(outputs[r], y[t])
 
 
@@ -108,8 +109,8 @@ def lstmemory_y(
 )  # fmt: skip
 @njit(error_model="numpy")
 def lstmemory_slopes(
-    first, last, candidate_slope, enter_slope, keep_slope, leave_slope,
-    dy, state, candidate, enter, keep, leave, weight, bias, scratch, S_start, reverse, peepholes,
+    first, last, candidate_slope, input_slope, forget_slope, output_slope,
+    dy, state, candidate, input_gate, forget_gate, output_gate, weight, bias, scratch, S_start, reverse, peepholes,
 ):  # fmt: skip
     K, D = weight.shape
     most = most_of(S_start.size - 1)
@@ -134,20 +135,20 @@ def lstmemory_slopes(
                 add_to(dh, dy[t])
                 copy(shown[0], state[t])
                 tanh_all(shown[0])
-                through_output(do, dc, dh, shown[0], leave[t])
+                through_output(do, dc, dh, shown[0], output_gate[t])
                 if peepholes:
                     add_product(dc, do, bias[D + 2 * K :])
-                through_tanh(da, dc, candidate[t], enter[t])
-                through_gate(di, dc, enter[t], candidate[t])
-                through_gate(df, dc, keep[t], past)
-                multiply_by(dc, keep[t])
+                through_tanh(da, dc, candidate[t], input_gate[t])
+                through_gate(di, dc, input_gate[t], candidate[t])
+                through_gate(df, dc, forget_gate[t], past)
+                multiply_by(dc, forget_gate[t])
                 if peepholes:
                     add_product(dc, di, bias[D : D + K])
                     add_product(dc, df, bias[D + K : D + 2 * K])
                 copy(candidate_slope[t], da)
-                copy(enter_slope[t], di)
-                copy(keep_slope[t], df)
-                copy(leave_slope[t], do)
+                copy(input_slope[t], di)
+                copy(forget_slope[t], df)
+                copy(output_slope[t], do)
 
 
 @njit(error_model="numpy", fastmath={"contract"})
@@ -167,17 +168,17 @@ def lstmemory_past(first, last, past, y, before_of):
 
 @tuned("lstmemory", "lstmemory_dx", items=slices, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
-def lstmemory_dx(first, last, dx, candidate_slope, enter_slope, keep_slope, leave_slope, accumulate):
-    slopes = (candidate_slope, enter_slope, keep_slope, leave_slope)
+def lstmemory_dx(first, last, dx, candidate_slope, input_slope, forget_slope, output_slope, accumulate):
+    slopes = (candidate_slope, input_slope, forget_slope, output_slope)
     put_side_by_side(first, last, dx, slopes, accumulate)
 
 
 @tuned("lstmemory", "lstmemory_dweight", items=tiles, work=products, least=WORTH_IT)
 @njit(error_model="numpy")
 def lstmemory_dweight(
-    first, last, dweight, past, candidate_slope, enter_slope, keep_slope, leave_slope, accumulate
+    first, last, dweight, past, candidate_slope, input_slope, forget_slope, output_slope, accumulate
 ):  # fmt: skip
-    slopes, parts = (candidate_slope, enter_slope, keep_slope, leave_slope), parts_of(past.shape[1])
+    slopes, parts = (candidate_slope, input_slope, forget_slope, output_slope), parts_of(past.shape[1])
     for tile in range(first, last):
         gate = tile // parts
         add_products(dweight, gate, tile % parts, past, slopes[gate], accumulate)
@@ -186,12 +187,13 @@ def lstmemory_dweight(
 @tuned("lstmemory", "lstmemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
 def lstmemory_dbias(
-    first, last, dbias, candidate_slope, enter_slope, keep_slope, leave_slope, state, before_of, accumulate, peepholes
+    first, last, dbias, candidate_slope, input_slope, forget_slope, output_slope, state, before_of, accumulate,
+    peepholes
 ):  # fmt: skip
     """Each item has a gate: its bias, and its peephole where it has one."""
     T, K = state.shape
     for gate in range(first, last):
-        slope = (candidate_slope, enter_slope, keep_slope, leave_slope)[gate]
+        slope = (candidate_slope, input_slope, forget_slope, output_slope)[gate]
         add_rows(dbias[gate * K : (gate + 1) * K], slope, accumulate)
         if peepholes and gate > 0:
             total = dbias[(gate + 3) * K : (gate + 4) * K]

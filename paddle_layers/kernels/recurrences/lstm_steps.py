@@ -39,7 +39,7 @@ def slice_bounds(item, rows):
 @tuned("lstm_step", "lstm_step_y", items=slices_of, scratch=row_of_each, work=numbers, least=WORTH_IT, when=is_usual)
 @njit(error_model="numpy")
 def lstm_step_y(
-    first, last, y, state, candidate, enter, keep, leave, x, previous, bias, scratch, peepholes
+    first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, previous, bias, scratch, peepholes
 ):  # fmt: skip
     N, K = y.shape
     for item in range(first, last):
@@ -60,12 +60,12 @@ def lstm_step_y(
                 add_product(gates[3 * K :], state[n], bias[6 * K :])
             sigmoid_all(gates[3 * K :])
             copy(candidate[n], gates[:K])
-            copy(enter[n], gates[K : 2 * K])
-            copy(keep[n], gates[2 * K : 3 * K])
-            copy(leave[n], gates[3 * K :])
+            copy(input_gate[n], gates[K : 2 * K])
+            copy(forget_gate[n], gates[2 * K : 3 * K])
+            copy(output_gate[n], gates[3 * K :])
             copy(shown, state[n])
             tanh_all(shown)
-            multiply(y[n], shown, leave[n])
+            multiply(y[n], shown, output_gate[n])
 
 
 @tuned(
@@ -73,42 +73,42 @@ def lstm_step_y(
 )
 @njit(error_model="numpy")
 def lstm_step_slopes(
-    first, last, state_slope, candidate_slope, enter_slope, keep_slope, leave_slope,
-    dy, dstate, previous, state, candidate, enter, keep, leave, bias, scratch, peepholes,
+    first, last, state_slope, candidate_slope, input_slope, forget_slope, output_slope,
+    dy, dstate, previous, state, candidate, input_gate, forget_gate, output_gate, bias, scratch, peepholes,
 ):  # fmt: skip
     N, K = dy.shape
     for item in range(first, last):
         shown = scratch[item * (GATES + 1) * K :][:K]
         begin, end = slice_bounds(item, N)
         for n in range(begin, end):
-            dc, do = state_slope[n], leave_slope[n]
+            dc, do = state_slope[n], output_slope[n]
             copy(shown, state[n])
             tanh_all(shown)
             copy(dc, dstate[n])
-            through_output(do, dc, dy[n], shown, leave[n])
+            through_output(do, dc, dy[n], shown, output_gate[n])
             if peepholes:
                 add_product(dc, do, bias[6 * K :])
-            through_tanh(candidate_slope[n], dc, candidate[n], enter[n])
-            through_gate(enter_slope[n], dc, enter[n], candidate[n])
-            through_gate(keep_slope[n], dc, keep[n], previous[n])
+            through_tanh(candidate_slope[n], dc, candidate[n], input_gate[n])
+            through_gate(input_slope[n], dc, input_gate[n], candidate[n])
+            through_gate(forget_slope[n], dc, forget_gate[n], previous[n])
 
 
 @tuned("lstm_step", "lstm_step_dx", items=slices_of, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
-def lstm_step_dx(first, last, dx, candidate_slope, enter_slope, keep_slope, leave_slope, accumulate):
-    slopes = (candidate_slope, enter_slope, keep_slope, leave_slope)
+def lstm_step_dx(first, last, dx, candidate_slope, input_slope, forget_slope, output_slope, accumulate):
+    slopes = (candidate_slope, input_slope, forget_slope, output_slope)
     put_side_by_side(first, last, dx, slopes, accumulate)
 
 
 @tuned("lstm_step", "lstm_step_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
 def lstm_step_dbias(
-    first, last, dbias, candidate_slope, enter_slope, keep_slope, leave_slope, previous, state, accumulate, peepholes
+    first, last, dbias, candidate_slope, input_slope, forget_slope, output_slope, previous, state, accumulate, peepholes
 ):  # fmt: skip
     """Each item has a gate: its bias, and its peephole where it has one."""
     N, K = state.shape
     for gate in range(first, last):
-        slope = (candidate_slope, enter_slope, keep_slope, leave_slope)[gate]
+        slope = (candidate_slope, input_slope, forget_slope, output_slope)[gate]
         add_rows(dbias[gate * K : (gate + 1) * K], slope, accumulate)
         if peepholes and gate > 0:
             seen = state if gate == GATES - 1 else previous

@@ -33,14 +33,14 @@ class Lstmemory:
     reverse = reverse_switch()
     state = Temp("T:S K", "what the unit remembers")
     candidate = Temp("T:S K", "new content")
-    enter = Temp("T:S K", "input gate")
-    keep = Temp("T:S K", "forget gate")
-    leave = Temp("T:S K", "output gate")
+    input_gate = Temp("T:S K", "share of the candidate that goes into the state")
+    forget_gate = Temp("T:S K", "share of the state of before that stays")
+    output_gate = Temp("T:S K", "share of the state that goes into the output")
     state_slope = Temp("T:S K", "gradient of the state")
     candidate_slope = Temp("T:S K", "gradient of the candidate's sum")
-    enter_slope = Temp("T:S K", "gradient of the input gate's sum")
-    keep_slope = Temp("T:S K", "gradient of the forget gate's sum")
-    leave_slope = Temp("T:S K", "gradient of the output gate's sum")
+    input_slope = Temp("T:S K", "gradient of the input gate's sum")
+    forget_slope = Temp("T:S K", "gradient of the forget gate's sum")
+    output_slope = Temp("T:S K", "gradient of the output gate's sum")
     past = Temp("T:S K", "output of the row before")
     examples = (
         Example(x="sequence of 12"),
@@ -59,9 +59,9 @@ def lstmemory_sizes(D, peepholes):
     Lstmemory.y,
     Lstmemory.state,
     Lstmemory.candidate,
-    Lstmemory.enter,
-    Lstmemory.keep,
-    Lstmemory.leave,
+    Lstmemory.input_gate,
+    Lstmemory.forget_gate,
+    Lstmemory.output_gate,
     scan="forward",
 )
 def lstmemory_y(t, k, before, x, y, state, weight, bias, act, gate_act, state_act, peepholes, K):
@@ -93,30 +93,30 @@ def lstmemory_y(t, k, before, x, y, state, weight, bias, act, gate_act, state_ac
 @each(
     Lstmemory.state_slope,
     Lstmemory.candidate_slope,
-    Lstmemory.enter_slope,
-    Lstmemory.keep_slope,
-    Lstmemory.leave_slope,
+    Lstmemory.input_slope,
+    Lstmemory.forget_slope,
+    Lstmemory.output_slope,
     scan="back",
 )
 def lstmemory_slopes(
-    t, k, before, after, dy, state, candidate, enter, keep, leave, state_slope, candidate_slope, enter_slope,
-    keep_slope, leave_slope, weight, bias, act, gate_act, state_act, peepholes, K,
+    t, k, before, after, dy, state, candidate, input_gate, forget_gate, output_gate, state_slope, candidate_slope,
+    input_slope, forget_slope, output_slope, weight, bias, act, gate_act, state_act, peepholes, K,
 ):  # fmt: skip
     dh = dy[t, k]
     dc = 0.0
     if after >= 0:
-        dc = state_slope[after, k] * keep[after, k]
+        dc = state_slope[after, k] * forget_gate[after, k]
         if peepholes:
-            dc += enter_slope[after, k] * bias[4 * K + k] + keep_slope[after, k] * bias[5 * K + k]
+            dc += input_slope[after, k] * bias[4 * K + k] + forget_slope[after, k] * bias[5 * K + k]
         for j in range(K):
             dh += candidate_slope[after, j] * weight[k, j]
-            dh += enter_slope[after, j] * weight[k, K + j]
-            dh += keep_slope[after, j] * weight[k, 2 * K + j]
-            dh += leave_slope[after, j] * weight[k, 3 * K + j]
+            dh += input_slope[after, j] * weight[k, K + j]
+            dh += forget_slope[after, j] * weight[k, 2 * K + j]
+            dh += output_slope[after, j] * weight[k, 3 * K + j]
     past = 0.0
     if before >= 0:
         past = state[before, k]
-    a, i, f, o = candidate[t, k], enter[t, k], keep[t, k], leave[t, k]
+    a, i, f, o = candidate[t, k], input_gate[t, k], forget_gate[t, k], output_gate[t, k]
     shown = activate(state[t, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
     do = dh * shown * activation_derivative(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     dc += dh * o * activation_derivative(shown, state_act == "tanh", state_act == "sigmoid", state_act == "relu")
@@ -137,27 +137,27 @@ def lstmemory_past(t, k, y, before_of):
 
 
 @gradient(Lstmemory.x)
-def lstmemory_dx(t, d, candidate_slope, enter_slope, keep_slope, leave_slope, K):
+def lstmemory_dx(t, d, candidate_slope, input_slope, forget_slope, output_slope, K):
     k = d % K
     if d < 2 * K:
-        return candidate_slope[t, k] if d < K else enter_slope[t, k]
-    return keep_slope[t, k] if d < 3 * K else leave_slope[t, k]
+        return candidate_slope[t, k] if d < K else input_slope[t, k]
+    return forget_slope[t, k] if d < 3 * K else output_slope[t, k]
 
 
 @gradient(Lstmemory.weight)
-def lstmemory_dweight(k, d, past, candidate_slope, enter_slope, keep_slope, leave_slope, K, T):
+def lstmemory_dweight(k, d, past, candidate_slope, input_slope, forget_slope, output_slope, K, T):
     j = d % K
     total = 0.0
     for t in range(T):
         if d < 2 * K:
-            total += past[t, k] * (candidate_slope[t, j] if d < K else enter_slope[t, j])
+            total += past[t, k] * (candidate_slope[t, j] if d < K else input_slope[t, j])
         else:
-            total += past[t, k] * (keep_slope[t, j] if d < 3 * K else leave_slope[t, j])
+            total += past[t, k] * (forget_slope[t, j] if d < 3 * K else output_slope[t, j])
     return total
 
 
 @gradient(Lstmemory.bias)
-def lstmemory_dbias(b, candidate_slope, enter_slope, keep_slope, leave_slope, state, before_of, K, T):
+def lstmemory_dbias(b, candidate_slope, input_slope, forget_slope, output_slope, state, before_of, K, T):
     k = b % K
     gate = b // K
     total = 0.0
@@ -165,13 +165,13 @@ def lstmemory_dbias(b, candidate_slope, enter_slope, keep_slope, leave_slope, st
         if gate == 0:
             total += candidate_slope[t, k]
         elif gate == 1:
-            total += enter_slope[t, k]
+            total += input_slope[t, k]
         elif gate == 2:
-            total += keep_slope[t, k]
+            total += forget_slope[t, k]
         elif gate == 3:
-            total += leave_slope[t, k]
+            total += output_slope[t, k]
         elif gate == 6:
-            total += leave_slope[t, k] * state[t, k]
+            total += output_slope[t, k] * state[t, k]
         elif before_of[t] >= 0:
-            total += (enter_slope[t, k] if gate == 4 else keep_slope[t, k]) * state[before_of[t], k]
+            total += (input_slope[t, k] if gate == 4 else forget_slope[t, k]) * state[before_of[t], k]
     return total

@@ -30,14 +30,14 @@ class LstmStep:
     state_act = activation_choice("function of the state on its way out", "tanh", "active_state_type")
     peepholes = Bool("gates see the state of their unit", default=True)
     candidate = Temp("N K", "new content")
-    enter = Temp("N K", "input gate")
-    keep = Temp("N K", "forget gate")
-    leave = Temp("N K", "output gate")
+    input_gate = Temp("N K", "share of the candidate that goes into the state")
+    forget_gate = Temp("N K", "share of the state of before that stays")
+    output_gate = Temp("N K", "share of the state that goes into the output")
     state_slope = Temp("N K", "gradient of the state")
     candidate_slope = Temp("N K", "gradient of the candidate's sum")
-    enter_slope = Temp("N K", "gradient of the input gate's sum")
-    keep_slope = Temp("N K", "gradient of the forget gate's sum")
-    leave_slope = Temp("N K", "gradient of the output gate's sum")
+    input_slope = Temp("N K", "gradient of the input gate's sum")
+    forget_slope = Temp("N K", "gradient of the forget gate's sum")
+    output_slope = Temp("N K", "gradient of the output gate's sum")
     examples = (
         Example(x="12", previous="3"),
         Example(x="8", previous="2", peepholes=False),
@@ -51,7 +51,7 @@ def lstm_step_sizes(D, K, peepholes):
     return {"B": (7 if peepholes else 4) * K}
 
 
-@each(LstmStep.y, LstmStep.state, LstmStep.candidate, LstmStep.enter, LstmStep.keep, LstmStep.leave)
+@each(LstmStep.y, LstmStep.state, LstmStep.candidate, LstmStep.input_gate, LstmStep.forget_gate, LstmStep.output_gate)
 def lstm_step_y(n, k, x, previous, bias, act, gate_act, state_act, peepholes, K):
     a = x[n, k] + bias[k]
     i = x[n, K + k] + bias[K + k]
@@ -73,14 +73,15 @@ def lstm_step_y(n, k, x, previous, bias, act, gate_act, state_act, peepholes, K)
 @each(
     LstmStep.state_slope,
     LstmStep.candidate_slope,
-    LstmStep.enter_slope,
-    LstmStep.keep_slope,
-    LstmStep.leave_slope,
+    LstmStep.input_slope,
+    LstmStep.forget_slope,
+    LstmStep.output_slope,
 )
 def lstm_step_slopes(
-    n, k, dy, dstate, previous, state, candidate, enter, keep, leave, bias, act, gate_act, state_act, peepholes, K
+    n, k, dy, dstate, previous, state, candidate, input_gate, forget_gate, output_gate, bias, act, gate_act,
+    state_act, peepholes, K
 ):  # fmt: skip
-    a, i, f, o = candidate[n, k], enter[n, k], keep[n, k], leave[n, k]
+    a, i, f, o = candidate[n, k], input_gate[n, k], forget_gate[n, k], output_gate[n, k]
     shown = activate(state[n, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
     do = dy[n, k] * shown * activation_derivative(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     dc = dstate[n, k]
@@ -97,23 +98,23 @@ def lstm_step_slopes(
 
 
 @gradient(LstmStep.x)
-def lstm_step_dx(n, d, candidate_slope, enter_slope, keep_slope, leave_slope, K):
+def lstm_step_dx(n, d, candidate_slope, input_slope, forget_slope, output_slope, K):
     k = d % K
     if d < 2 * K:
-        return candidate_slope[n, k] if d < K else enter_slope[n, k]
-    return keep_slope[n, k] if d < 3 * K else leave_slope[n, k]
+        return candidate_slope[n, k] if d < K else input_slope[n, k]
+    return forget_slope[n, k] if d < 3 * K else output_slope[n, k]
 
 
 @gradient(LstmStep.previous)
-def lstm_step_dprevious(n, k, state_slope, enter_slope, keep_slope, keep, bias, peepholes, K):
-    slope = state_slope[n, k] * keep[n, k]
+def lstm_step_dprevious(n, k, state_slope, input_slope, forget_slope, forget_gate, bias, peepholes, K):
+    slope = state_slope[n, k] * forget_gate[n, k]
     if peepholes:
-        slope += enter_slope[n, k] * bias[4 * K + k] + keep_slope[n, k] * bias[5 * K + k]
+        slope += input_slope[n, k] * bias[4 * K + k] + forget_slope[n, k] * bias[5 * K + k]
     return slope
 
 
 @gradient(LstmStep.bias)
-def lstm_step_dbias(b, candidate_slope, enter_slope, keep_slope, leave_slope, previous, state, K, N):
+def lstm_step_dbias(b, candidate_slope, input_slope, forget_slope, output_slope, previous, state, K, N):
     k = b % K
     gate = b // K
     total = 0.0
@@ -121,13 +122,13 @@ def lstm_step_dbias(b, candidate_slope, enter_slope, keep_slope, leave_slope, pr
         if gate == 0:
             total += candidate_slope[n, k]
         elif gate == 1:
-            total += enter_slope[n, k]
+            total += input_slope[n, k]
         elif gate == 2:
-            total += keep_slope[n, k]
+            total += forget_slope[n, k]
         elif gate == 3:
-            total += leave_slope[n, k]
+            total += output_slope[n, k]
         elif gate == 6:
-            total += leave_slope[n, k] * state[n, k]
+            total += output_slope[n, k] * state[n, k]
         else:
-            total += (enter_slope[n, k] if gate == 4 else keep_slope[n, k]) * previous[n, k]
+            total += (input_slope[n, k] if gate == 4 else forget_slope[n, k]) * previous[n, k]
     return total
