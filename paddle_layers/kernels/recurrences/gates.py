@@ -1,4 +1,7 @@
-"""What the gradients of recurrent layers have in common: their gates have slopes of their own, rows of one width."""
+"""What the gradients of recurrent layers have in common: each of their gates has deltas, rows of one width.
+
+A delta is the gradient of the loss by the sum that goes into a gate or unit.
+"""
 
 from __future__ import annotations
 
@@ -48,14 +51,14 @@ def put_side_by_side(first, last, result, gates, accumulate):
 
 
 @njit(error_model="numpy")
-def add_products(dweight, gate, part, past, slope, accumulate):
+def add_products(dweight, gate, part, past, delta, accumulate):
     """A part of a gate's columns in the gradient of the weight: one product over all rows."""
     T, K = past.shape
     left, right = K * part // parts_of(K), K * (part + 1) // parts_of(K)
     size, wide = past.itemsize, dweight.shape[1]
     matrix_product(
         1, 0, K, right - left, T,
-        past.ctypes.data, K, slope.ctypes.data + left * size, K,
+        past.ctypes.data, K, delta.ctypes.data + left * size, K,
         accumulate, dweight.ctypes.data + (gate * K + left) * size, wide, past.dtype.type(1),
     )  # fmt: skip
 
@@ -70,16 +73,16 @@ def add_rows(total, rows, accumulate):
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def through_gate(slope, behind, gate, other):
-    """The slope of a logistic gate's sum, from that of the gate's product with `other`."""
+def through_gate(delta, behind, gate, other):
+    """The delta of a logistic gate's sum, from that of the gate's product with `other`."""
     one = gate.dtype.type(1)
-    for k in range(slope.size):
-        slope[k] = behind[k] * other[k] * (gate[k] * (one - gate[k]))
+    for k in range(delta.size):
+        delta[k] = behind[k] * other[k] * (gate[k] * (one - gate[k]))
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def through_tanh(slope, behind, value, gate):
-    """The slope of the sum in a tanh of this value, from that of its product with `gate`."""
+def through_tanh(delta, behind, value, gate):
+    """The delta of the sum in a tanh of this value, from that of its product with `gate`."""
     one = gate.dtype.type(1)
-    for k in range(slope.size):
-        slope[k] = behind[k] * gate[k] * (one - value[k] * value[k])
+    for k in range(delta.size):
+        delta[k] = behind[k] * gate[k] * (one - value[k] * value[k])

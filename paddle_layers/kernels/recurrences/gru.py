@@ -56,7 +56,7 @@ def forward_scratch(S: int, K: int) -> int:
 
 
 def backward_scratch(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, slopes of outputs, of recalled ones, of the sums, a row of zeros."""
+    """Numbers that an item needs: weights, deltas of outputs, of recalled ones, of the sums, a row of zeros."""
     most = int(most_of.py_func(S))
     return (3 * K + 2 * most) * int(padded.py_func(K, 4)) + (4 * most + 1) * K
 
@@ -118,12 +118,12 @@ def grumemory_y(
 
 
 @tuned(
-    "grumemory", "grumemory_slopes",
+    "grumemory", "grumemory_deltas",
     items=blocks, scratch=backward_scratch, work=products, least=WORTH_IT, when=is_usual,
 )  # fmt: skip
 @njit(error_model="numpy")
-def grumemory_slopes(
-    first, last, update_slope, reset_slope, candidate_slope,
+def grumemory_deltas(
+    first, last, update_delta, reset_delta, candidate_delta,
     y, dy, update, reset, candidate, weight, scratch, S_start, reverse,
 ):  # fmt: skip
     K, size = y.shape[1], y.itemsize
@@ -134,8 +134,8 @@ def grumemory_slopes(
         new_panels, at = take(own, at, K, padded(K, size))
         outputs, at = take(own, at, most, padded(K, size))
         recalls, at = take(own, at, most, padded(K, size))
-        gate_slopes, at = take(own, at, most, 2 * K)
-        new_slopes, at = take(own, at, most, K)
+        gate_deltas, at = take(own, at, most, 2 * K)
+        new_deltas, at = take(own, at, most, K)
         carried, at = take(own, at, most, K)
         nothing, at = take(own, at, 1, K)
         pack(gate_panels.ravel(), weight[:, : 2 * K], True)
@@ -143,32 +143,32 @@ def grumemory_slopes(
         begins, lengths, step = block(item, S_start, reverse)
         for q in range(lengths[0] - 1, -1, -1):
             alive = still_there(lengths, q)
-            panel_product(outputs, alive, gate_slopes, gate_panels.ravel(), 2 * K)
+            panel_product(outputs, alive, gate_deltas, gate_panels.ravel(), 2 * K)
             for r in range(alive):
                 t = begins[r] + q * step
                 past = y[t - step] if q > 0 else nothing[0]
                 dh = outputs[r][:K]
                 add_to(dh, dy[t])
                 add_to(dh, carried[r])
-                through_update(gate_slopes[r][:K], carried[r], dh, update[t], candidate[t], past)
-                through_tanh(new_slopes[r], dh, candidate[t], update[t])
-                copy(update_slope[t], gate_slopes[r][:K])
-                copy(candidate_slope[t], new_slopes[r])
-            panel_product(recalls, alive, new_slopes, new_panels.ravel(), K)
+                through_update(gate_deltas[r][:K], carried[r], dh, update[t], candidate[t], past)
+                through_tanh(new_deltas[r], dh, candidate[t], update[t])
+                copy(update_delta[t], gate_deltas[r][:K])
+                copy(candidate_delta[t], new_deltas[r])
+            panel_product(recalls, alive, new_deltas, new_panels.ravel(), K)
             for r in range(alive):
                 t = begins[r] + q * step
                 past = y[t - step] if q > 0 else nothing[0]
-                through_gate(gate_slopes[r][K:], recalls[r][:K], reset[t], past)
+                through_gate(gate_deltas[r][K:], recalls[r][:K], reset[t], past)
                 add_product(carried[r], recalls[r][:K], reset[t])
-                copy(reset_slope[t], gate_slopes[r][K:])
+                copy(reset_delta[t], gate_deltas[r][K:])
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def through_update(slope, carried, dh, gate, new, past):
-    """From the slope of the output to those of the update gate's sum and of the output of the row before."""
+def through_update(delta, carried, dh, gate, new, past):
+    """From the delta of the output to those of the update gate's sum and of the output of the row before."""
     one = gate.dtype.type(1)
-    for k in range(slope.size):
-        slope[k] = dh[k] * (new[k] - past[k]) * (gate[k] * (one - gate[k]))
+    for k in range(delta.size):
+        delta[k] = dh[k] * (new[k] - past[k]) * (gate[k] * (one - gate[k]))
         carried[k] = dh[k] * (one - gate[k])
 
 
@@ -180,29 +180,29 @@ def grumemory_past(first, last, past, y, before_of):
 
 @tuned("grumemory", "grumemory_dx", items=slices, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
-def grumemory_dx(first, last, dx, update_slope, reset_slope, candidate_slope, accumulate):
-    put_side_by_side(first, last, dx, (update_slope, reset_slope, candidate_slope), accumulate)
+def grumemory_dx(first, last, dx, update_delta, reset_delta, candidate_delta, accumulate):
+    put_side_by_side(first, last, dx, (update_delta, reset_delta, candidate_delta), accumulate)
 
 
 @tuned("grumemory", "grumemory_dweight", items=tiles, work=products, least=WORTH_IT, when=resets_first)
 @njit(error_model="numpy")
 def grumemory_dweight(
-    first, last, dweight, past, recalled, update_slope, reset_slope, candidate_slope, accumulate
+    first, last, dweight, past, recalled, update_delta, reset_delta, candidate_delta, accumulate
 ):  # fmt: skip
-    pairs = ((past, update_slope), (past, reset_slope), (recalled, candidate_slope))
+    pairs = ((past, update_delta), (past, reset_delta), (recalled, candidate_delta))
     parts = parts_of(past.shape[1])
     for tile in range(first, last):
-        left, slope = pairs[tile // parts]
-        add_products(dweight, tile // parts, tile % parts, left, slope, accumulate)
+        left, delta = pairs[tile // parts]
+        add_products(dweight, tile // parts, tile % parts, left, delta, accumulate)
 
 
 @tuned("grumemory", "grumemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT, when=resets_first)
 @njit(error_model="numpy")
-def grumemory_dbias(first, last, dbias, update_slope, reset_slope, candidate_slope, accumulate):
-    K = update_slope.shape[1]
+def grumemory_dbias(first, last, dbias, update_delta, reset_delta, candidate_delta, accumulate):
+    K = update_delta.shape[1]
     for gate in range(first, last):
-        slope = (update_slope, reset_slope, candidate_slope)[gate]
-        add_rows(dbias[gate * K : (gate + 1) * K], slope, accumulate)
+        delta = (update_delta, reset_delta, candidate_delta)[gate]
+        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)
 
 
 # ---- reset after the product
@@ -225,7 +225,7 @@ def forward_scratch_after(S: int, K: int) -> int:
 
 
 def backward_scratch_after(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, slopes of outputs and of the sums, what is carried, a row of zeros."""
+    """Numbers that an item needs: weights, deltas of outputs and of the sums, what is carried, a row of zeros."""
     most = int(most_of.py_func(S))
     return (GATES * K + most) * int(padded.py_func(K, 4)) + ((GATES + 1) * most + 1) * K
 
@@ -275,12 +275,12 @@ def grumemory_y_after(
 
 
 @tuned(
-    "grumemory", "grumemory_slopes",
+    "grumemory", "grumemory_deltas",
     items=blocks, scratch=backward_scratch_after, work=products, least=WORTH_IT, when=is_usual_after,
 )  # fmt: skip
 @njit(error_model="numpy")
-def grumemory_slopes_after(
-    first, last, update_slope, reset_slope, recalled_slope, candidate_slope,
+def grumemory_deltas_after(
+    first, last, update_delta, reset_delta, recalled_delta, candidate_delta,
     y, dy, update, reset, recalled, candidate, weight, scratch, S_start, reverse,
 ):  # fmt: skip
     K, size = y.shape[1], y.itemsize
@@ -289,44 +289,44 @@ def grumemory_slopes_after(
         own = part(scratch, item, blocks_of(S_start.size - 1))
         panels, at = take(own, 0, 3 * K, padded(K, size))
         outputs, at = take(own, at, most, padded(K, size))
-        slopes, at = take(own, at, most, 3 * K)
+        deltas, at = take(own, at, most, 3 * K)
         carried, at = take(own, at, most, K)
         nothing, at = take(own, at, 1, K)
         pack(panels.ravel(), weight, True)
         begins, lengths, step = block(item, S_start, reverse)
         for q in range(lengths[0] - 1, -1, -1):
             alive = still_there(lengths, q)
-            panel_product(outputs, alive, slopes, panels.ravel(), 3 * K)
+            panel_product(outputs, alive, deltas, panels.ravel(), 3 * K)
             for r in range(alive):
                 t = begins[r] + q * step
                 past = y[t - step] if q > 0 else nothing[0]
-                dh, own_slopes, new = outputs[r][:K], slopes[r], candidate_slope[t]
+                dh, own_deltas, new = outputs[r][:K], deltas[r], candidate_delta[t]
                 add_to(dh, dy[t])
                 add_to(dh, carried[r])
-                through_update(own_slopes[:K], carried[r], dh, update[t], candidate[t], past)
+                through_update(own_deltas[:K], carried[r], dh, update[t], candidate[t], past)
                 through_tanh(new, dh, candidate[t], update[t])
-                through_gate(own_slopes[K : 2 * K], new, reset[t], recalled[t])
-                multiply(own_slopes[2 * K :], new, reset[t])
-                copy(update_slope[t], own_slopes[:K])
-                copy(reset_slope[t], own_slopes[K : 2 * K])
-                copy(recalled_slope[t], own_slopes[2 * K :])
+                through_gate(own_deltas[K : 2 * K], new, reset[t], recalled[t])
+                multiply(own_deltas[2 * K :], new, reset[t])
+                copy(update_delta[t], own_deltas[:K])
+                copy(reset_delta[t], own_deltas[K : 2 * K])
+                copy(recalled_delta[t], own_deltas[2 * K :])
 
 
 @tuned("grumemory", "grumemory_dweight", items=tiles, work=products, least=WORTH_IT, when=resets_last)
 @njit(error_model="numpy")
-def grumemory_dweight_after(first, last, dweight, past, update_slope, reset_slope, recalled_slope, accumulate):
+def grumemory_dweight_after(first, last, dweight, past, update_delta, reset_delta, recalled_delta, accumulate):
     parts = parts_of(past.shape[1])
     for tile in range(first, last):
-        slope = (update_slope, reset_slope, recalled_slope)[tile // parts]
-        add_products(dweight, tile // parts, tile % parts, past, slope, accumulate)
+        delta = (update_delta, reset_delta, recalled_delta)[tile // parts]
+        add_products(dweight, tile // parts, tile % parts, past, delta, accumulate)
 
 
 @tuned("grumemory", "grumemory_dbias", items=lambda: GATES + 1, work=numbers, least=WORTH_IT, when=resets_last)
 @njit(error_model="numpy")
 def grumemory_dbias_after(
-    first, last, dbias, update_slope, reset_slope, recalled_slope, candidate_slope, accumulate
+    first, last, dbias, update_delta, reset_delta, recalled_delta, candidate_delta, accumulate
 ):  # fmt: skip
-    K = update_slope.shape[1]
+    K = update_delta.shape[1]
     for gate in range(first, last):
-        slope = (update_slope, reset_slope, candidate_slope, recalled_slope)[gate]
-        add_rows(dbias[gate * K : (gate + 1) * K], slope, accumulate)
+        delta = (update_delta, reset_delta, candidate_delta, recalled_delta)[gate]
+        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)

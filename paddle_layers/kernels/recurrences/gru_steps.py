@@ -132,35 +132,35 @@ def mix(result, share, old, new):
         result[k] = (one - share[k]) * old[k] + share[k] * new[k]
 
 
-@tuned("gru_step", "gru_step_reset_slope", items=blocks, work=products, least=WORTH_IT, when=logistic)
+@tuned("gru_step", "gru_step_reset_delta", items=blocks, work=products, least=WORTH_IT, when=logistic)
 @njit(error_model="numpy")
-def gru_step_reset_slope(
-    first, last, recalled_slope, reset_slope, candidate_slope, previous, reset, recalled, weight, reset_after
+def gru_step_reset_delta(
+    first, last, recalled_delta, reset_delta, candidate_delta, previous, reset, recalled, weight, reset_after
 ):  # fmt: skip
-    N = reset_slope.shape[0]
+    N = reset_delta.shape[0]
     for block in range(first, last):
         begin, end = bounds(block, N)
         if not reset_after:
-            recalled_slope[begin:end] = 0
-            add_gate(recalled_slope, candidate_slope, weight, 2, 1, begin, end)
+            recalled_delta[begin:end] = 0
+            add_gate(recalled_delta, candidate_delta, weight, 2, 1, begin, end)
         for n in range(begin, end):
             if reset_after:
-                multiply(recalled_slope[n], candidate_slope[n], reset[n])
-                through_gate(reset_slope[n], candidate_slope[n], reset[n], recalled[n])
+                multiply(recalled_delta[n], candidate_delta[n], reset[n])
+                through_gate(reset_delta[n], candidate_delta[n], reset[n], recalled[n])
             else:
-                through_gate(reset_slope[n], recalled_slope[n], reset[n], previous[n])
+                through_gate(reset_delta[n], recalled_delta[n], reset[n], previous[n])
 
 
 @tuned("gru_step", "gru_step_dx", items=slices_of, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
-def gru_step_dx(first, last, dx, update_slope, reset_slope, candidate_slope, accumulate):
-    put_side_by_side(first, last, dx, (update_slope, reset_slope, candidate_slope), accumulate)
+def gru_step_dx(first, last, dx, update_delta, reset_delta, candidate_delta, accumulate):
+    put_side_by_side(first, last, dx, (update_delta, reset_delta, candidate_delta), accumulate)
 
 
 @tuned("gru_step", "gru_step_dprevious", items=blocks, work=products, least=WORTH_IT)
 @njit(error_model="numpy")
 def gru_step_dprevious(
-    first, last, dprevious, dy, update, reset, update_slope, reset_slope, recalled_slope, weight,
+    first, last, dprevious, dy, update, reset, update_delta, reset_delta, recalled_delta, weight,
     accumulate, reset_after,
 ):  # fmt: skip
     N = dprevious.shape[0]
@@ -171,11 +171,11 @@ def gru_step_dprevious(
                 dprevious[n] = 0
             add_rest(dprevious[n], dy[n], update[n])
             if not reset_after:
-                add_product(dprevious[n], recalled_slope[n], reset[n])
-        add_gate(dprevious, update_slope, weight, 0, 1, begin, end)
-        add_gate(dprevious, reset_slope, weight, 1, 1, begin, end)
+                add_product(dprevious[n], recalled_delta[n], reset[n])
+        add_gate(dprevious, update_delta, weight, 0, 1, begin, end)
+        add_gate(dprevious, reset_delta, weight, 1, 1, begin, end)
         if reset_after:
-            add_gate(dprevious, recalled_slope, weight, 2, 1, begin, end)
+            add_gate(dprevious, recalled_delta, weight, 2, 1, begin, end)
 
 
 @njit(error_model="numpy", fastmath={"contract"})
@@ -189,21 +189,21 @@ def add_rest(result, values, share):
 @tuned("gru_step", "gru_step_dweight", items=tiles, work=products, least=WORTH_IT)
 @njit(error_model="numpy")
 def gru_step_dweight(
-    first, last, dweight, previous, recalled, update_slope, reset_slope, recalled_slope, candidate_slope,
+    first, last, dweight, previous, recalled, update_delta, reset_delta, recalled_delta, candidate_delta,
     accumulate, reset_after,
 ):  # fmt: skip
     parts = parts_of(previous.shape[1])
-    slopes = (update_slope, reset_slope, recalled_slope if reset_after else candidate_slope)
+    deltas = (update_delta, reset_delta, recalled_delta if reset_after else candidate_delta)
     for tile in range(first, last):
         gate = tile // parts
         past = recalled if gate == GATES - 1 and not reset_after else previous
-        add_products(dweight, gate, tile % parts, past, slopes[gate], accumulate)
+        add_products(dweight, gate, tile % parts, past, deltas[gate], accumulate)
 
 
 @tuned("gru_step", "gru_step_dbias", items=parts_of_bias, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
-def gru_step_dbias(first, last, dbias, update_slope, reset_slope, recalled_slope, candidate_slope, accumulate):
-    K = update_slope.shape[1]
+def gru_step_dbias(first, last, dbias, update_delta, reset_delta, recalled_delta, candidate_delta, accumulate):
+    K = update_delta.shape[1]
     for gate in range(first, last):
-        slope = (update_slope, reset_slope, candidate_slope, recalled_slope)[gate]
-        add_rows(dbias[gate * K : (gate + 1) * K], slope, accumulate)
+        delta = (update_delta, reset_delta, candidate_delta, recalled_delta)[gate]
+        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)

@@ -47,7 +47,7 @@ def forward_scratch(S: int, K: int) -> int:
 
 
 def backward_scratch(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, slopes of outputs, sums and states, a function's values, a row of zeros."""
+    """Numbers that an item needs: weights, deltas of outputs, sums and states, a function's values, a row of zeros."""
     most = int(most_of.py_func(S))
     return (4 * K + most) * int(padded.py_func(K, 4)) + (5 * most + 2) * K
 
@@ -104,12 +104,12 @@ def lstmemory_y(
 
 
 @tuned(
-    "lstmemory", "lstmemory_slopes",
+    "lstmemory", "lstmemory_deltas",
     items=blocks, scratch=backward_scratch, work=products, least=WORTH_IT, when=is_usual,
 )  # fmt: skip
 @njit(error_model="numpy")
-def lstmemory_slopes(
-    first, last, candidate_slope, input_slope, forget_slope, output_slope,
+def lstmemory_deltas(
+    first, last, candidate_delta, input_delta, forget_delta, output_delta,
     dy, state, candidate, input_gate, forget_gate, output_gate, weight, bias, scratch, S_start, reverse, peepholes,
 ):  # fmt: skip
     K, D = weight.shape
@@ -145,15 +145,15 @@ def lstmemory_slopes(
                 if peepholes:
                     add_product(dc, di, bias[D : D + K])
                     add_product(dc, df, bias[D + K : D + 2 * K])
-                copy(candidate_slope[t], da)
-                copy(input_slope[t], di)
-                copy(forget_slope[t], df)
-                copy(output_slope[t], do)
+                copy(candidate_delta[t], da)
+                copy(input_delta[t], di)
+                copy(forget_delta[t], df)
+                copy(output_delta[t], do)
 
 
 @njit(error_model="numpy", fastmath={"contract"})
 def through_output(do, dc, dh, shown, gate):
-    """From the slope of the output to those of its gate's sum and, added, of the state."""
+    """From the delta of the output to those of its gate's sum and, added, of the state."""
     one = gate.dtype.type(1)
     for k in range(do.size):
         do[k] = dh[k] * shown[k] * (gate[k] * (one - gate[k]))
@@ -168,33 +168,33 @@ def lstmemory_past(first, last, past, y, before_of):
 
 @tuned("lstmemory", "lstmemory_dx", items=slices, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
-def lstmemory_dx(first, last, dx, candidate_slope, input_slope, forget_slope, output_slope, accumulate):
-    slopes = (candidate_slope, input_slope, forget_slope, output_slope)
-    put_side_by_side(first, last, dx, slopes, accumulate)
+def lstmemory_dx(first, last, dx, candidate_delta, input_delta, forget_delta, output_delta, accumulate):
+    deltas = (candidate_delta, input_delta, forget_delta, output_delta)
+    put_side_by_side(first, last, dx, deltas, accumulate)
 
 
 @tuned("lstmemory", "lstmemory_dweight", items=tiles, work=products, least=WORTH_IT)
 @njit(error_model="numpy")
 def lstmemory_dweight(
-    first, last, dweight, past, candidate_slope, input_slope, forget_slope, output_slope, accumulate
+    first, last, dweight, past, candidate_delta, input_delta, forget_delta, output_delta, accumulate
 ):  # fmt: skip
-    slopes, parts = (candidate_slope, input_slope, forget_slope, output_slope), parts_of(past.shape[1])
+    deltas, parts = (candidate_delta, input_delta, forget_delta, output_delta), parts_of(past.shape[1])
     for tile in range(first, last):
         gate = tile // parts
-        add_products(dweight, gate, tile % parts, past, slopes[gate], accumulate)
+        add_products(dweight, gate, tile % parts, past, deltas[gate], accumulate)
 
 
 @tuned("lstmemory", "lstmemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
 def lstmemory_dbias(
-    first, last, dbias, candidate_slope, input_slope, forget_slope, output_slope, state, before_of, accumulate,
+    first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, state, before_of, accumulate,
     peepholes
 ):  # fmt: skip
     """Each item has a gate: its bias, and its peephole where it has one."""
     T, K = state.shape
     for gate in range(first, last):
-        slope = (candidate_slope, input_slope, forget_slope, output_slope)[gate]
-        add_rows(dbias[gate * K : (gate + 1) * K], slope, accumulate)
+        delta = (candidate_delta, input_delta, forget_delta, output_delta)[gate]
+        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)
         if peepholes and gate > 0:
             total = dbias[(gate + 3) * K : (gate + 4) * K]
             if not accumulate:
@@ -202,4 +202,4 @@ def lstmemory_dbias(
             for t in range(T):
                 seen = t if gate == GATES - 1 else before_of[t]
                 if seen >= 0:
-                    add_product(total, slope[t], state[seen])
+                    add_product(total, delta[t], state[seen])

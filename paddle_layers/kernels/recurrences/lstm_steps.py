@@ -69,11 +69,11 @@ def lstm_step_y(
 
 
 @tuned(
-    "lstm_step", "lstm_step_slopes", items=slices_of, scratch=row_of_each, work=numbers, least=WORTH_IT, when=is_usual
+    "lstm_step", "lstm_step_deltas", items=slices_of, scratch=row_of_each, work=numbers, least=WORTH_IT, when=is_usual
 )
 @njit(error_model="numpy")
-def lstm_step_slopes(
-    first, last, state_slope, candidate_slope, input_slope, forget_slope, output_slope,
+def lstm_step_deltas(
+    first, last, state_delta, candidate_delta, input_delta, forget_delta, output_delta,
     dy, dstate, previous, state, candidate, input_gate, forget_gate, output_gate, bias, scratch, peepholes,
 ):  # fmt: skip
     N, K = dy.shape
@@ -81,39 +81,39 @@ def lstm_step_slopes(
         shown = scratch[item * (GATES + 1) * K :][:K]
         begin, end = slice_bounds(item, N)
         for n in range(begin, end):
-            dc, do = state_slope[n], output_slope[n]
+            dc, do = state_delta[n], output_delta[n]
             copy(shown, state[n])
             tanh_all(shown)
             copy(dc, dstate[n])
             through_output(do, dc, dy[n], shown, output_gate[n])
             if peepholes:
                 add_product(dc, do, bias[6 * K :])
-            through_tanh(candidate_slope[n], dc, candidate[n], input_gate[n])
-            through_gate(input_slope[n], dc, input_gate[n], candidate[n])
-            through_gate(forget_slope[n], dc, forget_gate[n], previous[n])
+            through_tanh(candidate_delta[n], dc, candidate[n], input_gate[n])
+            through_gate(input_delta[n], dc, input_gate[n], candidate[n])
+            through_gate(forget_delta[n], dc, forget_gate[n], previous[n])
 
 
 @tuned("lstm_step", "lstm_step_dx", items=slices_of, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
-def lstm_step_dx(first, last, dx, candidate_slope, input_slope, forget_slope, output_slope, accumulate):
-    slopes = (candidate_slope, input_slope, forget_slope, output_slope)
-    put_side_by_side(first, last, dx, slopes, accumulate)
+def lstm_step_dx(first, last, dx, candidate_delta, input_delta, forget_delta, output_delta, accumulate):
+    deltas = (candidate_delta, input_delta, forget_delta, output_delta)
+    put_side_by_side(first, last, dx, deltas, accumulate)
 
 
 @tuned("lstm_step", "lstm_step_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
 def lstm_step_dbias(
-    first, last, dbias, candidate_slope, input_slope, forget_slope, output_slope, previous, state, accumulate, peepholes
+    first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, previous, state, accumulate, peepholes
 ):  # fmt: skip
     """Each item has a gate: its bias, and its peephole where it has one."""
     N, K = state.shape
     for gate in range(first, last):
-        slope = (candidate_slope, input_slope, forget_slope, output_slope)[gate]
-        add_rows(dbias[gate * K : (gate + 1) * K], slope, accumulate)
+        delta = (candidate_delta, input_delta, forget_delta, output_delta)[gate]
+        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)
         if peepholes and gate > 0:
             seen = state if gate == GATES - 1 else previous
             total = dbias[(gate + 3) * K : (gate + 4) * K]
             if not accumulate:
                 total[:] = 0
             for n in range(N):
-                add_product(total, slope[n], seen[n])
+                add_product(total, delta[n], seen[n])

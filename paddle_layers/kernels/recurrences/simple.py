@@ -68,11 +68,11 @@ def recurrent_y(first, last, y, x, weight, bias, scratch, S_start, reverse):
 
 
 @tuned(
-    "recurrent", "recurrent_slope",
+    "recurrent", "recurrent_delta",
     items=blocks, scratch=scratch_numbers, work=products, least=WORTH_IT, when=is_tanh,
 )  # fmt: skip
 @njit(error_model="numpy")
-def recurrent_slope(first, last, slope, y, dy, weight, scratch, S_start, reverse):
+def recurrent_delta(first, last, delta, y, dy, weight, scratch, S_start, reverse):
     K = weight.shape[0]
     most = most_of(S_start.size - 1)
     for item in range(first, last):
@@ -88,15 +88,15 @@ def recurrent_slope(first, last, slope, y, dy, weight, scratch, S_start, reverse
             for r in range(alive):
                 t = begins[r] + q * step
                 through_unit(sums[r], outputs[r], dy[t], y[t])
-                copy(slope[t], sums[r])
+                copy(delta[t], sums[r])
 
 
 @njit(error_model="numpy", fastmath={"contract"})
-def through_unit(slope, later, dy, y):
-    """The slope of a unit's sum, from those of its output in this row and in later ones."""
+def through_unit(delta, later, dy, y):
+    """The delta of a unit's sum, from those of its output in this row and in later ones."""
     one = y.dtype.type(1)
-    for k in range(slope.size):
-        slope[k] = (dy[k] + later[k]) * (one - y[k] * y[k])
+    for k in range(delta.size):
+        delta[k] = (dy[k] + later[k]) * (one - y[k] * y[k])
 
 
 @tuned("recurrent", "recurrent_past", items=slices, work=numbers, least=WORTH_IT)
@@ -107,13 +107,13 @@ def recurrent_past(first, last, past, y, before_of):
 
 @tuned("recurrent", "recurrent_dweight", items=tiles, work=products, least=WORTH_IT)
 @njit(error_model="numpy")
-def recurrent_dweight(first, last, dweight, past, slope, accumulate):
+def recurrent_dweight(first, last, dweight, past, delta, accumulate):
     for tile in range(first, last):
-        add_products(dweight, 0, tile, past, slope, accumulate)
+        add_products(dweight, 0, tile, past, delta, accumulate)
 
 
 @tuned("recurrent", "recurrent_dbias", items=lambda: 1, work=numbers, least=WORTH_IT)
 @njit(error_model="numpy")
-def recurrent_dbias(first, last, dbias, slope, accumulate):
+def recurrent_dbias(first, last, dbias, delta, accumulate):
     for _ in range(first, last):
-        add_rows(dbias, slope, accumulate)
+        add_rows(dbias, delta, accumulate)

@@ -40,11 +40,11 @@ class Grumemory:
     reset = Temp("T:S K", "reset gate")
     recalled = Temp("T:S K", "output of the row before, reset or, with `reset_after`, mapped: the other is to come")
     candidate = Temp("T:S K", "new content")
-    output_slope = Temp("T:S K", "gradient of the output, with that from the next row")
-    recalled_slope = Temp("T:S K", "gradient of the recalled output")
-    update_slope = Temp("T:S K", "gradient of the update gate's sum")
-    reset_slope = Temp("T:S K", "gradient of the reset gate's sum")
-    candidate_slope = Temp("T:S K", "gradient of the candidate's sum")
+    output_delta = Temp("T:S K", "gradient of the output, with that from the next row")
+    recalled_delta = Temp("T:S K", "gradient of the recalled output")
+    update_delta = Temp("T:S K", "gradient of the update gate's sum")
+    reset_delta = Temp("T:S K", "gradient of the reset gate's sum")
+    candidate_delta = Temp("T:S K", "gradient of the candidate's sum")
     past = Temp("T:S K", "output of the row before")
     examples = (
         Example(x="sequence of 9"),
@@ -99,15 +99,15 @@ def grumemory_y(
 
 
 @fill(
-    Grumemory.output_slope,
-    Grumemory.recalled_slope,
-    Grumemory.update_slope,
-    Grumemory.reset_slope,
-    Grumemory.candidate_slope,
+    Grumemory.output_delta,
+    Grumemory.recalled_delta,
+    Grumemory.update_delta,
+    Grumemory.reset_delta,
+    Grumemory.candidate_delta,
     per="S",
 )
-def grumemory_slopes(
-    s, output_slope, recalled_slope, update_slope, reset_slope, candidate_slope,
+def grumemory_deltas(
+    s, output_delta, recalled_delta, update_delta, reset_delta, candidate_delta,
     y, dy, update, reset, recalled, candidate, weight, act, gate_act, reset_after, reverse, S_start, before_of, K,
 ):  # fmt: skip
     next_ = -1
@@ -117,33 +117,35 @@ def grumemory_slopes(
         for k in range(K):
             dh = dy[t, k]
             if next_ >= 0:
-                dh += output_slope[next_, k] * (1.0 - update[next_, k])
+                dh += output_delta[next_, k] * (1.0 - update[next_, k])
                 if not reset_after:
-                    dh += recalled_slope[next_, k] * reset[next_, k]
+                    dh += recalled_delta[next_, k] * reset[next_, k]
                 for j in range(K):
-                    dh += update_slope[next_, j] * weight[k, j] + reset_slope[next_, j] * weight[k, K + j]
+                    dh += update_delta[next_, j] * weight[k, j] + reset_delta[next_, j] * weight[k, K + j]
                     if reset_after:
-                        dh += recalled_slope[next_, j] * weight[k, 2 * K + j]
-            output_slope[t, k] = dh
+                        dh += recalled_delta[next_, j] * weight[k, 2 * K + j]
+            output_delta[t, k] = dh
             u = update[t, k]
             fresh = candidate[t, k] - y[p, k] if p >= 0 else candidate[t, k]
-            update_slope[t, k] = (
+            update_delta[t, k] = (
                 dh * fresh * activation_derivative(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
             )
-            candidate_slope[t, k] = (
+            candidate_delta[t, k] = (
                 dh * u * activation_derivative(candidate[t, k], act == "tanh", act == "sigmoid", act == "relu")
             )
         for k in range(K):
-            slope = activation_derivative(reset[t, k], gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+            derivative = activation_derivative(
+                reset[t, k], gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"
+            )
             if reset_after:
-                recalled_slope[t, k] = candidate_slope[t, k] * reset[t, k]
-                reset_slope[t, k] = candidate_slope[t, k] * recalled[t, k] * slope
+                recalled_delta[t, k] = candidate_delta[t, k] * reset[t, k]
+                reset_delta[t, k] = candidate_delta[t, k] * recalled[t, k] * derivative
             else:
                 total = 0.0
                 for j in range(K):
-                    total += candidate_slope[t, j] * weight[k, 2 * K + j]
-                recalled_slope[t, k] = total
-                reset_slope[t, k] = total * y[p, k] * slope if p >= 0 else 0.0
+                    total += candidate_delta[t, j] * weight[k, 2 * K + j]
+                recalled_delta[t, k] = total
+                reset_delta[t, k] = total * y[p, k] * derivative if p >= 0 else 0.0
         next_ = t
 
 
@@ -153,36 +155,36 @@ def grumemory_past(t, k, y, before_of):
 
 
 @gradient(Grumemory.x)
-def grumemory_dx(t, d, update_slope, reset_slope, candidate_slope, K):
+def grumemory_dx(t, d, update_delta, reset_delta, candidate_delta, K):
     k = d % K
     if d < K:
-        return update_slope[t, k]
-    return reset_slope[t, k] if d < 2 * K else candidate_slope[t, k]
+        return update_delta[t, k]
+    return reset_delta[t, k] if d < 2 * K else candidate_delta[t, k]
 
 
 @gradient(Grumemory.weight)
 def grumemory_dweight(
-    k, d, past, recalled, update_slope, reset_slope, recalled_slope, candidate_slope, reset_after, K, T
+    k, d, past, recalled, update_delta, reset_delta, recalled_delta, candidate_delta, reset_after, K, T
 ):  # fmt: skip
     j = d % K
     total = 0.0
     for t in range(T):
         if d < 2 * K:
-            total += past[t, k] * (update_slope[t, j] if d < K else reset_slope[t, j])
+            total += past[t, k] * (update_delta[t, j] if d < K else reset_delta[t, j])
         elif reset_after:
-            total += past[t, k] * recalled_slope[t, j]
+            total += past[t, k] * recalled_delta[t, j]
         else:
-            total += recalled[t, k] * candidate_slope[t, j]
+            total += recalled[t, k] * candidate_delta[t, j]
     return total
 
 
 @gradient(Grumemory.bias)
-def grumemory_dbias(b, update_slope, reset_slope, recalled_slope, candidate_slope, K, T):
+def grumemory_dbias(b, update_delta, reset_delta, recalled_delta, candidate_delta, K, T):
     k = b % K
     total = 0.0
     for t in range(T):
         if b < 2 * K:
-            total += update_slope[t, k] if b < K else reset_slope[t, k]
+            total += update_delta[t, k] if b < K else reset_delta[t, k]
         else:
-            total += candidate_slope[t, k] if b < 3 * K else recalled_slope[t, k]
+            total += candidate_delta[t, k] if b < 3 * K else recalled_delta[t, k]
     return total

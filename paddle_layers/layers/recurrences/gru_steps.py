@@ -31,10 +31,10 @@ class GruStep:
     reset = Temp("N K", "reset gate")
     recalled = Temp("N K", "the previous output, reset or, with `reset_after`, mapped: the other is to come")
     candidate = Temp("N K", "new content")
-    update_slope = Temp("N K", "gradient of the update gate's sum")
-    reset_slope = Temp("N K", "gradient of the reset gate's sum")
-    candidate_slope = Temp("N K", "gradient of the candidate's sum")
-    recalled_slope = Temp("N K", "gradient of the recalled output")
+    update_delta = Temp("N K", "gradient of the update gate's sum")
+    reset_delta = Temp("N K", "gradient of the reset gate's sum")
+    candidate_delta = Temp("N K", "gradient of the candidate's sum")
+    recalled_delta = Temp("N K", "gradient of the recalled output")
     examples = (
         Example(x="9", previous="3"),
         Example(x="sequence of 6", previous="sequence of 2", act="relu", gate_act="tanh"),
@@ -84,8 +84,8 @@ def gru_step_y(n, k, x, previous, weight, bias, update, reset, recalled, reset_a
     return (1.0 - update[n, k]) * previous[n, k] + update[n, k] * c, c
 
 
-@each(GruStep.update_slope, GruStep.candidate_slope)
-def gru_step_slopes(n, k, dy, previous, update, candidate, act, gate_act):
+@each(GruStep.update_delta, GruStep.candidate_delta)
+def gru_step_deltas(n, k, dy, previous, update, candidate, act, gate_act):
     u, c = update[n, k], candidate[n, k]
     return (
         dy[n, k]
@@ -95,60 +95,60 @@ def gru_step_slopes(n, k, dy, previous, update, candidate, act, gate_act):
     )
 
 
-@each(GruStep.recalled_slope, GruStep.reset_slope)
-def gru_step_reset_slope(n, k, candidate_slope, previous, reset, recalled, weight, reset_after, gate_act, K):
-    slope = activation_derivative(reset[n, k], gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+@each(GruStep.recalled_delta, GruStep.reset_delta)
+def gru_step_reset_delta(n, k, candidate_delta, previous, reset, recalled, weight, reset_after, gate_act, K):
+    derivative = activation_derivative(reset[n, k], gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
     if reset_after:
-        return candidate_slope[n, k] * reset[n, k], candidate_slope[n, k] * recalled[n, k] * slope
+        return candidate_delta[n, k] * reset[n, k], candidate_delta[n, k] * recalled[n, k] * derivative
     total = 0.0
     for j in range(K):
-        total += candidate_slope[n, j] * weight[k, 2 * K + j]
-    return total, total * previous[n, k] * slope
+        total += candidate_delta[n, j] * weight[k, 2 * K + j]
+    return total, total * previous[n, k] * derivative
 
 
 @gradient(GruStep.x)
-def gru_step_dx(n, d, update_slope, reset_slope, candidate_slope, K):
+def gru_step_dx(n, d, update_delta, reset_delta, candidate_delta, K):
     k = d % K
     if d < K:
-        return update_slope[n, k]
-    return reset_slope[n, k] if d < 2 * K else candidate_slope[n, k]
+        return update_delta[n, k]
+    return reset_delta[n, k] if d < 2 * K else candidate_delta[n, k]
 
 
 @gradient(GruStep.previous)
-def gru_step_dprevious(n, k, dy, update, reset, update_slope, reset_slope, recalled_slope, weight, reset_after, K):
+def gru_step_dprevious(n, k, dy, update, reset, update_delta, reset_delta, recalled_delta, weight, reset_after, K):
     total = dy[n, k] * (1.0 - update[n, k])
     if not reset_after:
-        total += recalled_slope[n, k] * reset[n, k]
+        total += recalled_delta[n, k] * reset[n, k]
     for j in range(K):
-        total += update_slope[n, j] * weight[k, j] + reset_slope[n, j] * weight[k, K + j]
+        total += update_delta[n, j] * weight[k, j] + reset_delta[n, j] * weight[k, K + j]
         if reset_after:
-            total += recalled_slope[n, j] * weight[k, 2 * K + j]
+            total += recalled_delta[n, j] * weight[k, 2 * K + j]
     return total
 
 
 @gradient(GruStep.weight)
 def gru_step_dweight(
-    k, d, previous, recalled, update_slope, reset_slope, recalled_slope, candidate_slope, reset_after, K, N
+    k, d, previous, recalled, update_delta, reset_delta, recalled_delta, candidate_delta, reset_after, K, N
 ):  # fmt: skip
     j = d % K
     total = 0.0
     for n in range(N):
         if d < 2 * K:
-            total += previous[n, k] * (update_slope[n, j] if d < K else reset_slope[n, j])
+            total += previous[n, k] * (update_delta[n, j] if d < K else reset_delta[n, j])
         elif reset_after:
-            total += previous[n, k] * recalled_slope[n, j]
+            total += previous[n, k] * recalled_delta[n, j]
         else:
-            total += recalled[n, k] * candidate_slope[n, j]
+            total += recalled[n, k] * candidate_delta[n, j]
     return total
 
 
 @gradient(GruStep.bias)
-def gru_step_dbias(b, update_slope, reset_slope, recalled_slope, candidate_slope, K, N):
+def gru_step_dbias(b, update_delta, reset_delta, recalled_delta, candidate_delta, K, N):
     k = b % K
     total = 0.0
     for n in range(N):
         if b < 2 * K:
-            total += update_slope[n, k] if b < K else reset_slope[n, k]
+            total += update_delta[n, k] if b < K else reset_delta[n, k]
         else:
-            total += candidate_slope[n, k] if b < 3 * K else recalled_slope[n, k]
+            total += candidate_delta[n, k] if b < 3 * K else recalled_delta[n, k]
     return total

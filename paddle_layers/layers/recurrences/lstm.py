@@ -36,11 +36,11 @@ class Lstmemory:
     input_gate = Temp("T:S K", "share of the candidate that goes into the state")
     forget_gate = Temp("T:S K", "share of the state of before that stays")
     output_gate = Temp("T:S K", "share of the state that goes into the output")
-    state_slope = Temp("T:S K", "gradient of the state")
-    candidate_slope = Temp("T:S K", "gradient of the candidate's sum")
-    input_slope = Temp("T:S K", "gradient of the input gate's sum")
-    forget_slope = Temp("T:S K", "gradient of the forget gate's sum")
-    output_slope = Temp("T:S K", "gradient of the output gate's sum")
+    state_delta = Temp("T:S K", "gradient of the state")
+    candidate_delta = Temp("T:S K", "gradient of the candidate's sum")
+    input_delta = Temp("T:S K", "gradient of the input gate's sum")
+    forget_delta = Temp("T:S K", "gradient of the forget gate's sum")
+    output_delta = Temp("T:S K", "gradient of the output gate's sum")
     past = Temp("T:S K", "output of the row before")
     examples = (
         Example(x="sequence of 12"),
@@ -91,28 +91,28 @@ def lstmemory_y(t, k, before, x, y, state, weight, bias, act, gate_act, state_ac
 
 
 @each(
-    Lstmemory.state_slope,
-    Lstmemory.candidate_slope,
-    Lstmemory.input_slope,
-    Lstmemory.forget_slope,
-    Lstmemory.output_slope,
+    Lstmemory.state_delta,
+    Lstmemory.candidate_delta,
+    Lstmemory.input_delta,
+    Lstmemory.forget_delta,
+    Lstmemory.output_delta,
     scan="back",
 )
-def lstmemory_slopes(
-    t, k, before, after, dy, state, candidate, input_gate, forget_gate, output_gate, state_slope, candidate_slope,
-    input_slope, forget_slope, output_slope, weight, bias, act, gate_act, state_act, peepholes, K,
+def lstmemory_deltas(
+    t, k, before, after, dy, state, candidate, input_gate, forget_gate, output_gate, state_delta, candidate_delta,
+    input_delta, forget_delta, output_delta, weight, bias, act, gate_act, state_act, peepholes, K,
 ):  # fmt: skip
     dh = dy[t, k]
     dc = 0.0
     if after >= 0:
-        dc = state_slope[after, k] * forget_gate[after, k]
+        dc = state_delta[after, k] * forget_gate[after, k]
         if peepholes:
-            dc += input_slope[after, k] * bias[4 * K + k] + forget_slope[after, k] * bias[5 * K + k]
+            dc += input_delta[after, k] * bias[4 * K + k] + forget_delta[after, k] * bias[5 * K + k]
         for j in range(K):
-            dh += candidate_slope[after, j] * weight[k, j]
-            dh += input_slope[after, j] * weight[k, K + j]
-            dh += forget_slope[after, j] * weight[k, 2 * K + j]
-            dh += output_slope[after, j] * weight[k, 3 * K + j]
+            dh += candidate_delta[after, j] * weight[k, j]
+            dh += input_delta[after, j] * weight[k, K + j]
+            dh += forget_delta[after, j] * weight[k, 2 * K + j]
+            dh += output_delta[after, j] * weight[k, 3 * K + j]
     past = 0.0
     if before >= 0:
         past = state[before, k]
@@ -137,41 +137,41 @@ def lstmemory_past(t, k, y, before_of):
 
 
 @gradient(Lstmemory.x)
-def lstmemory_dx(t, d, candidate_slope, input_slope, forget_slope, output_slope, K):
+def lstmemory_dx(t, d, candidate_delta, input_delta, forget_delta, output_delta, K):
     k = d % K
     if d < 2 * K:
-        return candidate_slope[t, k] if d < K else input_slope[t, k]
-    return forget_slope[t, k] if d < 3 * K else output_slope[t, k]
+        return candidate_delta[t, k] if d < K else input_delta[t, k]
+    return forget_delta[t, k] if d < 3 * K else output_delta[t, k]
 
 
 @gradient(Lstmemory.weight)
-def lstmemory_dweight(k, d, past, candidate_slope, input_slope, forget_slope, output_slope, K, T):
+def lstmemory_dweight(k, d, past, candidate_delta, input_delta, forget_delta, output_delta, K, T):
     j = d % K
     total = 0.0
     for t in range(T):
         if d < 2 * K:
-            total += past[t, k] * (candidate_slope[t, j] if d < K else input_slope[t, j])
+            total += past[t, k] * (candidate_delta[t, j] if d < K else input_delta[t, j])
         else:
-            total += past[t, k] * (forget_slope[t, j] if d < 3 * K else output_slope[t, j])
+            total += past[t, k] * (forget_delta[t, j] if d < 3 * K else output_delta[t, j])
     return total
 
 
 @gradient(Lstmemory.bias)
-def lstmemory_dbias(b, candidate_slope, input_slope, forget_slope, output_slope, state, before_of, K, T):
+def lstmemory_dbias(b, candidate_delta, input_delta, forget_delta, output_delta, state, before_of, K, T):
     k = b % K
     gate = b // K
     total = 0.0
     for t in range(T):
         if gate == 0:
-            total += candidate_slope[t, k]
+            total += candidate_delta[t, k]
         elif gate == 1:
-            total += input_slope[t, k]
+            total += input_delta[t, k]
         elif gate == 2:
-            total += forget_slope[t, k]
+            total += forget_delta[t, k]
         elif gate == 3:
-            total += output_slope[t, k]
+            total += output_delta[t, k]
         elif gate == 6:
-            total += output_slope[t, k] * state[t, k]
+            total += output_delta[t, k] * state[t, k]
         elif before_of[t] >= 0:
-            total += (input_slope[t, k] if gate == 4 else forget_slope[t, k]) * state[before_of[t], k]
+            total += (input_delta[t, k] if gate == 4 else forget_delta[t, k]) * state[before_of[t], k]
     return total

@@ -33,11 +33,11 @@ class LstmStep:
     input_gate = Temp("N K", "share of the candidate that goes into the state")
     forget_gate = Temp("N K", "share of the state of before that stays")
     output_gate = Temp("N K", "share of the state that goes into the output")
-    state_slope = Temp("N K", "gradient of the state")
-    candidate_slope = Temp("N K", "gradient of the candidate's sum")
-    input_slope = Temp("N K", "gradient of the input gate's sum")
-    forget_slope = Temp("N K", "gradient of the forget gate's sum")
-    output_slope = Temp("N K", "gradient of the output gate's sum")
+    state_delta = Temp("N K", "gradient of the state")
+    candidate_delta = Temp("N K", "gradient of the candidate's sum")
+    input_delta = Temp("N K", "gradient of the input gate's sum")
+    forget_delta = Temp("N K", "gradient of the forget gate's sum")
+    output_delta = Temp("N K", "gradient of the output gate's sum")
     examples = (
         Example(x="12", previous="3"),
         Example(x="8", previous="2", peepholes=False),
@@ -71,13 +71,13 @@ def lstm_step_y(n, k, x, previous, bias, act, gate_act, state_act, peepholes, K)
 
 
 @each(
-    LstmStep.state_slope,
-    LstmStep.candidate_slope,
-    LstmStep.input_slope,
-    LstmStep.forget_slope,
-    LstmStep.output_slope,
+    LstmStep.state_delta,
+    LstmStep.candidate_delta,
+    LstmStep.input_delta,
+    LstmStep.forget_delta,
+    LstmStep.output_delta,
 )
-def lstm_step_slopes(
+def lstm_step_deltas(
     n, k, dy, dstate, previous, state, candidate, input_gate, forget_gate, output_gate, bias, act, gate_act,
     state_act, peepholes, K
 ):  # fmt: skip
@@ -98,37 +98,37 @@ def lstm_step_slopes(
 
 
 @gradient(LstmStep.x)
-def lstm_step_dx(n, d, candidate_slope, input_slope, forget_slope, output_slope, K):
+def lstm_step_dx(n, d, candidate_delta, input_delta, forget_delta, output_delta, K):
     k = d % K
     if d < 2 * K:
-        return candidate_slope[n, k] if d < K else input_slope[n, k]
-    return forget_slope[n, k] if d < 3 * K else output_slope[n, k]
+        return candidate_delta[n, k] if d < K else input_delta[n, k]
+    return forget_delta[n, k] if d < 3 * K else output_delta[n, k]
 
 
 @gradient(LstmStep.previous)
-def lstm_step_dprevious(n, k, state_slope, input_slope, forget_slope, forget_gate, bias, peepholes, K):
-    slope = state_slope[n, k] * forget_gate[n, k]
+def lstm_step_dprevious(n, k, state_delta, input_delta, forget_delta, forget_gate, bias, peepholes, K):
+    total = state_delta[n, k] * forget_gate[n, k]
     if peepholes:
-        slope += input_slope[n, k] * bias[4 * K + k] + forget_slope[n, k] * bias[5 * K + k]
-    return slope
+        total += input_delta[n, k] * bias[4 * K + k] + forget_delta[n, k] * bias[5 * K + k]
+    return total
 
 
 @gradient(LstmStep.bias)
-def lstm_step_dbias(b, candidate_slope, input_slope, forget_slope, output_slope, previous, state, K, N):
+def lstm_step_dbias(b, candidate_delta, input_delta, forget_delta, output_delta, previous, state, K, N):
     k = b % K
     gate = b // K
     total = 0.0
     for n in range(N):
         if gate == 0:
-            total += candidate_slope[n, k]
+            total += candidate_delta[n, k]
         elif gate == 1:
-            total += input_slope[n, k]
+            total += input_delta[n, k]
         elif gate == 2:
-            total += forget_slope[n, k]
+            total += forget_delta[n, k]
         elif gate == 3:
-            total += output_slope[n, k]
+            total += output_delta[n, k]
         elif gate == 6:
-            total += output_slope[n, k] * state[n, k]
+            total += output_delta[n, k] * state[n, k]
         else:
-            total += (input_slope[n, k] if gate == 4 else forget_slope[n, k]) * previous[n, k]
+            total += (input_delta[n, k] if gate == 4 else forget_delta[n, k]) * previous[n, k]
     return total

@@ -20,7 +20,7 @@ class Recurrent:
     y = Output("T:S K", "output of the units")
     act = activation_choice("function of a unit", "tanh", "active_type")
     reverse = reverse_switch()
-    slope = Temp("T:S K", "gradient of the sum")
+    delta = Temp("T:S K", "gradient of the sum")
     past = Temp("T:S K", "output of the row before")
     examples = (
         Example(x="sequence of 3"),
@@ -44,12 +44,12 @@ def recurrent_y(t, k, before, x, y, weight, bias, act, K):
     return activate(total, act == "tanh", act == "sigmoid", act == "relu")
 
 
-@each(Recurrent.slope, scan="back")
-def recurrent_slope(t, k, after, y, dy, slope, weight, act, K):
+@each(Recurrent.delta, scan="back")
+def recurrent_delta(t, k, after, y, dy, delta, weight, act, K):
     total = dy[t, k]
     if after >= 0:
         for j in range(K):
-            total += slope[after, j] * weight[k, j]
+            total += delta[after, j] * weight[k, j]
     return total * activation_derivative(y[t, k], act == "tanh", act == "sigmoid", act == "relu")
 
 
@@ -59,21 +59,21 @@ def recurrent_past(t, k, y, before_of):
 
 
 @gradient(Recurrent.x)
-def recurrent_dx(t, k, slope):
-    return slope[t, k]
+def recurrent_dx(t, k, delta):
+    return delta[t, k]
 
 
 @gradient(Recurrent.weight)
-def recurrent_dweight(j, k, past, slope, T):
+def recurrent_dweight(j, k, past, delta, T):
     total = 0.0
     for t in range(T):
-        total += past[t, j] * slope[t, k]
+        total += past[t, j] * delta[t, k]
     return total
 
 
 @gradient(Recurrent.bias)
-def recurrent_dbias(k, slope, T):
+def recurrent_dbias(k, delta, T):
     total = 0.0
     for t in range(T):
-        total += slope[t, k]
+        total += delta[t, k]
     return total
