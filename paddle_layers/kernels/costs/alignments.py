@@ -39,7 +39,7 @@ def step_scratch(U: int) -> int:
     return 3 * U + 2
 
 
-def slope_scratch(U: int, C: int) -> int:
+def gradient_scratch(U: int, C: int) -> int:
     """Numbers that an item needs: chances of states and of classes."""
     return U + C
 
@@ -146,7 +146,7 @@ def ctc_beta(first, last, beta, x, count, state, peak, norm, blank, S_start, scr
             beta[t, used:] = -np.inf
 
 
-@tuned("ctc", "ctc_dx", items=sequences, scratch=slope_scratch, work=classes, least=WORTH_IT)
+@tuned("ctc", "ctc_dx", items=sequences, scratch=gradient_scratch, work=classes, least=WORTH_IT)
 @njit(error_model="numpy")
 def ctc_dx(
     first, last, dx, dcost, x, count, state, peak, norm, alpha, beta, total, norm_by_times, S_start, scratch, accumulate
@@ -157,7 +157,7 @@ def ctc_dx(
         shares, at = take(part(scratch, s, items), 0, 1, used)
         chances, at = take(part(scratch, s, items), at, 1, C)
         rows = S_start[s + 1] - S_start[s]
-        slope = dcost[s] / dcost.dtype.type(rows) if norm_by_times else dcost[s]
+        derivative = dcost[s] / dcost.dtype.type(rows) if norm_by_times else dcost[s]
         for t in range(S_start[s], S_start[s + 1]):
             if not accumulate:
                 dx[t] = 0
@@ -171,7 +171,7 @@ def ctc_dx(
             for u in range(used):
                 chances[0, state[s, u]] -= shares[0, u]
             for c in range(C):
-                dx[t, c] += slope * chances[0, c]
+                dx[t, c] += derivative * chances[0, c]
 
 
 @njit(error_model="numpy", fastmath={"contract"})

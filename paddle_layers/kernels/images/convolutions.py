@@ -165,13 +165,13 @@ def conv_dweight(
                     source, row = x.ctypes.data + (base + top * W) * size, H * W
                 else:
                     lay_out(column, pixels, base, high - low, top, bottom, Q, geometry)
-                slope = dy.ctypes.data + ((n * K + group * filters) * P + top) * Q * size
+                dy_block = dy.ctypes.data + ((n * K + group * filters) * P + top) * Q * size
                 adds = accumulate or n + top > 0
                 if filters == 1:
-                    vector_product(1, rows, wide, source, row, slope, adds, target, one)
+                    vector_product(1, rows, wide, source, row, dy_block, adds, target, one)
                 else:
                     matrix_product(
-                        0, 1, filters, rows, wide, slope, P * Q, source, row, adds, target, D * area, one
+                        0, 1, filters, rows, wide, dy_block, P * Q, source, row, adds, target, D * area, one
                     )  # fmt: skip
 
 
@@ -189,10 +189,10 @@ def filter_slices(K: int) -> int:
 @njit(error_model="numpy")
 def conv_bias_gradient(first, last, dbias, dy, accumulate):
     N, K, P, Q = dy.shape
-    parts, zero, slopes = min(K, SLICES), dy.dtype.type(0), dy.ravel()
+    parts, zero, deltas = min(K, SLICES), dy.dtype.type(0), dy.ravel()
     for part in range(first, last):
         for k in range(K * part // parts, K * (part + 1) // parts):
             result = dbias[k] if accumulate else zero
             for n in range(N):
-                result += total(slopes[(n * K + k) * P * Q : (n * K + k + 1) * P * Q], zero)
+                result += total(deltas[(n * K + k) * P * Q : (n * K + k + 1) * P * Q], zero)
             dbias[k] = result

@@ -115,9 +115,9 @@ def batch_norm_sums(first, last, a, b, dy, x, mean, scale):
         b[low:high] = zero
         for n in range(N):
             if pixels == 1:
-                row, slope, centre, into = x[n, low:high, 0], dy[n, low:high, 0], mean[low:high], b[low:high]
+                row, delta, centre, into = x[n, low:high, 0], dy[n, low:high, 0], mean[low:high], b[low:high]
                 for c in range(high - low):
-                    into[c] += slope[c] * (row[c] - centre[c])
+                    into[c] += delta[c] * (row[c] - centre[c])
             else:
                 for c in range(low, high):
                     b[c] += moments(dy[n, c], x[n, c], mean[c], zero)
@@ -188,11 +188,11 @@ def batch_norm_dx(
     parts, one, zero = min(N, SLICES), x.dtype.type(1), x.dtype.type(0)
     fixed = use_global_stats or (use_global_stats is None and not training)
     share = zero if fixed else one / x.dtype.type(N)
-    values, slopes, target = x.ravel(), dy.ravel(), dx.ravel()
+    values, deltas, target = x.ravel(), dy.ravel(), dx.ravel()
     for n in range(N * first // parts, N * last // parts):
-        row, slope, result = values[n * C : n * C + C], slopes[n * C : n * C + C], target[n * C : n * C + C]
+        row, delta, result = values[n * C : n * C + C], deltas[n * C : n * C + C], target[n * C : n * C + C]
         if not accumulate:
             result[:] = zero
         for c in range(C):
             mean_part = (a[c] + (row[c] - mean[c]) * scale[c] * b[c]) * share
-            result[c] += gain[c] * scale[c] * (slope[c] - mean_part)
+            result[c] += gain[c] * scale[c] * (delta[c] - mean_part)

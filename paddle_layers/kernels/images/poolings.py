@@ -134,12 +134,12 @@ def quarters(means, upper, lower, quarter):
 
 
 @njit(error_model="numpy")
-def share_out(slopes, upper, lower, quarter):
-    """Add a quarter of a row of slopes to the pixels of their windows of 2 x 2."""
-    for q in range(slopes.size):
+def share_out(deltas, upper, lower, quarter):
+    """Add a quarter of a row of deltas to the pixels of their windows of 2 x 2."""
+    for q in range(deltas.size):
         left = np.uint64(2) * np.uint64(q)
         right = left + np.uint64(1)
-        share = slopes[q] * quarter
+        share = deltas[q] * quarter
         upper[left] += share
         upper[right] += share
         lower[left] += share
@@ -176,7 +176,7 @@ def mean_y(first, last, y, x, pool_size, pool_size_y, stride, stride_y, padding,
 def mean_dx(first, last, dx, dy, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = dx.shape
     P, Q = dy.shape[2], dy.shape[3]
-    planes, pixels, slopes = N * C, dx.ravel(), dy.ravel()
+    planes, pixels, deltas = N * C, dx.ravel(), dy.ravel()
     parts, quarter = min(planes, SLICES), dx.dtype.type(0.25)
     whole = min(Q, W // 2) if pool_size == 2 and stride == 2 and padding == 0 else 0
     for part in range(first, last):
@@ -187,11 +187,11 @@ def mean_dx(first, last, dx, dy, accumulate, pool_size, pool_size_y, stride, str
                 top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
                 at, to = (plane * H + top) * W, (plane * P + p) * Q
                 done = whole if bottom - top == 2 else 0
-                share_out(slopes[to : to + done], pixels[at : at + W], pixels[at + W : at + 2 * W], quarter)
+                share_out(deltas[to : to + done], pixels[at : at + W], pixels[at + W : at + 2 * W], quarter)
                 for q in range(done, Q):
                     left, right = bounds(q, stride, padding, pool_size, W)
                     count = max(1, (bottom - top) * (right - left))
-                    share = slopes[np.uint64((plane * P + p) * Q + q)] / dx.dtype.type(count)
+                    share = deltas[np.uint64((plane * P + p) * Q + q)] / dx.dtype.type(count)
                     for h in range(top, bottom):
                         for w in range(left, right):
                             pixels[np.uint64((plane * H + h) * W + w)] += share

@@ -28,7 +28,7 @@ def multiplications(T: int, K: int, S: int, D: int) -> int:
 
 
 def scores() -> int:
-    """Numbers of scratch: the scores of a block and their slopes."""
+    """Numbers of scratch: the scores of a block and their gradients."""
     return 2 * BLOCK * BLOCK
 
 
@@ -59,12 +59,12 @@ def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor)
 
 
 @njit(error_model="numpy")
-def to_slopes(column, slopes, rows, others, drift, h, factor):
+def to_dscores(column, dscores, rows, others, drift, h, factor):
     """Gradients of the products, in the place of the gradients of the probabilities."""
     for i in range(rows[1] - rows[0]):
         mean = drift[rows[0] + i, h]
         for j in range(others[1] - others[0]):
-            slopes[i * BLOCK + j] = factor * column[i * BLOCK + j] * (slopes[i * BLOCK + j] - mean)
+            dscores[i * BLOCK + j] = factor * column[i * BLOCK + j] * (dscores[i * BLOCK + j] - mean)
 
 
 @njit(error_model="numpy")
@@ -132,7 +132,7 @@ def last_key(rows, begin, low, high, causal):
 
 @njit(error_model="numpy")
 def two_blocks(scratch, part):
-    """Scratch of a part: a block of scores and one of slopes."""
+    """Scratch of a part: a block of scores and one of their gradients."""
     size = BLOCK * BLOCK
     return scratch[2 * part * size : (2 * part + 1) * size], scratch[(2 * part + 1) * size : (2 * part + 2) * size]
 
@@ -180,13 +180,13 @@ def add_weighted(
 
 
 @njit(error_model="numpy")
-def add_sloped(
+def add_by_dscores(
     trans, first, last, target, source, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch, keep, H,
     scale, causal,
 ):  # fmt: skip
     """The same with the gradients of the products in the place of the probabilities."""
     one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
-    count, (column, slopes) = min(units, PARTS), two_blocks(scratch, first)
+    count, (column, dscores) = min(units, PARTS), two_blocks(scratch, first)
     for unit in range(units * first // count, units * last // count):
         h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
         if not keep:
@@ -196,9 +196,9 @@ def add_sloped(
             for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
                 others = (left, min(left + BLOCK, high))
                 block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
-                products(slopes, dy, rows, values, others, h, values.shape[1] // H, one)
-                to_slopes(column, slopes, rows, others, drift, h, factor)
-                add_product(trans, slopes, rows, others, source, target, (h, H), one)
+                products(dscores, dy, rows, values, others, h, values.shape[1] // H, one)
+                to_dscores(column, dscores, rows, others, drift, h, factor)
+                add_product(trans, dscores, rows, others, source, target, (h, H), one)
 
 
 @replaces("multi_head_attention_y")
@@ -225,7 +225,7 @@ def attention_dquery(
     first, last, dquery, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch, accumulate, H, causal,
     scale,
 ):  # fmt: skip
-    add_sloped(
+    add_by_dscores(
         0, first, last, dquery, keys, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch,
         accumulate, H, scale, causal,
     )  # fmt: skip
@@ -237,7 +237,7 @@ def attention_dkeys(
     first, last, dkeys, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch, accumulate, H, causal,
     scale,
 ):  # fmt: skip
-    add_sloped(
+    add_by_dscores(
         1, first, last, dkeys, query, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch,
         accumulate, H, scale, causal,
     )  # fmt: skip

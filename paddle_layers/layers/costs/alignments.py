@@ -182,5 +182,5 @@ def ctc_dx(t, c, s, dcost, x, peak, norm, alpha, beta, total, first, following, 
     while u >= 0:
         chance += math.exp(alpha[t, u] + beta[t, u] - own - total[s])
         u = following[s, u]
-    slope = dcost[s] / real(S_start[s + 1] - S_start[s]) if norm_by_times else dcost[s]
-    return slope * (math.exp(own) - chance)
+    derivative = dcost[s] / real(S_start[s + 1] - S_start[s]) if norm_by_times else dcost[s]
+    return derivative * (math.exp(own) - chance)

@@ -29,7 +29,7 @@ class Crf:
     beta = Temp("T:S C", "log-sum of the ends that begin with this class, this row counted")
     total = Temp("T:S", "log-sum of all paths")
     surprise = Temp("T:S", "what the row adds to the cost")
-    slope = Temp("T:S", "derivative by the cost of the row's sequence")
+    derivative = Temp("T:S", "derivative by the cost of the row's sequence")
     examples = (
         Example(x="sequence of 3", label="sequence of ids<3"),
         Example(x="sequence of 4", label="sequence of ids<2", weight="scalar"),
@@ -130,19 +130,19 @@ def path_score(beginning, ending, own):
     return (beginning - own) + ending
 
 
-@each(Crf.slope)
-def crf_slope(t, s, dcost, weight):
+@each(Crf.derivative)
+def crf_derivative(t, s, dcost, weight):
     return dcost[s] if weight is None else dcost[s] * weight[s]
 
 
 @gradient(Crf.x)
-def crf_dx(t, c, x, label, alpha, beta, total, slope):
+def crf_dx(t, c, x, label, alpha, beta, total, derivative):
     score = path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, label[t]])
-    return slope[t] * excess(score - total[t], 1.0, 1.0 if c == label[t] else 0.0)
+    return derivative[t] * excess(score - total[t], 1.0, 1.0 if c == label[t] else 0.0)
 
 
 @gradient(Crf.transitions)
-def crf_dtransitions(r, c, dx, label, transitions, alpha, beta, total, slope, before_of, S_start, S, T):
+def crf_dtransitions(r, c, dx, label, transitions, alpha, beta, total, derivative, before_of, S_start, S, T):
     change = 0.0
     if r < 2:  # the start is a choice of the first row, the end one of the last
         for s in range(S):
@@ -156,7 +156,7 @@ def crf_dtransitions(r, c, dx, label, transitions, alpha, beta, total, slope, be
             right = label[before]
             step = step_score(alpha[before, i], alpha[before, right], transitions[r, c])
             score = (step - transitions[2 + right, label[t]]) + beta[t, c]
-            change += slope[t] * excess(score - total[t], 1.0, 1.0 if right == i and label[t] == c else 0.0)
+            change += derivative[t] * excess(score - total[t], 1.0, 1.0 if right == i and label[t] == c else 0.0)
     return change
 
 

@@ -5,7 +5,7 @@ import math
 from paddle_layers.define import Choice, Example, Float, Input, Int, Output, Temp, each, gradient, infer, layer, real
 from paddle_layers.layers.checks import check_labels
 
-from .terms import excess, logistic_cost, logistic_slope
+from .terms import excess, logistic_cost, logistic_derivative
 
 
 @layer(
@@ -54,8 +54,8 @@ def cross_entropy_cost(n, x, label, weight, floor):
 def cross_entropy_dx(n, c, dcost, x, label, weight, floor):
     if c != label[n] or x[n, c] < floor:
         return 0.0
-    slope = -dcost[n] / x[n, c]
-    return slope if weight is None else slope * weight[n]
+    derivative = -dcost[n] / x[n, c]
+    return derivative if weight is None else derivative * weight[n]
 
 
 @layer(
@@ -147,8 +147,8 @@ def softmax_with_loss_loss(n, x, label, weight, peak, norm, C, ignore_label):
 def softmax_with_loss_dx(n, c, dloss, x, label, weight, peak, norm, ignore_label):
     if ignore_label is not None and label[n] == ignore_label:
         return 0.0
-    slope = dloss[n] * excess(x[n, c] - peak[n] - norm[n], 1.0, 1.0 if c == label[n] else 0.0)
-    return slope if weight is None else slope * weight[n]
+    derivative = dloss[n] * excess(x[n, c] - peak[n] - norm[n], 1.0, 1.0 if c == label[n] else 0.0)
+    return derivative if weight is None else derivative * weight[n]
 
 
 @layer("sigmoid_cross_entropy", elsewhere={"Caffe": "SigmoidCrossEntropyLoss"}, since=1)
@@ -185,4 +185,4 @@ def sigmoid_cross_entropy_cost(n, x, target, C, ignore_label):
 def sigmoid_cross_entropy_dx(n, c, dcost, x, target, ignore_label):
     if ignore_label is not None and target[n, c] == real(ignore_label):
         return 0.0
-    return dcost[n] * logistic_slope(x[n, c], target[n, c])
+    return dcost[n] * logistic_derivative(x[n, c], target[n, c])

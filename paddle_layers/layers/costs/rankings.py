@@ -6,7 +6,7 @@ from paddle_layers.define import Example, Input, Int, Output, Temp, each, gradie
 from paddle_layers.layers.checks import check_answers
 from paddle_layers.layers.helpers import exceeds, sigmoid
 
-from .terms import logistic_cost, logistic_slope
+from .terms import logistic_cost, logistic_derivative
 
 LN2 = math.log(2.0)
 
@@ -66,14 +66,14 @@ def rank_cost_cost(n, left, right, label, weight):
 
 @gradient(RankCost.left)
 def rank_cost_dleft(n, dcost, left, right, label, weight):
-    slope = dcost[n] * logistic_slope(left[n] - right[n], real(label[n]))
-    return slope if weight is None else slope * weight[n]
+    derivative = dcost[n] * logistic_derivative(left[n] - right[n], real(label[n]))
+    return derivative if weight is None else derivative * weight[n]
 
 
 @gradient(RankCost.right)
 def rank_cost_dright(n, dcost, left, right, label, weight):
-    slope = -dcost[n] * logistic_slope(left[n] - right[n], real(label[n]))
-    return slope if weight is None else slope * weight[n]
+    derivative = -dcost[n] * logistic_derivative(left[n] - right[n], real(label[n]))
+    return derivative if weight is None else derivative * weight[n]
 
 
 @layer("lambda_cost", elsewhere={"Paddle": "lambda_cost"}, since=1)
@@ -167,11 +167,11 @@ def lambda_cost_cost(s, x, relevance, place, discount, best, S_start):
 def lambda_cost_dx(t, s, dcost, x, relevance, place, discount, best, S_start):
     if not best[s] > 0.0:
         return 0.0
-    slope = 0.0
+    derivative = 0.0
     for other in range(S_start[s], S_start[s + 1]):
         change = (gain(relevance[t]) - gain(relevance[other])) * (discount[t] - discount[other])
         if place[t] < place[other]:
-            slope -= change * sigmoid(x[other] - x[t])
+            derivative -= change * sigmoid(x[other] - x[t])
         else:
-            slope += change * sigmoid(x[t] - x[other])
-    return dcost[s] * slope / best[s]
+            derivative += change * sigmoid(x[t] - x[other])
+    return dcost[s] * derivative / best[s]

@@ -38,14 +38,14 @@ def square_error_cost(n, x, target, weight, C, coeff):
 
 @gradient(SquareError.x)
 def square_error_dx(n, c, dcost, x, target, weight, coeff):
-    slope = 2.0 * coeff * dcost[n] * (x[n, c] - target[n, c])
-    return slope if weight is None else slope * weight[n]
+    derivative = 2.0 * coeff * dcost[n] * (x[n, c] - target[n, c])
+    return derivative if weight is None else derivative * weight[n]
 
 
 @gradient(SquareError.target)
 def square_error_dtarget(n, c, dcost, x, target, weight, coeff):
-    slope = 2.0 * coeff * dcost[n] * (target[n, c] - x[n, c])
-    return slope if weight is None else slope * weight[n]
+    derivative = 2.0 * coeff * dcost[n] * (target[n, c] - x[n, c])
+    return derivative if weight is None else derivative * weight[n]
 
 
 @helper
@@ -56,7 +56,7 @@ def huber(error, delta):
 
 
 @helper
-def huber_slope(error, delta):
+def huber_derivative(error, delta):
     """The error, but no further from zero than `delta`."""
     return max(-delta, min(delta, error))
 
@@ -92,14 +92,14 @@ def huber_regression_cost(n, x, target, weight, C, delta):
 
 @gradient(HuberRegression.x)
 def huber_regression_dx(n, c, dcost, x, target, weight, delta):
-    slope = dcost[n] * huber_slope(x[n, c] - target[n, c], delta)
-    return slope if weight is None else slope * weight[n]
+    derivative = dcost[n] * huber_derivative(x[n, c] - target[n, c], delta)
+    return derivative if weight is None else derivative * weight[n]
 
 
 @gradient(HuberRegression.target)
 def huber_regression_dtarget(n, c, dcost, x, target, weight, delta):
-    slope = dcost[n] * huber_slope(target[n, c] - x[n, c], delta)
-    return slope if weight is None else slope * weight[n]
+    derivative = dcost[n] * huber_derivative(target[n, c] - x[n, c], delta)
+    return derivative if weight is None else derivative * weight[n]
 
 
 @layer("smooth_l1", elsewhere={"Paddle": "smooth_l1"}, since=1)
@@ -133,14 +133,14 @@ def smooth_l1_cost(n, x, target, weight, C, beta):
 
 @gradient(SmoothL1.x)
 def smooth_l1_dx(n, c, dcost, x, target, weight, beta):
-    slope = dcost[n] * huber_slope(x[n, c] - target[n, c], beta) / beta
-    return slope if weight is None else slope * weight[n]
+    derivative = dcost[n] * huber_derivative(x[n, c] - target[n, c], beta) / beta
+    return derivative if weight is None else derivative * weight[n]
 
 
 @gradient(SmoothL1.target)
 def smooth_l1_dtarget(n, c, dcost, x, target, weight, beta):
-    slope = dcost[n] * huber_slope(target[n, c] - x[n, c], beta) / beta
-    return slope if weight is None else slope * weight[n]
+    derivative = dcost[n] * huber_derivative(target[n, c] - x[n, c], beta) / beta
+    return derivative if weight is None else derivative * weight[n]
 
 
 @layer("sum_cost", elsewhere={"Paddle": "sum_cost"}, since=1)

@@ -34,7 +34,7 @@ def log_rest(probability, floor):
 
 
 @helper
-def log_slope(probability, floor):
+def log_derivative(probability, floor):
     """Derivative of `log_from`."""
     return 0.0 if probability < floor else 1.0 / probability
 
@@ -71,8 +71,8 @@ def soft_cross_entropy_cost(n, x, target, weight, C, floor):
 
 @gradient(SoftCrossEntropy.x)
 def soft_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
-    slope = -dcost[n] * target[n, c] * log_slope(x[n, c], floor)
-    return slope if weight is None else slope * weight[n]
+    derivative = -dcost[n] * target[n, c] * log_derivative(x[n, c], floor)
+    return derivative if weight is None else derivative * weight[n]
 
 
 @layer("softlabel_softmax_cost", elsewhere={"Mocha": "SoftlabelSoftmaxLossLayer", "KUnet": "XentLoss"}, since=1)
@@ -131,8 +131,8 @@ def softlabel_softmax_cost_mass(n, target, C):
 
 @gradient(SoftlabelSoftmaxCost.x)
 def softlabel_softmax_cost_dx(n, c, dcost, x, target, weight, peak, norm, mass):
-    slope = dcost[n] * excess(x[n, c] - peak[n] - norm[n], mass[n], target[n, c])
-    return slope if weight is None else slope * weight[n]
+    derivative = dcost[n] * excess(x[n, c] - peak[n] - norm[n], mass[n], target[n, c])
+    return derivative if weight is None else derivative * weight[n]
 
 
 @layer("infogain_loss", elsewhere={"Caffe": "InfogainLoss"}, since=1)
@@ -199,8 +199,8 @@ def infogain_loss_mass(n, label, gain, C):
 
 @gradient(InfogainLoss.x)
 def infogain_loss_dx(n, c, dcost, x, label, weight, gain, peak, norm, mass):
-    slope = dcost[n] * excess(x[n, c] - peak[n] - norm[n], mass[n], gain[label[n], c])
-    return slope if weight is None else slope * weight[n]
+    derivative = dcost[n] * excess(x[n, c] - peak[n] - norm[n], mass[n], gain[label[n], c])
+    return derivative if weight is None else derivative * weight[n]
 
 
 @layer(
@@ -238,9 +238,9 @@ def soft_binary_cross_entropy_cost(n, x, target, weight, C, floor):
 
 @gradient(SoftBinaryCrossEntropy.x)
 def soft_binary_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
-    yes, no = log_slope(x[n, c], floor), log_slope(1.0 - x[n, c], floor)
-    slope = dcost[n] * ((1.0 - target[n, c]) * no - target[n, c] * yes)
-    return slope if weight is None else slope * weight[n]
+    yes, no = log_derivative(x[n, c], floor), log_derivative(1.0 - x[n, c], floor)
+    derivative = dcost[n] * ((1.0 - target[n, c]) * no - target[n, c] * yes)
+    return derivative if weight is None else derivative * weight[n]
 
 
 @layer("multi_binary_label_cross_entropy", elsewhere={"Paddle": "multi_binary_label_cross_entropy"}, since=1)
@@ -286,5 +286,7 @@ def multi_binary_label_cross_entropy_dx(n, c, dcost, x, label_start, label_id, w
     for p in range(label_start[n], label_start[n + 1]):
         if label_id[p] == c:
             target += 1.0
-    slope = dcost[n] * ((1.0 - target) * log_slope(1.0 - x[n, c], floor) - target * log_slope(x[n, c], floor))
-    return slope if weight is None else slope * weight[n]
+    derivative = dcost[n] * (
+        (1.0 - target) * log_derivative(1.0 - x[n, c], floor) - target * log_derivative(x[n, c], floor)
+    )
+    return derivative if weight is None else derivative * weight[n]

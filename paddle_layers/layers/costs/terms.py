@@ -22,6 +22,6 @@ def logistic_cost(score, target):
 
 
 @helper
-def logistic_slope(score, target):
+def logistic_derivative(score, target):
     """Derivative of `logistic_cost` by the score: `sigmoid(score) - target`, with the digits of a sure answer."""
     return (1.0 - target) - sigmoid(-score) if score > 0.0 else sigmoid(score) - target

@@ -119,10 +119,10 @@ def multi_head_attention_dquery(
             score = 0.0
             for j in range(h * width, (h + 1) * width):
                 score += query[t, j] * keys[k, j]
-            slope = -drift[t, h]
+            derivative = -drift[t, h]
             for e in range(h * depth, (h + 1) * depth):
-                slope += dy[t, e] * values[k, e]
-            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * slope * keys[k, d]
+                derivative += dy[t, e] * values[k, e]
+            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * derivative * keys[k, d]
     return factor * total
 
 
@@ -140,10 +140,10 @@ def multi_head_attention_dkeys(
             score = 0.0
             for j in range(h * width, (h + 1) * width):
                 score += query[t, j] * keys[k, j]
-            slope = -drift[t, h]
+            derivative = -drift[t, h]
             for e in range(h * depth, (h + 1) * depth):
-                slope += dy[t, e] * values[k, e]
-            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * slope * query[t, d]
+                derivative += dy[t, e] * values[k, e]
+            total += math.exp(factor * score - peak[t, h] - norm[t, h]) * derivative * query[t, d]
     return factor * total
 
 

@@ -234,17 +234,17 @@ def seq_window_pool_dx(t, c, s, dy, x, W_start, T_start, stride, strategy):
     window = (t - T_start[s]) // stride
     first = T_start[s] + window * stride
     last = min(first + stride, T_start[s + 1])
-    slope = dy[W_start[s] + window, c]
+    derivative = dy[W_start[s] + window, c]
     if strategy == "FIRST":
-        return slope if t == first else 0.0
+        return derivative if t == first else 0.0
     if strategy == "LAST":
-        return slope if t == last - 1 else 0.0
+        return derivative if t == last - 1 else 0.0
     if strategy == "MAX":
         best = first
         for u in range(first + 1, last):
             if exceeds(x[u, c], x[best, c]):
                 best = u
-        return slope if t == best else 0.0
+        return derivative if t == best else 0.0
     if strategy == "AVERAGE":
-        return slope / real(last - first)
-    return slope / math.sqrt(real(last - first)) if strategy == "SQUARE_ROOT" else slope
+        return derivative / real(last - first)
+    return derivative / math.sqrt(real(last - first)) if strategy == "SQUARE_ROOT" else derivative
