@@ -59,10 +59,10 @@ def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor)
 
 
 @njit(error_model="numpy")
-def to_dscores(column, dscores, rows, others, drift, h, factor):
+def to_dscores(column, dscores, rows, others, delta, h, factor):
     """Gradients of the products, in the place of the gradients of the probabilities."""
     for i in range(rows[1] - rows[0]):
-        mean = drift[rows[0] + i, h]
+        mean = delta[rows[0] + i, h]
         for j in range(others[1] - others[0]):
             dscores[i * BLOCK + j] = factor * column[i * BLOCK + j] * (dscores[i * BLOCK + j] - mean)
 
@@ -181,7 +181,7 @@ def add_weighted(
 
 @njit(error_model="numpy")
 def add_by_dscores(
-    trans, first, last, target, source, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch, keep, H,
+    trans, first, last, target, source, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, keep, H,
     scale, causal,
 ):  # fmt: skip
     """The same with the gradients of the products in the place of the probabilities."""
@@ -197,7 +197,7 @@ def add_by_dscores(
                 others = (left, min(left + BLOCK, high))
                 block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
                 products(dscores, dy, rows, values, others, h, values.shape[1] // H, one)
-                to_dscores(column, dscores, rows, others, drift, h, factor)
+                to_dscores(column, dscores, rows, others, delta, h, factor)
                 add_product(trans, dscores, rows, others, source, target, (h, H), one)
 
 
@@ -222,11 +222,11 @@ def attention_dvalues(
 @replaces("multi_head_attention_dquery")
 @njit(error_model="numpy")
 def attention_dquery(
-    first, last, dquery, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch, accumulate, H, causal,
+    first, last, dquery, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H, causal,
     scale,
 ):  # fmt: skip
     add_by_dscores(
-        0, first, last, dquery, keys, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch,
+        0, first, last, dquery, keys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch,
         accumulate, H, scale, causal,
     )  # fmt: skip
 
@@ -234,10 +234,10 @@ def attention_dquery(
 @replaces("multi_head_attention_dkeys")
 @njit(error_model="numpy")
 def attention_dkeys(
-    first, last, dkeys, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch, accumulate, H, causal,
+    first, last, dkeys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H, causal,
     scale,
 ):  # fmt: skip
     add_by_dscores(
-        1, first, last, dkeys, query, dy, query, keys, values, peak, norm, drift, S_start, R_start, scratch,
+        1, first, last, dkeys, query, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch,
         accumulate, H, scale, causal,
     )  # fmt: skip

@@ -46,7 +46,7 @@ class MultiHeadAttention:
     scale = Float("factor of the products; when absent: one over the root of a head's columns", optional=True)
     peak = Temp("T H", "largest score")
     norm = Temp("T H", "logarithm of the sum of the exponentials, the largest one being 1")
-    drift = Temp("T H", "mean of the gradients of the probabilities, weighted by them")
+    delta = Temp("T H", "mean of the gradients of the probabilities, weighted by them")
     examples = (
         Example(query="sequence of 2", keys="sequence of 2", values="sequence of 3"),
         Example(query="sequence of 6", keys="sequence of 6", values="sequence of 4", num_heads=2, causal=True),
@@ -97,8 +97,8 @@ def multi_head_attention_y(t, e, s, query, keys, values, peak, norm, S_start, R_
     return total
 
 
-@each(MultiHeadAttention.drift)
-def multi_head_attention_drift(t, h, dy, y, E, H):
+@each(MultiHeadAttention.delta)
+def multi_head_attention_delta(t, h, dy, y, E, H):
     total = 0.0
     for e in range(h * (E // H), (h + 1) * (E // H)):
         total += dy[t, e] * y[t, e]
@@ -107,7 +107,7 @@ def multi_head_attention_drift(t, h, dy, y, E, H):
 
 @gradient(MultiHeadAttention.query)
 def multi_head_attention_dquery(
-    t, d, s, dy, query, keys, values, peak, norm, drift, S_start, R_start, D, E, H, causal, scale
+    t, d, s, dy, query, keys, values, peak, norm, delta, S_start, R_start, D, E, H, causal, scale
 ):
     width = D // H
     depth = E // H
@@ -119,7 +119,7 @@ def multi_head_attention_dquery(
             score = 0.0
             for j in range(h * width, (h + 1) * width):
                 score += query[t, j] * keys[k, j]
-            derivative = -drift[t, h]
+            derivative = -delta[t, h]
             for e in range(h * depth, (h + 1) * depth):
                 derivative += dy[t, e] * values[k, e]
             total += math.exp(factor * score - peak[t, h] - norm[t, h]) * derivative * keys[k, d]
@@ -128,7 +128,7 @@ def multi_head_attention_dquery(
 
 @gradient(MultiHeadAttention.keys)
 def multi_head_attention_dkeys(
-    k, d, r, dy, query, keys, values, peak, norm, drift, S_start, R_start, D, E, H, causal, scale
+    k, d, r, dy, query, keys, values, peak, norm, delta, S_start, R_start, D, E, H, causal, scale
 ):
     width = D // H
     depth = E // H
@@ -140,7 +140,7 @@ def multi_head_attention_dkeys(
             score = 0.0
             for j in range(h * width, (h + 1) * width):
                 score += query[t, j] * keys[k, j]
-            derivative = -drift[t, h]
+            derivative = -delta[t, h]
             for e in range(h * depth, (h + 1) * depth):
                 derivative += dy[t, e] * values[k, e]
             total += math.exp(factor * score - peak[t, h] - norm[t, h]) * derivative * query[t, d]
