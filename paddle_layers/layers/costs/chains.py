@@ -28,7 +28,7 @@ class Crf:
     alpha = Temp("T:S C", "log-sum of the beginnings that end with this class, this row counted, above the labels'")
     beta = Temp("T:S C", "log-sum of the ends that begin with this class, this row counted")
     total = Temp("T:S", "log-sum of all paths")
-    surprise = Temp("T:S", "what the row adds to the cost")
+    nll = Temp("T:S", "what the row adds to the negative log-likelihood")
     derivative = Temp("T:S", "derivative by the cost of the row's sequence")
     examples = (
         Example(x="sequence of 3", label="sequence of ids<3"),
@@ -73,8 +73,8 @@ def step_score(beginning, right, transition):
     return (beginning - right) + transition
 
 
-@each(Crf.surprise)
-def crf_surprise(t, s, label, alpha, transitions, C, S_start):
+@each(Crf.nll)
+def crf_nll(t, s, label, alpha, transitions, C, S_start):
     if t + 1 < S_start[s + 1]:
         return alpha[t, label[t]]
     peak = -math.inf
@@ -92,10 +92,10 @@ def crf_surprise(t, s, label, alpha, transitions, C, S_start):
 
 
 @each(Crf.cost)
-def crf_cost(s, surprise, weight, S_start):
+def crf_cost(s, nll, weight, S_start):
     cost = 0.0
     for t in range(S_start[s], S_start[s + 1]):
-        cost += surprise[t]
+        cost += nll[t]
     return cost if weight is None else cost * weight[s]
 
 
