@@ -1,4 +1,4 @@
-"""What ctc's kernels are made of, and that they stay right where chances are beyond the range of float32."""
+"""What ctc's kernels are made of, and that they stay right where probabilities are beyond the range of float32."""
 
 import numpy as np
 import pytest

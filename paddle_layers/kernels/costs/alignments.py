@@ -14,7 +14,7 @@ from paddle_layers.kernels.tuned import tuned
 WORTH_IT = 1 << 13
 """States of all rows below which the point function stays: what is gained does not pay the compiler."""
 LOWEST = f32(-1e30)
-"""Logarithms of chances are above; minus infinity is below."""
+"""Logarithms of probabilities are above; minus infinity is below."""
 ROOT, LOG_ROOT = f32(math.sqrt(3)), f32(math.log(3) / 2)
 THIRD, FIFTH, SEVENTH, NINTH, ELEVENTH = (f32(1 / n) for n in (3, 5, 7, 9, 11))
 
@@ -40,7 +40,7 @@ def step_scratch(U: int) -> int:
 
 
 def gradient_scratch(U: int, C: int) -> int:
-    """Numbers that an item needs: chances of states and of classes."""
+    """Numbers that an item needs: marginal probabilities of states, probabilities of classes."""
     return U + C
 
 
@@ -154,8 +154,8 @@ def ctc_dx(
     items, C, U = S_start.size - 1, dx.shape[1], alpha.shape[1]
     for s in range(first, last):
         used = min(2 * count[s] + 1, U)
-        shares, at = take(part(scratch, s, items), 0, 1, used)
-        chances, at = take(part(scratch, s, items), at, 1, C)
+        marginals, at = take(part(scratch, s, items), 0, 1, used)
+        probabilities, at = take(part(scratch, s, items), at, 1, C)
         rows = S_start[s + 1] - S_start[s]
         derivative = dcost[s] / dcost.dtype.type(rows) if norm_by_times else dcost[s]
         for t in range(S_start[s], S_start[s + 1]):
@@ -163,15 +163,15 @@ def ctc_dx(
                 dx[t] = 0
             if total[s] == -np.inf:
                 continue
-            take_scores(shares[0], x[t], state[s], peak[t], norm[t])
-            subtract_from(shares[0], alpha[t], beta[t])
-            exp_all(shares[0], 1, total[s], 0)
-            copy(chances[0], x[t])
-            exp_all(chances[0], 1, peak[t], norm[t])
+            take_scores(marginals[0], x[t], state[s], peak[t], norm[t])
+            subtract_from(marginals[0], alpha[t], beta[t])
+            exp_all(marginals[0], 1, total[s], 0)
+            copy(probabilities[0], x[t])
+            exp_all(probabilities[0], 1, peak[t], norm[t])
             for u in range(used):
-                chances[0, state[s, u]] -= shares[0, u]
+                probabilities[0, state[s, u]] -= marginals[0, u]
             for c in range(C):
-                dx[t, c] += derivative * chances[0, c]
+                dx[t, c] += derivative * probabilities[0, c]
 
 
 @njit(error_model="numpy", fastmath={"contract"})

@@ -177,10 +177,10 @@ def ctc_dx(t, c, s, dcost, x, peak, norm, alpha, beta, total, first, following, 
     if total[s] == -math.inf:
         return 0.0
     own = x[t, c] - peak[t] - norm[t]
-    chance = 0.0
+    marginal = 0.0
     u = first[s, c]
     while u >= 0:
-        chance += math.exp(alpha[t, u] + beta[t, u] - own - total[s])
+        marginal += math.exp(alpha[t, u] + beta[t, u] - own - total[s])
         u = following[s, u]
     derivative = dcost[s] / real(S_start[s + 1] - S_start[s]) if norm_by_times else dcost[s]
-    return derivative * (math.exp(own) - chance)
+    return derivative * (math.exp(own) - marginal)

@@ -41,7 +41,7 @@ class RankCost:
 
     left = Input("N 1", "scores", seq=(0, 1, 2))
     right = Input("N 1", "scores to compare with", seq=(0, 1, 2))
-    label = Input("N 1", "chance that the left one wins", kinds=("DENSE", "INT"), seq=(0, 1, 2), within=(0.0, 1.0))
+    label = Input("N 1", "probability that the left one wins", kinds=("DENSE", "INT"), seq=(0, 1, 2), within=(0.0, 1.0))
     weight = Input("N", "importance of every pair", optional=True, seq=(0, 1, 2))
     cost = Output("N", "cost of every pair", loss=True)
     examples = (
