@@ -8,12 +8,12 @@ memory, in an order that is always the same.
 
 Tiles are 64 wide, by four teams, where there are enough of them for the multiprocessors of a large card. Otherwise
 they are 32 or 16 wide, by 16 or 64 teams, and slabs are deeper in return: a block then moves and multiplies as many
-numbers in a turn.
+numbers in an iteration.
 
 For each step along the depth a thread reads 16 numbers of shared memory, as four vectors, for 64 products. Its rows
 and columns are two runs of 4, half a tile apart, so that the vectors of a warp lie side by side; the pitch is padded by
 4. A thread needs at most 128 registers, so that two blocks share a multiprocessor: one fetches while one multiplies.
-In a turn of 64 wide tiles 512 of some 1000 instructions multiply; of an H200's 67 TFLOP/s we expect 25 to 30.
+In an iteration of 64 wide tiles 512 of some 1000 instructions multiply; of an H200's 67 TFLOP/s we expect 25 to 30.
 
 Blocks do not share a depth: that would take a second kernel to add up. So a small result of a long depth, such as the
 gradient of a network's first filters, keeps few multiprocessors busy, and its point function may be faster.
@@ -36,8 +36,8 @@ LOADS = SLAB // THREADS
 """Elements of a slab that a thread moves."""
 SUMS = 8
 """Rows and columns of results in a thread."""
-TURNS = 4
-"""Turns in which sums are added up: a block has four times as many as shared memory has room for."""
+EPILOGUE_ROUNDS = 4
+"""Rounds in which sums are added up: a block has four times as many as shared memory has room for."""
 SECOND = 128 * 20
 """Where the second slab begins in shared memory: room for a slab of the narrowest tiles, which are padded most."""
 ROOM = 2 * SECOND
@@ -53,7 +53,7 @@ MULTIPROCESSORS = 128
 ENOUGH = MULTIPROCESSORS // 2
 """Tiles below which narrower ones, four times as many, are done sooner."""
 WORTH_IT = 1 << 20
-"""Multiplications that point functions do while every multiprocessor takes a turn: 500 in each of 2100 cycles."""
+"""Multiplications that point functions do while every multiprocessor does an iteration: 500 in each of 2100 cycles."""
 
 
 def blocks(rows: int, columns: int, matrices: int = 1) -> int:
@@ -61,11 +61,11 @@ def blocks(rows: int, columns: int, matrices: int = 1) -> int:
     return matrices * int(tiles(rows, columns, bits_of(rows, columns)))
 
 
-def work_a_turn(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
-    """Multiplications in the time of a turn: one slab on every multiprocessor; the ends of a tile cost two turns."""
+def work_per_iteration(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
+    """Multiplications in the time of an iteration: a slab on every multiprocessor; the ends of a tile cost two."""
     slabs = -(-depth * 2 ** bits_of(rows, columns) // SLAB)
-    turns = -(-blocks(rows, columns, matrices) // MULTIPROCESSORS) * (slabs + 2)
-    return matrices * rows * columns * depth // max(turns, 1)
+    iterations = -(-blocks(rows, columns, matrices) // MULTIPROCESSORS) * (slabs + 2)
+    return matrices * rows * columns * depth // max(iterations, 1)
 
 
 @helper
@@ -157,7 +157,7 @@ def multiply(tile, sums, thread, bits):
 
 @helper
 def collect(tile, sums, first, thread, bits):
-    """Add a thread's sums to those of other turns; shared memory now has results of a quarter of the teams."""
+    """Add a thread's sums to those of other rounds; shared memory now has results of a quarter of the teams."""
     steps = 1 << (bits - 3)
     half, pitch = steps * 4, (2 * steps + 1) * 4
     team, lane = (thread & 63) >> (2 * bits - 6), thread & (steps * steps - 1)
@@ -173,7 +173,7 @@ def collect(tile, sums, first, thread, bits):
 
 @helper
 def result(tile, row, column, bits):
-    """An element of the result, once all turns are over."""
+    """An element of the result, once all rounds are over."""
     pitch = (1 << bits) + 4
     total = real(0)
     for team in range(1 << (12 - 2 * bits)):

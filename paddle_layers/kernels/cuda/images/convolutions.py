@@ -9,6 +9,7 @@ from paddle_layers.define.functions import real
 from paddle_layers.kernels.cuda.tiles import (
     ACROSS,
     ALONG,
+    EPILOGUE_ROUNDS,
     LEFT,
     LOADS,
     RIGHT,
@@ -16,7 +17,6 @@ from paddle_layers.kernels.cuda.tiles import (
     SLAB,
     SUMS,
     THREADS,
-    TURNS,
     WORTH_IT,
     bits_of,
     blocks,
@@ -25,7 +25,7 @@ from paddle_layers.kernels.cuda.tiles import (
     corner,
     multiply,
     put,
-    work_a_turn,
+    work_per_iteration,
 )
 from paddle_layers.kernels.tuned import tuned
 
@@ -63,18 +63,18 @@ def blocks_of_dweight(K: int, D: int, A: int, B: int, groups: int) -> int:
 
 
 def work_of_y(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
-    """Multiplications for the output, in the time of a turn."""
-    return work_a_turn(K // groups, N * P * Q, D * A * B, groups)
+    """Multiplications for the output, in the time of an iteration."""
+    return work_per_iteration(K // groups, N * P * Q, D * A * B, groups)
 
 
 def work_of_dx(N: int, K: int, D: int, A: int, B: int, H: int, W: int, groups: int) -> int:
-    """Multiplications for the input's gradient, in the time of a turn."""
-    return work_a_turn(D, N * H * W, K // groups * A * B, groups)
+    """Multiplications for the input's gradient, in the time of an iteration."""
+    return work_per_iteration(D, N * H * W, K // groups * A * B, groups)
 
 
 def work_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
-    """Multiplications for the filters' gradient, in the time of a turn."""
-    return work_a_turn(K // groups, D * A * B, N * P * Q, groups)
+    """Multiplications for the filters' gradient, in the time of an iteration."""
+    return work_per_iteration(K // groups, D * A * B, N * P * Q, groups)
 
 
 @tuned("conv", "conv_y", device="cuda", items=blocks_of_y, work=work_of_y, least=WORTH_IT, when=fits, threads=THREADS)
@@ -111,9 +111,9 @@ def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilatio
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for turn in range(TURNS):
-        if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread, bits)
+    for round_ in range(EPILOGUE_ROUNDS):
+        if round_ == thread >> 6:
+            collect(tile, sums, round_ == 0, thread, bits)
         cuda.syncthreads()
     store_rows(y, tile, group * filters + top, (group + 1) * filters, P * Q, outer, windows - left, False, thread, bits)
 
@@ -156,9 +156,9 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for turn in range(TURNS):
-        if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread, bits)
+    for round_ in range(EPILOGUE_ROUNDS):
+        if round_ == thread >> 6:
+            collect(tile, sums, round_ == 0, thread, bits)
         cuda.syncthreads()
     store_rows(dx, tile, group * D + top, (group + 1) * D, H * W, outer, pixels - left, accumulate, thread, bits)
 
@@ -206,9 +206,9 @@ def conv_dweight(dweight, dy, x, accumulate, stride, stride_y, padding, padding_
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for turn in range(TURNS):
-        if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread, bits)
+    for round_ in range(EPILOGUE_ROUNDS):
+        if round_ == thread >> 6:
+            collect(tile, sums, round_ == 0, thread, bits)
         cuda.syncthreads()
     store_rows(
         dweight, tile, group * filters + top, (group + 1) * filters, taps, outer, taps - left, accumulate, thread, bits

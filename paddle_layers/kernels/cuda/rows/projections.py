@@ -8,6 +8,7 @@ from paddle_layers.define.functions import real
 from paddle_layers.kernels.cuda.tiles import (
     ACROSS,
     ALONG,
+    EPILOGUE_ROUNDS,
     LEFT,
     LOADS,
     RIGHT,
@@ -15,7 +16,6 @@ from paddle_layers.kernels.cuda.tiles import (
     SLAB,
     SUMS,
     THREADS,
-    TURNS,
     WORTH_IT,
     bits_of,
     blocks,
@@ -26,7 +26,7 @@ from paddle_layers.kernels.cuda.tiles import (
     multiply,
     put,
     store,
-    work_a_turn,
+    work_per_iteration,
 )
 from paddle_layers.kernels.tuned import tuned
 
@@ -47,18 +47,18 @@ def blocks_of_dweight(C_i: int, K: int) -> int:
 
 
 def work_of_y(N: int, C_i: int, K: int) -> int:
-    """Multiplications for the output, in the time of a turn."""
-    return work_a_turn(N, K, C_i)
+    """Multiplications for the output, in the time of an iteration."""
+    return work_per_iteration(N, K, C_i)
 
 
 def work_of_dx(N: int, C_i: int, K: int) -> int:
-    """Multiplications for the input's gradient, in the time of a turn."""
-    return work_a_turn(N, C_i, K)
+    """Multiplications for the input's gradient, in the time of an iteration."""
+    return work_per_iteration(N, C_i, K)
 
 
 def work_of_dweight(N: int, C_i: int, K: int) -> int:
-    """Multiplications for the weight's gradient, in the time of a turn."""
-    return work_a_turn(C_i, K, N)
+    """Multiplications for the weight's gradient, in the time of an iteration."""
+    return work_per_iteration(C_i, K, N)
 
 
 @tuned("fc", "fc_y", device="cuda", items=blocks_of_y, work=work_of_y, least=WORTH_IT, threads=THREADS)
@@ -84,9 +84,9 @@ def fc_y(y, x, weight, accumulate):
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for turn in range(TURNS):
-        if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread, bits)
+    for round_ in range(EPILOGUE_ROUNDS):
+        if round_ == thread >> 6:
+            collect(tile, sums, round_ == 0, thread, bits)
         cuda.syncthreads()
     store(y, tile, top, left, accumulate, thread, bits)
 
@@ -114,9 +114,9 @@ def fc_dx(dx, dy, weight, accumulate):
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for turn in range(TURNS):
-        if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread, bits)
+    for round_ in range(EPILOGUE_ROUNDS):
+        if round_ == thread >> 6:
+            collect(tile, sums, round_ == 0, thread, bits)
         cuda.syncthreads()
     store(dx, tile, top, left, accumulate, thread, bits)
 
@@ -146,8 +146,8 @@ def fc_dweight(dweight, x, dy, accumulate):
             continue
         multiply(tile, sums, thread, bits)
         cuda.syncthreads()
-    for turn in range(TURNS):
-        if turn == thread >> 6:
-            collect(tile, sums, turn == 0, thread, bits)
+    for round_ in range(EPILOGUE_ROUNDS):
+        if round_ == thread >> 6:
+            collect(tile, sums, round_ == 0, thread, bits)
         cuda.syncthreads()
     store(dweight, tile, top, left, accumulate, thread, bits)
