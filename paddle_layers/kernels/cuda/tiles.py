@@ -2,13 +2,13 @@
 
 A block computes a square tile of the result from slabs of both operands in shared memory, which lie the same way for
 both, `pitch` numbers for each step along the depth. Each thread has 8 by 8 sums in its registers; as many threads as
-cover the tile are a team, and the teams of a block share out the depth of every slab. While a slab is multiplied, the
-elements of the next one are on their way into registers. At the end the sums of the teams are added up in shared
+cover the tile are a group, and the groups of a block share out the depth of every slab. While a slab is multiplied,
+the elements of the next one are on their way into registers. At the end the sums of the groups are added up in shared
 memory, in an order that is always the same.
 
-Tiles are 64 wide, by four teams, where there are enough of them for the multiprocessors of a large card. Otherwise
-they are 32 or 16 wide, by 16 or 64 teams, and slabs are deeper in return: a block then moves and multiplies as many
-numbers in an iteration.
+Tiles are 64 wide, by four groups, where there are enough of them for the multiprocessors of a large card. Otherwise
+they are 32 or 16 wide, by 16 or 64 groups, and slabs are deeper in return: a block then moves and multiplies as
+many numbers in an iteration.
 
 For each step along the depth a thread reads 16 numbers of shared memory, as four vectors, for 64 products. Its rows
 and columns are two runs of 4, half a tile apart, so that the vectors of a warp lie side by side; the pitch is padded by
@@ -140,12 +140,12 @@ def clear(sums):
 
 @helper
 def multiply(tile, sums, thread, bits):
-    """Add the products of a team's part of the slabs to a thread's sums."""
+    """Add the products of a group's part of the slabs to a thread's sums."""
     steps = 1 << (bits - 3)
     half, pitch = steps * 4, (2 * steps + 1) * 4
-    team, lane = thread >> (2 * bits - 6), thread & (steps * steps - 1)
-    row = team * steps * pitch + (lane >> (bits - 3)) * 4
-    column = SECOND + team * steps * pitch + (lane & (steps - 1)) * 4
+    group, lane = thread >> (2 * bits - 6), thread & (steps * steps - 1)
+    row = group * steps * pitch + (lane >> (bits - 3)) * 4
+    column = SECOND + group * steps * pitch + (lane & (steps - 1)) * 4
     for _ in range(steps):
         for i in range(SUMS):
             left = tile.flat[row + i // 4 * half + i % 4]
@@ -157,11 +157,11 @@ def multiply(tile, sums, thread, bits):
 
 @helper
 def collect(tile, sums, first, thread, bits):
-    """Add a thread's sums to those of other rounds; shared memory now has results of a quarter of the teams."""
+    """Add a thread's sums to those of other rounds; shared memory now has results of a quarter of the groups."""
     steps = 1 << (bits - 3)
     half, pitch = steps * 4, (2 * steps + 1) * 4
-    team, lane = (thread & 63) >> (2 * bits - 6), thread & (steps * steps - 1)
-    corner = ((team << bits) + (lane >> (bits - 3)) * 4) * pitch + (lane & (steps - 1)) * 4
+    group, lane = (thread & 63) >> (2 * bits - 6), thread & (steps * steps - 1)
+    corner = ((group << bits) + (lane >> (bits - 3)) * 4) * pitch + (lane & (steps - 1)) * 4
     for i in range(SUMS):
         for j in range(SUMS):
             at = corner + (i // 4 * half + i % 4) * pitch + j // 4 * half + j % 4
@@ -176,8 +176,8 @@ def result(tile, row, column, bits):
     """An element of the result, once all rounds are over."""
     pitch = (1 << bits) + 4
     total = real(0)
-    for team in range(1 << (12 - 2 * bits)):
-        total += tile.flat[((team << bits) + row) * pitch + column]
+    for group in range(1 << (12 - 2 * bits)):
+        total += tile.flat[((group << bits) + row) * pitch + column]
     return total
 
 
