@@ -136,13 +136,13 @@ def lambda_cost_best(s, relevance, place, ndcg_num, S_start):
 
 @each(LambdaCost.ndcg)
 def lambda_cost_ndcg(s, x, relevance, rank, best, ndcg_num, S_start):
-    found = 0.0
+    dcg = 0.0
     for t in range(S_start[s], S_start[s + 1]):
         if math.isnan(x[t]):
             return math.nan
         if rank[t] < ndcg_num:
-            found += gain(relevance[t]) * discount_of(rank[t])
-    return found / best[s] if best[s] > 0.0 else 1.0
+            dcg += gain(relevance[t]) * discount_of(rank[t])
+    return dcg / best[s] if best[s] > 0.0 else 1.0
 
 
 @each(LambdaCost.discount)
