@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from paddle_layers.config import loads
 from paddle_layers.define import LayerDefinition
 from paddle_layers.define.functions import HELPERS, Function
-from paddle_layers.kernels.tuned import tuned_functions
+from paddle_layers.kernels.finding import tuned_functions
 
 from .examples import parameters_of, worked_examples
 from .formulas import Formula, formula

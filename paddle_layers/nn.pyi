@@ -1810,7 +1810,7 @@ def rank_cost(
 
     left: scores
     right: scores to compare with
-    label: chance that the left one wins
+    label: probability that the left one wins
     weight: importance of every pair
     """
 

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.kernels.tuned import tuned_functions
+from paddle_layers.kernels.digests import sources
+from paddle_layers.kernels.loading import kernels_module
 from paddle_layers.testing.ptx import ARCHITECTURES, Architecture
 
 if TYPE_CHECKING:
@@ -46,11 +47,11 @@ def every_architecture() -> list[ParameterSet]:
 
 
 def is_compiled(layer: str) -> bool:
-    """Whether the kernels of a layer are compiled in this round, or because its file or that of a kernel changed."""
-    changed = changed_files()
-    tuned = any("/kernels/" in file for file in changed) and bool(tuned_functions(layer))
+    """Whether the kernels of a layer are compiled in this round, or because its file or one of theirs changed."""
+    definition = pl.registry[layer]
+    tuned = [file for device in ("cpu", "cuda") for file in sources(kernels_module(definition.module, device))]
     of_today = sorted(definition.name for definition in pl.registry.built_in())[current_round() :: ROUNDS]
-    return layer in of_today or tuned or str(Path(pl.registry[layer].file).resolve()) in changed
+    return layer in of_today or not changed_files().isdisjoint({str(Path(definition.file).resolve()), *map(str, tuned)})
 
 
 @functools.cache

@@ -4,7 +4,7 @@ import pytest
 from rotation import architecture, by_round
 
 import paddle_layers as pl
-from paddle_layers.kernels.tuned import check_names
+from paddle_layers.kernels.finding import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 from paddle_layers.testing.breadth import Breadth, narrowed
 

@@ -1,10 +1,10 @@
-"""What ctc's kernels are made of, and that they stay right where chances are beyond the range of float32."""
+"""What ctc's kernels are made of, and that they stay right where probabilities are beyond the range of float32."""
 
 import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.kernels.alignments import add_logs, exp_below_zero, log_near_one
+from paddle_layers.kernels.costs.alignments import add_logs, exp_below_zero, log_near_one
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Sequences
 

@@ -7,7 +7,9 @@ import pytest
 from rotation import every_architecture
 
 from paddle_layers.config import loads
-from paddle_layers.kernels.cuda import convolution, products, tiles
+from paddle_layers.kernels.cuda import tiles
+from paddle_layers.kernels.cuda.images import convolutions
+from paddle_layers.kernels.cuda.rows import projections
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 from paddle_layers.runtime import Net
 from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
@@ -106,12 +108,12 @@ def test_adds_to_gradients_that_are_there(kind, shape, settings):
 @pytest.mark.parametrize(
     ("work", "faster"),
     [
-        (products.work_of_y(N=64, C_i=4096, K=1000), True),
-        (products.work_of_dweight(N=64, C_i=800, K=500), True),
-        (products.work_of_y(N=64, C_i=500, K=10), False),
-        (convolution.work_of_y(N=64, K=50, D=20, A=5, B=5, P=8, Q=8, groups=1), True),
-        (convolution.work_of_dweight(N=64, K=64, D=64, A=3, B=3, P=56, Q=56, groups=1), True),
-        (convolution.work_of_dx(N=64, K=128, D=1, A=3, B=3, H=56, W=56, groups=128), False),
+        (projections.work_of_y(N=64, C_i=4096, K=1000), True),
+        (projections.work_of_dweight(N=64, C_i=800, K=500), True),
+        (projections.work_of_y(N=64, C_i=500, K=10), False),
+        (convolutions.work_of_y(N=64, K=50, D=20, A=5, B=5, P=8, Q=8, groups=1), True),
+        (convolutions.work_of_dweight(N=64, K=64, D=64, A=3, B=3, P=56, Q=56, groups=1), True),
+        (convolutions.work_of_dx(N=64, K=128, D=1, A=3, B=3, H=56, W=56, groups=128), False),
     ],
 )
 def test_point_functions_stay_where_they_are_faster(work, faster):
@@ -120,8 +122,8 @@ def test_point_functions_stay_where_they_are_faster(work, faster):
 
 def test_images_too_large_for_the_tables_stay_with_the_point_functions():
     sizes = {"C": 3, "H": 512, "W": 512, "K": 4, "D": 3, "A": 1, "B": 1, "P": 512, "Q": 512}
-    assert convolution.fits(N=1000, **sizes)
-    assert not convolution.fits(N=1100, **sizes)
+    assert convolutions.fits(N=1000, **sizes)
+    assert not convolutions.fits(N=1100, **sizes)
 
 
 KERNELS = {

@@ -8,9 +8,9 @@ import pytest
 from rotation import marks_of
 
 import paddle_layers as pl
-from paddle_layers.kernels.gates import sigmoid_all, tanh_all
-from paddle_layers.kernels.panels import pack, padded, panel_product
-from paddle_layers.kernels.sequences import block, blocks_of, most_of, still_there
+from paddle_layers.kernels.primitives.vectors import sigmoid_all, tanh_all
+from paddle_layers.kernels.recurrences.panels import pack, padded, panel_product
+from paddle_layers.kernels.recurrences.sequence_blocks import block, blocks_of, most_of, still_there
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Sequences
 

@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import shutil
 
 import numba
 import numpy as np
@@ -9,12 +10,14 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import DefinitionError
-from paddle_layers.kernels import tuned
+from paddle_layers.kernels import digests, tuned
+from paddle_layers.kernels.finding import check_names
+from paddle_layers.kernels.loading import load_all_kernels
 from paddle_layers.testing import tuned as testing_tuned
 from paddle_layers.testing.cases import cases
 from paddle_layers.testing.tuned import check_tuned
 
-tuned.tuned_digest()  # imports the kernels
+load_all_kernels()
 LAYERS = sorted({layer for layer, _, _ in tuned._TUNED})
 
 
@@ -96,4 +99,19 @@ def test_a_kernel_for_a_function_that_does_not_exist_is_refused(monkeypatch):
     entry = tuned._TUNED["fc", "fc_y", "cpu"]
     monkeypatch.setattr(tuned, "_TUNED", {("fc", "fc_yy", "cpu"): entry})
     with pytest.raises(DefinitionError, match="`fc_yy` of layer `fc`, which does not exist"):
-        tuned.check_names({"fc": {"fc_y"}})
+        check_names({"fc": {"fc_y"}})
+
+
+@pytest.mark.parametrize(
+    ("edited", "anew"),
+    [("rows/projections.py", True), ("primitives/blas.py", True), ("recurrences/lstm.py", False), ("tuned.py", False)],
+)
+def test_a_kernel_is_compiled_anew_where_what_it_is_made_of_changed(edited, anew, tmp_path, monkeypatch):
+    folder = shutil.copytree(digests.FOLDER, tmp_path / "kernels")
+    monkeypatch.setattr(digests, "FOLDER", folder)
+    monkeypatch.setattr(digests, "REGISTRY", folder / "tuned.py")
+    digest = digests.tuned_digest.__wrapped__
+    before = digest("paddle_layers.kernels.rows.projections")
+    with (folder / edited).open("a") as file:
+        file.write("# another line")
+    assert (digest("paddle_layers.kernels.rows.projections") != before) == anew

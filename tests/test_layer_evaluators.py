@@ -8,7 +8,7 @@ import pytest
 from references import load_references
 
 import paddle_layers as pl
-from paddle_layers.layers.evaluators import f_measures
+from paddle_layers.layers.evaluators.ratios import f_measures
 from paddle_layers.runtime.devices.cuda import simulated_device
 
 REFERENCES = load_references()

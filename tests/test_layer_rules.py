@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.layers import metrics, normalizations, poolings
-from paddle_layers.layers.costs import softmax_with_loss_loss
+from paddle_layers.layers.costs.classification import softmax_with_loss_loss
+from paddle_layers.layers.evaluators.classification import accuracy_hits, accuracy_share
+from paddle_layers.layers.images import normalizations, poolings
 
 
 def infer(layer, *inputs, **attributes):
@@ -166,12 +167,12 @@ def test_a_label_outside_the_classes_is_ignored_or_costs_nan(label, outcome):
     ],
 )
 def test_ties_and_nan_count_against_a_row(scores, top_k, hit):
-    assert metrics.accuracy_hits(0, np.array([scores]), np.array([0]), np.ones(1), 3, top_k) == hit
+    assert accuracy_hits(0, np.array([scores]), np.array([0]), np.ones(1), 3, top_k) == hit
 
 
 def test_accuracy_of_no_row_is_not_a_number():
-    assert math.isnan(metrics.accuracy_share(0.0, 0.0))
-    assert metrics.accuracy_share(3.0, 4.0) == 0.75
+    assert math.isnan(accuracy_share(0.0, 0.0))
+    assert accuracy_share(3.0, 4.0) == 0.75
 
 
 @pytest.mark.parametrize("name", [name for name in pl.registry if "flat" in name or "shape" in name or "pool" in name])

@@ -215,7 +215,8 @@ FAULTS = {
     "a name that is taken": (
         LAYER.format(name="relu"),
         "refused",
-        r"{home}/__init__.py:5: layer `relu`: the name is taken by {root}/paddle_layers/layers/activations.py:",
+        r"{home}/__init__.py:5: layer `relu`: "
+        "the name is taken by {root}/paddle_layers/layers/elementwise/activations.py:",
     ),
     "a name of its own, twice": (
         LAYER.format(name="bad_twice") + LAYER.format(name="bad_twice").replace("Twice", "Other"),

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.kernels.loading import kernels_module, load_all_kernels
+from paddle_layers.kernels.tuned import replaced_functions, tuned_kernels
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "paddle_layers"
@@ -24,8 +26,13 @@ ORDER = (
 SAME_FLOOR = ({"kernels", "layers"},)
 """Rooms that stand side by side: neither imports the other."""
 
-INSIDE = {
+INSIDE: dict[str, tuple[str, ...]] = {
+    **dict.fromkeys(("schema", "kernels", "layers", "data", "training", "testing", "editor", "cli"), ()),
     "config": ("diagnostics", "reading", "binding", "wiring", "writing", "building"),
+    "runtime": (
+        *("locking", "memory", "generate", "graph", "launches", "passes", "schedule", "devices", "plan", "batch"),
+        *("net", "optimise"),
+    ),
 }
 """Rooms without a ring of imports: their folders (or files) from the bottom to the top; what is not named is above."""
 
@@ -148,9 +155,22 @@ def test_every_folder_is_a_known_room() -> None:
     assert folders <= {*ORDER}
 
 
-def test_no_family_file_is_named_like_a_layer() -> None:
-    files = {path.stem for path in (PACKAGE / "layers").glob("*.py")}
-    assert not files & set(pl.registry)
+def test_no_family_is_named_like_a_layer() -> None:
+    names = {path.stem for path in (PACKAGE / "layers").rglob("*")}
+    assert not names & set(pl.registry)
+
+
+def test_tuned_kernels_lie_where_their_layer_lies() -> None:
+    load_all_kernels()
+    built_in = {definition.name: definition.module for definition in pl.registry.built_in()}
+    homes = {
+        (kernel.function.__module__, kernels_module(built_in[layer], device))
+        for layer, function, device in replaced_functions()
+        if layer in built_in
+        for kernel in tuned_kernels(layer, function, device)
+    }
+    assert homes
+    assert all(home == wanted for home, wanted in homes), homes
 
 
 def test_no_file_is_too_long() -> None:

@@ -54,8 +54,8 @@ class Definition:
 
     @property
     def family(self) -> str:
-        """The module in which it is written."""
-        return self.module.rpartition(".")[2]
+        """The folder or the file in the package, or in its folder, in which it is written: `images` for `conv`."""
+        return self.module.split(".")[:3][-1]
 
     @property
     def package(self) -> str:

@@ -101,8 +101,8 @@ class Registry:
             self._loading = True
             try:
                 module = importlib.import_module(BUILT_IN[self.kind])
-                for info in pkgutil.iter_modules(getattr(module, "__path__", ())):
-                    importlib.import_module(f"{module.__name__}.{info.name}")
+                for info in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{module.__name__}."):
+                    importlib.import_module(info.name)
                 self._built_in = True
             finally:
                 self._loading = False

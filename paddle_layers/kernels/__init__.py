@@ -1,1 +1,1 @@
-"""Tuned building blocks that replace point functions where they are faster."""
+"""Tuned kernels, in the folders and files of the layers whose point functions they replace where they are faster."""

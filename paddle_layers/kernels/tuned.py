@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import hashlib
-import importlib
 import inspect
-import pkgutil
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddle_layers.define.errors import DefinitionError
@@ -98,87 +94,38 @@ def _names_of(function: Callable[..., Any]) -> tuple[str, ...]:
     return tuple(inspect.signature(function).parameters)
 
 
-@functools.cache
-def _load() -> str:
-    """Import the kernels room once; gives a digest of its text, which is part of every tuned driver."""
-    return _digest(_import_all("paddle_layers.kernels"), "*.py")
-
-
-@functools.cache
-def _import_all(name: str) -> str:
-    """Import the modules of a package; gives its name."""
-    for info in pkgutil.iter_modules(importlib.import_module(name).__path__):
-        importlib.import_module(f"{name}.{info.name}")
-    return name
-
-
-def _load_for(layer: str, device: str) -> None:
-    from .plugged import load_kernels_for
-
-    _load()
-    if device == "cuda":
-        _import_all("paddle_layers.kernels.cuda")
-    load_kernels_for(layer)
-
-
-@functools.cache
-def _digest(package: str, files: str = "**/*.py") -> str:
-    """Digest of the Python files of a package."""
-    digest = hashlib.sha256()
-    for folder in importlib.import_module(package).__path__:
-        for file in sorted(Path(folder).glob(files)):
-            digest.update(file.read_bytes())
-    return digest.hexdigest()[:16]
-
-
-def tuned_digest(module: str = "") -> str:
-    """Digest of the kernels room; with the module of a plugin's kernel, also of its package's whole text.
-
-    A kernel may call whatever its package has, and an edit there has to be noticed too.
-    """
-    package = module.partition(".")[0]
-    return _load() if package in ("", __name__.partition(".")[0]) else f"{_load()} {_digest(package)}"
-
-
 def registered(module: str) -> list[tuple[str, str]]:
     """Layers and functions for which a module, or one below it, has registered tuned kernels."""
-    return [(layer, function) for (layer, function, _), found in _TUNED.items() if any(e.is_of(module) for e in found)]
+    return [
+        (layer, function)
+        for (layer, function, _), kernels in _TUNED.items()
+        if any(kernel.is_of(module) for kernel in kernels)
+    ]
 
 
 def forget(module: str) -> None:
     """Take back what a module, or one below it, has registered."""
-    for found in _TUNED.values():
-        found[:] = [entry for entry in found if not entry.is_of(module)]
+    for kernels in _TUNED.values():
+        kernels[:] = [kernel for kernel in kernels if not kernel.is_of(module)]
 
 
-def check_names(functions: Mapping[str, set[str]]) -> None:
-    """Refuse tuned kernels of functions that don't exist; `functions` maps layer types to function names."""
-    _load()
-    _import_all("paddle_layers.kernels.cuda")
-    for layer, function, _ in _TUNED:
-        if function not in functions.get(layer, ()):
-            raise DefinitionError(f"a tuned kernel replaces `{function}` of layer `{layer}`, which does not exist")
+def tuned_kernels(layer: str, function: str, device: str) -> list[Tuned]:
+    """What is registered in place of a function so far, in its order."""
+    return _TUNED.get((layer, function, device), [])
 
 
-def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any]) -> Tuned | None:
-    """The first tuned kernel that accepts these sizes, or None: the point function it is."""
-    if _SWITCHED_OFF:
-        return None
-    _load_for(layer, device)
-    for entry in _TUNED.get((layer, function, device), ()):
-        if entry.accepts(sizes):
-            return entry
-    return None
-
-
-def tuned_functions(layer: str, device: str = "cpu") -> list[str]:
-    """Names of the point functions of a layer that have a tuned form on a device."""
-    _load_for(layer, device)
-    return sorted(function for (name, function, on), found in _TUNED.items() if found and (name, on) == (layer, device))
+def replaced_functions() -> list[tuple[str, str, str]]:
+    """Layer, function and device of everything that is registered so far."""
+    return [place for place, kernels in _TUNED.items() if kernels]
 
 
 _SWITCHED_OFF = False
 _EVERY_SIZE = False
+
+
+def is_switched_off() -> bool:
+    """Whether the point functions run alone."""
+    return _SWITCHED_OFF
 
 
 def tuned_is_wanted(work: int, least: int) -> bool:

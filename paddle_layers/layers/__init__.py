@@ -1,1 +1,1 @@
-"""The built-in layers, in family files."""
+"""The built-in layers: a folder for each family."""

@@ -51,23 +51,3 @@ def philox(key, i):
 def uniform(key, i):
     """Number in [0, 1), a multiple of 2**-24: the same on every device, at any thread count and after a resume."""
     return real(philox(key, i) >> 8) * 5.9604644775390625e-08
-
-
-@helper
-def squash(v, tanh, sigmoid_, relu):
-    """The function of a recurrent unit or gate that is asked for; `v` itself if none is."""
-    if tanh:
-        return math.tanh(v)
-    if sigmoid_:
-        return sigmoid(v)
-    return max(v, 0.0) if relu else v
-
-
-@helper
-def squash_slope(y, tanh, sigmoid_, relu):
-    """Derivative of `squash` where its value is `y`."""
-    if tanh:
-        return 1.0 - y * y
-    if sigmoid_:
-        return y * (1.0 - y)
-    return 0.0 if relu and y <= 0.0 else 1.0

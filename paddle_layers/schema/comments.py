@@ -165,7 +165,7 @@ COMMENTS: dict[str, str] = {
     "LayerDef.examples": "Worked examples.",
     "LayerDef.extra_parameters": "Second and later parameters of an input, and running states.",
     "LayerDef.facts": "Characterisations.",
-    "LayerDef.family": "Group on the reference pages: \"convolutions\".",
+    "LayerDef.family": "Group on the reference pages: \"images\".",
     "LayerDef.inputs": "Inputs in order.",
     "LayerDef.layer_attr": "Attributes of the layer's own block.",
     "LayerDef.number": "Field number in the exported schema.",

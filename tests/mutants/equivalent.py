@@ -13,8 +13,8 @@ FOLDED = "nothing is None besides None itself: the comparison is folded to what 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
         "gru_step_dbias",
-        "total += candidate_slope[n, k] if b < 3 * K else recalled_slope[n, k]",
-        "total += candidate_slope[n - 1, k] if b < 3 * K else recalled_slope[n, k]",
+        "total += candidate_delta[n, k] if b < 3 * K else recalled_delta[n, k]",
+        "total += candidate_delta[n - 1, k] if b < 3 * K else recalled_delta[n, k]",
     ): ROTATED,
     (
         "auc_outside",
@@ -73,7 +73,7 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "both give 0 for 0",
     (
         "recurrent_dbias",
-        "total += slope[t, k]",
-        "total += slope[t - 1, k]",
+        "total += delta[t, k]",
+        "total += delta[t - 1, k]",
     ): ROTATED,
 }

@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/activations.py."""
+"""References of activations."""
 
 import numpy as np
 from scipy import special

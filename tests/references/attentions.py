@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/attentions.py."""
+"""References of attentions."""
 
 import numpy as np
 

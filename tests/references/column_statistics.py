@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/column_statistics.py."""
+"""References of column statistics."""
 
 from .evaluators import mean, weights
 

@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/combinations.py: one row at a time."""
+"""References of combinations: one row at a time."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/contexts.py."""
+"""References of contexts."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/edit_distances.py: the recursive definition."""
+"""References of edit distances: the recursive definition."""
 
 from functools import cache
 from itertools import groupby

@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/elementwise.py."""
+"""References of elementwise."""
 
 import numpy as np
 

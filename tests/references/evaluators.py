@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/evaluators.py, row by row and pair by pair."""
+"""References of evaluators, row by row and pair by pair."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/interactions.py."""
+"""References of interactions."""
 
 from itertools import combinations
 

@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/powers.py."""
+"""References of powers."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/ranking_evaluators.py, pair by pair."""
+"""References of ranking evaluators, pair by pair."""
 
 from itertools import combinations
 

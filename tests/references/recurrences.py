@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/recurrences.py, gated_units.py and cells.py: a loop over rows, matrices inside."""
+"""References of recurrent layers and of their steps: a loop over rows, matrices inside."""
 
 import itertools
 

@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/row_norms.py."""
+"""References of row norms."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/sequence_evaluators.py: by lists of chunks."""
+"""References of sequence evaluators: by lists of chunks."""
 
 from itertools import pairwise
 

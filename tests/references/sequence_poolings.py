@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/sequence_poolings.py."""
+"""References of sequence poolings."""
 
 import numpy as np
 

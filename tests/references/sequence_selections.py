@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/sequence_selections.py."""
+"""References of sequence selections."""
 
 import itertools
 

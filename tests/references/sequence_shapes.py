@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/sequence_shapes.py."""
+"""References of sequence shapes."""
 
 import numpy as np
 

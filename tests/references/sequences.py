@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/sequences.py."""
+"""References of sequences."""
 
 import numpy as np
 

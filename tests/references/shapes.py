@@ -1,4 +1,4 @@
-"""References of paddle_layers/layers/shapes.py."""
+"""References of shapes."""
 
 import numpy as np
 

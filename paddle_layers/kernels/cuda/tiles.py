@@ -2,18 +2,18 @@
 
 A block computes a square tile of the result from slabs of both operands in shared memory, which lie the same way for
 both, `pitch` numbers for each step along the depth. Each thread has 8 by 8 sums in its registers; as many threads as
-cover the tile are a team, and the teams of a block share out the depth of every slab. While a slab is multiplied, the
-elements of the next one are on their way into registers. At the end the sums of the teams are added up in shared
+cover the tile are a group, and the groups of a block share out the depth of every slab. While a slab is multiplied,
+the elements of the next one are on their way into registers. At the end the sums of the groups are added up in shared
 memory, in an order that is always the same.
 
-Tiles are 64 wide, by four teams, where there are enough of them for the multiprocessors of a large card. Otherwise
-they are 32 or 16 wide, by 16 or 64 teams, and slabs are deeper in return: a block then moves and multiplies as many
-numbers in a turn.
+Tiles are 64 wide, by four groups, where there are enough of them for the multiprocessors of a large card. Otherwise
+they are 32 or 16 wide, by 16 or 64 groups, and slabs are deeper in return: a block then moves and multiplies as
+many numbers in an iteration.
 
 For each step along the depth a thread reads 16 numbers of shared memory, as four vectors, for 64 products. Its rows
 and columns are two runs of 4, half a tile apart, so that the vectors of a warp lie side by side; the pitch is padded by
 4. A thread needs at most 128 registers, so that two blocks share a multiprocessor: one fetches while one multiplies.
-In a turn of 64 wide tiles 512 of some 1000 instructions multiply; of an H200's 67 TFLOP/s we expect 25 to 30.
+In an iteration of 64 wide tiles 512 of some 1000 instructions multiply; of an H200's 67 TFLOP/s we expect 25 to 30.
 
 Blocks do not share a depth: that would take a second kernel to add up. So a small result of a long depth, such as the
 gradient of a network's first filters, keeps few multiprocessors busy, and its point function may be faster.
@@ -36,8 +36,8 @@ LOADS = SLAB // THREADS
 """Elements of a slab that a thread moves."""
 SUMS = 8
 """Rows and columns of results in a thread."""
-TURNS = 4
-"""Turns in which sums are added up: a block has four times as many as shared memory has room for."""
+EPILOGUE_ROUNDS = 4
+"""Rounds in which sums are added up: a block has four times as many as shared memory has room for."""
 SECOND = 128 * 20
 """Where the second slab begins in shared memory: room for a slab of the narrowest tiles, which are padded most."""
 ROOM = 2 * SECOND
@@ -53,7 +53,7 @@ MULTIPROCESSORS = 128
 ENOUGH = MULTIPROCESSORS // 2
 """Tiles below which narrower ones, four times as many, are done sooner."""
 WORTH_IT = 1 << 20
-"""Multiplications that point functions do while every multiprocessor takes a turn: 500 in each of 2100 cycles."""
+"""Multiplications that point functions do while every multiprocessor does an iteration: 500 in each of 2100 cycles."""
 
 
 def blocks(rows: int, columns: int, matrices: int = 1) -> int:
@@ -61,11 +61,11 @@ def blocks(rows: int, columns: int, matrices: int = 1) -> int:
     return matrices * int(tiles(rows, columns, bits_of(rows, columns)))
 
 
-def work_a_turn(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
-    """Multiplications in the time of a turn: one slab on every multiprocessor; the ends of a tile cost two turns."""
+def work_per_iteration(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
+    """Multiplications in the time of an iteration: a slab on every multiprocessor; the ends of a tile cost two."""
     slabs = -(-depth * 2 ** bits_of(rows, columns) // SLAB)
-    turns = -(-blocks(rows, columns, matrices) // MULTIPROCESSORS) * (slabs + 2)
-    return matrices * rows * columns * depth // max(turns, 1)
+    iterations = -(-blocks(rows, columns, matrices) // MULTIPROCESSORS) * (slabs + 2)
+    return matrices * rows * columns * depth // max(iterations, 1)
 
 
 @helper
@@ -140,12 +140,12 @@ def clear(sums):
 
 @helper
 def multiply(tile, sums, thread, bits):
-    """Add the products of a team's part of the slabs to a thread's sums."""
+    """Add the products of a group's part of the slabs to a thread's sums."""
     steps = 1 << (bits - 3)
     half, pitch = steps * 4, (2 * steps + 1) * 4
-    team, lane = thread >> (2 * bits - 6), thread & (steps * steps - 1)
-    row = team * steps * pitch + (lane >> (bits - 3)) * 4
-    column = SECOND + team * steps * pitch + (lane & (steps - 1)) * 4
+    group, lane = thread >> (2 * bits - 6), thread & (steps * steps - 1)
+    row = group * steps * pitch + (lane >> (bits - 3)) * 4
+    column = SECOND + group * steps * pitch + (lane & (steps - 1)) * 4
     for _ in range(steps):
         for i in range(SUMS):
             left = tile.flat[row + i // 4 * half + i % 4]
@@ -157,11 +157,11 @@ def multiply(tile, sums, thread, bits):
 
 @helper
 def collect(tile, sums, first, thread, bits):
-    """Add a thread's sums to those of other turns; shared memory now has results of a quarter of the teams."""
+    """Add a thread's sums to those of other rounds; shared memory now has results of a quarter of the groups."""
     steps = 1 << (bits - 3)
     half, pitch = steps * 4, (2 * steps + 1) * 4
-    team, lane = (thread & 63) >> (2 * bits - 6), thread & (steps * steps - 1)
-    corner = ((team << bits) + (lane >> (bits - 3)) * 4) * pitch + (lane & (steps - 1)) * 4
+    group, lane = (thread & 63) >> (2 * bits - 6), thread & (steps * steps - 1)
+    corner = ((group << bits) + (lane >> (bits - 3)) * 4) * pitch + (lane & (steps - 1)) * 4
     for i in range(SUMS):
         for j in range(SUMS):
             at = corner + (i // 4 * half + i % 4) * pitch + j // 4 * half + j % 4
@@ -173,11 +173,11 @@ def collect(tile, sums, first, thread, bits):
 
 @helper
 def result(tile, row, column, bits):
-    """An element of the result, once all turns are over."""
+    """An element of the result, once all rounds are over."""
     pitch = (1 << bits) + 4
     total = real(0)
-    for team in range(1 << (12 - 2 * bits)):
-        total += tile.flat[((team << bits) + row) * pitch + column]
+    for group in range(1 << (12 - 2 * bits)):
+        total += tile.flat[((group << bits) + row) * pitch + column]
     return total
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from paddle_layers.define.functions import Function
 from paddle_layers.define.program import Program
-from paddle_layers.kernels.tuned import Tuned, call_by_name, find_tuned
+from paddle_layers.kernels.finding import find_tuned
+from paddle_layers.kernels.tuned import Tuned, call_by_name
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of

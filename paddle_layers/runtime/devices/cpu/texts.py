@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from paddle_layers.kernels.tuned import tuned_digest
+from paddle_layers.kernels.digests import tuned_digest
 from paddle_layers.runtime.generate.drivers import (
     Array,
     Kernel,

@@ -1,0 +1,215 @@
+"""conv by tiles: products of filters and windows, a group at a time."""
+
+from __future__ import annotations
+
+import numpy
+from numba import cuda
+
+from paddle_layers.define.functions import real
+from paddle_layers.kernels.cuda.tiles import (
+    ACROSS,
+    ALONG,
+    EPILOGUE_ROUNDS,
+    LEFT,
+    LOADS,
+    RIGHT,
+    ROOM,
+    SLAB,
+    SUMS,
+    THREADS,
+    WORTH_IT,
+    bits_of,
+    blocks,
+    clear,
+    collect,
+    corner,
+    multiply,
+    put,
+    work_per_iteration,
+)
+from paddle_layers.kernels.tuned import tuned
+
+from .windows import (
+    LINE,
+    TABLE,
+    fetch_rows,
+    fetch_windows,
+    place_pixel,
+    place_tap,
+    place_tap_back,
+    place_window,
+    store_rows,
+)
+
+
+def fits(N: int, C: int, H: int, W: int, K: int, D: int, A: int, B: int, P: int, Q: int) -> bool:
+    """Whether tables of 32-bit numbers can tell all elements."""
+    return max(N * C * H * W, N * K * P * Q, K * D * A * B) < 1 << 30
+
+
+def blocks_of_y(N: int, K: int, P: int, Q: int, groups: int) -> int:
+    """Tiles of the output."""
+    return blocks(K // groups, N * P * Q, groups)
+
+
+def blocks_of_dx(N: int, D: int, H: int, W: int, groups: int) -> int:
+    """Tiles of the input's gradient."""
+    return blocks(D, N * H * W, groups)
+
+
+def blocks_of_dweight(K: int, D: int, A: int, B: int, groups: int) -> int:
+    """Tiles of the filters' gradient."""
+    return blocks(K // groups, D * A * B, groups)
+
+
+def work_of_y(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
+    """Multiplications for the output, in the time of an iteration."""
+    return work_per_iteration(K // groups, N * P * Q, D * A * B, groups)
+
+
+def work_of_dx(N: int, K: int, D: int, A: int, B: int, H: int, W: int, groups: int) -> int:
+    """Multiplications for the input's gradient, in the time of an iteration."""
+    return work_per_iteration(D, N * H * W, K // groups * A * B, groups)
+
+
+def work_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
+    """Multiplications for the filters' gradient, in the time of an iteration."""
+    return work_per_iteration(K // groups, D * A * B, N * P * Q, groups)
+
+
+@tuned("conv", "conv_y", device="cuda", items=blocks_of_y, work=work_of_y, least=WORTH_IT, when=fits, threads=THREADS)
+def conv_y(y, x, weight, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
+    tile = cuda.shared.array(ROOM, real)
+    outer = cuda.shared.array(TABLE, numpy.int32)
+    inner = cuda.shared.array(TABLE, numpy.int32)
+    ahead = cuda.local.array((2, LOADS), real)
+    sums = cuda.local.array((SUMS, SUMS), real)
+    N, K, P, Q = y.shape
+    _, D, A, B = weight.shape
+    filters, depth, windows = K // groups, D * A * B, N * P * Q
+    strides, paddings, dilations = (stride_y, stride), (padding_y, padding), (dilation_y, dilation)
+    thread = cuda.threadIdx.x
+    bits = bits_of(filters, windows)
+    slab = SLAB >> bits
+    group, top, left = corner(cuda.blockIdx.x, filters, windows, bits)
+    clear(sums)
+    if thread < 1 << bits:
+        outer.flat[LINE + thread] = (group * filters + min(top + thread, filters - 1)) * depth
+        window = min(left + thread, windows - 1)
+        place_window(outer, thread, window, windows, x.shape, y.shape, strides, paddings)
+    for start in range(0, depth + slab, slab):
+        if start > 0:
+            put(tile, LEFT, ahead, thread, bits, ALONG)
+            put(tile, RIGHT, ahead, thread, bits, ACROSS)
+        if thread < slab:
+            place_tap(inner, thread, start + thread, depth, group * D, x.shape, weight.shape, dilations)
+        cuda.syncthreads()
+        fetch_rows(ahead, weight, outer, inner, thread, bits)
+        fetch_windows(ahead, x, outer, inner, thread, bits, ACROSS, False)
+        if start == 0:  # nothing to multiply yet
+            cuda.syncthreads()
+            continue
+        multiply(tile, sums, thread, bits)
+        cuda.syncthreads()
+    for round_ in range(EPILOGUE_ROUNDS):
+        if round_ == thread >> 6:
+            collect(tile, sums, round_ == 0, thread, bits)
+        cuda.syncthreads()
+    store_rows(y, tile, group * filters + top, (group + 1) * filters, P * Q, outer, windows - left, False, thread, bits)
+
+
+@tuned(
+    "conv", "conv_dx", device="cuda", items=blocks_of_dx, work=work_of_dx, least=WORTH_IT, when=fits, threads=THREADS
+)
+def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
+    tile = cuda.shared.array(ROOM, real)
+    outer = cuda.shared.array(TABLE, numpy.int32)
+    inner = cuda.shared.array(TABLE, numpy.int32)
+    ahead = cuda.local.array((2, LOADS), real)
+    sums = cuda.local.array((SUMS, SUMS), real)
+    N, _, H, W = dx.shape
+    K, D, A, B = weight.shape
+    filters, depth, pixels = K // groups, K // groups * A * B, N * H * W
+    strides, paddings, dilations = (stride_y, stride), (padding_y, padding), (dilation_y, dilation)
+    thread = cuda.threadIdx.x
+    bits = bits_of(D, pixels)
+    slab = SLAB >> bits
+    group, top, left = corner(cuda.blockIdx.x, D, pixels, bits)
+    clear(sums)
+    if thread < 1 << bits:
+        outer.flat[LINE + thread] = min(top + thread, D - 1) * A * B
+        pixel = min(left + thread, pixels - 1)
+        place_pixel(outer, thread, pixel, pixels, dx.shape, dy.shape, strides, paddings)
+    for start in range(0, depth + slab, slab):
+        if start > 0:
+            put(tile, LEFT, ahead, thread, bits, ALONG)
+            put(tile, RIGHT, ahead, thread, bits, ACROSS)
+        if thread < slab:
+            place_tap_back(
+                inner, thread, start + thread, depth, group * filters, weight.shape, dy.shape, strides, dilations
+            )
+        cuda.syncthreads()
+        fetch_rows(ahead, weight, outer, inner, thread, bits)
+        fetch_windows(ahead, dy, outer, inner, thread, bits, ACROSS, True)
+        if start == 0:  # nothing to multiply yet
+            cuda.syncthreads()
+            continue
+        multiply(tile, sums, thread, bits)
+        cuda.syncthreads()
+    for round_ in range(EPILOGUE_ROUNDS):
+        if round_ == thread >> 6:
+            collect(tile, sums, round_ == 0, thread, bits)
+        cuda.syncthreads()
+    store_rows(dx, tile, group * D + top, (group + 1) * D, H * W, outer, pixels - left, accumulate, thread, bits)
+
+
+@tuned(
+    "conv",
+    "conv_dweight",
+    device="cuda",
+    items=blocks_of_dweight,
+    work=work_of_dweight,
+    least=WORTH_IT,
+    when=fits,
+    threads=THREADS,
+)
+def conv_dweight(dweight, dy, x, accumulate, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
+    tile = cuda.shared.array(ROOM, real)
+    outer = cuda.shared.array(TABLE, numpy.int32)
+    inner = cuda.shared.array(TABLE, numpy.int32)
+    ahead = cuda.local.array((2, LOADS), real)
+    sums = cuda.local.array((SUMS, SUMS), real)
+    N, K, P, Q = dy.shape
+    _, D, A, B = dweight.shape
+    filters, depth, taps = K // groups, N * P * Q, D * A * B
+    strides, paddings, dilations = (stride_y, stride), (padding_y, padding), (dilation_y, dilation)
+    thread = cuda.threadIdx.x
+    bits = bits_of(filters, taps)
+    slab = SLAB >> bits
+    group, top, left = corner(cuda.blockIdx.x, filters, taps, bits)
+    clear(sums)
+    if thread < 1 << bits:
+        outer.flat[LINE + thread] = (group * filters + min(top + thread, filters - 1)) * P * Q
+        tap = min(left + thread, taps - 1)
+        place_tap(outer, thread, tap, taps, group * D, x.shape, dweight.shape, dilations)
+    for start in range(0, depth + slab, slab):
+        if start > 0:
+            put(tile, LEFT, ahead, thread, bits, ALONG)
+            put(tile, RIGHT, ahead, thread, bits, ALONG)
+        if thread < slab:
+            place_window(inner, thread, start + thread, depth, x.shape, dy.shape, strides, paddings)
+        cuda.syncthreads()
+        fetch_rows(ahead, dy, outer, inner, thread, bits)
+        fetch_windows(ahead, x, outer, inner, thread, bits, ALONG, False)
+        if start == 0:  # nothing to multiply yet
+            cuda.syncthreads()
+            continue
+        multiply(tile, sums, thread, bits)
+        cuda.syncthreads()
+    for round_ in range(EPILOGUE_ROUNDS):
+        if round_ == thread >> 6:
+            collect(tile, sums, round_ == 0, thread, bits)
+        cuda.syncthreads()
+    store_rows(
+        dweight, tile, group * filters + top, (group + 1) * filters, taps, outer, taps - left, accumulate, thread, bits
+    )

@@ -1,0 +1,1 @@
+"""Tuned CUDA kernels of the layers in layers/rows."""

@@ -1,0 +1,64 @@
+"""Digests of the texts of kernels: a driver is compiled anew where what its kernel is made of has changed.
+
+The driver calls the kernel, and numba does not notice an edit in what is called.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import hashlib
+import importlib
+from collections.abc import Iterable, Iterator
+from importlib.util import resolve_name
+from pathlib import Path
+
+FOLDER = Path(__file__).parent
+LIBRARY, ROOM = __name__.split(".")[:2]
+REGISTRY = FOLDER / "tuned.py"
+"""It says when a kernel runs, not what it computes."""
+
+
+@functools.cache
+def tuned_digest(module: str) -> str:
+    """Digest of the files that the kernels of a module are made of."""
+    digest = hashlib.sha256()
+    for file in sources(module):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def sources(module: str) -> list[Path]:
+    """The files that the kernels of a module are made of: it and what it imports of this room; none if it is missing.
+
+    Kernels of a plugin may call whatever their package has, so its whole text counts.
+    """
+    package = module.partition(".")[0]
+    if package == LIBRARY:
+        return sorted(_files([module]))
+    folders = map(Path, importlib.import_module(package).__path__)
+    own = {file for folder in folders for file in folder.glob("**/*.py")}
+    return sorted(own | _files(name for file in own for name in _imports(file, "")))
+
+
+def _files(modules: Iterable[str]) -> set[Path]:
+    """The files of modules of this room, and of those that they import."""
+    files: set[Path] = set()
+    pending = [*modules]
+    while pending:
+        module = pending.pop()
+        file = FOLDER.joinpath(*module.split(".")[2:]).with_suffix(".py")
+        if module.startswith(f"{LIBRARY}.{ROOM}.") and file.is_file() and file not in {REGISTRY, *files}:
+            files.add(file)
+            pending += _imports(file, module.rpartition(".")[0])
+    return files
+
+
+def _imports(file: Path, package: str) -> Iterator[str]:
+    """Full names that a file imports, of modules or from them; relative ones only where its package is given."""
+    for node in ast.walk(ast.parse(file.read_bytes())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and (package or not node.level):
+            base = resolve_name("." * node.level + (node.module or ""), package)
+            yield from (base, *(f"{base}.{alias.name}" for alias in node.names))

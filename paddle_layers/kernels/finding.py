@@ -1,0 +1,33 @@
+"""Which tuned kernel takes the place of a point function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from paddle_layers.define.errors import DefinitionError
+
+from .loading import load_all_kernels, load_kernels
+from .tuned import Tuned, is_switched_off, replaced_functions, tuned_kernels
+
+
+def find_tuned(layer: str, function: str, device: str, sizes: Mapping[str, Any]) -> Tuned | None:
+    """The first tuned kernel that accepts these sizes, or None: the point function it is."""
+    if is_switched_off():
+        return None
+    load_kernels(layer, device)
+    return next((kernel for kernel in tuned_kernels(layer, function, device) if kernel.accepts(sizes)), None)
+
+
+def tuned_functions(layer: str, device: str = "cpu") -> list[str]:
+    """Names of the point functions of a layer that have a tuned form on a device."""
+    load_kernels(layer, device)
+    return sorted(function for name, function, on in replaced_functions() if (name, on) == (layer, device))
+
+
+def check_names(functions: Mapping[str, set[str]]) -> None:
+    """Refuse tuned kernels of functions that don't exist; `functions` maps layer types to function names."""
+    load_all_kernels()
+    for layer, function, _ in replaced_functions():
+        if function not in functions.get(layer, ()):
+            raise DefinitionError(f"a tuned kernel replaces `{function}` of layer `{layer}`, which does not exist")

@@ -1,0 +1,198 @@
+"""batch_norm by sums over all rows and pixels of a channel; plain rows at once, whose neighbours differ in channel.
+
+Sums may be taken in any order that the compiler likes, which lets it use vectors; the order is fixed once compiled.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from paddle_layers.kernels.primitives.vectors import total
+from paddle_layers.kernels.tuned import tuned
+
+WORTH_IT = 1 << 17
+"""Numbers below which the point function stays: what a step gains does not pay the compiler."""
+ROWS_WORTH_IT = 1 << 15
+"""The same for rows without pixels."""
+SLICES = 8
+
+
+def numbers(N: int, C: int, rest: int) -> int:
+    """Numbers in the input."""
+    return N * C * rest
+
+
+def channel_slices(C: int) -> int:
+    """Slices of the channels; by shape only."""
+    return min(C, SLICES)
+
+
+def row_slices(N: int) -> int:
+    """Slices of the rows; by shape only."""
+    return min(N, SLICES)
+
+
+def by_the_batch(use_global_stats: bool | None) -> bool:
+    """Mean and variance of the batch in training; a plan for the test phase says so by `training`."""
+    return not use_global_stats
+
+
+@njit(error_model="numpy", fastmath={"reassoc"})
+def moments(values, other, centre, zero):
+    """Sum of a vector's products with `other`'s distance from `centre`."""
+    result = zero
+    for i in range(values.size):
+        result += values[i] * (other[i] - centre)
+    return result
+
+
+@njit(error_model="numpy", fastmath={"reassoc"})
+def squares(values, centre, zero):
+    """Sum of the squared distances from `centre`."""
+    result = zero
+    for i in range(values.size):
+        result += (values[i] - centre) * (values[i] - centre)
+    return result
+
+
+@njit(error_model="numpy")
+def add_up(sums, values, low, high):
+    """Sums of the channels `low` to `high` of rows, channels and pixels; row after row where there are no pixels."""
+    zero = sums.dtype.type(0)
+    sums[low:high] = zero
+    for n in range(values.shape[0]):
+        if values.shape[2] == 1:
+            into, row = sums[low:high], values[n, low:high, 0]
+            for c in range(high - low):
+                into[c] += row[c]
+        else:
+            for c in range(low, high):
+                sums[c] += total(values[n, c], zero)
+
+
+@tuned("batch_norm", "batch_norm_moments", items=channel_slices, work=numbers, least=WORTH_IT, when=by_the_batch)
+@njit(error_model="numpy")
+def batch_norm_moments(
+    first, last, mean, var, scale, x, running_mean, running_var, epsilon, use_global_stats, training
+):  # fmt: skip
+    N, C, pixels = x.shape
+    parts, one = min(C, SLICES), x.dtype.type(1)
+    zero, count = one - one, x.dtype.type(N * pixels)
+    for part in range(first, last):
+        low, high = C * part // parts, C * (part + 1) // parts
+        if N == 0 or (use_global_stats is None and not training):
+            mean[low:high] = running_mean[low:high]
+            var[low:high] = running_var[low:high]
+        else:
+            add_up(mean, x, low, high)
+            for c in range(low, high):
+                mean[c] /= count
+            var[low:high] = zero
+            for n in range(N):
+                if pixels == 1:
+                    row, centre, into = x[n, low:high, 0], mean[low:high], var[low:high]
+                    for c in range(high - low):
+                        into[c] += (row[c] - centre[c]) * (row[c] - centre[c])
+                else:
+                    for c in range(low, high):
+                        var[c] += squares(x[n, c], mean[c], zero)
+            for c in range(low, high):
+                var[c] /= count
+        for c in range(low, high):
+            scale[c] = one / math.sqrt(var[c] + epsilon)
+
+
+@tuned("batch_norm", "batch_norm_sums", items=channel_slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def batch_norm_sums(first, last, a, b, dy, x, mean, scale):
+    N, C, pixels = x.shape
+    parts, zero = min(C, SLICES), x.dtype.type(0)
+    for part in range(first, last):
+        low, high = C * part // parts, C * (part + 1) // parts
+        add_up(a, dy, low, high)
+        b[low:high] = zero
+        for n in range(N):
+            if pixels == 1:
+                row, delta, centre, into = x[n, low:high, 0], dy[n, low:high, 0], mean[low:high], b[low:high]
+                for c in range(high - low):
+                    into[c] += delta[c] * (row[c] - centre[c])
+            else:
+                for c in range(low, high):
+                    b[c] += moments(dy[n, c], x[n, c], mean[c], zero)
+        for c in range(low, high):
+            b[c] *= scale[c]
+
+
+@tuned("batch_norm", "batch_norm_bias_gradient", items=channel_slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def batch_norm_bias_gradient(first, last, dbias, dy, accumulate):
+    N, C, pixels = dy.shape
+    parts, zero = min(C, SLICES), dy.dtype.type(0)
+    for part in range(first, last):
+        low, high = C * part // parts, C * (part + 1) // parts
+        if not accumulate:
+            dbias[low:high] = zero
+        for n in range(N):
+            if pixels == 1:
+                into, row = dbias[low:high], dy[n, low:high, 0]
+                for c in range(high - low):
+                    into[c] += row[c]
+            else:
+                for c in range(low, high):
+                    dbias[c] += total(dy[n, c], zero)
+
+
+# ---- plain rows: neighbours belong to different channels, so a whole row is treated at once
+
+
+def row_numbers(N: int, C: int, rest: int) -> int:
+    """Numbers in rows without pixels; no work where there are pixels, the point functions do well there."""
+    return N * C if rest == 1 else 0
+
+
+def plain(rest: int) -> bool:
+    """Rows without pixels."""
+    return rest == 1
+
+
+@tuned("batch_norm", "batch_norm_y", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
+@njit(error_model="numpy")
+def batch_norm_y(first, last, y, x, mean, scale, gain):
+    N, C = x.shape[0], x.shape[1]
+    parts, values, target = min(N, SLICES), x.ravel(), y.ravel()
+    for n in range(N * first // parts, N * last // parts):
+        row, result = values[n * C : n * C + C], target[n * C : n * C + C]
+        for c in range(C):
+            result[c] = (row[c] - mean[c]) * scale[c] * gain[c]
+
+
+@tuned("batch_norm", "batch_norm_bias", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
+@njit(error_model="numpy")
+def batch_norm_bias(first, last, y, bias):
+    N, C = y.shape[0], y.shape[1]
+    parts, target = min(N, SLICES), y.ravel()
+    for n in range(N * first // parts, N * last // parts):
+        result = target[n * C : n * C + C]
+        for c in range(C):
+            result[c] += bias[c]
+
+
+@tuned("batch_norm", "batch_norm_dx", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
+@njit(error_model="numpy")
+def batch_norm_dx(
+    first, last, dx, dy, x, mean, scale, gain, a, b, accumulate, use_global_stats, training
+):  # fmt: skip
+    N, C = x.shape[0], x.shape[1]
+    parts, one, zero = min(N, SLICES), x.dtype.type(1), x.dtype.type(0)
+    fixed = use_global_stats or (use_global_stats is None and not training)
+    share = zero if fixed else one / x.dtype.type(N)
+    values, deltas, target = x.ravel(), dy.ravel(), dx.ravel()
+    for n in range(N * first // parts, N * last // parts):
+        row, delta, result = values[n * C : n * C + C], deltas[n * C : n * C + C], target[n * C : n * C + C]
+        if not accumulate:
+            result[:] = zero
+        for c in range(C):
+            mean_part = (a[c] + (row[c] - mean[c]) * scale[c] * b[c]) * share
+            result[c] += gain[c] * scale[c] * (delta[c] - mean_part)

@@ -1,0 +1,88 @@
+"""What the gradients of recurrent layers have in common: each of their gates has deltas, rows of one width.
+
+A delta is the gradient of the loss by the sum that goes into a gate or unit.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from paddle_layers.kernels.primitives.blas import matrix_product
+from paddle_layers.kernels.primitives.vectors import add_to, copy
+
+SLICES = 8
+
+
+def slices(T: int) -> int:
+    """Slices of the rows; by shape only."""
+    return min(T, SLICES)
+
+
+@njit(error_model="numpy")
+def parts_of(units):
+    """Parts of a gate's columns, by shape only."""
+    return max(1, min(SLICES, units // 256))
+
+
+@njit(error_model="numpy")
+def take_before(first, last, past, y, before_of):
+    """The row before each row of some slices; zeros where there is none."""
+    T = y.shape[0]
+    count = min(T, SLICES)
+    for t in range(T * first // count, T * last // count):
+        if before_of[t] >= 0:
+            copy(past[t], y[before_of[t]])
+        else:
+            past[t] = 0
+
+
+@njit(error_model="numpy")
+def put_side_by_side(first, last, result, gates, accumulate):
+    """The gates' rows of some slices, one gate beside the other."""
+    T, K = gates[0].shape
+    count = min(T, SLICES)
+    for t in range(T * first // count, T * last // count):
+        for gate, values in enumerate(gates):
+            into = result[t][gate * K : (gate + 1) * K]
+            if accumulate:
+                add_to(into, values[t])
+            else:
+                copy(into, values[t])
+
+
+@njit(error_model="numpy")
+def add_products(dweight, gate, part, past, delta, accumulate):
+    """A part of a gate's columns in the gradient of the weight: one product over all rows."""
+    T, K = past.shape
+    left, right = K * part // parts_of(K), K * (part + 1) // parts_of(K)
+    size, wide = past.itemsize, dweight.shape[1]
+    matrix_product(
+        1, 0, K, right - left, T,
+        past.ctypes.data, K, delta.ctypes.data + left * size, K,
+        accumulate, dweight.ctypes.data + (gate * K + left) * size, wide, past.dtype.type(1),
+    )  # fmt: skip
+
+
+@njit(error_model="numpy")
+def add_rows(total, rows, accumulate):
+    """The sum of all rows."""
+    if not accumulate:
+        total[:] = 0
+    for t in range(rows.shape[0]):
+        add_to(total, rows[t])
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_gate(delta, behind, gate, other):
+    """The delta of a logistic gate's sum, from that of the gate's product with `other`."""
+    one = gate.dtype.type(1)
+    for k in range(delta.size):
+        delta[k] = behind[k] * other[k] * (gate[k] * (one - gate[k]))
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_tanh(delta, behind, value, gate):
+    """The delta of the sum in a tanh of this value, from that of its product with `gate`."""
+    one = gate.dtype.type(1)
+    for k in range(delta.size):
+        delta[k] = behind[k] * gate[k] * (one - value[k] * value[k])

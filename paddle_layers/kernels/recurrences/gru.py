@@ -1,0 +1,332 @@
+"""grumemory in blocks of sequences, with its weight in panels.
+
+Where the reset comes before the product, a step has two products, since the candidate reads gates; where it comes
+after, one.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+from paddle_layers.kernels.primitives.scratch import part, take
+from paddle_layers.kernels.primitives.vectors import (
+    add_product,
+    add_to,
+    copy,
+    multiply,
+    multiply_by,
+    sigmoid_all,
+    tanh_all,
+)
+from paddle_layers.kernels.tuned import tuned
+
+from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, take_before, through_gate, through_tanh
+from .panels import pack, padded, panel_product
+from .sequence_blocks import block, blocks, blocks_of, most_of, still_there
+
+WORTH_IT = 1 << 16
+"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+GATES = 3
+
+
+def is_usual(act: str, gate_act: str, reset_after: bool) -> bool:
+    """The functions that units and gates have by default, and Paddle's order of reset and product."""
+    return (act, gate_act, reset_after) == ("tanh", "sigmoid", False)
+
+
+def resets_first(reset_after: bool) -> bool:
+    """Whether the output is reset before the product."""
+    return not reset_after
+
+
+def products(T: int, K: int) -> int:
+    """Multiplications with the weight."""
+    return GATES * T * K * K
+
+
+def numbers(T: int, K: int) -> int:
+    """Numbers of a row for each gate."""
+    return GATES * T * K
+
+
+def forward_scratch(S: int, K: int) -> int:
+    """Numbers that an item needs: weights, sums, outputs, recalled outputs."""
+    most = int(most_of.py_func(S))
+    return (K + most) * int(padded.py_func(2 * K, 4) + padded.py_func(K, 4)) + 2 * most * K
+
+
+def backward_scratch(S: int, K: int) -> int:
+    """Numbers that an item needs: weights, deltas of outputs, of recalled ones, of the sums, a row of zeros."""
+    most = int(most_of.py_func(S))
+    return (3 * K + 2 * most) * int(padded.py_func(K, 4)) + (4 * most + 1) * K
+
+
+def tiles(K: int) -> int:
+    """Tiles of the weight's gradient."""
+    return GATES * int(parts_of.py_func(K))
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def blend(output, share, new):
+    """output += share * (new - output), written so that a share of 1 leaves nothing of the old."""
+    one = output.dtype.type(1)
+    for k in range(output.size):
+        output[k] = (one - share[k]) * output[k] + share[k] * new[k]
+
+
+@tuned("grumemory", "grumemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
+@njit(error_model="numpy")
+def grumemory_y(
+    first, last, y, update, reset, recalled, candidate, x, weight, bias, scratch, S_start, reverse
+):  # fmt: skip
+    K, size = y.shape[1], y.itemsize
+    most = most_of(S_start.size - 1)
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        gate_panels, at = take(own, 0, K, padded(2 * K, size))
+        new_panels, at = take(own, at, K, padded(K, size))
+        gate_sums, at = take(own, at, most, padded(2 * K, size))
+        new_sums, at = take(own, at, most, padded(K, size))
+        outputs, at = take(own, at, most, K)
+        recall, at = take(own, at, most, K)
+        pack(gate_panels.ravel(), weight[:, : 2 * K], False)
+        pack(new_panels.ravel(), weight[:, 2 * K :], False)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0]):
+            alive = still_there(lengths, q)
+            panel_product(gate_sums, alive, outputs, gate_panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                gates = gate_sums[r][: 2 * K]
+                add_to(gates, x[t][: 2 * K])
+                add_to(gates, bias[: 2 * K])
+                sigmoid_all(gates)
+                copy(update[t], gates[:K])
+                copy(reset[t], gates[K:])
+                multiply(recall[r], outputs[r], reset[t])
+                copy(recalled[t], recall[r])
+            panel_product(new_sums, alive, recall, new_panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                new = new_sums[r][:K]
+                add_to(new, x[t][2 * K :])
+                add_to(new, bias[2 * K :])
+                tanh_all(new)
+                copy(candidate[t], new)
+                blend(outputs[r], update[t], new)
+                copy(y[t], outputs[r])
+
+
+@tuned(
+    "grumemory", "grumemory_deltas",
+    items=blocks, scratch=backward_scratch, work=products, least=WORTH_IT, when=is_usual,
+)  # fmt: skip
+@njit(error_model="numpy")
+def grumemory_deltas(
+    first, last, update_delta, reset_delta, candidate_delta,
+    y, dy, update, reset, candidate, weight, scratch, S_start, reverse,
+):  # fmt: skip
+    K, size = y.shape[1], y.itemsize
+    most = most_of(S_start.size - 1)
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        gate_panels, at = take(own, 0, 2 * K, padded(K, size))
+        new_panels, at = take(own, at, K, padded(K, size))
+        outputs, at = take(own, at, most, padded(K, size))
+        recalls, at = take(own, at, most, padded(K, size))
+        gate_deltas, at = take(own, at, most, 2 * K)
+        new_deltas, at = take(own, at, most, K)
+        carried, at = take(own, at, most, K)
+        nothing, at = take(own, at, 1, K)
+        pack(gate_panels.ravel(), weight[:, : 2 * K], True)
+        pack(new_panels.ravel(), weight[:, 2 * K :], True)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0] - 1, -1, -1):
+            alive = still_there(lengths, q)
+            panel_product(outputs, alive, gate_deltas, gate_panels.ravel(), 2 * K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                past = y[t - step] if q > 0 else nothing[0]
+                dh = outputs[r][:K]
+                add_to(dh, dy[t])
+                add_to(dh, carried[r])
+                through_update(gate_deltas[r][:K], carried[r], dh, update[t], candidate[t], past)
+                through_tanh(new_deltas[r], dh, candidate[t], update[t])
+                copy(update_delta[t], gate_deltas[r][:K])
+                copy(candidate_delta[t], new_deltas[r])
+            panel_product(recalls, alive, new_deltas, new_panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                past = y[t - step] if q > 0 else nothing[0]
+                through_gate(gate_deltas[r][K:], recalls[r][:K], reset[t], past)
+                add_product(carried[r], recalls[r][:K], reset[t])
+                copy(reset_delta[t], gate_deltas[r][K:])
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_update(delta, carried, dh, gate, new, past):
+    """From the delta of the output to those of the update gate's sum and of the output of the row before."""
+    one = gate.dtype.type(1)
+    for k in range(delta.size):
+        delta[k] = dh[k] * (new[k] - past[k]) * (gate[k] * (one - gate[k]))
+        carried[k] = dh[k] * (one - gate[k])
+
+
+@tuned("grumemory", "grumemory_past", items=slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def grumemory_past(first, last, past, y, before_of):
+    take_before(first, last, past, y, before_of)
+
+
+@tuned("grumemory", "grumemory_dx", items=slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def grumemory_dx(first, last, dx, update_delta, reset_delta, candidate_delta, accumulate):
+    put_side_by_side(first, last, dx, (update_delta, reset_delta, candidate_delta), accumulate)
+
+
+@tuned("grumemory", "grumemory_dweight", items=tiles, work=products, least=WORTH_IT, when=resets_first)
+@njit(error_model="numpy")
+def grumemory_dweight(
+    first, last, dweight, past, recalled, update_delta, reset_delta, candidate_delta, accumulate
+):  # fmt: skip
+    pairs = ((past, update_delta), (past, reset_delta), (recalled, candidate_delta))
+    parts = parts_of(past.shape[1])
+    for tile in range(first, last):
+        left, delta = pairs[tile // parts]
+        add_products(dweight, tile // parts, tile % parts, left, delta, accumulate)
+
+
+@tuned("grumemory", "grumemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT, when=resets_first)
+@njit(error_model="numpy")
+def grumemory_dbias(first, last, dbias, update_delta, reset_delta, candidate_delta, accumulate):
+    K = update_delta.shape[1]
+    for gate in range(first, last):
+        delta = (update_delta, reset_delta, candidate_delta)[gate]
+        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)
+
+
+# ---- reset after the product
+
+
+def is_usual_after(act: str, gate_act: str, reset_after: bool) -> bool:
+    """The functions that units and gates have by default, and PyTorch's order of reset and product."""
+    return (act, gate_act, reset_after) == ("tanh", "sigmoid", True)
+
+
+def resets_last(reset_after: bool) -> bool:
+    """Whether the output is reset after the product."""
+    return reset_after
+
+
+def forward_scratch_after(S: int, K: int) -> int:
+    """Numbers that an item needs: weights, sums, outputs."""
+    most = int(most_of.py_func(S))
+    return (K + most) * int(padded.py_func(GATES * K, 4)) + most * K
+
+
+def backward_scratch_after(S: int, K: int) -> int:
+    """Numbers that an item needs: weights, deltas of outputs and of the sums, what is carried, a row of zeros."""
+    most = int(most_of.py_func(S))
+    return (GATES * K + most) * int(padded.py_func(K, 4)) + ((GATES + 1) * most + 1) * K
+
+
+@tuned(
+    "grumemory",
+    "grumemory_y",
+    items=blocks,
+    scratch=forward_scratch_after,
+    work=products,
+    least=WORTH_IT,
+    when=is_usual_after,
+)
+@njit(error_model="numpy")
+def grumemory_y_after(
+    first, last, y, update, reset, recalled, candidate, x, weight, bias, scratch, S_start, reverse
+):  # fmt: skip
+    K, size = y.shape[1], y.itemsize
+    most = most_of(S_start.size - 1)
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, K, padded(3 * K, size))
+        sums, at = take(own, at, most, padded(3 * K, size))
+        outputs, at = take(own, at, most, K)
+        pack(panels.ravel(), weight, False)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0]):
+            alive = still_there(lengths, q)
+            panel_product(sums, alive, outputs, panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                gates, new = sums[r][: 2 * K], sums[r][2 * K : 3 * K]
+                add_to(gates, x[t][: 2 * K])
+                add_to(gates, bias[: 2 * K])
+                sigmoid_all(gates)
+                copy(update[t], gates[:K])
+                copy(reset[t], gates[K:])
+                add_to(new, bias[3 * K :])
+                copy(recalled[t], new)
+                multiply_by(new, reset[t])
+                add_to(new, x[t][2 * K :])
+                add_to(new, bias[2 * K : 3 * K])
+                tanh_all(new)
+                copy(candidate[t], new)
+                blend(outputs[r], update[t], new)
+                copy(y[t], outputs[r])
+
+
+@tuned(
+    "grumemory", "grumemory_deltas",
+    items=blocks, scratch=backward_scratch_after, work=products, least=WORTH_IT, when=is_usual_after,
+)  # fmt: skip
+@njit(error_model="numpy")
+def grumemory_deltas_after(
+    first, last, update_delta, reset_delta, recalled_delta, candidate_delta,
+    y, dy, update, reset, recalled, candidate, weight, scratch, S_start, reverse,
+):  # fmt: skip
+    K, size = y.shape[1], y.itemsize
+    most = most_of(S_start.size - 1)
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, 3 * K, padded(K, size))
+        outputs, at = take(own, at, most, padded(K, size))
+        deltas, at = take(own, at, most, 3 * K)
+        carried, at = take(own, at, most, K)
+        nothing, at = take(own, at, 1, K)
+        pack(panels.ravel(), weight, True)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0] - 1, -1, -1):
+            alive = still_there(lengths, q)
+            panel_product(outputs, alive, deltas, panels.ravel(), 3 * K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                past = y[t - step] if q > 0 else nothing[0]
+                dh, own_deltas, new = outputs[r][:K], deltas[r], candidate_delta[t]
+                add_to(dh, dy[t])
+                add_to(dh, carried[r])
+                through_update(own_deltas[:K], carried[r], dh, update[t], candidate[t], past)
+                through_tanh(new, dh, candidate[t], update[t])
+                through_gate(own_deltas[K : 2 * K], new, reset[t], recalled[t])
+                multiply(own_deltas[2 * K :], new, reset[t])
+                copy(update_delta[t], own_deltas[:K])
+                copy(reset_delta[t], own_deltas[K : 2 * K])
+                copy(recalled_delta[t], own_deltas[2 * K :])
+
+
+@tuned("grumemory", "grumemory_dweight", items=tiles, work=products, least=WORTH_IT, when=resets_last)
+@njit(error_model="numpy")
+def grumemory_dweight_after(first, last, dweight, past, update_delta, reset_delta, recalled_delta, accumulate):
+    parts = parts_of(past.shape[1])
+    for tile in range(first, last):
+        delta = (update_delta, reset_delta, recalled_delta)[tile // parts]
+        add_products(dweight, tile // parts, tile % parts, past, delta, accumulate)
+
+
+@tuned("grumemory", "grumemory_dbias", items=lambda: GATES + 1, work=numbers, least=WORTH_IT, when=resets_last)
+@njit(error_model="numpy")
+def grumemory_dbias_after(
+    first, last, dbias, update_delta, reset_delta, recalled_delta, candidate_delta, accumulate
+):  # fmt: skip
+    K = update_delta.shape[1]
+    for gate in range(first, last):
+        delta = (update_delta, reset_delta, candidate_delta, recalled_delta)[gate]
+        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)

@@ -1,0 +1,205 @@
+"""lstmemory in blocks of sequences, with its weight in panels."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from paddle_layers.kernels.primitives.scratch import part, take
+from paddle_layers.kernels.primitives.vectors import (
+    add_product,
+    add_to,
+    copy,
+    multiply,
+    multiply_by,
+    sigmoid_all,
+    tanh_all,
+)
+from paddle_layers.kernels.tuned import tuned
+
+from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, take_before, through_gate, through_tanh
+from .panels import pack, padded, panel_product
+from .sequence_blocks import block, blocks, blocks_of, most_of, still_there
+
+WORTH_IT = 1 << 16
+"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+GATES = 4
+
+
+def is_usual(act: str, gate_act: str, state_act: str) -> bool:
+    """The functions that units and gates have by default."""
+    return (act, gate_act, state_act) == ("tanh", "sigmoid", "tanh")
+
+
+def products(T: int, K: int) -> int:
+    """Multiplications with the weight."""
+    return 4 * T * K * K
+
+
+def numbers(T: int, K: int) -> int:
+    """Numbers of a row for each gate."""
+    return 4 * T * K
+
+
+def forward_scratch(S: int, K: int) -> int:
+    """Numbers that an item needs: weights, sums, outputs, a row of zeros."""
+    most = int(most_of.py_func(S))
+    return (K + most) * int(padded.py_func(4 * K, 4)) + (most + 1) * K
+
+
+def backward_scratch(S: int, K: int) -> int:
+    """Numbers that an item needs: weights, deltas of outputs, sums and states, a function's values, a row of zeros."""
+    most = int(most_of.py_func(S))
+    return (4 * K + most) * int(padded.py_func(K, 4)) + (5 * most + 2) * K
+
+
+def tiles(K: int) -> int:
+    """Tiles of the weight's gradient."""
+    return GATES * int(parts_of.py_func(K))
+
+
+@tuned("lstmemory", "lstmemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
+@njit(error_model="numpy")
+def lstmemory_y(
+    first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, weight, bias, scratch, S_start,
+    reverse, peepholes
+):  # fmt: skip
+    K, D = weight.shape
+    most = most_of(S_start.size - 1)
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, K, padded(D, x.itemsize))
+        sums, at = take(own, at, most, padded(D, x.itemsize))
+        outputs, at = take(own, at, most, K)
+        nothing, at = take(own, at, 1, K)
+        pack(panels.ravel(), weight, False)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0]):
+            alive = still_there(lengths, q)
+            if q > 0:
+                panel_product(sums, alive, outputs, panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                past = state[t - step] if q > 0 else nothing[0]
+                gates = sums[r][:D]
+                add_to(gates, x[t])
+                add_to(gates, bias[:D])
+                if peepholes:
+                    add_product(gates[K : 2 * K], past, bias[D : D + K])
+                    add_product(gates[2 * K : 3 * K], past, bias[D + K : D + 2 * K])
+                tanh_all(gates[:K])
+                sigmoid_all(gates[K : 3 * K])
+                multiply(state[t], gates[:K], gates[K : 2 * K])
+                add_product(state[t], past, gates[2 * K : 3 * K])
+                if peepholes:
+                    add_product(gates[3 * K :], state[t], bias[D + 2 * K :])
+                sigmoid_all(gates[3 * K :])
+                copy(candidate[t], gates[:K])
+                copy(input_gate[t], gates[K : 2 * K])
+                copy(forget_gate[t], gates[2 * K : 3 * K])
+                copy(output_gate[t], gates[3 * K :])
+                copy(outputs[r], state[t])
+                tanh_all(outputs[r])
+                multiply(y[t], outputs[r], output_gate[t])
+                copy(outputs[r], y[t])
+
+
+@tuned(
+    "lstmemory", "lstmemory_deltas",
+    items=blocks, scratch=backward_scratch, work=products, least=WORTH_IT, when=is_usual,
+)  # fmt: skip
+@njit(error_model="numpy")
+def lstmemory_deltas(
+    first, last, candidate_delta, input_delta, forget_delta, output_delta,
+    dy, state, candidate, input_gate, forget_gate, output_gate, weight, bias, scratch, S_start, reverse, peepholes,
+):  # fmt: skip
+    K, D = weight.shape
+    most = most_of(S_start.size - 1)
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, D, padded(K, dy.itemsize))
+        outputs, at = take(own, at, most, padded(K, dy.itemsize))
+        sums, at = take(own, at, most, D)
+        states, at = take(own, at, most, K)
+        nothing, at = take(own, at, 1, K)
+        shown, at = take(own, at, 1, K)
+        pack(panels.ravel(), weight, True)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0] - 1, -1, -1):
+            alive = still_there(lengths, q)
+            panel_product(outputs, alive, sums, panels.ravel(), D)
+            for r in range(alive):
+                t = begins[r] + q * step
+                past = state[t - step] if q > 0 else nothing[0]
+                da, di, df, do = sums[r][:K], sums[r][K : 2 * K], sums[r][2 * K : 3 * K], sums[r][3 * K :]
+                dh, dc = outputs[r][:K], states[r]
+                add_to(dh, dy[t])
+                copy(shown[0], state[t])
+                tanh_all(shown[0])
+                through_output(do, dc, dh, shown[0], output_gate[t])
+                if peepholes:
+                    add_product(dc, do, bias[D + 2 * K :])
+                through_tanh(da, dc, candidate[t], input_gate[t])
+                through_gate(di, dc, input_gate[t], candidate[t])
+                through_gate(df, dc, forget_gate[t], past)
+                multiply_by(dc, forget_gate[t])
+                if peepholes:
+                    add_product(dc, di, bias[D : D + K])
+                    add_product(dc, df, bias[D + K : D + 2 * K])
+                copy(candidate_delta[t], da)
+                copy(input_delta[t], di)
+                copy(forget_delta[t], df)
+                copy(output_delta[t], do)
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_output(do, dc, dh, shown, gate):
+    """From the delta of the output to those of its gate's sum and, added, of the state."""
+    one = gate.dtype.type(1)
+    for k in range(do.size):
+        do[k] = dh[k] * shown[k] * (gate[k] * (one - gate[k]))
+        dc[k] += dh[k] * gate[k] * (one - shown[k] * shown[k])
+
+
+@tuned("lstmemory", "lstmemory_past", items=slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstmemory_past(first, last, past, y, before_of):
+    take_before(first, last, past, y, before_of)
+
+
+@tuned("lstmemory", "lstmemory_dx", items=slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstmemory_dx(first, last, dx, candidate_delta, input_delta, forget_delta, output_delta, accumulate):
+    deltas = (candidate_delta, input_delta, forget_delta, output_delta)
+    put_side_by_side(first, last, dx, deltas, accumulate)
+
+
+@tuned("lstmemory", "lstmemory_dweight", items=tiles, work=products, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstmemory_dweight(
+    first, last, dweight, past, candidate_delta, input_delta, forget_delta, output_delta, accumulate
+):  # fmt: skip
+    deltas, parts = (candidate_delta, input_delta, forget_delta, output_delta), parts_of(past.shape[1])
+    for tile in range(first, last):
+        gate = tile // parts
+        add_products(dweight, gate, tile % parts, past, deltas[gate], accumulate)
+
+
+@tuned("lstmemory", "lstmemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstmemory_dbias(
+    first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, state, before_of, accumulate,
+    peepholes
+):  # fmt: skip
+    """Each item has a gate: its bias, and its peephole where it has one."""
+    T, K = state.shape
+    for gate in range(first, last):
+        delta = (candidate_delta, input_delta, forget_delta, output_delta)[gate]
+        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)
+        if peepholes and gate > 0:
+            total = dbias[(gate + 3) * K : (gate + 4) * K]
+            if not accumulate:
+                total[:] = 0
+            for t in range(T):
+                seen = t if gate == GATES - 1 else before_of[t]
+                if seen >= 0:
+                    add_product(total, delta[t], state[seen])

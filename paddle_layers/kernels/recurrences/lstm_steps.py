@@ -1,0 +1,119 @@
+"""lstm_step over whole rows: its gates as vector code."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from paddle_layers.kernels.primitives.vectors import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
+from paddle_layers.kernels.tuned import tuned
+
+from .gates import SLICES, add_rows, put_side_by_side, slices, through_gate, through_tanh
+from .lstm import GATES, is_usual, through_output
+
+WORTH_IT = 1 << 10
+"""Numbers below which the point function stays."""
+
+
+def slices_of(N: int) -> int:
+    """Slices of the rows."""
+    return slices(N)
+
+
+def numbers(N: int, K: int) -> int:
+    """Numbers of a row for each gate."""
+    return 4 * N * K
+
+
+def row_of_each(K: int) -> int:
+    """Numbers that an item needs: the sums of a row, and the values of a function."""
+    return (GATES + 1) * K
+
+
+@njit(error_model="numpy")
+def slice_bounds(item, rows):
+    """Rows of a slice, by shape only."""
+    count = min(rows, SLICES)
+    return rows * item // count, rows * (item + 1) // count
+
+
+@tuned("lstm_step", "lstm_step_y", items=slices_of, scratch=row_of_each, work=numbers, least=WORTH_IT, when=is_usual)
+@njit(error_model="numpy")
+def lstm_step_y(
+    first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, previous, bias, scratch, peepholes
+):  # fmt: skip
+    N, K = y.shape
+    for item in range(first, last):
+        own = scratch[item * (GATES + 1) * K :]
+        gates, shown = own[: GATES * K], own[GATES * K : (GATES + 1) * K]
+        begin, end = slice_bounds(item, N)
+        for n in range(begin, end):
+            copy(gates, x[n])
+            add_to(gates, bias[: 4 * K])
+            if peepholes:
+                add_product(gates[K : 2 * K], previous[n], bias[4 * K : 5 * K])
+                add_product(gates[2 * K : 3 * K], previous[n], bias[5 * K : 6 * K])
+            tanh_all(gates[:K])
+            sigmoid_all(gates[K : 3 * K])
+            multiply(state[n], gates[:K], gates[K : 2 * K])
+            add_product(state[n], previous[n], gates[2 * K : 3 * K])
+            if peepholes:
+                add_product(gates[3 * K :], state[n], bias[6 * K :])
+            sigmoid_all(gates[3 * K :])
+            copy(candidate[n], gates[:K])
+            copy(input_gate[n], gates[K : 2 * K])
+            copy(forget_gate[n], gates[2 * K : 3 * K])
+            copy(output_gate[n], gates[3 * K :])
+            copy(shown, state[n])
+            tanh_all(shown)
+            multiply(y[n], shown, output_gate[n])
+
+
+@tuned(
+    "lstm_step", "lstm_step_deltas", items=slices_of, scratch=row_of_each, work=numbers, least=WORTH_IT, when=is_usual
+)
+@njit(error_model="numpy")
+def lstm_step_deltas(
+    first, last, state_delta, candidate_delta, input_delta, forget_delta, output_delta,
+    dy, dstate, previous, state, candidate, input_gate, forget_gate, output_gate, bias, scratch, peepholes,
+):  # fmt: skip
+    N, K = dy.shape
+    for item in range(first, last):
+        shown = scratch[item * (GATES + 1) * K :][:K]
+        begin, end = slice_bounds(item, N)
+        for n in range(begin, end):
+            dc, do = state_delta[n], output_delta[n]
+            copy(shown, state[n])
+            tanh_all(shown)
+            copy(dc, dstate[n])
+            through_output(do, dc, dy[n], shown, output_gate[n])
+            if peepholes:
+                add_product(dc, do, bias[6 * K :])
+            through_tanh(candidate_delta[n], dc, candidate[n], input_gate[n])
+            through_gate(input_delta[n], dc, input_gate[n], candidate[n])
+            through_gate(forget_delta[n], dc, forget_gate[n], previous[n])
+
+
+@tuned("lstm_step", "lstm_step_dx", items=slices_of, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstm_step_dx(first, last, dx, candidate_delta, input_delta, forget_delta, output_delta, accumulate):
+    deltas = (candidate_delta, input_delta, forget_delta, output_delta)
+    put_side_by_side(first, last, dx, deltas, accumulate)
+
+
+@tuned("lstm_step", "lstm_step_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def lstm_step_dbias(
+    first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, previous, state, accumulate, peepholes
+):  # fmt: skip
+    """Each item has a gate: its bias, and its peephole where it has one."""
+    N, K = state.shape
+    for gate in range(first, last):
+        delta = (candidate_delta, input_delta, forget_delta, output_delta)[gate]
+        add_rows(dbias[gate * K : (gate + 1) * K], delta, accumulate)
+        if peepholes and gate > 0:
+            seen = state if gate == GATES - 1 else previous
+            total = dbias[(gate + 3) * K : (gate + 4) * K]
+            if not accumulate:
+                total[:] = 0
+            for n in range(N):
+                add_product(total, delta[n], seen[n])

@@ -1,0 +1,56 @@
+"""Sequences in blocks: the rows that the sequences of a block have at a step are one matrix.
+
+Sequences are sorted by length and cut into blocks. A work item takes one block through all of its steps, so threads
+never wait for each other; the sequences that still have rows come first, so nothing is padded.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+BLOCKS = 8
+"""Blocks of a large batch: each has a packed weight of its own."""
+USUAL = 16
+"""Sequences of a block, as long as there are fewer than `BLOCKS` of these; blocks of a small batch have four."""
+
+
+@njit(error_model="numpy")
+def blocks_of(sequences):
+    """Blocks of a batch, by shape only; never more for fewer sequences."""
+    return min((sequences + 3) // 4, max(4, min(BLOCKS, (sequences + USUAL - 1) // USUAL)))
+
+
+@njit(error_model="numpy")
+def most_of(sequences):
+    """The most sequences that a block of a batch of this size, or of a smaller one, has."""
+    return max(USUAL, (sequences + BLOCKS - 1) // BLOCKS)
+
+
+def blocks(S: int) -> int:
+    """Blocks of a batch."""
+    return int(blocks_of.py_func(S))
+
+
+@njit(error_model="numpy")
+def block(item, starts, reverse):
+    """First rows and lengths of the sequences of a block, the longest first, and the step to their next rows.
+
+    The first item takes the longest sequences, the second the shortest and so on: neighbours run on one thread.
+    """
+    sequences = starts.size - 1
+    count = blocks_of(sequences)
+    number = count - 1 - item // 2 if item % 2 else item // 2
+    low, high = sequences * number // count, sequences * (number + 1) // count
+    chosen = np.argsort(starts[:-1] - starts[1:], kind="mergesort")[low:high]
+    begin, end = starts[:-1][chosen], starts[1:][chosen]
+    return (end - 1, end - begin, -1) if reverse else (begin, end - begin, 1)
+
+
+@njit(error_model="numpy")
+def still_there(lengths, step):
+    """How many sequences have a row at this step; `lengths` fall."""
+    count = lengths.size
+    while count > 0 and lengths[count - 1] <= step:
+        count -= 1
+    return count

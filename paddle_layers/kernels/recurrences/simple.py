@@ -1,0 +1,119 @@
+"""recurrent in blocks of sequences, with its weight in panels."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from paddle_layers.kernels.primitives.scratch import part, take
+from paddle_layers.kernels.primitives.vectors import add_to, copy, tanh_all
+from paddle_layers.kernels.tuned import tuned
+
+from .gates import add_products, add_rows, parts_of, slices, take_before
+from .panels import pack, padded, panel_product
+from .sequence_blocks import block, blocks, blocks_of, most_of, still_there
+
+WORTH_IT = 1 << 16
+"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+
+
+def is_tanh(act: str) -> bool:
+    """The function that units have by default."""
+    return act == "tanh"
+
+
+def products(T: int, K: int) -> int:
+    """Multiplications with the weight."""
+    return T * K * K
+
+
+def numbers(T: int, K: int) -> int:
+    """Numbers of the output."""
+    return T * K
+
+
+def scratch_numbers(S: int, K: int) -> int:
+    """Numbers that an item needs: weight, sums, rows of the step before."""
+    most = int(most_of.py_func(S))
+    return (K + most) * int(padded.py_func(K, 4)) + most * K
+
+
+def tiles(K: int) -> int:
+    """Tiles of the weight's gradient."""
+    return int(parts_of.py_func(K))
+
+
+@tuned("recurrent", "recurrent_y", items=blocks, scratch=scratch_numbers, work=products, least=WORTH_IT, when=is_tanh)
+@njit(error_model="numpy")
+def recurrent_y(first, last, y, x, weight, bias, scratch, S_start, reverse):
+    K = weight.shape[0]
+    most = most_of(S_start.size - 1)
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, K, padded(K, x.itemsize))
+        sums, at = take(own, at, most, padded(K, x.itemsize))
+        outputs, at = take(own, at, most, K)
+        pack(panels.ravel(), weight, False)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0]):
+            alive = still_there(lengths, q)
+            panel_product(sums, alive, outputs, panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                output = outputs[r]
+                copy(output, sums[r][:K])
+                add_to(output, x[t])
+                add_to(output, bias)
+                tanh_all(output)
+                copy(y[t], output)
+
+
+@tuned(
+    "recurrent", "recurrent_delta",
+    items=blocks, scratch=scratch_numbers, work=products, least=WORTH_IT, when=is_tanh,
+)  # fmt: skip
+@njit(error_model="numpy")
+def recurrent_delta(first, last, delta, y, dy, weight, scratch, S_start, reverse):
+    K = weight.shape[0]
+    most = most_of(S_start.size - 1)
+    for item in range(first, last):
+        own = part(scratch, item, blocks_of(S_start.size - 1))
+        panels, at = take(own, 0, K, padded(K, y.itemsize))
+        outputs, at = take(own, at, most, padded(K, y.itemsize))
+        sums, at = take(own, at, most, K)
+        pack(panels.ravel(), weight, True)
+        begins, lengths, step = block(item, S_start, reverse)
+        for q in range(lengths[0] - 1, -1, -1):
+            alive = still_there(lengths, q)
+            panel_product(outputs, alive, sums, panels.ravel(), K)
+            for r in range(alive):
+                t = begins[r] + q * step
+                through_unit(sums[r], outputs[r], dy[t], y[t])
+                copy(delta[t], sums[r])
+
+
+@njit(error_model="numpy", fastmath={"contract"})
+def through_unit(delta, later, dy, y):
+    """The delta of a unit's sum, from those of its output in this row and in later ones."""
+    one = y.dtype.type(1)
+    for k in range(delta.size):
+        delta[k] = (dy[k] + later[k]) * (one - y[k] * y[k])
+
+
+@tuned("recurrent", "recurrent_past", items=slices, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def recurrent_past(first, last, past, y, before_of):
+    take_before(first, last, past, y, before_of)
+
+
+@tuned("recurrent", "recurrent_dweight", items=tiles, work=products, least=WORTH_IT)
+@njit(error_model="numpy")
+def recurrent_dweight(first, last, dweight, past, delta, accumulate):
+    for tile in range(first, last):
+        add_products(dweight, 0, tile, past, delta, accumulate)
+
+
+@tuned("recurrent", "recurrent_dbias", items=lambda: 1, work=numbers, least=WORTH_IT)
+@njit(error_model="numpy")
+def recurrent_dbias(first, last, dbias, delta, accumulate):
+    for _ in range(first, last):
+        add_rows(dbias, delta, accumulate)

@@ -1,0 +1,95 @@
+"""fc by BLAS, cut into tiles of rows or columns, whichever there are more of."""
+
+from __future__ import annotations
+
+from numba import njit
+
+from paddle_layers.kernels.primitives.blas import matrix_product, vector_product
+from paddle_layers.kernels.tuned import tuned
+
+WORTH_IT = 1 << 16
+"""Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+TILES = 8
+
+
+def multiplications(N: int, C_i: int, K: int) -> int:
+    """Operations of a product."""
+    return N * C_i * K
+
+
+@njit(error_model="numpy")
+def tiles(rows, columns):
+    """Tiles of a matrix of the result, by shape only: 16 rows or columns at least, and long runs of a vector."""
+    return max(1, min(TILES, columns // 512 if rows == 1 else max(rows, columns) // 16))
+
+
+def tiles_of_y(N: int, K: int) -> int:
+    """Tiles of the output."""
+    return int(tiles.py_func(N, K))
+
+
+def tiles_of_dx(N: int, C_i: int) -> int:
+    """Tiles of the input's gradient."""
+    return int(tiles.py_func(N, C_i))
+
+
+def tiles_of_dweight(C_i: int, K: int) -> int:
+    """Tiles of the weight's gradient."""
+    return int(tiles.py_func(C_i, K))
+
+
+@njit(error_model="numpy")
+def tile_bounds(tile, rows, columns):
+    """Rows and columns of a tile: the longer side is cut, so that little is packed twice."""
+    count = tiles(rows, columns)
+    if rows > columns:
+        return rows * tile // count, rows * (tile + 1) // count, 0, columns
+    return 0, rows, columns * tile // count, columns * (tile + 1) // count
+
+
+@tuned("fc", "fc_y", items=tiles_of_y, work=multiplications, least=WORTH_IT)
+@njit(error_model="numpy")
+def fc_y(first, last, y, x, weight, accumulate):
+    size, one = y.itemsize, weight.dtype.type(1)
+    C, K = weight.shape
+    xs, ws, ys = x.ctypes.data, weight.ctypes.data, y.ctypes.data
+    for tile in range(first, last):
+        low, high, left, right = tile_bounds(tile, x.shape[0], K)
+        if x.shape[0] == 1:
+            vector_product(0, C, right - left, ws + left * size, K, xs, accumulate, ys + left * size, one)
+        else:
+            matrix_product(
+                0, 0, high - low, right - left, C,
+                xs + low * C * size, C, ws + left * size, K, accumulate, ys + (low * K + left) * size, K, one,
+            )  # fmt: skip
+
+
+@tuned("fc", "fc_dx", items=tiles_of_dx, work=multiplications, least=WORTH_IT)
+@njit(error_model="numpy")
+def fc_dx(first, last, dx, dy, weight, accumulate):
+    size, one = dx.itemsize, weight.dtype.type(1)
+    C, K = weight.shape
+    ds, ws, dys = dx.ctypes.data, weight.ctypes.data, dy.ctypes.data
+    for tile in range(first, last):
+        low, high, left, right = tile_bounds(tile, dy.shape[0], C)
+        if dy.shape[0] == 1:
+            vector_product(1, right - left, K, ws + left * K * size, K, dys, accumulate, ds + left * size, one)
+        else:
+            matrix_product(
+                0, 1, high - low, right - left, K,
+                dys + low * K * size, K, ws + left * K * size, K, accumulate, ds + (low * C + left) * size, C, one,
+            )  # fmt: skip
+
+
+@tuned("fc", "fc_dweight", items=tiles_of_dweight, work=multiplications, least=WORTH_IT)
+@njit(error_model="numpy")
+def fc_dweight(first, last, dweight, x, dy, accumulate):
+    C, K = dweight.shape
+    size, one = x.itemsize, x.dtype.type(1)
+    for tile in range(first, last):
+        low, high, left, right = tile_bounds(tile, C, K)
+        matrix_product(
+            1, 0, high - low, right - left, x.shape[0],
+            x.ctypes.data + low * size, C, dy.ctypes.data + left * size, K,
+            accumulate, dweight.ctypes.data + (low * K + left) * size, K, one,
+        )  # fmt: skip

@@ -1,0 +1,243 @@
+"""multi_head_attention by BLAS: blocks of queries against blocks of keys, one head of one sequence after the other."""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit
+
+from paddle_layers.kernels.primitives.blas import matrix_product
+from paddle_layers.kernels.primitives.vectors import exp_all
+from paddle_layers.kernels.tuned import tuned
+
+BLOCK = 64
+"""Rows of queries and of keys that are multiplied at once; their scores stay in a core's cache."""
+PARTS = 32
+WORTH_IT = 1 << 16
+"""Multiplications below which the point functions stay."""
+
+
+def parts(S: int, H: int) -> int:
+    """Parts of the heads of all sequences; by shape only."""
+    return min(S * H, PARTS)
+
+
+def multiplications(T: int, K: int, S: int, D: int) -> int:
+    """Operations of all scores, if sequences are equally long."""
+    return T * K * D // max(S, 1)
+
+
+def scores() -> int:
+    """Numbers of scratch: the scores of a block and their gradients."""
+    return 2 * BLOCK * BLOCK
+
+
+def replaces(function):
+    """A kernel for one of the layer's functions."""
+    return tuned("multi_head_attention", function, items=parts, scratch=scores, work=multiplications, least=WORTH_IT)
+
+
+@njit(error_model="numpy")
+def products(column, left, first, right, other, h, width, one):
+    """Products of the rows `first` of one matrix with the rows `other` of another, in the columns of a head."""
+    size, wide, high = left.itemsize, left.shape[1], right.shape[1]
+    a = left.ctypes.data + (first[0] * wide + h * width) * size
+    b = right.ctypes.data + (other[0] * high + h * width) * size
+    target = column.ctypes.data
+    matrix_product(0, 1, first[1] - first[0], other[1] - other[0], width, a, wide, b, high, False, target, BLOCK, one)
+
+
+@njit(error_model="numpy")
+def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor):
+    """Scores become probabilities; `shift` is the difference of the places of row and key 0 in their sequence."""
+    for i in range(rows[1] - rows[0]):
+        at = rows[0] + i
+        seen = min(others[1] - others[0], shift + i + 1) if causal else others[1] - others[0]
+        line = column[i * BLOCK : i * BLOCK + others[1] - others[0]]
+        exp_all(line[: max(seen, 0)], factor, peak[at, h], norm[at, h])
+        line[max(seen, 0) :] = column.dtype.type(0)
+
+
+@njit(error_model="numpy")
+def to_dscores(column, dscores, rows, others, delta, h, factor):
+    """Gradients of the products, in the place of the gradients of the probabilities."""
+    for i in range(rows[1] - rows[0]):
+        mean = delta[rows[0] + i, h]
+        for j in range(others[1] - others[0]):
+            dscores[i * BLOCK + j] = factor * column[i * BLOCK + j] * (dscores[i * BLOCK + j] - mean)
+
+
+@njit(error_model="numpy")
+def head_bounds(unit, H, S_start, R_start):
+    """The head, and the rows of its queries and of its keys."""
+    s = unit // H
+    return unit % H, S_start[s], S_start[s + 1], R_start[s], R_start[s + 1]
+
+
+@njit(error_model="numpy")
+def add_to_sum(peak, total, t, h, line, factor):
+    """Add the exponentials of some scores, which take their places, to those of the ones before."""
+    best = line[0]
+    for j in range(1, len(line)):
+        best = max(best, line[j])
+    before = peak[t, h]
+    best = max(factor * best, before)
+    added = total[t, h] * math.exp(before - best)
+    exp_all(line, factor, best, line.dtype.type(0))
+    for j in range(len(line)):
+        added += line[j]
+    peak[t, h], total[t, h] = best, added
+
+
+@njit(error_model="numpy")
+def block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor):
+    """The probabilities of a block of keys for a block of queries."""
+    width, one = query.shape[1] // peak.shape[1], query.dtype.type(1)
+    products(column, query, rows, keys, others, h, width, one)
+    to_probabilities(column, rows, others, peak, norm, h, (rows[0] - begin) - (others[0] - low), causal, factor)
+
+
+@njit(error_model="numpy")
+def add_product(trans, column, rows, others, source, target, h, one):
+    """target[rows] += column source[others], or with the column transposed target[others] += column' source[rows]."""
+    size, wide = source.itemsize, source.shape[1]
+    depth = target.shape[1] // h[1]
+    taken, given = (rows, others) if trans else (others, rows)
+    a, b = taken[1] - taken[0], given[1] - given[0]
+    source_at = source.ctypes.data + (taken[0] * wide + h[0] * depth) * size
+    target_at = target.ctypes.data + (given[0] * target.shape[1] + h[0] * depth) * size
+    matrix_product(
+        trans, 0, b, depth, a, column.ctypes.data, BLOCK, source_at, wide, True, target_at, target.shape[1], one
+    )
+
+
+@njit(error_model="numpy")
+def clear(target, begin, end, h):
+    """Zeros in the columns of a head."""
+    depth = target.shape[1] // h[1]
+    target[begin:end, h[0] * depth : (h[0] + 1) * depth] = target.dtype.type(0)
+
+
+@njit(error_model="numpy")
+def factor_of(query, H, scale):
+    """What the products are multiplied by."""
+    return query.dtype.type(1) / math.sqrt(query.dtype.type(query.shape[1] // H)) if scale is None else scale
+
+
+@njit(error_model="numpy")
+def last_key(rows, begin, low, high, causal):
+    """The end of the keys that a block of queries sees."""
+    return min(high, low + rows[1] - begin) if causal else high
+
+
+@njit(error_model="numpy")
+def two_blocks(scratch, part):
+    """Scratch of a part: a block of scores and one of their gradients."""
+    size = BLOCK * BLOCK
+    return scratch[2 * part * size : (2 * part + 1) * size], scratch[(2 * part + 1) * size : (2 * part + 2) * size]
+
+
+@replaces("multi_head_attention_moments")
+@njit(error_model="numpy")
+def attention_moments(first, last, peak, norm, query, keys, S_start, R_start, scratch, H, causal, scale):
+    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
+    count, (column, _) = min(units, PARTS), two_blocks(scratch, first)
+    for unit in range(units * first // count, units * last // count):
+        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
+        for top in range(begin, end, BLOCK):
+            rows = (top, min(top + BLOCK, end))
+            for i in range(rows[0], rows[1]):
+                peak[i, h], norm[i, h] = -math.inf, 0
+            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
+                others = (left, min(left + BLOCK, high))
+                products(column, query, rows, keys, others, h, query.shape[1] // H, one)
+                shift = (top - begin) - (left - low)
+                for i in range(rows[1] - rows[0]):
+                    seen = min(others[1] - others[0], shift + i + 1) if causal else others[1] - others[0]
+                    if seen > 0:
+                        add_to_sum(peak, norm, rows[0] + i, h, column[i * BLOCK : i * BLOCK + seen], factor)
+            for i in range(rows[0], rows[1]):
+                norm[i, h] = math.log(norm[i, h]) if norm[i, h] > 0 else norm[i, h]
+
+
+@njit(error_model="numpy")
+def add_weighted(
+    trans, first, last, target, source, query, keys, peak, norm, S_start, R_start, scratch, keep, H, scale, causal
+):  # fmt: skip
+    """Products of the probabilities, or of their transpose, with a head's columns, of the units of some parts."""
+    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
+    count, (column, _) = min(units, PARTS), two_blocks(scratch, first)
+    for unit in range(units * first // count, units * last // count):
+        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
+        if not keep:
+            clear(target, low if trans else begin, high if trans else end, (h, H))
+        for top in range(begin, end, BLOCK):
+            rows = (top, min(top + BLOCK, end))
+            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
+                others = (left, min(left + BLOCK, high))
+                block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
+                add_product(trans, column, rows, others, source, target, (h, H), one)
+
+
+@njit(error_model="numpy")
+def add_by_dscores(
+    trans, first, last, target, source, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, keep, H,
+    scale, causal,
+):  # fmt: skip
+    """The same with the gradients of the products in the place of the probabilities."""
+    one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
+    count, (column, dscores) = min(units, PARTS), two_blocks(scratch, first)
+    for unit in range(units * first // count, units * last // count):
+        h, begin, end, low, high = head_bounds(unit, H, S_start, R_start)
+        if not keep:
+            clear(target, low if trans else begin, high if trans else end, (h, H))
+        for top in range(begin, end, BLOCK):
+            rows = (top, min(top + BLOCK, end))
+            for left in range(low, last_key(rows, begin, low, high, causal), BLOCK):
+                others = (left, min(left + BLOCK, high))
+                block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor)
+                products(dscores, dy, rows, values, others, h, values.shape[1] // H, one)
+                to_dscores(column, dscores, rows, others, delta, h, factor)
+                add_product(trans, dscores, rows, others, source, target, (h, H), one)
+
+
+@replaces("multi_head_attention_y")
+@njit(error_model="numpy")
+def attention_y(first, last, y, query, keys, values, peak, norm, S_start, R_start, scratch, H, causal, scale):
+    add_weighted(
+        0, first, last, y, values, query, keys, peak, norm, S_start, R_start, scratch, False, H, scale, causal
+    )  # fmt: skip
+
+
+@replaces("multi_head_attention_dvalues")
+@njit(error_model="numpy")
+def attention_dvalues(
+    first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, causal, scale
+):  # fmt: skip
+    add_weighted(
+        1, first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, scale, causal
+    )  # fmt: skip
+
+
+@replaces("multi_head_attention_dquery")
+@njit(error_model="numpy")
+def attention_dquery(
+    first, last, dquery, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H, causal,
+    scale,
+):  # fmt: skip
+    add_by_dscores(
+        0, first, last, dquery, keys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch,
+        accumulate, H, scale, causal,
+    )  # fmt: skip
+
+
+@replaces("multi_head_attention_dkeys")
+@njit(error_model="numpy")
+def attention_dkeys(
+    first, last, dkeys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H, causal,
+    scale,
+):  # fmt: skip
+    add_by_dscores(
+        1, first, last, dkeys, query, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch,
+        accumulate, H, scale, causal,
+    )  # fmt: skip

@@ -1,0 +1,186 @@
+"""Costs of labels whose places in a sequence are not known."""
+
+import math
+
+from paddle_layers.define import (
+    Bool,
+    Example,
+    Input,
+    Int,
+    Output,
+    Temp,
+    each,
+    gradient,
+    helper,
+    infer,
+    layer,
+    real,
+    require,
+)
+from paddle_layers.layers.checks import check_labels
+
+
+@helper
+def log_sum(a, b, c):
+    """log(exp(a) + exp(b) + exp(c)) without overflow; each may be minus infinity."""
+    high = max(a, b)
+    peak = max(high, c)
+    if peak == -math.inf:
+        return peak
+    return peak + math.log1p(math.exp(min(a, b) - peak) + math.exp(min(high, c) - peak))
+
+
+@layer("ctc", elsewhere={"Paddle": "warp_ctc"}, since=1)
+class Ctc:
+    """Minus the log-likelihood of labels under connectionist temporal classification.
+
+    Every row of `x` says a class with the probability `softmax(x)`. What the rows say becomes labels when a class that
+    is said several times running counts once, and blanks are left out; `cost = -log(sum over all that becomes the
+    labels of the product of its probabilities)` (Graves et al., "Connectionist temporal classification", 2006). Labels
+    that need more rows than there are cost nothing and teach nothing, as in Paddle; PyTorch has infinity unless told
+    otherwise. Blanks among the labels are left out, so labels may be filled up with them.
+
+    This is Paddle's `warp_ctc`. Its `ctc` has the blank last and takes probabilities: give it the scores below their
+    softmax and `blank` the number of the last class. Paddle's `norm_by_times` divides the gradient and not the cost.
+    """
+
+    x = Input("T:S C", "score of every class in every row", seq=(1,))
+    label = Input("L:M", "labels in their order", kinds=("INT",), seq=(1,))
+    cost = Output("S", "cost of every sequence", loss=True, nan="with more labels than `max_labels`")
+    max_labels = Int("most labels of a sequence, for which memory is held; with more of them it costs NaN", min=1)
+    blank = Int("class that says nothing", default=0, min=0)
+    norm_by_times = Bool("divide the cost by the number of rows", default=False)
+    count = Temp("S", "labels that are no blanks", kind="INT")
+    state = Temp("S U", "the labels with a blank before, between and behind them", kind="INT")
+    peak = Temp("T:S", "largest score of the row")
+    norm = Temp("T:S", "log-sum of the exponentials of the scores below the largest")
+    alpha = Temp("T:S U", "log-probability of the beginnings that are in this state, this row counted")
+    beta = Temp("T:S U", "log-probability of the ends that go on from this state, this row counted")
+    total = Temp("S", "log-probability of the labels")
+    first = Temp("S C", "first state that says this class, or -1", kind="INT")
+    following = Temp("S U", "next state that says the same class, or -1", kind="INT")
+    examples = (
+        Example(x="sequence of 3", label="sequence of ids<3", max_labels=4),
+        Example(x="sequence of 4", label="sequence of ids<3", max_labels=5, blank=3, norm_by_times=True),
+        Example(x="sequence of 2", label="sequence of ids<2", max_labels=4, blank=1),
+    )
+
+
+@infer(Ctc)
+def ctc_sizes(label, C, blank, max_labels):
+    check_labels(label, C)
+    require(blank < C, "blank", f"the blank is class {blank}, but {C} classes have a score, from 0 on")
+    return {"U": 2 * max_labels + 1}
+
+
+@each(Ctc.count)
+def ctc_count(s, label, blank, M_start):
+    count = 0
+    for row in range(M_start[s], M_start[s + 1]):
+        if label[row] != blank:
+            count += 1
+    return count
+
+
+@each(Ctc.state)
+def ctc_state(s, u, label, blank, M_start):
+    state, place = blank, 0
+    for row in range(M_start[s], M_start[s + 1]):
+        if label[row] != blank:
+            if 2 * place + 1 == u:
+                state = label[row]
+            place += 1
+    return state
+
+
+@each(Ctc.peak, Ctc.norm)
+def ctc_moments(t, x, C):
+    peak = x[t, 0]
+    for c in range(1, C):
+        peak = max(peak, x[t, c])
+    others = 0.0
+    ties = -1.0
+    for c in range(C):
+        if x[t, c] == peak:
+            ties += 1.0
+        else:
+            others += math.exp(x[t, c] - peak)
+    return peak, math.log1p(others + ties)
+
+
+@each(Ctc.alpha, scan="forward")
+def ctc_alpha(t, u, s, before, x, count, state, peak, norm, alpha, blank):
+    if u > 2 * count[s]:
+        return -math.inf
+    own = x[t, state[s, u]] - peak[t] - norm[t]
+    if before < 0:
+        return own if u < 2 else -math.inf
+    stays = alpha[before, u]
+    moves = alpha[before, u - 1] if u > 0 else -math.inf
+    leaps = u > 1 and state[s, u] != blank and state[s, u] != state[s, u - 2]
+    return own + log_sum(stays, moves, alpha[before, u - 2] if leaps else -math.inf)
+
+
+@each(Ctc.total)
+def ctc_total(s, count, alpha, max_labels, S_start):
+    if count[s] > max_labels:
+        return math.nan
+    total, last = -math.inf, 2 * count[s]
+    for t in range(S_start[s], S_start[s + 1]):
+        if t + 1 == S_start[s + 1]:
+            total = log_sum(alpha[t, last], alpha[t, last - 1] if last > 0 else -math.inf, -math.inf)
+    return total
+
+
+@each(Ctc.cost)
+def ctc_cost(s, total, norm_by_times, S_start):
+    if total[s] == -math.inf:
+        return 0.0
+    rows = real(max(S_start[s + 1] - S_start[s], 1))
+    return -total[s] / rows if norm_by_times else -total[s]
+
+
+@each(Ctc.beta, scan="back")
+def ctc_beta(t, u, s, after, x, count, state, peak, norm, beta, blank, U):
+    last = min(2 * count[s], U - 1)
+    if u > last:
+        return -math.inf
+    own = x[t, state[s, u]] - peak[t] - norm[t]
+    if after < 0:
+        return own if u > last - 2 else -math.inf
+    stays = beta[after, u]
+    moves = beta[after, u + 1] if u < last else -math.inf
+    leaps = u < last - 1 and state[s, u] != blank and state[s, u] != state[s, u + 2]
+    return own + log_sum(stays, moves, beta[after, u + 2] if leaps else -math.inf)
+
+
+@each(Ctc.first)
+def ctc_first(s, c, count, state, U):
+    first = -1
+    for u in range(min(2 * count[s] + 1, U)):
+        if first < 0 and state[s, u] == c:
+            first = u
+    return first
+
+
+@each(Ctc.following)
+def ctc_following(s, u, count, state, U):
+    following = -1
+    for v in range(u + 1, min(2 * count[s] + 1, U)):
+        if following < 0 and state[s, v] == state[s, u]:
+            following = v
+    return following
+
+
+@gradient(Ctc.x)
+def ctc_dx(t, c, s, dcost, x, peak, norm, alpha, beta, total, first, following, norm_by_times, S_start):
+    if total[s] == -math.inf:
+        return 0.0
+    own = x[t, c] - peak[t] - norm[t]
+    marginal = 0.0
+    u = first[s, c]
+    while u >= 0:
+        marginal += math.exp(alpha[t, u] + beta[t, u] - own - total[s])
+        u = following[s, u]
+    derivative = dcost[s] / real(S_start[s + 1] - S_start[s]) if norm_by_times else dcost[s]
+    return derivative * (math.exp(own) - marginal)

@@ -1,0 +1,229 @@
+"""Costs of whole sequences of labels: linear chains."""
+
+import math
+
+from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, helper, infer, layer
+from paddle_layers.layers.checks import check_labels
+
+from .terms import excess
+
+
+@layer("crf", elsewhere={"Paddle": "crf"}, since=1)
+class Crf:
+    """Minus the log-likelihood of the labels of a sequence under a linear-chain conditional random field.
+
+    A labelling `l` of the rows `1..n` has the score `start[l_1] + end[l_n] + sum over t of x[t, l_t] + sum over t > 1
+    of step[l_(t-1), l_t]`; then `cost = log(sum over all labellings of exp(score)) - score(label)`, times `weight`
+    where the sequence has one (Lafferty et al., "Conditional random fields", 2001). `transitions` has Paddle's layout:
+    row 0 is `start`, row 1 is `end`, row `2 + i` has the scores of the steps from class `i`. An empty sequence costs
+    nothing. A chain is a sub-sequence where sequences are nested; Paddle refuses these. Paddle's `coeff` scales the
+    gradient and not the cost: `loss_weight` scales both.
+    """
+
+    x = Input("T:S C", "score of every class in every row", seq=(1, 2))
+    label = Input("T:S", "right class of every row", kinds=("INT",), seq=(1, 2))
+    weight = Input("S", "importance of every sequence", optional=True, seq=(0, 1))
+    transitions = Param("R C", "scores of the start, of the end, and of steps between classes", init="zero")
+    cost = Output("S", "cost of every sequence", loss=True)
+    alpha = Temp("T:S C", "log-sum of the beginnings that end with this class, this row counted, above the labels'")
+    beta = Temp("T:S C", "log-sum of the ends that begin with this class, this row counted")
+    total = Temp("T:S", "log-sum of all paths")
+    nll = Temp("T:S", "what the row adds to the negative log-likelihood")
+    derivative = Temp("T:S", "derivative by the cost of the row's sequence")
+    examples = (
+        Example(x="sequence of 3", label="sequence of ids<3"),
+        Example(x="sequence of 4", label="sequence of ids<2", weight="scalar"),
+        Example(x="nested sequence of 2", label="nested sequence of ids<2", weight="sequence of scalar"),
+    )
+
+
+@infer(Crf)
+def crf_sizes(label, C):
+    check_labels(label, C)
+    return {"R": C + 2}
+
+
+# Every score is taken relative to the label's: the cost is then a sum of small numbers and no difference of large ones,
+# however large the scores and however long the sequence.
+
+
+@each(Crf.alpha, scan="forward")
+def crf_alpha(t, c, before, x, label, alpha, transitions, C):
+    own = x[t, c] - x[t, label[t]]
+    if before < 0:
+        return own + (transitions[0, c] - transitions[0, label[t]])
+    right = label[before]
+    peak = -math.inf
+    for i in range(C):
+        peak = max(peak, step_score(alpha[before, i], alpha[before, right], transitions[2 + i, c]))
+    others = 0.0
+    ties = -1.0
+    for i in range(C):
+        score = step_score(alpha[before, i], alpha[before, right], transitions[2 + i, c])
+        if score == peak:
+            ties += 1.0
+        else:
+            others += math.exp(score - peak)
+    return own + (peak - transitions[2 + right, label[t]]) + math.log1p(others + ties)
+
+
+@helper
+def step_score(beginning, right, transition):
+    """Score of a step, relative to the beginning that ends with the right class."""
+    return (beginning - right) + transition
+
+
+@each(Crf.nll)
+def crf_nll(t, s, label, alpha, transitions, C, S_start):
+    if t + 1 < S_start[s + 1]:
+        return alpha[t, label[t]]
+    peak = -math.inf
+    for c in range(C):
+        peak = max(peak, alpha[t, c] + (transitions[1, c] - transitions[1, label[t]]))
+    others = 0.0
+    ties = -1.0
+    for c in range(C):
+        score = alpha[t, c] + (transitions[1, c] - transitions[1, label[t]])
+        if score == peak:
+            ties += 1.0
+        else:
+            others += math.exp(score - peak)
+    return peak + math.log1p(others + ties)
+
+
+@each(Crf.cost)
+def crf_cost(s, nll, weight, S_start):
+    cost = 0.0
+    for t in range(S_start[s], S_start[s + 1]):
+        cost += nll[t]
+    return cost if weight is None else cost * weight[s]
+
+
+@each(Crf.beta, scan="back")
+def crf_beta(t, c, after, x, label, beta, transitions, C):
+    own = x[t, c] - x[t, label[t]]
+    if after < 0:
+        return transitions[1, c] + own
+    peak = -math.inf
+    for i in range(C):
+        peak = max(peak, beta[after, i] + transitions[2 + c, i])
+    total = 0.0
+    for i in range(C):
+        total += math.exp(beta[after, i] + transitions[2 + c, i] - peak)
+    return own + (peak - beta[after, 0]) + math.log(total)
+
+
+@each(Crf.total)
+def crf_total(t, x, label, alpha, beta, C):
+    peak = -math.inf
+    for c in range(C):
+        peak = max(peak, path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, label[t]]))
+    total = 0.0
+    for c in range(C):
+        total += math.exp(path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, label[t]]) - peak)
+    return peak + math.log(total)
+
+
+@helper
+def path_score(beginning, ending, own):
+    """Score of the paths through a class in a row; both parts count the row."""
+    return (beginning - own) + ending
+
+
+@each(Crf.derivative)
+def crf_derivative(t, s, dcost, weight):
+    return dcost[s] if weight is None else dcost[s] * weight[s]
+
+
+@gradient(Crf.x)
+def crf_dx(t, c, x, label, alpha, beta, total, derivative):
+    score = path_score(alpha[t, c], beta[t, c], x[t, c] - x[t, label[t]])
+    return derivative[t] * excess(score - total[t], 1.0, 1.0 if c == label[t] else 0.0)
+
+
+@gradient(Crf.transitions)
+def crf_dtransitions(r, c, dx, label, transitions, alpha, beta, total, derivative, before_of, S_start, S, T):
+    change = 0.0
+    if r < 2:  # the start is a choice of the first row, the end one of the last
+        for s in range(S):
+            if S_start[s] < S_start[s + 1]:
+                change += dx[S_start[s] if r == 0 else S_start[s + 1] - 1, c]
+        return change
+    i = r - 2
+    for t in range(T):
+        before = before_of[t]
+        if before >= 0:
+            right = label[before]
+            step = step_score(alpha[before, i], alpha[before, right], transitions[r, c])
+            score = (step - transitions[2 + right, label[t]]) + beta[t, c]
+            change += derivative[t] * excess(score - total[t], 1.0, 1.0 if right == i and label[t] == c else 0.0)
+    return change
+
+
+@layer("crf_decoding", elsewhere={"Paddle": "crf_decoding"}, since=1)
+class CrfDecoding:
+    """The labelling of a sequence that has the best score under a linear-chain conditional random field.
+
+    Scores are those of `crf`; share its `transitions`. The path is found by Viterbi's algorithm; of equal steps the
+    one from the smaller class is taken. With labels, `error` says where the path differs from them; without, it holds
+    NaN. Paddle has one output: the path without labels, the errors with them.
+    """
+
+    x = Input("T:S C", "score of every class in every row", seq=(1, 2), kinks=("ties",))
+    label = Input("T:S", "right class of every row", kinds=("INT",), seq=(1, 2), optional=True)
+    transitions = Param("R C", "scores of the start, of the end, and of steps between classes", init="zero")
+    path = Output("T:S", "best class of every row", kind="INT", size="C")
+    error = Output("T:S", "1 where the path differs from the label, else 0", nan="without labels")
+    best = Temp("T:S C", "score of the best beginning that ends with this class")
+    origin = Temp("T:S C", "class of the row before in that beginning", kind="INT")
+    examples = (
+        Example(x="sequence of 3"),
+        Example(x="sequence of 4", label="sequence of ids<3"),
+        Example(x="nested sequence of 2", label="nested sequence of ids<2"),
+    )
+
+
+@infer(CrfDecoding)
+def crf_decoding_sizes(label, C):
+    if label is not None:
+        check_labels(label, C)
+    return {"R": C + 2}
+
+
+@each(CrfDecoding.best, scan="forward")
+def crf_decoding_best(t, c, before, x, best, transitions, C):
+    if before < 0:
+        return transitions[0, c] + x[t, c]
+    score = -math.inf
+    for i in range(C):
+        # Only differences between classes matter: with those to class 0, long sequences lose no digits.
+        score = max(score, best[before, i] - best[before, 0] + transitions[2 + i, c])
+    return x[t, c] + score
+
+
+@each(CrfDecoding.origin, scan="forward")
+def crf_decoding_origin(t, c, before, best, transitions, C):
+    origin = 0
+    if before >= 0:
+        for i in range(1, C):
+            if best[before, i] + transitions[2 + i, c] > best[before, origin] + transitions[2 + origin, c]:
+                origin = i
+    return origin
+
+
+@each(CrfDecoding.path, scan="back")
+def crf_decoding_path(t, after, best, origin, path, transitions, C):
+    if after >= 0:
+        return origin[after, path[after]]
+    last = 0
+    for c in range(1, C):
+        if best[t, c] + transitions[1, c] > best[t, last] + transitions[1, last]:
+            last = c
+    return last
+
+
+@each(CrfDecoding.error)
+def crf_decoding_error(t, label, path):
+    if label is None:
+        return math.nan
+    return 0.0 if path[t] == label[t] else 1.0

@@ -1,0 +1,159 @@
+"""Costs that vanish once the answer is right by a margin."""
+
+import math
+
+from paddle_layers.define import Bool, Choice, Example, Float, Input, Output, Temp, each, gradient, infer, layer
+from paddle_layers.layers.checks import check_answers, check_labels
+
+
+@layer("hinge_loss", elsewhere={"Caffe": "HingeLoss"}, since=1)
+class HingeLoss:
+    """Cost of a linear classifier, one class against all others: scores shall be above 1 or below -1.
+
+    `cost = sum over c of max(0, 1 - s * x[c]) ** p`, where `s` is 1 for the label and -1 for the other classes, `p` is
+    1 for `L1` and 2 for `L2`. A score that is just right teaches nothing.
+    """
+
+    x = Input("N C...", "score of every class", seq=(0, 1, 2), kinks=(1.0, -1.0))
+    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
+    cost = Output("N", "cost of every row", loss=True)
+    norm = Choice("what is added up", options={"L1": "what is missing to the margin", "L2": "its square"}, default="L1")
+    examples = (
+        Example(x="4", label="ids<4"),
+        Example(x="5x1x1", label="ids<3", norm="L2"),
+        Example(x="sequence of 3", label="sequence of ids<3"),
+    )
+
+
+@infer(HingeLoss)
+def hinge_loss_labels(label, C):
+    check_labels(label, C)
+    return {}
+
+
+@each(HingeLoss.cost)
+def hinge_loss_cost(n, x, label, C, norm):
+    cost = 0.0
+    for c in range(C):
+        missing = max(0.0, 1.0 - x[n, c] if c == label[n] else 1.0 + x[n, c])
+        cost += missing if norm == "L1" else missing * missing
+    return cost
+
+
+@gradient(HingeLoss.x)
+def hinge_loss_dx(n, c, dcost, x, label, norm):
+    sign = 1.0 if c == label[n] else -1.0
+    missing = max(0.0, 1.0 - sign * x[n, c])
+    if norm == "L1":
+        return -sign * dcost[n] if missing > 0.0 else 0.0
+    return -2.0 * sign * dcost[n] * missing
+
+
+@layer("huber_classification", elsewhere={"Paddle": "huber_classification"}, since=1)
+class HuberClassification:
+    """Squared hinge cost of a yes-or-no answer, which grows evenly where the answer is far off.
+
+    With `a = x` for the label 1 and `a = -x` for the label 0, `cost = 0` for `a >= 1`, `(1 - a) ** 2` for
+    `-1 <= a < 1` and `-4 * a` below (Zhang, "Solving large scale linear prediction problems", 2004). Paddle's `coeff`
+    scales the gradient and not the cost: `loss_weight` scales both.
+    """
+
+    x = Input("N 1", "score: above zero is yes", seq=(0, 1, 2), kinks=(1.0, -1.0))
+    label = Input("N", "1 for yes, 0 for no", kinds=("INT",), seq=(0, 1, 2))
+    cost = Output("N", "cost of every row", loss=True)
+    examples = (
+        Example(x="scalar", label="ids<2"),
+        Example(x="1", label="ids<2"),
+        Example(x="sequence of scalar", label="sequence of ids<2"),
+    )
+
+
+@infer(HuberClassification)
+def huber_classification_labels(label):
+    check_answers(label, "label")
+    return {}
+
+
+@each(HuberClassification.cost)
+def huber_classification_cost(n, x, label):
+    a = x[n] if label[n] == 1 else -x[n]
+    if a >= 1.0:
+        return 0.0
+    return -4.0 * a if a < -1.0 else (1.0 - a) * (1.0 - a)
+
+
+@gradient(HuberClassification.x)
+def huber_classification_dx(n, dcost, x, label):
+    sign = 1.0 if label[n] == 1 else -1.0
+    a = sign * x[n]
+    return 0.0 if a >= 1.0 else -2.0 * sign * dcost[n] * (1.0 - max(a, -1.0))
+
+
+@layer("contrastive_loss", elsewhere={"Caffe": "ContrastiveLoss"}, since=1)
+class ContrastiveLoss:
+    """Brings rows of alike things together and holds those of others apart by a margin.
+
+    With the distance `d = |a - b|`, `cost = d ** 2 / 2` for alike rows and `max(margin - d, 0) ** 2 / 2` for others
+    (Hadsell, Chopra and LeCun, "Dimensionality reduction by learning an invariant mapping", 2006). With
+    `legacy_version` it is `max(margin - d ** 2, 0) / 2` for others, as in Caffe's first version. Other rows that are
+    equal have no direction in which to part, and do not move.
+    """
+
+    a = Input("N C...", "rows", seq=(0, 1, 2), kinks=("ties",))
+    b = Input("N C...", "rows to compare with", seq=(0, 1, 2), kinks=("ties",))
+    alike = Input("N", "1 where both rows stand for alike things, else 0", kinds=("INT",), seq=(0, 1, 2))
+    cost = Output("N", "cost of every pair", loss=True)
+    margin = Float("distance that others shall have", default=1.0, above=0)
+    legacy_version = Bool("take the squared distance from the margin, and do not square what is missing", default=False)
+    distance = Temp("N", "distance of the rows")
+    pull = Temp("N", "derivative by the first row, as a factor of the difference")
+    examples = (
+        Example(a="2", b="2", alike="ids<2", margin=4.0),
+        Example(a="2x1x2", b="2x1x2", alike="ids<2", margin=8.0, legacy_version=True),
+        Example(a="sequence of 3", b="sequence of 3", alike="sequence of ids<2"),
+    )
+
+
+@infer(ContrastiveLoss)
+def contrastive_loss_labels(alike):
+    check_answers(alike, "alike")
+    return {}
+
+
+@each(ContrastiveLoss.distance)
+def contrastive_loss_distance(n, a, b, C):
+    square = 0.0
+    for c in range(C):
+        square += (a[n, c] - b[n, c]) * (a[n, c] - b[n, c])
+    return math.sqrt(square)
+
+
+@each(ContrastiveLoss.cost)
+def contrastive_loss_cost(n, alike, distance, margin, legacy_version):
+    if alike[n] == 1:
+        return 0.5 * distance[n] * distance[n]
+    if legacy_version:
+        return 0.5 * max(margin - distance[n] * distance[n], 0.0)
+    missing = max(margin - distance[n], 0.0)
+    return 0.5 * missing * missing
+
+
+@each(ContrastiveLoss.pull)
+def contrastive_loss_pull(n, dcost, alike, distance, margin, legacy_version):
+    if alike[n] == 1:
+        return dcost[n]
+    if legacy_version:
+        return -dcost[n] if distance[n] * distance[n] < margin else 0.0
+    if distance[n] == 0.0:
+        return 0.0
+    return -dcost[n] * max(margin - distance[n], 0.0) / distance[n]
+
+
+@gradient(ContrastiveLoss.a)
+def contrastive_loss_da(n, c, a, b, pull):
+    return pull[n] * (a[n, c] - b[n, c])
+
+
+@gradient(ContrastiveLoss.b)
+def contrastive_loss_db(n, c, a, b, pull):
+    return pull[n] * (b[n, c] - a[n, c])

@@ -1,0 +1,292 @@
+"""Cross entropy with labels that are more than one class: distributions, and answers to several questions."""
+
+import math
+
+from paddle_layers.define import (
+    Example,
+    Float,
+    Input,
+    Output,
+    State,
+    Temp,
+    each,
+    gradient,
+    helper,
+    infer,
+    layer,
+    require,
+)
+from paddle_layers.layers.checks import check_labels
+
+from .terms import excess
+
+
+@helper
+def log_from(probability, floor):
+    """Logarithm of a probability, flat below `floor`."""
+    return math.log(max(probability, floor))
+
+
+@helper
+def log_rest(probability, floor):
+    """Logarithm of 1 - probability, flat below `floor`; a small probability keeps its digits."""
+    return math.log(floor) if 1.0 - probability < floor else math.log1p(-probability)
+
+
+@helper
+def log_derivative(probability, floor):
+    """Derivative of `log_from`."""
+    return 0.0 if probability < floor else 1.0 / probability
+
+
+@layer("soft_cross_entropy", elsewhere={"KUnet": "SoftLoss"}, since=1)
+class SoftCrossEntropy:
+    """Cross entropy of a wanted distribution and the probabilities that a network gives.
+
+    `cost = -sum over c of target[c] * log(max(x[c], floor))`, times `weight` where the row has one. `x` are
+    probabilities, as `softmax` gives; on scores, `softlabel_softmax_cost` is the same with less rounding. Below
+    `floor` the cost is flat and its gradient 0. The gradient is by every probability on its own; KUnet adds what
+    follows from a sum of 1.
+    """
+
+    x = Input("N C...", "probability of every class", seq=(0, 1, 2), kinks=(0.0,), within=(0.0, 1.0))
+    target = Input("N C...", "wanted share of every class", seq=(0, 1, 2), within=(0.0, 1.0))
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "cost of every row", loss=True)
+    floor = Float("smallest probability that counts", default=1e-20, above=0, below=1)
+    examples = (
+        Example(x="4", target="4"),
+        Example(x="2x1x3", target="2x1x3", weight="scalar", floor=0.01),
+        Example(x="sequence of 3", target="sequence of 3"),
+    )
+
+
+@each(SoftCrossEntropy.cost)
+def soft_cross_entropy_cost(n, x, target, weight, C, floor):
+    cost = 0.0
+    for c in range(C):
+        cost -= target[n, c] * log_from(x[n, c], floor)
+    return cost if weight is None else cost * weight[n]
+
+
+@gradient(SoftCrossEntropy.x)
+def soft_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
+    derivative = -dcost[n] * target[n, c] * log_derivative(x[n, c], floor)
+    return derivative if weight is None else derivative * weight[n]
+
+
+@layer("softlabel_softmax_cost", elsewhere={"Mocha": "SoftlabelSoftmaxLossLayer", "KUnet": "XentLoss"}, since=1)
+class SoftlabelSoftmaxCost:
+    """Cross entropy of a wanted distribution and the softmax of scores.
+
+    `cost = sum over c of target[c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where the row has one; the
+    largest score is taken off first, so that nothing overflows. Targets need not add up to 1. With one class a row,
+    `softmax_with_loss` is the same.
+    """
+
+    x = Input("N C...", "score of every class", seq=(0, 1, 2))
+    target = Input("N C...", "wanted share of every class", seq=(0, 1, 2), within=(0.0, 1.0))
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "cost of every row", loss=True)
+    peak = Temp("N", "largest score")
+    norm = Temp("N", "log-sum of the exponentials of the scores below the largest")
+    mass = Temp("N", "sum of the wanted shares")
+    examples = (
+        Example(x="4", target="4"),
+        Example(x="2x1x3", target="2x1x3", weight="scalar"),
+        Example(x="sequence of 3", target="sequence of 3"),
+    )
+
+
+@each(SoftlabelSoftmaxCost.peak, SoftlabelSoftmaxCost.norm)
+def softlabel_softmax_cost_moments(n, x, C):
+    peak = x[n, 0]
+    for c in range(1, C):
+        peak = max(peak, x[n, c])
+    others = 0.0
+    ties = -1.0
+    for c in range(C):
+        if x[n, c] == peak:
+            ties += 1.0
+        else:
+            others += math.exp(x[n, c] - peak)
+    return peak, math.log1p(others + ties)
+
+
+@each(SoftlabelSoftmaxCost.cost)
+def softlabel_softmax_cost_cost(n, x, target, weight, peak, norm, C):
+    cost = 0.0
+    for c in range(C):
+        cost += target[n, c] * (norm[n] + (peak[n] - x[n, c]))
+    return cost if weight is None else cost * weight[n]
+
+
+@each(SoftlabelSoftmaxCost.mass)
+def softlabel_softmax_cost_mass(n, target, C):
+    mass = 0.0
+    for c in range(C):
+        mass += target[n, c]
+    return mass
+
+
+@gradient(SoftlabelSoftmaxCost.x)
+def softlabel_softmax_cost_dx(n, c, dcost, x, target, weight, peak, norm, mass):
+    derivative = dcost[n] * excess(x[n, c] - peak[n] - norm[n], mass[n], target[n, c])
+    return derivative if weight is None else derivative * weight[n]
+
+
+@layer("infogain_loss", elsewhere={"Caffe": "InfogainLoss"}, since=1)
+class InfogainLoss:
+    """Cross entropy of the softmax of scores in which mistakes differ in what they cost.
+
+    `cost = sum over c of gain[label, c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where the row has one.
+    `gain` is given and not learned: load it with the weights, where Caffe has a third input or the file `source`. As
+    long as it is not loaded it is the identity matrix, and the layer is `softmax_with_loss`. Caffe's `ignore_label` is
+    a weight of zero here.
+    """
+
+    x = Input("N C...", "score of every class", seq=(0, 1, 2))
+    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    gain = State("K C", "what saying class C is worth where K is right", init="identity")
+    cost = Output("N", "cost of every row", loss=True)
+    peak = Temp("N", "largest score")
+    norm = Temp("N", "log-sum of the exponentials of the scores below the largest")
+    mass = Temp("N", "sum of the gains for the label")
+    examples = (
+        Example(x="4", label="ids<4"),
+        Example(x="2x1x2", label="ids<3", weight="scalar"),
+        Example(x="sequence of 3", label="sequence of ids<3"),
+    )
+
+
+@infer(InfogainLoss)
+def infogain_loss_sizes(label, C):
+    check_labels(label, C)
+    return {"K": C}
+
+
+@each(InfogainLoss.peak, InfogainLoss.norm)
+def infogain_loss_moments(n, x, C):
+    peak = x[n, 0]
+    for c in range(1, C):
+        peak = max(peak, x[n, c])
+    others = 0.0
+    ties = -1.0
+    for c in range(C):
+        if x[n, c] == peak:
+            ties += 1.0
+        else:
+            others += math.exp(x[n, c] - peak)
+    return peak, math.log1p(others + ties)
+
+
+@each(InfogainLoss.cost)
+def infogain_loss_cost(n, x, label, weight, gain, peak, norm, C):
+    cost = 0.0
+    for c in range(C):
+        cost += gain[label[n], c] * (norm[n] + (peak[n] - x[n, c]))
+    return cost if weight is None else cost * weight[n]
+
+
+@each(InfogainLoss.mass)
+def infogain_loss_mass(n, label, gain, C):
+    mass = 0.0
+    for c in range(C):
+        mass += gain[label[n], c]
+    return mass
+
+
+@gradient(InfogainLoss.x)
+def infogain_loss_dx(n, c, dcost, x, label, weight, gain, peak, norm, mass):
+    derivative = dcost[n] * excess(x[n, c] - peak[n] - norm[n], mass[n], gain[label[n], c])
+    return derivative if weight is None else derivative * weight[n]
+
+
+@layer(
+    "soft_binary_cross_entropy",
+    elsewhere={"Paddle": "soft_binary_class_cross_entropy", "Mocha": "BinaryCrossEntropyLossLayer"},
+    since=1,
+)
+class SoftBinaryCrossEntropy:
+    """Cross entropy of independent yes-or-no answers that are given as probabilities.
+
+    `cost = -sum over c of target * log(x) + (1 - target) * log(1 - x)`, where no probability counts as less than
+    `floor`, times `weight` where the row has one. On scores, `sigmoid_cross_entropy` is the same with less rounding.
+    Mocha takes a mean over the rows, as a network does here; neither system has a floor.
+    """
+
+    x = Input("N C...", "probability of every yes", seq=(0, 1, 2), kinks=(0.0, 1.0), within=(0.0, 1.0))
+    target = Input("N C...", "wanted answers", seq=(0, 1, 2), within=(0.0, 1.0))
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "cost of every row", loss=True)
+    floor = Float("smallest probability that counts", default=1e-20, above=0, below=1)
+    examples = (
+        Example(x="4", target="4"),
+        Example(x="2x1x3", target="2x1x3", weight="scalar", floor=0.01),
+        Example(x="sequence of scalar", target="sequence of scalar"),
+    )
+
+
+@each(SoftBinaryCrossEntropy.cost)
+def soft_binary_cross_entropy_cost(n, x, target, weight, C, floor):
+    cost = 0.0
+    for c in range(C):
+        cost -= target[n, c] * log_from(x[n, c], floor) + (1.0 - target[n, c]) * log_rest(x[n, c], floor)
+    return cost if weight is None else cost * weight[n]
+
+
+@gradient(SoftBinaryCrossEntropy.x)
+def soft_binary_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
+    yes, no = log_derivative(x[n, c], floor), log_derivative(1.0 - x[n, c], floor)
+    derivative = dcost[n] * ((1.0 - target[n, c]) * no - target[n, c] * yes)
+    return derivative if weight is None else derivative * weight[n]
+
+
+@layer("multi_binary_label_cross_entropy", elsewhere={"Paddle": "multi_binary_label_cross_entropy"}, since=1)
+class MultiBinaryLabelCrossEntropy:
+    """Cross entropy of the probabilities of many classes, several of which may be right at once.
+
+    `cost = -sum over the right classes of log(x) - sum over the others of log(1 - x)`, where no probability counts as
+    less than `floor`, times `weight` where the row has one. The label of a row lists its right classes. Paddle takes
+    dense labels, too, as `soft_binary_cross_entropy` does here, and has no floor; it stops at probabilities of 0 and 1.
+    """
+
+    x = Input("N C", "probability of every class", seq=(0, 1, 2), kinks=(0.0, 1.0), within=(0.0, 1.0))
+    label = Input("N D", "right classes of every row", kinds=("SPARSE_INT",), seq=(0, 1, 2))
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    cost = Output("N", "cost of every row", loss=True)
+    floor = Float("smallest probability that counts", default=1e-20, above=0, below=1)
+    examples = (
+        Example(x="4", label="sparse ids 4"),
+        Example(x="5", label="sparse ids 3", weight="scalar", floor=0.01),
+        Example(x="sequence of 3", label="sequence of sparse ids 3"),
+    )
+
+
+@infer(MultiBinaryLabelCrossEntropy)
+def multi_binary_label_cross_entropy_labels(C, D):
+    require(D <= C, "label", f"there are {D} labels, but {C} classes have a probability")
+    return {}
+
+
+@each(MultiBinaryLabelCrossEntropy.cost)
+def multi_binary_label_cross_entropy_cost(n, x, label_start, label_id, weight, C, floor):
+    cost = 0.0
+    for c in range(C):
+        cost -= log_rest(x[n, c], floor)
+    for p in range(label_start[n], label_start[n + 1]):
+        cost += log_rest(x[n, label_id[p]], floor) - log_from(x[n, label_id[p]], floor)
+    return cost if weight is None else cost * weight[n]
+
+
+@gradient(MultiBinaryLabelCrossEntropy.x)
+def multi_binary_label_cross_entropy_dx(n, c, dcost, x, label_start, label_id, weight, floor):
+    target = 0.0
+    for p in range(label_start[n], label_start[n + 1]):
+        if label_id[p] == c:
+            target += 1.0
+    derivative = dcost[n] * (
+        (1.0 - target) * log_derivative(1.0 - x[n, c], floor) - target * log_derivative(x[n, c], floor)
+    )
+    return derivative if weight is None else derivative * weight[n]

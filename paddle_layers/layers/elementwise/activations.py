@@ -1,0 +1,343 @@
+"""Activations: functions of one value or of the values of a row. Any of them can be named by `act`."""
+
+import math
+
+from paddle_layers.define import Bool, Choice, Example, Float, Input, Output, Param, Temp, each, gradient, infer, layer
+from paddle_layers.layers.helpers import sigmoid, times, uniform
+
+ROOT_HALF = 0.7071067811865476  # 1 / sqrt(2)
+DENSITY_AT_0 = 0.3989422804014327  # 1 / sqrt(2 pi)
+GELU_SLOPE = 1.5957691216057308  # 2 * sqrt(2 / pi)
+GELU_CUBE = 0.044715
+
+
+@layer("relu", elsewhere={"Paddle": "relu", "Caffe": "ReLU", "Mocha": "ReLU", "KUnet": "Relu", "ONNX": "Relu"}, since=1)
+class Relu:
+    """Rectifier: keeps positive values and scales the others by `negative_slope`.
+
+    `y = x` for `x > 0`, else `negative_slope * x`; the derivative at 0 is `negative_slope`, as in Caffe. With slope 0,
+    minus infinity becomes 0.
+    Paddle, KUnet and Mocha's ReLU have slope 0; Mocha's LReLU has 0.01; ONNX calls it LeakyRelu.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
+    y = Output("...", "same shape as `x`")
+    negative_slope = Float("gain on the negative side", default=0.0, min=0)
+    examples = (Example(x="5"), Example(x="sequence of 2x3x3", negative_slope=0.1), Example(x="scalar"))
+
+
+@each(Relu.y)
+def relu_y(i, x, negative_slope):
+    return x[i] if x[i] > 0.0 else times(negative_slope, x[i])
+
+
+@gradient(Relu.x)
+def relu_dx(i, dy, y, negative_slope):
+    return dy[i] if y[i] > 0.0 else times(negative_slope, dy[i])
+
+
+@layer("elu", elsewhere={"Caffe": "ELU", "ONNX": "Elu"}, since=1)
+class Elu:
+    """Exponential linear unit: keeps positive values and bends the others towards -`alpha`.
+
+    `y = x` for `x > 0`, else `alpha * (exp(x) - 1)`. Clevert et al., "Fast and accurate deep network learning by
+    exponential linear units" (2015). Caffe and ONNX have the same default.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
+    y = Output("...", "same shape as `x`")
+    alpha = Float("minus the limit on the negative side", default=1.0, min=0)
+    examples = (Example(x="5"), Example(x="nested sequence of 3", alpha=0.3), Example(x="2x3x3", alpha=0.0))
+
+
+@each(Elu.y)
+def elu_y(i, x, alpha):
+    return x[i] if x[i] > 0.0 else alpha * math.expm1(x[i])
+
+
+@gradient(Elu.x)
+def elu_dx(i, dy, y, alpha):
+    return dy[i] if y[i] > 0.0 else dy[i] * (y[i] + alpha)
+
+
+@layer(
+    "sigmoid",
+    elsewhere={"Paddle": "sigmoid", "Caffe": "Sigmoid", "Mocha": "Sigmoid", "KUnet": "Sigm", "ONNX": "Sigmoid"},
+    since=1,
+)
+class Sigmoid:
+    """Logistic function, which maps every value between 0 and 1.
+
+    `y = 1 / (1 + exp(-x))`, computed so that nothing overflows; `dx = dy * y * (1 - y)`.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`, between 0 and 1")
+    examples = (Example(x="5"), Example(x="sequence of 3"), Example(x="2x3x3"))
+
+
+@each(Sigmoid.y)
+def sigmoid_y(i, x):
+    return sigmoid(x[i])
+
+
+@gradient(Sigmoid.x)
+def sigmoid_dx(i, dy, y):
+    return dy[i] * y[i] * (1.0 - y[i])
+
+
+@layer(
+    "tanh",
+    elsewhere={"Paddle": "tanh", "Caffe": "TanH", "Mocha": "Tanh", "KUnet": "Tanh", "ONNX": "Tanh"},
+    since=1,
+)
+class Tanh:
+    """Hyperbolic tangent, which maps every value between -1 and 1.
+
+    `y = tanh(x)`; `dx = dy * (1 - y * y)`.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`, between -1 and 1")
+    examples = (Example(x="5"), Example(x="nested sequence of 3"), Example(x="2x3x3"))
+
+
+@each(Tanh.y)
+def tanh_y(i, x):
+    return math.tanh(x[i])
+
+
+@gradient(Tanh.x)
+def tanh_dx(i, dy, y):
+    return dy[i] * (1.0 - y[i] * y[i])
+
+
+@layer("gelu", elsewhere={"ONNX": "Gelu"}, since=1)
+class Gelu:
+    """Gaussian error linear unit: every value times the probability that a normal number is smaller.
+
+    `y = x * (1 + erf(x / sqrt(2))) / 2`, or with `approximate: TANH`
+    `y = x * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x**3))) / 2`.
+    Hendrycks and Gimpel, "Gaussian error linear units" (2016). ONNX has the same choice under the same name.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`")
+    approximate = Choice(
+        "how the probability is computed",
+        options={"NONE": "by the error function", "TANH": "by the hyperbolic tangent of a cubic polynomial"},
+        default="NONE",
+    )
+    examples = (Example(x="5"), Example(x="sequence of 2x3", approximate="TANH"))
+
+
+@each(Gelu.y)
+def gelu_y(i, x, approximate):
+    if approximate == "TANH":
+        return times(sigmoid(GELU_SLOPE * (x[i] + GELU_CUBE * x[i] * x[i] * x[i])), x[i])
+    return times(0.5 * math.erfc(-x[i] * ROOT_HALF), x[i])
+
+
+@gradient(Gelu.x)
+def gelu_dx(i, dy, x, approximate):
+    if approximate == "TANH":
+        p = sigmoid(GELU_SLOPE * (x[i] + GELU_CUBE * x[i] * x[i] * x[i]))
+        if p * (1.0 - p) == 0.0:  # far out, where the cubic may be infinite
+            return dy[i] * p
+        return dy[i] * p * (1.0 + x[i] * (1.0 - p) * GELU_SLOPE * (1.0 + 3.0 * GELU_CUBE * x[i] * x[i]))
+    density = DENSITY_AT_0 * math.exp(-0.5 * x[i] * x[i])
+    return dy[i] * (0.5 * math.erfc(-x[i] * ROOT_HALF) + times(density, x[i]))
+
+
+@layer("linear", elsewhere={"Paddle": "linear", "Mocha": "Identity", "ONNX": "Identity"}, since=1)
+class Linear:
+    """Identity: the activation that changes nothing, used where a layer names none."""
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "the same values")
+    examples = (Example(x="5"), Example(x="nested sequence of 2x3x3"))
+
+
+@each(Linear.y)
+def linear_y(i, x):
+    return x[i]
+
+
+@gradient(Linear.x)
+def linear_dx(i, dy):
+    return dy[i]
+
+
+@layer(
+    "softmax",
+    elsewhere={"Paddle": "softmax", "Caffe": "Softmax", "Mocha": "SoftmaxLayer", "KUnet": "Soft", "ONNX": "Softmax"},
+    since=1,
+)
+class Softmax:
+    """Exponentials of every row, divided by their sum; of an image, over the channels of every point.
+
+    `y[n, c] = exp(x[n, c] - peak[n]) / sum over d of exp(x[n, d] - peak[n])`, `peak` the largest of the row.
+    The gradient is `y * (dy - sum over d of dy[n, d] * y[n, d])`.
+    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too. Paddle runs over all values of an image:
+    put a `flatten` before it for that.
+    """
+
+    x = Input("N C ...", "scores", seq=(0, 1, 2))
+    y = Output("N C ...", "probabilities: the channels sum to one")
+    peak = Temp("N ...", "largest score")
+    total = Temp("N ...", "sum of the exponentials")
+    dot = Temp("N ...", "gradient times output")
+    examples = (Example(x="5"), Example(x="3x2x5"), Example(x="sequence of 4"), Example(x="1"))
+
+
+@each(Softmax.peak)
+def softmax_peak(n, i, x, C):
+    best = x[n, 0, i]
+    for c in range(1, C):
+        best = max(best, x[n, c, i])
+    return best
+
+
+@each(Softmax.total)
+def softmax_total(n, i, x, peak, C):
+    total = 0.0
+    for c in range(C):
+        total += math.exp(x[n, c, i] - peak[n, i])
+    return total
+
+
+@each(Softmax.y)
+def softmax_y(n, c, i, x, peak, total):
+    return math.exp(x[n, c, i] - peak[n, i]) / total[n, i]
+
+
+@each(Softmax.dot)
+def softmax_dot(n, i, y, dy, C):
+    total = 0.0
+    for c in range(C):
+        total += y[n, c, i] * dy[n, c, i]
+    return total
+
+
+@gradient(Softmax.x)
+def softmax_dx(n, c, i, y, dy, dot):
+    return y[n, c, i] * (dy[n, c, i] - dot[n, i])
+
+
+@layer("prelu", elsewhere={"Paddle": "prelu", "Caffe": "PReLU", "ONNX": "PRelu"}, since=1)
+class Prelu:
+    """Rectifier whose slopes on the negative side are learned, one per channel or one for all.
+
+    `y = x` for `x > 0`, else `slope * x`. He et al., "Delving deep into rectifiers" (2015).
+    Caffe does the same. Paddle's `partial_sum` of height times width is one slope per channel; its default of 1
+    is one slope per value: put a `flatten` before the layer for that.
+    """
+
+    x = Input("N C ...", "rows or images", seq=(0, 1, 2), kinks=(0.0,))
+    slope = Param("K", "gain on the negative side, one per channel or only one", init=("constant", {"value": 0.25}))
+    y = Output("N C ...", "same shape as `x`")
+    channel_shared = Bool("one slope for all channels", default=False)
+    examples = (Example(x="5"), Example(x="3x2x5"), Example(x="sequence of 3x2", channel_shared=True))
+
+
+@infer(Prelu)
+def prelu_sizes(C, channel_shared):
+    return {"K": 1 if channel_shared else C}
+
+
+@each(Prelu.y)
+def prelu_y(n, c, i, x, slope, channel_shared):
+    k = 0 if channel_shared else c
+    return x[n, c, i] if x[n, c, i] > 0.0 else times(slope[k], x[n, c, i])
+
+
+@gradient(Prelu.x)
+def prelu_dx(n, c, i, dy, x, slope, channel_shared):
+    k = 0 if channel_shared else c
+    return dy[n, c, i] if x[n, c, i] > 0.0 else times(slope[k], dy[n, c, i])
+
+
+@gradient(Prelu.slope)
+def prelu_dslope(k, dy, x, channel_shared, C):
+    first = 0 if channel_shared else k
+    last = C if channel_shared else k + 1
+    total = 0.0
+    for n in range(x.shape[0]):
+        for c in range(first, last):
+            for i in range(x.shape[2]):
+                total += dy[n, c, i] * min(x[n, c, i], 0.0)
+    return total
+
+
+@layer(
+    "dropout",
+    elsewhere={"Paddle": "drop_rate", "Caffe": "Dropout", "Mocha": "DropoutLayer", "KUnet": "Drop", "ONNX": "Dropout"},
+    since=1,
+)
+class Dropout:
+    """Sets a random share of the values to zero while training; changes nothing, or only the scale, in the test phase.
+
+    The mask is a function of the seed, the step and the position, so that it is the same on every device.
+    Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014).
+    Caffe, Mocha, KUnet and ONNX scale the kept values up while training (`scale_in: TRAIN`), Paddle scales all values
+    down in the test phase (`scale_in: TEST`), Mocha's `auto_scale: false` and its RandomMaskLayer never scale.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`")
+    drop_rate = Float("share of values that are dropped", default=0.5, min=0, below=1)
+    scale_in = Choice(
+        "phase that makes up for the dropped values",
+        options={
+            "TRAIN": "kept values are divided by 1 - drop_rate while training",
+            "TEST": "all values are multiplied by 1 - drop_rate in the test phase",
+            "NEVER": "values keep their size",
+        },
+        default="TRAIN",
+    )
+    examples = (
+        Example(x="5"),
+        Example(x="2x3x3", drop_rate=0.2, scale_in="TEST"),
+        Example(x="sequence of 7", drop_rate=0.8, scale_in="NEVER"),
+    )
+
+
+@each(Dropout.y)
+def dropout_y(i, x, drop_rate, scale_in, key, training):
+    if not training:
+        return x[i] * (1.0 - drop_rate) if scale_in == "TEST" else x[i]
+    if uniform(key, i) < drop_rate:
+        return 0.0
+    return x[i] / (1.0 - drop_rate) if scale_in == "TRAIN" else x[i]
+
+
+@gradient(Dropout.x)
+def dropout_dx(i, dy, drop_rate, scale_in, key, training):
+    if not training:
+        return dy[i] * (1.0 - drop_rate) if scale_in == "TEST" else dy[i]
+    if uniform(key, i) < drop_rate:
+        return 0.0
+    return dy[i] / (1.0 - drop_rate) if scale_in == "TRAIN" else dy[i]
+
+
+@layer("gradient_clip", elsewhere={"Paddle": "error_clipping_threshold"}, since=1)
+class GradientClip:
+    """Passes values on as they are and limits each element of the gradient to [-threshold, threshold].
+
+    The common attribute `error_clip` puts this layer behind another one, as Paddle's `error_clipping_threshold` does.
+    """
+
+    x = Input("...", "values", seq=(0, 1, 2), derivative=False)
+    y = Output("...", "the same values")
+    threshold = Float("limit of the gradient's elements", above=0)
+    examples = (Example(x="7", threshold=0.5), Example(x="sequence of 2x3", threshold=100.0))
+
+
+@each(GradientClip.y)
+def gradient_clip_y(i, x):
+    return x[i]
+
+
+@gradient(GradientClip.x)
+def gradient_clip_dx(i, dy, threshold):
+    return max(-threshold, min(threshold, dy[i]))

@@ -1,0 +1,196 @@
+"""Channels brought to a common scale, over the batch or among neighbours. Rows are images of one pixel."""
+
+import math
+
+from paddle_layers.define import (
+    Bias,
+    Bool,
+    Choice,
+    Example,
+    Float,
+    Input,
+    Int,
+    Output,
+    Param,
+    State,
+    Temp,
+    each,
+    gradient,
+    layer,
+    real,
+    update,
+)
+
+
+@layer(
+    "batch_norm",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "batch_norm", "Caffe": "BatchNorm", "ONNX": "BatchNormalization"},
+    since=1,
+)
+class BatchNorm:
+    """Brings every channel to mean 0 and variance 1 over the batch, then scales by `gain` and adds `bias`.
+
+    `y = (x - mean) / sqrt(var + epsilon) * gain + bias` (Ioffe and Szegedy 2015), mean and variance of a channel over
+    all rows and pixels, the variance divided by their number. The running averages move with every step of training:
+    `running = momentum * running + (1 - momentum) * batch`; the test phase uses them. A batch without rows has no
+    averages: it takes the running ones and leaves them as they are.
+
+    Paddle: `momentum` is its `moving_average_fraction`, 0.9. Caffe: 0.999, the running variance is the unbiased one
+    (`unbiased`), and `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
+    are used in training too and stand still, with false the batch's values are used in the test phase too.
+    """
+
+    x = Input("N C ...", "rows or images", seq=(0, 1, 2))
+    gain = Param("C", "scale of a channel", init="one")
+    bias = Bias("C")
+    running_mean = State("C", "moving average of the means", init="zero")
+    running_var = State("C", "moving average of the variances", init="one")
+    y = Output("N C ...", "same shape as `x`")
+    momentum = Float(
+        "share of the old average that stays", default=0.9, min=0, max=1, aliases=("moving_average_fraction",)
+    )
+    epsilon = Float("added to the variance", default=1e-5, above=0, aliases=("eps",))
+    use_global_stats = Bool("use the running averages; when absent: in the test phase", optional=True)
+    unbiased = Bool("the running variance averages the unbiased estimate", default=False)
+    mean = Temp("C", "mean used")
+    var = Temp("C", "variance used")
+    scale = Temp("C", "one over the standard deviation")
+    a = Temp("C", "sum of the gradient")
+    b = Temp("C", "sum of the gradient times the normalised value")
+    examples = (
+        Example(x="3x4x5"),
+        Example(x="6", epsilon=0.1, bias=False),
+        Example(x="2x3x3", use_global_stats=True),
+        Example(x="4", use_global_stats=False, unbiased=True, momentum=0.5, act="relu"),
+        Example(x="sequence of 3"),
+    )
+
+
+@each(BatchNorm.mean, BatchNorm.var, BatchNorm.scale)
+def batch_norm_moments(c, x, running_mean, running_var, epsilon, use_global_stats, training):
+    if use_global_stats or (use_global_stats is None and not training) or x.shape[0] == 0:
+        return running_mean[c], running_var[c], 1.0 / math.sqrt(running_var[c] + epsilon)
+    count = real(x.shape[0] * x.shape[2])
+    total = 0.0
+    for n in range(x.shape[0]):
+        for i in range(x.shape[2]):
+            total += x[n, c, i]
+    mean = total / count
+    total = 0.0
+    for n in range(x.shape[0]):
+        for i in range(x.shape[2]):
+            total += (x[n, c, i] - mean) * (x[n, c, i] - mean)
+    return mean, total / count, 1.0 / math.sqrt(total / count + epsilon)
+
+
+@each(BatchNorm.y)
+def batch_norm_y(n, c, i, x, mean, scale, gain):
+    return (x[n, c, i] - mean[c]) * scale[c] * gain[c]
+
+
+@update(BatchNorm.running_mean, BatchNorm.running_var)
+def batch_norm_move(c, x, running_mean, running_var, mean, var, momentum, use_global_stats, unbiased):
+    if use_global_stats or x.shape[0] == 0:
+        return running_mean[c], running_var[c]
+    batch = var[c]
+    if unbiased:
+        count = x.shape[0] * x.shape[2]
+        batch = batch * (real(count) / real(max(count - 1, 1)))
+    return (
+        momentum * running_mean[c] + (1.0 - momentum) * mean[c],
+        momentum * running_var[c] + (1.0 - momentum) * batch,
+    )
+
+
+@each(BatchNorm.a, BatchNorm.b)
+def batch_norm_sums(c, dy, x, mean, scale):
+    a = 0.0
+    b = 0.0
+    for n in range(x.shape[0]):
+        for i in range(x.shape[2]):
+            a += dy[n, c, i]
+            b += dy[n, c, i] * (x[n, c, i] - mean[c])
+    return a, b * scale[c]
+
+
+@gradient(BatchNorm.x)
+def batch_norm_dx(n, c, i, dy, x, mean, scale, gain, a, b, use_global_stats, training):
+    if use_global_stats or (use_global_stats is None and not training):
+        return dy[n, c, i] * gain[c] * scale[c]
+    count = real(x.shape[0] * x.shape[2])
+    return gain[c] * scale[c] * (dy[n, c, i] - (a[c] + (x[n, c, i] - mean[c]) * scale[c] * b[c]) / count)
+
+
+@gradient(BatchNorm.gain)
+def batch_norm_dgain(c, b):
+    return b[c]
+
+
+@layer("lrn", elsewhere={"Paddle": "norm", "Caffe": "LRN", "Mocha": "LRNLayer", "ONNX": "LRN"}, since=1)
+class LocalResponseNorm:
+    """Divides by a power of the mean square of the neighbourhood.
+
+    `y = x * (shift + scale * s / count) ** -power` (Krizhevsky, Sutskever and Hinton 2012). Across channels, `s` sums
+    the squares of `size` neighbouring channels at the pixel and `count` is `size`; within a channel, `s` sums the
+    squares in a window of `size` by `size` pixels and `count` is `size * size`. The neighbourhood starts
+    `(size - 1) // 2` before the element; what lies outside counts as zero.
+
+    Paddle knows `scale` 0.0128 and `power` 0.75 and only `shift` 1, and its type within a channel does not run.
+    Caffe calls them alpha, beta and k, with 1, 0.75 and 1, and wants an odd `size`; so does Mocha, with `shift` fixed
+    at 1 within a channel. ONNX knows the rule across channels alone. All divide `scale` by `count` as here.
+    """
+
+    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    y = Output("N C H W", "same shape as `x`")
+    size = Int("channels, or rows and columns, of the neighbourhood", default=5, min=1, aliases=("local_size",))
+    scale = Float("weight of the mean square", default=0.0128, min=0, aliases=("alpha",))
+    power = Float("exponent", default=0.75, min=0, aliases=("beta",))
+    shift = Float("added to the weighted mean square", default=1.0, above=0, aliases=("k",))
+    region = Choice(
+        "where the neighbours are",
+        options={"ACROSS_CHANNELS": "same pixel, other channels", "WITHIN_CHANNEL": "same channel, pixels around"},
+        default="ACROSS_CHANNELS",
+        aliases=("norm_region",),
+    )
+    base = Temp("N C H W", "shift + scale * s / count")
+    examples = (
+        Example(x="6x2x3", size=3, scale=0.5),
+        Example(x="5x2x2", size=4, scale=0.5, power=0.5, shift=2.0),
+        Example(x="2x5x4", size=3, scale=0.5, region="WITHIN_CHANNEL"),
+    )
+
+
+@each(LocalResponseNorm.base)
+def lrn_base(n, c, h, w, x, C, H, W, size, scale, shift, region):
+    before = (size - 1) // 2
+    total = 0.0
+    if region == "ACROSS_CHANNELS":
+        for d in range(max(0, c - before), min(C, c - before + size)):
+            total += x[n, d, h, w] * x[n, d, h, w]
+        return shift + scale / real(size) * total
+    for r in range(max(0, h - before), min(H, h - before + size)):
+        for s in range(max(0, w - before), min(W, w - before + size)):
+            total += x[n, c, r, s] * x[n, c, r, s]
+    return shift + scale / real(size * size) * total
+
+
+@each(LocalResponseNorm.y)
+def lrn_y(n, c, h, w, x, base, power):
+    return x[n, c, h, w] * base[n, c, h, w] ** -power
+
+
+@gradient(LocalResponseNorm.x)
+def lrn_dx(n, c, h, w, dy, x, y, base, C, H, W, size, scale, power, region):
+    after = size // 2  # the element lies in the neighbourhoods of those as far after it as theirs reach before them
+    total = 0.0
+    if region == "ACROSS_CHANNELS":
+        for d in range(max(0, c - after), min(C, c - after + size)):
+            total += dy[n, d, h, w] * y[n, d, h, w] / base[n, d, h, w]
+        total = total / real(size)
+    else:
+        for r in range(max(0, h - after), min(H, h - after + size)):
+            for s in range(max(0, w - after), min(W, w - after + size)):
+                total += dy[n, c, r, s] * y[n, c, r, s] / base[n, c, r, s]
+        total = total / real(size * size)
+    return dy[n, c, h, w] * base[n, c, h, w] ** -power - 2.0 * scale * power * x[n, c, h, w] * total

@@ -1,0 +1,205 @@
+"""Pooling of images."""
+
+from paddle_layers.define import (
+    Bool,
+    Choice,
+    Example,
+    Input,
+    Int,
+    Output,
+    Temp,
+    each,
+    gradient,
+    helper,
+    infer,
+    layer,
+    real,
+    require,
+)
+from paddle_layers.layers.helpers import exceeds
+
+
+@layer(
+    "pool",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={
+        "Paddle": "pool",
+        "Caffe": "Pooling",
+        "Mocha": "PoolingLayer",
+        "KUnet": "Pool",
+        "ONNX": "MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool",
+    },
+    since=1,
+)
+class Pool:
+    """Maximum or mean under each window of an image, channel by channel.
+
+    Window `(p, q)` covers the rows from `p * stride_y - padding_y` on and the columns from `q * stride - padding` on,
+    `pool_size_y` and `pool_size` of them. `P` is `(H + 2 * padding_y - pool_size_y) / stride_y + 1`, rounded as
+    `rounding` says. As in Paddle, the attributes that end in `_y` speak of rows and those without of columns, and a
+    `_y` that is absent equals the other.
+
+    Padding never wins a maximum, NaN always does. Of equal maxima the first in reading order wins and gets the whole
+    gradient, as in Caffe; in Paddle every one of them gets it. A window without a pixel, which only `CEIL_ALL` makes,
+    gives 0.
+
+    What the systems do, and how to say it here:
+
+    | | `rounding` | `divisor` of a mean | `stride` when absent |
+    |---|---|---|---|
+    | this library | `CEIL` | `VALID` | 1 |
+    | Paddle | `CEIL_ALL` at run time, whatever its `ceil_mode` says | `VALID`; `KERNEL` by `exclude_mode = false` | 1 |
+    | Caffe | `CEIL`; `FLOOR` by `round_mode: FLOOR` | `PADDED` | 1 |
+    | Mocha | `CEIL` | `KERNEL` | 1 |
+    | KUnet | `FLOOR` (cuDNN) | `KERNEL` or `VALID` by its mode | the window |
+    | ONNX | `FLOOR`; `CEIL` by `ceil_mode = 1` | `VALID`; `PADDED` by `count_include_pad = 1` | 1 |
+
+    `CEIL` and `CEIL_ALL` differ only where the last window holds no pixel: Paddle keeps it, gives the lowest float as
+    its maximum and stops at its mean.
+    """
+
+    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2), kinks=("ties",))
+    y = Output("N C P Q", "one value per window")
+    pool_type = Choice("what a window gives", options={"MAX": "its maximum", "AVERAGE": "its mean"}, default="MAX")
+    pool_size = Int("columns of a window", min=1, optional=True, aliases=("kernel_size",))
+    pool_size_y = Int("rows of a window", min=1, optional=True, default_from="pool_size")
+    stride = Int("columns from one window to the next", default=1, min=1)
+    stride_y = Int("rows from one window to the next", min=1, default_from="stride")
+    padding = Int("columns added on the left and on the right", default=0, min=0)
+    padding_y = Int("rows added above and below", min=0, default_from="padding")
+    rounding = Choice(
+        "what becomes of a last window that does not fit",
+        options={
+            "CEIL": "it stays, unless it starts behind the last pixel",
+            "CEIL_ALL": "it stays, even if it holds no pixel",
+            "FLOOR": "it is dropped",
+        },
+        default="CEIL",
+    )
+    divisor = Choice(
+        "what a mean divides by",
+        options={
+            "VALID": "the pixels under the window",
+            "PADDED": "the pixels and the padding under the window, not what hangs over",
+            "KERNEL": "the size of the window",
+        },
+        default="VALID",
+    )
+    global_pooling = Bool("one window as large as the image", default=False)
+    where = Temp("N C P Q", "position of the maximum, h * W + w, or -1", kind="INT")
+    examples = (
+        Example(x="2x6x6", pool_size=2, stride=2),
+        Example(x="2x7x5", pool_size=3, pool_size_y=2, stride=2, padding=1, rounding="FLOOR"),
+        Example(x="2x7x6", pool_type="AVERAGE", pool_size=3, stride=2, padding=2, divisor="PADDED"),
+        Example(x="1x5x5", pool_type="AVERAGE", pool_size=2, stride=3, padding=1, rounding="CEIL_ALL"),
+        Example(x="1x4x5", pool_type="AVERAGE", pool_size=3, stride=2, padding=1, divisor="KERNEL"),
+        Example(x="sequence of 3x4x5", pool_type="AVERAGE", global_pooling=True),
+    )
+
+
+@infer(Pool)
+def pool_sizes(H, W, pool_size, pool_size_y, stride, stride_y, padding, padding_y, rounding, global_pooling):
+    if global_pooling:
+        require(pool_size is None and pool_size_y is None, "pool_size", "global pooling sizes its window itself")
+        require(stride == 1 and stride_y == 1, "stride", "global pooling has one window and no stride")
+        require(padding == 0 and padding_y == 0, "padding", "global pooling takes no padding")
+        return {"P": 1, "Q": 1}
+    require(pool_size is not None, "pool_size", "give `pool_size`, or `global_pooling: true`")
+    return {
+        "P": windows(H, pool_size_y, stride_y, padding_y, rounding, "pool_size_y", "rows"),
+        "Q": windows(W, pool_size, stride, padding, rounding, "pool_size", "columns"),
+    }
+
+
+def windows(extent: int, size: int, stride: int, padding: int, rounding: str, attribute: str, unit: str) -> int:
+    """How many windows lie along an axis of `extent` pixels; refuses one that does not fit or sees padding only."""
+    require(padding < size, attribute, f"a window of {size} {unit} would lie in the padding of {padding} altogether")
+    require(
+        size <= extent + 2 * padding,
+        attribute,
+        f"a window of {size} {unit} does not fit into {extent} {unit} with padding {padding}",
+    )
+    room = extent + 2 * padding - size
+    if rounding == "FLOOR":
+        return room // stride + 1
+    last = -(-room // stride)
+    return last if rounding == "CEIL" and last * stride >= extent + padding else last + 1
+
+
+@each(Pool.where)
+def pool_where(
+    n, c, p, q, x, H, W, pool_size, pool_size_y, stride, stride_y, padding, padding_y, global_pooling
+):  # fmt: skip
+    rows = H if global_pooling else pool_size_y
+    columns = W if global_pooling else pool_size
+    where = -1
+    for h in range(max(0, p * stride_y - padding_y), min(H, p * stride_y - padding_y + rows)):
+        for w in range(max(0, q * stride - padding), min(W, q * stride - padding + columns)):
+            if where < 0 or exceeds(x[n, c, h, w], x[n, c, where // W, where % W]):
+                where = h * W + w
+    return where
+
+
+@each(Pool.y)
+def pool_y(
+    n, c, p, q, x, where, H, W, pool_type, pool_size, pool_size_y,
+    stride, stride_y, padding, padding_y, divisor, global_pooling,
+):  # fmt: skip
+    if pool_type == "MAX":
+        position = where[n, c, p, q]
+        return x[n, c, position // W, position % W] if position >= 0 else 0.0
+    rows = H if global_pooling else pool_size_y
+    columns = W if global_pooling else pool_size
+    total = 0.0
+    for h in range(max(0, p * stride_y - padding_y), min(H, p * stride_y - padding_y + rows)):
+        for w in range(max(0, q * stride - padding), min(W, q * stride - padding + columns)):
+            total += x[n, c, h, w]
+    if divisor == "KERNEL":
+        return total / real(rows * columns)
+    if divisor == "PADDED":
+        return total / real(inside(p, rows, stride_y, padding_y, H) * inside(q, columns, stride, padding, W))
+    return total / real(pixels(p, rows, stride_y, padding_y, H) * pixels(q, columns, stride, padding, W))
+
+
+@gradient(Pool.x)
+def pool_dx(
+    n, c, h, w, dy, where, H, W, P, Q, pool_type, pool_size, pool_size_y,
+    stride, stride_y, padding, padding_y, divisor, global_pooling,
+):  # fmt: skip
+    rows = H if global_pooling else pool_size_y
+    columns = W if global_pooling else pool_size
+    total = 0.0
+    for p in range(first_window(h, rows, stride_y, padding_y), min(P, (h + padding_y) // stride_y + 1)):
+        for q in range(first_window(w, columns, stride, padding), min(Q, (w + padding) // stride + 1)):
+            if pool_type == "MAX":
+                if where[n, c, p, q] == h * W + w:
+                    total += dy[n, c, p, q]
+            elif divisor == "KERNEL":
+                total += dy[n, c, p, q] / real(rows * columns)
+            elif divisor == "PADDED":
+                count = inside(p, rows, stride_y, padding_y, H) * inside(q, columns, stride, padding, W)
+                total += dy[n, c, p, q] / real(count)
+            else:
+                count = pixels(p, rows, stride_y, padding_y, H) * pixels(q, columns, stride, padding, W)
+                total += dy[n, c, p, q] / real(count)
+    return total
+
+
+@helper
+def first_window(h, size, stride, padding):
+    """First window that covers pixel `h` of an axis."""
+    return max(0, (h + padding - size + stride) // stride)
+
+
+@helper
+def pixels(p, size, stride, padding, extent):
+    """Pixels of an axis under window `p`; 1 where there are none, so that an empty window gives 0."""
+    start = p * stride - padding
+    return max(1, min(start + size, extent) - max(start, 0))
+
+
+@helper
+def inside(p, size, stride, padding, extent):
+    """Pixels of an axis and padding under window `p`; 1 where there are none, so that an empty window gives 0."""
+    start = p * stride - padding
+    return max(1, min(start + size, extent + padding) - start)

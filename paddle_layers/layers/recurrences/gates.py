@@ -1,0 +1,66 @@
+"""What recurrent layers have in common: the functions of their gates, and attributes that choose them."""
+
+import math
+
+from paddle_layers.define import (
+    Bool,
+    Choice,
+    helper,
+    require,
+)
+from paddle_layers.layers.helpers import sigmoid
+
+ACTIVATIONS = {"tanh": "between -1 and 1", "sigmoid": "between 0 and 1", "relu": "not below 0", "linear": "as it is"}
+
+
+def activation_choice(doc: str, default: str, alias: str) -> Choice:
+    """An attribute that names a function of recurrent units or gates."""
+    return Choice(doc, options=ACTIVATIONS, default=default, aliases=(alias,))
+
+
+def reverse_switch() -> Bool:
+    """The direction of a recurrence."""
+    return Bool("run from the last row of a sequence to its first", default=False, aliases=("reversed",))
+
+
+def reset_after_switch() -> Bool:
+    """Where a gated unit forgets: before its output is multiplied by the weight of the candidate, or behind that."""
+    return Bool("reset what is recalled after the product", default=False, aliases=("linear_before_reset",))
+
+
+def check_gates(columns: int, gates: int) -> int:
+    """Units of rows that hold one sum for each gate of a unit."""
+    require(columns % gates == 0, "x", f"{columns} columns cannot be cut into {gates} sums for each unit")
+    return columns // gates
+
+
+LEVELS = (0, 1, 2)
+
+
+def check_units(units: int, columns: int, gates: int) -> None:
+    """Refuse sums that are not those of the units of the step before."""
+    require(
+        check_gates(columns, gates) == units,
+        "previous",
+        f"there are {units} units in `previous`, but {columns} columns of sums, {gates} for each unit",
+    )
+
+
+@helper
+def activate(v, tanh, sigmoid_, relu):
+    """The function of a recurrent unit or gate that is asked for; `v` itself if none is."""
+    if tanh:
+        return math.tanh(v)
+    if sigmoid_:
+        return sigmoid(v)
+    return max(v, 0.0) if relu else v
+
+
+@helper
+def activation_derivative(y, tanh, sigmoid_, relu):
+    """Derivative of `activate` where its value is `y`."""
+    if tanh:
+        return 1.0 - y * y
+    if sigmoid_:
+        return y * (1.0 - y)
+    return 0.0 if relu and y <= 0.0 else 1.0

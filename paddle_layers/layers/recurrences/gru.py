@@ -1,0 +1,190 @@
+"""Gated recurrent units over sequences; the map of the input is a layer of its own."""
+
+from paddle_layers.define import Example, Input, Output, Param, Temp, each, fill, gradient, infer, layer
+
+from .gates import (
+    activate,
+    activation_choice,
+    activation_derivative,
+    check_gates,
+    reset_after_switch,
+    reverse_switch,
+)
+
+
+@layer("grumemory", elsewhere={"Paddle": "gated_recurrent", "ONNX": "GRU"}, since=1)
+class Grumemory:
+    """Gated recurrent units (Cho et al. 2014).
+
+    A row of `x` holds three sums for each unit, side by side: update gate, reset gate, candidate. With
+    `s = x[t] + bias`, `h = y[t-1]` and the weights of the three side by side:
+
+    `u = gate_act(s_u + h @ W_u)`, `r = gate_act(s_r + h @ W_r)`, `c = act(s_c + (r * h) @ W_c)`,
+    `y[t] = (1 - u) * h + u * c`
+
+    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row is zero.
+    With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`, where `b` is the fourth part of `bias`. Put `fc` of
+    three times the units before the layer to map the input. Paddle is the same without `reset_after`; cuDNN and PyTorch
+    are the same with it, Keras and ONNX have both. All but Paddle exchange `u` and `1 - u`.
+    """
+
+    x = Input("T:S D", "three sums per unit", seq=(1, 2), kinks=(0.0,))
+    weight = Param("K D", "from the output of the row before")
+    bias = Param("B", "added to the sums; with `reset_after`, then to what the candidate recalls", init="zero")
+    y = Output("T:S K", "output of the units")
+    act = activation_choice("function of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
+    reset_after = reset_after_switch()
+    reverse = reverse_switch()
+    update = Temp("T:S K", "update gate")
+    reset = Temp("T:S K", "reset gate")
+    recalled = Temp("T:S K", "output of the row before, reset or, with `reset_after`, mapped: the other is to come")
+    candidate = Temp("T:S K", "new content")
+    output_delta = Temp("T:S K", "gradient of the output, with that from the next row")
+    recalled_delta = Temp("T:S K", "gradient of the recalled output")
+    update_delta = Temp("T:S K", "gradient of the update gate's sum")
+    reset_delta = Temp("T:S K", "gradient of the reset gate's sum")
+    candidate_delta = Temp("T:S K", "gradient of the candidate's sum")
+    past = Temp("T:S K", "output of the row before")
+    examples = (
+        Example(x="sequence of 9"),
+        Example(x="nested sequence of 6", reverse=True, gate_act="tanh"),
+        Example(x="sequence of 3", act="linear"),
+        Example(x="sequence of 6", reset_after=True),
+    )
+
+
+@infer(Grumemory)
+def grumemory_sizes(D, reset_after):
+    units = check_gates(D, 3)
+    return {"K": units, "B": D + units if reset_after else D}
+
+
+@fill(Grumemory.y, Grumemory.update, Grumemory.reset, Grumemory.recalled, Grumemory.candidate, per="S")
+def grumemory_y(
+    s, y, update, reset, recalled, candidate,
+    x, weight, bias, act, gate_act, reset_after, reverse, S_start, before_of, K,
+):  # fmt: skip
+    """The candidate of a unit reads the reset gates of all units in its row: two rounds for each row."""
+    for q in range(S_start[s + 1] - S_start[s]):
+        t = S_start[s + 1] - 1 - q if reverse else S_start[s] + q
+        p = before_of[t]
+        for k in range(K):
+            u = x[t, k] + bias[k]
+            r = x[t, K + k] + bias[K + k]
+            if p >= 0:
+                for j in range(K):
+                    u += y[p, j] * weight[j, k]
+                    r += y[p, j] * weight[j, K + k]
+            update[t, k] = activate(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+            reset[t, k] = activate(r, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+            if reset_after:
+                recalled[t, k] = bias[3 * K + k]
+                if p >= 0:
+                    for j in range(K):
+                        recalled[t, k] += y[p, j] * weight[j, 2 * K + k]
+            else:
+                recalled[t, k] = reset[t, k] * y[p, k] if p >= 0 else 0.0
+        for k in range(K):
+            c = x[t, 2 * K + k] + bias[2 * K + k]
+            if reset_after:
+                c += reset[t, k] * recalled[t, k]
+            else:
+                for j in range(K):
+                    c += recalled[t, j] * weight[j, 2 * K + k]
+            candidate[t, k] = activate(c, act == "tanh", act == "sigmoid", act == "relu")
+            y[t, k] = update[t, k] * candidate[t, k]
+            if p >= 0:
+                y[t, k] += (1.0 - update[t, k]) * y[p, k]
+
+
+@fill(
+    Grumemory.output_delta,
+    Grumemory.recalled_delta,
+    Grumemory.update_delta,
+    Grumemory.reset_delta,
+    Grumemory.candidate_delta,
+    per="S",
+)
+def grumemory_deltas(
+    s, output_delta, recalled_delta, update_delta, reset_delta, candidate_delta,
+    y, dy, update, reset, recalled, candidate, weight, act, gate_act, reset_after, reverse, S_start, before_of, K,
+):  # fmt: skip
+    next_ = -1
+    for q in range(S_start[s + 1] - S_start[s]):
+        t = S_start[s] + q if reverse else S_start[s + 1] - 1 - q
+        p = before_of[t]
+        for k in range(K):
+            dh = dy[t, k]
+            if next_ >= 0:
+                dh += output_delta[next_, k] * (1.0 - update[next_, k])
+                if not reset_after:
+                    dh += recalled_delta[next_, k] * reset[next_, k]
+                for j in range(K):
+                    dh += update_delta[next_, j] * weight[k, j] + reset_delta[next_, j] * weight[k, K + j]
+                    if reset_after:
+                        dh += recalled_delta[next_, j] * weight[k, 2 * K + j]
+            output_delta[t, k] = dh
+            u = update[t, k]
+            fresh = candidate[t, k] - y[p, k] if p >= 0 else candidate[t, k]
+            update_delta[t, k] = (
+                dh * fresh * activation_derivative(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+            )
+            candidate_delta[t, k] = (
+                dh * u * activation_derivative(candidate[t, k], act == "tanh", act == "sigmoid", act == "relu")
+            )
+        for k in range(K):
+            derivative = activation_derivative(
+                reset[t, k], gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"
+            )
+            if reset_after:
+                recalled_delta[t, k] = candidate_delta[t, k] * reset[t, k]
+                reset_delta[t, k] = candidate_delta[t, k] * recalled[t, k] * derivative
+            else:
+                total = 0.0
+                for j in range(K):
+                    total += candidate_delta[t, j] * weight[k, 2 * K + j]
+                recalled_delta[t, k] = total
+                reset_delta[t, k] = total * y[p, k] * derivative if p >= 0 else 0.0
+        next_ = t
+
+
+@each(Grumemory.past)
+def grumemory_past(t, k, y, before_of):
+    return y[before_of[t], k] if before_of[t] >= 0 else 0.0
+
+
+@gradient(Grumemory.x)
+def grumemory_dx(t, d, update_delta, reset_delta, candidate_delta, K):
+    k = d % K
+    if d < K:
+        return update_delta[t, k]
+    return reset_delta[t, k] if d < 2 * K else candidate_delta[t, k]
+
+
+@gradient(Grumemory.weight)
+def grumemory_dweight(
+    k, d, past, recalled, update_delta, reset_delta, recalled_delta, candidate_delta, reset_after, K, T
+):  # fmt: skip
+    j = d % K
+    total = 0.0
+    for t in range(T):
+        if d < 2 * K:
+            total += past[t, k] * (update_delta[t, j] if d < K else reset_delta[t, j])
+        elif reset_after:
+            total += past[t, k] * recalled_delta[t, j]
+        else:
+            total += recalled[t, k] * candidate_delta[t, j]
+    return total
+
+
+@gradient(Grumemory.bias)
+def grumemory_dbias(b, update_delta, reset_delta, recalled_delta, candidate_delta, K, T):
+    k = b % K
+    total = 0.0
+    for t in range(T):
+        if b < 2 * K:
+            total += update_delta[t, k] if b < K else reset_delta[t, k]
+        else:
+            total += candidate_delta[t, k] if b < 3 * K else recalled_delta[t, k]
+    return total

@@ -1,0 +1,177 @@
+"""Long short-term memory over sequences; the map of the input is a layer of its own."""
+
+from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, gradient, infer, layer
+
+from .gates import activate, activation_choice, activation_derivative, check_gates, reverse_switch
+
+
+@layer("lstmemory", elsewhere={"Paddle": "lstmemory", "Caffe": "LSTM", "ONNX": "LSTM"}, since=1)
+class Lstmemory:
+    """Long short-term memory (Hochreiter and Schmidhuber 1997) with peepholes (Gers, Schraudolph and Schmidhuber 2002).
+
+    A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate. With
+    `s = x[t] + y[t-1] @ weight + bias` in the same order and the peepholes `p`:
+
+    `a = act(s_a)`, `i = gate_act(s_i + p_i * c[t-1])`, `f = gate_act(s_f + p_f * c[t-1])`, `c[t] = a * i + c[t-1] * f`,
+    `o = gate_act(s_o + p_o * c[t])`, `y[t] = o * state_act(c[t])`
+
+    in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row are
+    zero. Put `fc` of four times the units before the layer to map the input. `bias` has the biases of the sums and
+    then the peepholes of the three gates, as in Paddle, whose configs without helpers take sigmoid for `state_act`
+    when nothing is set. Caffe, ONNX and others hold the map of the input, too, have the gates in other orders, and
+    have no peepholes (Caffe) or on demand.
+    """
+
+    x = Input("T:S D", "four sums per unit", seq=(1, 2), kinks=(0.0,))
+    weight = Param("K D", "from the output of the row before")
+    bias = Param("B", "added to the sums; then the peepholes", init="zero")
+    y = Output("T:S K", "output of the units")
+    act = activation_choice("function of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
+    state_act = activation_choice("function of the state on its way out", "tanh", "active_state_type")
+    peepholes = Bool("gates see the state of their unit", default=True)
+    reverse = reverse_switch()
+    state = Temp("T:S K", "what the unit remembers")
+    candidate = Temp("T:S K", "new content")
+    input_gate = Temp("T:S K", "share of the candidate that goes into the state")
+    forget_gate = Temp("T:S K", "share of the state of before that stays")
+    output_gate = Temp("T:S K", "share of the state that goes into the output")
+    state_delta = Temp("T:S K", "gradient of the state")
+    candidate_delta = Temp("T:S K", "gradient of the candidate's sum")
+    input_delta = Temp("T:S K", "gradient of the input gate's sum")
+    forget_delta = Temp("T:S K", "gradient of the forget gate's sum")
+    output_delta = Temp("T:S K", "gradient of the output gate's sum")
+    past = Temp("T:S K", "output of the row before")
+    examples = (
+        Example(x="sequence of 12"),
+        Example(x="nested sequence of 8", reverse=True, peepholes=False),
+        Example(x="sequence of 4", act="relu", gate_act="linear", state_act="sigmoid"),
+    )
+
+
+@infer(Lstmemory)
+def lstmemory_sizes(D, peepholes):
+    K = check_gates(D, 4)
+    return {"K": K, "B": (7 if peepholes else 4) * K}
+
+
+@each(
+    Lstmemory.y,
+    Lstmemory.state,
+    Lstmemory.candidate,
+    Lstmemory.input_gate,
+    Lstmemory.forget_gate,
+    Lstmemory.output_gate,
+    scan="forward",
+)
+def lstmemory_y(t, k, before, x, y, state, weight, bias, act, gate_act, state_act, peepholes, K):
+    a = x[t, k] + bias[k]
+    i = x[t, K + k] + bias[K + k]
+    f = x[t, 2 * K + k] + bias[2 * K + k]
+    o = x[t, 3 * K + k] + bias[3 * K + k]
+    past = 0.0
+    if before >= 0:
+        past = state[before, k]
+        for j in range(K):
+            a += y[before, j] * weight[j, k]
+            i += y[before, j] * weight[j, K + k]
+            f += y[before, j] * weight[j, 2 * K + k]
+            o += y[before, j] * weight[j, 3 * K + k]
+    if peepholes:
+        i += bias[4 * K + k] * past
+        f += bias[5 * K + k] * past
+    a = activate(a, act == "tanh", act == "sigmoid", act == "relu")
+    i = activate(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    f = activate(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    c = a * i + past * f
+    if peepholes:
+        o += bias[6 * K + k] * c
+    o = activate(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    return o * activate(c, state_act == "tanh", state_act == "sigmoid", state_act == "relu"), c, a, i, f, o
+
+
+@each(
+    Lstmemory.state_delta,
+    Lstmemory.candidate_delta,
+    Lstmemory.input_delta,
+    Lstmemory.forget_delta,
+    Lstmemory.output_delta,
+    scan="back",
+)
+def lstmemory_deltas(
+    t, k, before, after, dy, state, candidate, input_gate, forget_gate, output_gate, state_delta, candidate_delta,
+    input_delta, forget_delta, output_delta, weight, bias, act, gate_act, state_act, peepholes, K,
+):  # fmt: skip
+    dh = dy[t, k]
+    dc = 0.0
+    if after >= 0:
+        dc = state_delta[after, k] * forget_gate[after, k]
+        if peepholes:
+            dc += input_delta[after, k] * bias[4 * K + k] + forget_delta[after, k] * bias[5 * K + k]
+        for j in range(K):
+            dh += candidate_delta[after, j] * weight[k, j]
+            dh += input_delta[after, j] * weight[k, K + j]
+            dh += forget_delta[after, j] * weight[k, 2 * K + j]
+            dh += output_delta[after, j] * weight[k, 3 * K + j]
+    past = 0.0
+    if before >= 0:
+        past = state[before, k]
+    a, i, f, o = candidate[t, k], input_gate[t, k], forget_gate[t, k], output_gate[t, k]
+    shown = activate(state[t, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
+    do = dh * shown * activation_derivative(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    dc += dh * o * activation_derivative(shown, state_act == "tanh", state_act == "sigmoid", state_act == "relu")
+    if peepholes:
+        dc += do * bias[6 * K + k]
+    return (
+        dc,
+        dc * i * activation_derivative(a, act == "tanh", act == "sigmoid", act == "relu"),
+        dc * a * activation_derivative(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        dc * past * activation_derivative(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        do,
+    )
+
+
+@each(Lstmemory.past)
+def lstmemory_past(t, k, y, before_of):
+    return y[before_of[t], k] if before_of[t] >= 0 else 0.0
+
+
+@gradient(Lstmemory.x)
+def lstmemory_dx(t, d, candidate_delta, input_delta, forget_delta, output_delta, K):
+    k = d % K
+    if d < 2 * K:
+        return candidate_delta[t, k] if d < K else input_delta[t, k]
+    return forget_delta[t, k] if d < 3 * K else output_delta[t, k]
+
+
+@gradient(Lstmemory.weight)
+def lstmemory_dweight(k, d, past, candidate_delta, input_delta, forget_delta, output_delta, K, T):
+    j = d % K
+    total = 0.0
+    for t in range(T):
+        if d < 2 * K:
+            total += past[t, k] * (candidate_delta[t, j] if d < K else input_delta[t, j])
+        else:
+            total += past[t, k] * (forget_delta[t, j] if d < 3 * K else output_delta[t, j])
+    return total
+
+
+@gradient(Lstmemory.bias)
+def lstmemory_dbias(b, candidate_delta, input_delta, forget_delta, output_delta, state, before_of, K, T):
+    k = b % K
+    gate = b // K
+    total = 0.0
+    for t in range(T):
+        if gate == 0:
+            total += candidate_delta[t, k]
+        elif gate == 1:
+            total += input_delta[t, k]
+        elif gate == 2:
+            total += forget_delta[t, k]
+        elif gate == 3:
+            total += output_delta[t, k]
+        elif gate == 6:
+            total += output_delta[t, k] * state[t, k]
+        elif before_of[t] >= 0:
+            total += (input_delta[t, k] if gate == 4 else forget_delta[t, k]) * state[before_of[t], k]
+    return total

@@ -1,0 +1,134 @@
+"""One step of long short-term memory, for use inside groups: the state of the step before is an input."""
+
+from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, gradient, infer, layer
+
+from .gates import LEVELS, activate, activation_choice, activation_derivative, check_units
+
+
+@layer("lstm_step", elsewhere={"Paddle": "lstm_step", "Caffe": "LSTMUnit"}, since=1)
+class LstmStep:
+    """One step of long short-term memory: `lstmemory` without its sequence.
+
+    A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate; what the
+    output of the step before adds to them is in them already. With `s = x + bias`, peepholes `p`, `c' = previous`:
+
+    `a = act(s_a)`, `i = gate_act(s_i + p_i * c')`, `f = gate_act(s_f + p_f * c')`, `state = a * i + c' * f`,
+    `o = gate_act(s_o + p_o * state)`, `y = o * state_act(state)`
+
+    `bias` is that of `lstmemory`: the biases of the sums, then the peepholes; Paddle's has the peepholes alone, and the
+    state is fetched from it by a layer get_output. Caffe has no peepholes, the gates in another order, and forgets
+    where an input says so.
+    """
+
+    x = Input("N D", "four sums per unit", seq=LEVELS, kinks=(0.0,))
+    previous = Input("N K", "state of the step before", seq=LEVELS, kinks=(0.0,))
+    bias = Param("B", "added to the sums; then the peepholes", init="zero")
+    y = Output("N K", "output of the units")
+    state = Output("N K", "what the units remember")
+    act = activation_choice("function of the candidate", "tanh", "active_type")
+    gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
+    state_act = activation_choice("function of the state on its way out", "tanh", "active_state_type")
+    peepholes = Bool("gates see the state of their unit", default=True)
+    candidate = Temp("N K", "new content")
+    input_gate = Temp("N K", "share of the candidate that goes into the state")
+    forget_gate = Temp("N K", "share of the state of before that stays")
+    output_gate = Temp("N K", "share of the state that goes into the output")
+    state_delta = Temp("N K", "gradient of the state")
+    candidate_delta = Temp("N K", "gradient of the candidate's sum")
+    input_delta = Temp("N K", "gradient of the input gate's sum")
+    forget_delta = Temp("N K", "gradient of the forget gate's sum")
+    output_delta = Temp("N K", "gradient of the output gate's sum")
+    examples = (
+        Example(x="12", previous="3"),
+        Example(x="8", previous="2", peepholes=False),
+        Example(x="sequence of 4", previous="sequence of 1", act="relu", gate_act="linear", state_act="sigmoid"),
+    )
+
+
+@infer(LstmStep)
+def lstm_step_sizes(D, K, peepholes):
+    check_units(K, D, 4)
+    return {"B": (7 if peepholes else 4) * K}
+
+
+@each(LstmStep.y, LstmStep.state, LstmStep.candidate, LstmStep.input_gate, LstmStep.forget_gate, LstmStep.output_gate)
+def lstm_step_y(n, k, x, previous, bias, act, gate_act, state_act, peepholes, K):
+    a = x[n, k] + bias[k]
+    i = x[n, K + k] + bias[K + k]
+    f = x[n, 2 * K + k] + bias[2 * K + k]
+    o = x[n, 3 * K + k] + bias[3 * K + k]
+    if peepholes:
+        i += bias[4 * K + k] * previous[n, k]
+        f += bias[5 * K + k] * previous[n, k]
+    a = activate(a, act == "tanh", act == "sigmoid", act == "relu")
+    i = activate(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    f = activate(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    c = a * i + previous[n, k] * f
+    if peepholes:
+        o += bias[6 * K + k] * c
+    o = activate(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    return o * activate(c, state_act == "tanh", state_act == "sigmoid", state_act == "relu"), c, a, i, f, o
+
+
+@each(
+    LstmStep.state_delta,
+    LstmStep.candidate_delta,
+    LstmStep.input_delta,
+    LstmStep.forget_delta,
+    LstmStep.output_delta,
+)
+def lstm_step_deltas(
+    n, k, dy, dstate, previous, state, candidate, input_gate, forget_gate, output_gate, bias, act, gate_act,
+    state_act, peepholes, K
+):  # fmt: skip
+    a, i, f, o = candidate[n, k], input_gate[n, k], forget_gate[n, k], output_gate[n, k]
+    shown = activate(state[n, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
+    do = dy[n, k] * shown * activation_derivative(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
+    dc = dstate[n, k]
+    dc += dy[n, k] * o * activation_derivative(shown, state_act == "tanh", state_act == "sigmoid", state_act == "relu")
+    if peepholes:
+        dc += do * bias[6 * K + k]
+    return (
+        dc,
+        dc * i * activation_derivative(a, act == "tanh", act == "sigmoid", act == "relu"),
+        dc * a * activation_derivative(i, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        dc * previous[n, k] * activation_derivative(f, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu"),
+        do,
+    )
+
+
+@gradient(LstmStep.x)
+def lstm_step_dx(n, d, candidate_delta, input_delta, forget_delta, output_delta, K):
+    k = d % K
+    if d < 2 * K:
+        return candidate_delta[n, k] if d < K else input_delta[n, k]
+    return forget_delta[n, k] if d < 3 * K else output_delta[n, k]
+
+
+@gradient(LstmStep.previous)
+def lstm_step_dprevious(n, k, state_delta, input_delta, forget_delta, forget_gate, bias, peepholes, K):
+    total = state_delta[n, k] * forget_gate[n, k]
+    if peepholes:
+        total += input_delta[n, k] * bias[4 * K + k] + forget_delta[n, k] * bias[5 * K + k]
+    return total
+
+
+@gradient(LstmStep.bias)
+def lstm_step_dbias(b, candidate_delta, input_delta, forget_delta, output_delta, previous, state, K, N):
+    k = b % K
+    gate = b // K
+    total = 0.0
+    for n in range(N):
+        if gate == 0:
+            total += candidate_delta[n, k]
+        elif gate == 1:
+            total += input_delta[n, k]
+        elif gate == 2:
+            total += forget_delta[n, k]
+        elif gate == 3:
+            total += output_delta[n, k]
+        elif gate == 6:
+            total += output_delta[n, k] * state[n, k]
+        else:
+            total += (input_delta[n, k] if gate == 4 else forget_delta[n, k]) * previous[n, k]
+    return total

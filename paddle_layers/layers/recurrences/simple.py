@@ -1,0 +1,79 @@
+"""Simple recurrent units over sequences; the map of the input is a layer of its own."""
+
+from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, infer, layer
+
+from .gates import activate, activation_choice, activation_derivative, reverse_switch
+
+
+@layer("recurrent", elsewhere={"Paddle": "recurrent", "Caffe": "RNN", "ONNX": "RNN"}, since=1)
+class Recurrent:
+    """Simple recurrent units (Elman 1990): every row adds a map of the output of the row before it.
+
+    `y[t] = act(x[t] + y[t-1] @ weight + bias)`, in every sequence by itself, in the innermost sequences of nested ones;
+    the output before the first row is zero. `x` are sums that are ready: put `fc` before the layer to map the input.
+    Paddle is the same. ONNX holds the map of the input, too; Caffe's RNN also has one of the output.
+    """
+
+    x = Input("T:S K", "one sum per unit", seq=(1, 2), kinks=(0.0,))
+    weight = Param("J K", "from the output of the row before")
+    bias = Param("K", "added to the sums", init="zero")
+    y = Output("T:S K", "output of the units")
+    act = activation_choice("function of a unit", "tanh", "active_type")
+    reverse = reverse_switch()
+    delta = Temp("T:S K", "gradient of the sum")
+    past = Temp("T:S K", "output of the row before")
+    examples = (
+        Example(x="sequence of 3"),
+        Example(x="nested sequence of 2", reverse=True, act="sigmoid"),
+        Example(x="sequence of 1", act="relu"),
+        Example(x="sequence of 4", act="linear"),
+    )
+
+
+@infer(Recurrent)
+def recurrent_sizes(K):
+    return {"J": K}
+
+
+@each(Recurrent.y, scan="forward")
+def recurrent_y(t, k, before, x, y, weight, bias, act, K):
+    total = x[t, k] + bias[k]
+    if before >= 0:
+        for j in range(K):
+            total += y[before, j] * weight[j, k]
+    return activate(total, act == "tanh", act == "sigmoid", act == "relu")
+
+
+@each(Recurrent.delta, scan="back")
+def recurrent_delta(t, k, after, y, dy, delta, weight, act, K):
+    total = dy[t, k]
+    if after >= 0:
+        for j in range(K):
+            total += delta[after, j] * weight[k, j]
+    return total * activation_derivative(y[t, k], act == "tanh", act == "sigmoid", act == "relu")
+
+
+@each(Recurrent.past)
+def recurrent_past(t, k, y, before_of):
+    return y[before_of[t], k] if before_of[t] >= 0 else 0.0
+
+
+@gradient(Recurrent.x)
+def recurrent_dx(t, k, delta):
+    return delta[t, k]
+
+
+@gradient(Recurrent.weight)
+def recurrent_dweight(j, k, past, delta, T):
+    total = 0.0
+    for t in range(T):
+        total += past[t, j] * delta[t, k]
+    return total
+
+
+@gradient(Recurrent.bias)
+def recurrent_dbias(k, delta, T):
+    total = 0.0
+    for t in range(T):
+        total += delta[t, k]
+    return total

@@ -1,0 +1,1 @@
+"""Functions of rows: maps, products, norms, shapes."""

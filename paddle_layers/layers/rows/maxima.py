@@ -1,0 +1,30 @@
+"""What a row says: the place of its largest value."""
+
+from paddle_layers.define import Example, Input, Output, each, layer
+from paddle_layers.layers.helpers import exceeds
+
+
+@layer("maxid", elsewhere={"Paddle": "maxid", "Caffe": "ArgMax", "Mocha": "ArgmaxLayer", "ONNX": "ArgMax"}, since=1)
+class MaxId:
+    """Number of the best score of every row; of equal scores the first, and NaN before all others.
+
+    Paddle gives `beam_size` ids a row inside its beam search and one elsewhere, Caffe `top_k` of them as real
+    numbers; here it is one id, which an embedding takes as it is.
+    """
+
+    x = Input("N C...", "score of every class", seq=(0, 1, 2), kinks=("ties",))
+    y = Output("N", "id of the best score", kind="INT", size="C")
+    examples = (
+        Example(x="5"),
+        Example(x="2x1x3"),
+        Example(x="sequence of 4"),
+    )
+
+
+@each(MaxId.y)
+def maxid_y(n, x, C):
+    best = 0
+    for c in range(1, C):
+        if exceeds(x[n, c], x[n, best]):
+            best = c
+    return best

@@ -1,0 +1,241 @@
+"""Rows brought to a length, a sum, or one mean and variance."""
+
+import math
+
+from paddle_layers.define import (
+    Bias,
+    Example,
+    Float,
+    Input,
+    Output,
+    Param,
+    Temp,
+    each,
+    gradient,
+    infer,
+    layer,
+    output_types,
+    real,
+    require,
+)
+
+
+@layer(
+    "layer_norm",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"ONNX": "LayerNormalization"},
+    since=1,
+)
+class LayerNorm:
+    """Brings every row to mean 0 and variance 1, then scales by `gain` and adds `bias`.
+
+    `y = (x - mean) / sqrt(var + epsilon) * gain + bias` (Ba, Kiros and Hinton 2016), mean and variance over all
+    numbers of the row, the variance divided by their count; an image is a row with its axes side by side.
+    """
+
+    x = Input("N C...", "rows", seq=(0, 1, 2))
+    gain = Param("C", "scale of a column", init="one")
+    bias = Bias("C")
+    y = Output("N C...", "same shape as `x`")
+    epsilon = Float("added to the variance", default=1e-5, above=0, aliases=("eps",))
+    mean = Temp("N", "mean of the row")
+    scale = Temp("N", "one over the standard deviation")
+    a = Temp("N", "mean of the gradient times gain")
+    b = Temp("N", "mean of the gradient times gain and normalised value")
+    examples = (
+        Example(x="7"),
+        Example(x="2x3x2", epsilon=0.1, bias=False),
+        Example(x="sequence of 4", act="relu"),
+    )
+
+
+@output_types(LayerNorm)
+def layer_norm_type(x):
+    return [x]
+
+
+@each(LayerNorm.mean, LayerNorm.scale)
+def layer_norm_moments(n, x, C, epsilon):
+    total = 0.0
+    for c in range(C):
+        total += x[n, c]
+    mean = total / real(C)
+    total = 0.0
+    for c in range(C):
+        total += (x[n, c] - mean) * (x[n, c] - mean)
+    return mean, 1.0 / math.sqrt(total / real(C) + epsilon)
+
+
+@each(LayerNorm.y)
+def layer_norm_y(n, c, x, mean, scale, gain):
+    return (x[n, c] - mean[n]) * scale[n] * gain[c]
+
+
+@each(LayerNorm.a, LayerNorm.b)
+def layer_norm_sums(n, dy, x, mean, scale, gain, C):
+    a = 0.0
+    b = 0.0
+    for c in range(C):
+        a += dy[n, c] * gain[c]
+        b += dy[n, c] * gain[c] * (x[n, c] - mean[n])
+    return a / real(C), b * scale[n] / real(C)
+
+
+@gradient(LayerNorm.x)
+def layer_norm_dx(n, c, dy, x, mean, scale, gain, a, b):
+    return scale[n] * (dy[n, c] * gain[c] - a[n] - (x[n, c] - mean[n]) * scale[n] * b[n])
+
+
+@gradient(LayerNorm.gain)
+def layer_norm_dgain(c, dy, x, mean, scale, N):
+    total = 0.0
+    for n in range(N):
+        total += dy[n, c] * (x[n, c] - mean[n]) * scale[n]
+    return total
+
+
+@layer(
+    "rms_norm",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"ONNX": "RMSNormalization"},
+    since=1,
+)
+class RmsNorm:
+    """Divides every row by the root of the mean of its squares, then scales every column by `gain`.
+
+    `y = x / sqrt(mean(x ** 2) + epsilon) * gain` (Zhang and Sennrich 2019): `layer_norm` without the mean and the bias.
+    A row of one column would keep nothing but its sign, so there are two columns at least.
+    """
+
+    x = Input("N C", "rows", seq=(0, 1, 2))
+    gain = Param("C", "scale of a column", init="one")
+    y = Output("N C", "same shape as `x`")
+    epsilon = Float("added to the mean square", default=1e-5, above=0, aliases=("eps",))
+    scale = Temp("N", "one over the root of the mean square")
+    dot = Temp("N", "mean of the gradient times gain and normalised value")
+    examples = (
+        Example(x="7"),
+        Example(x="2", epsilon=0.1),
+        Example(x="sequence of 4", act="relu"),
+    )
+
+
+@infer(RmsNorm)
+def rms_norm_columns(C):
+    require(C > 1, "x", "the only column of a row would become 1 or -1, whatever it holds")
+    return {}
+
+
+@each(RmsNorm.scale)
+def rms_norm_scale(n, x, C, epsilon):
+    total = 0.0
+    for c in range(C):
+        total += x[n, c] * x[n, c]
+    return 1.0 / math.sqrt(total / real(C) + epsilon)
+
+
+@each(RmsNorm.y)
+def rms_norm_y(n, c, x, scale, gain):
+    return x[n, c] * scale[n] * gain[c]
+
+
+@each(RmsNorm.dot)
+def rms_norm_dot(n, dy, x, scale, gain, C):
+    total = 0.0
+    for c in range(C):
+        total += dy[n, c] * gain[c] * x[n, c]
+    return total * scale[n] / real(C)
+
+
+@gradient(RmsNorm.x)
+def rms_norm_dx(n, c, dy, x, scale, gain, dot):
+    return scale[n] * (dy[n, c] * gain[c] - x[n, c] * scale[n] * dot[n])
+
+
+@gradient(RmsNorm.gain)
+def rms_norm_dgain(c, dy, x, scale, N):
+    total = 0.0
+    for n in range(N):
+        total += dy[n, c] * x[n, c] * scale[n]
+    return total
+
+
+@layer("row_l2_norm", elsewhere={"Paddle": "row_l2_norm", "ONNX": "LpNormalization"}, since=1)
+class RowL2Norm:
+    """Divides every row by its Euclidean length: `y = x / sqrt(sum_c x[c] ** 2)`.
+
+    A row of zeros has no direction: it stays as it is and gets no gradient. Paddle gives NaN there.
+    """
+
+    x = Input("N C", "rows", seq=(0, 1, 2))
+    y = Output("N C", "rows of length 1")
+    shrink = Temp("N", "one over the length of the row, 0 for zeros")
+    dot = Temp("N", "gradient of the row times its output")
+    examples = (Example(x="5"), Example(x="nested sequence of 2"), Example(x="1"))
+
+
+@each(RowL2Norm.shrink)
+def row_l2_norm_shrink(n, x, C):
+    total = 0.0
+    for c in range(C):
+        total += x[n, c] * x[n, c]
+    return 0.0 if total == 0.0 else 1.0 / math.sqrt(total)
+
+
+@each(RowL2Norm.y)
+def row_l2_norm_y(n, c, x, shrink):
+    return x[n, c] * shrink[n]
+
+
+@each(RowL2Norm.dot)
+def row_l2_norm_dot(n, dy, y, C):
+    total = 0.0
+    for c in range(C):
+        total += dy[n, c] * y[n, c]
+    return total
+
+
+@gradient(RowL2Norm.x)
+def row_l2_norm_dx(n, c, dy, y, shrink, dot):
+    return (dy[n, c] - y[n, c] * dot[n]) * shrink[n]
+
+
+@layer("sum_to_one_norm", elsewhere={"Paddle": "sum_to_one_norm"}, since=1)
+class SumToOneNorm:
+    """Divides every row by the sum of its columns: `y = x / sum_c x[c]`.
+
+    Meant for weights that are not negative. Paddle stops at a row whose sum is not positive; here such a row is
+    divided all the same, and one whose sum is zero becomes infinite or NaN.
+    """
+
+    x = Input("N C", "rows of weights", seq=(0, 1, 2), within=(0.1, 2.0))
+    y = Output("N C", "rows that add up to one")
+    total = Temp("N", "sum of the row")
+    dot = Temp("N", "gradient of the row times its output")
+    examples = (Example(x="5"), Example(x="sequence of 2"), Example(x="1"))
+
+
+@each(SumToOneNorm.total)
+def sum_to_one_norm_total(n, x, C):
+    total = 0.0
+    for c in range(C):
+        total += x[n, c]
+    return total
+
+
+@each(SumToOneNorm.y)
+def sum_to_one_norm_y(n, c, x, total):
+    return x[n, c] / total[n]
+
+
+@each(SumToOneNorm.dot)
+def sum_to_one_norm_dot(n, dy, y, C):
+    total = 0.0
+    for c in range(C):
+        total += dy[n, c] * y[n, c]
+    return total
+
+
+@gradient(SumToOneNorm.x)
+def sum_to_one_norm_dx(n, c, dy, total, dot):
+    return (dy[n, c] - dot[n]) / total[n]

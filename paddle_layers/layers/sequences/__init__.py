@@ -1,0 +1,1 @@
+"""Layers of sequences whose rows do not wait for each other."""

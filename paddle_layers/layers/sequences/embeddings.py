@@ -1,0 +1,119 @@
+"""Embeddings: from ids to rows, and from places in a sequence to what is added to its rows."""
+
+import math
+
+from paddle_layers.define import Example, Input, Int, Output, Param, double, each, gradient, infer, layer, real, require
+
+
+@layer(
+    "embedding",
+    common=("drop_rate", "error_clip"),
+    elsewhere={"Paddle": "table_projection", "Caffe": "Embed", "ONNX": "Gather"},
+    since=1,
+)
+class Embedding:
+    """Takes for every id the row of a table that has its number.
+
+    `y[n] = table[ids[n]]`. The table has as many rows as there are ids, so only the width is to be chosen; the gradient
+    has only the rows in use. Caffe counts the rows by `input_dim` and adds a bias unless told not to: put a `shift`
+    behind the layer for that. Paddle gives zeros for the id -1; here `padding_id` names such an id among the others.
+    """
+
+    ids = Input("N", "row numbers", kinds=("INT",), seq=(0, 1, 2))
+    table = Param("V K", "one row per id", init=("gaussian", {"std": 0.1}))
+    y = Output("N K", "the rows of the table")
+    size = Int("width of a row", min=1, axis="K", aliases=("num_output",))
+    padding_id = Int("id whose rows are zero and learn nothing", min=0, optional=True)
+    examples = (
+        Example(ids="ids<7", size=3),
+        Example(ids="sequence of ids<5", size=4),
+        Example(ids="nested sequence of ids<4", size=1, padding_id=0),
+    )
+
+
+@infer(Embedding)
+def embedding_sizes(ids, padding_id):
+    inside = padding_id is None or padding_id < ids.size
+    require(inside, "padding_id", f"`padding_id` is {padding_id}, but the ids are smaller than {ids.size}")
+    return {"V": ids.size}
+
+
+@each(Embedding.y)
+def embedding_y(n, k, ids, table, padding_id):
+    if padding_id is not None and ids[n] == padding_id:
+        return 0.0
+    return table[ids[n], k]
+
+
+@gradient(Embedding.table, used=Embedding.ids)
+def embedding_dtable(u, k, dy, ids, ids_used_start, ids_used_row, padding_id):
+    total = 0.0
+    for p in range(ids_used_start[u], ids_used_start[u + 1]):
+        if padding_id is None or ids[ids_used_row[p]] != padding_id:
+            total += dy[ids_used_row[p], k]
+    return total
+
+
+@layer("position_embedding", common=("drop_rate",), elsewhere={"ONNX": "Gather"}, since=1)
+class PositionEmbedding:
+    """Adds to every row the row of a learned table that belongs to its place in the sequence.
+
+    `y[t] = x[t] + table[p]` where `p` counts from 0 within the sequence, or within the sub-sequence of a nested one
+    (Gehring et al. 2017). Rows at place `max_length` and beyond have nothing to be learned for them and become NaN.
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    table = Param("P C", "one row per place", init=("gaussian", {"std": 0.02}))
+    y = Output("T:S C", "same shape as `x`", nan="at place `max_length` and beyond")
+    max_length = Int("rows of the longest sequence", min=1, axis="P")
+    examples = (
+        Example(x="sequence of 3", max_length=5),
+        Example(x="nested sequence of 2", max_length=4),
+        Example(x="sequence of 1", max_length=8, drop_rate=0.5),
+    )
+
+
+@each(PositionEmbedding.y)
+def position_embedding_y(t, c, s, x, table, S_start, P):
+    p = t - S_start[s]
+    return x[t, c] + table[p, c] if p < P else math.nan
+
+
+@gradient(PositionEmbedding.x)
+def position_embedding_dx(t, c, dy):
+    return dy[t, c]
+
+
+@gradient(PositionEmbedding.table)
+def position_embedding_dtable(p, c, dy, S_start):
+    total = 0.0
+    for s in range(len(S_start) - 1):
+        if S_start[s] + p < S_start[s + 1]:
+            total += dy[S_start[s] + p, c]
+    return total
+
+
+@layer("sinusoidal_position", common=("drop_rate",), since=1)
+class SinusoidalPosition:
+    """Adds to every row waves of its place in the sequence, from short ones in front to long ones at the end.
+
+    `y[t, 2i] = x[t, 2i] + sin(a)` and `y[t, 2i + 1] = x[t, 2i + 1] + cos(a)` with `a = p / 10000 ** (2i / C)`, where
+    `p` counts from 0 within the sequence, or within the sub-sequence of a nested one (Vaswani et al. 2017). Nothing is
+    learned, so there is no longest sequence.
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    y = Output("T:S C", "same shape as `x`")
+    examples = (Example(x="sequence of 4"), Example(x="nested sequence of 3"), Example(x="sequence of 1"))
+
+
+@each(SinusoidalPosition.y)
+def sinusoidal_position_y(t, c, s, x, S_start, C):
+    place = double(t - S_start[s])  # float32 knows the angles of far places to few digits only
+    angle = place / double(10000.0) ** (double(c - c % 2) / double(C))
+    return x[t, c] + real(math.sin(angle) if c % 2 == 0 else math.cos(angle))
+
+
+@gradient(SinusoidalPosition.x)
+def sinusoidal_position_dx(t, c, dy):
+    return dy[t, c]

@@ -1,0 +1,250 @@
+"""Layers that give one row for every sequence, or for every window of its rows."""
+
+import math
+
+import numpy as np
+
+from paddle_layers.define import Choice, Example, Input, Int, Output, Temp, each, gradient, layer, real, starts
+from paddle_layers.layers.helpers import exceeds
+
+
+@layer(
+    "seq_avg_pool",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "average"},
+    since=1,
+)
+class SeqAvgPool:
+    """Adds up the rows of every sequence and divides by their number, by its root or by nothing.
+
+    `y[s] = sum over the rows t of s of x[t] * f`, where `f` is `1 / len(s)` (`AVERAGE`), `1` (`SUM`) or
+    `1 / sqrt(len(s))` (`SQUARE_ROOT`). An empty sequence gives zeros, as in Paddle, whose `average_strategy` has the
+    same three values and whose `trans_type` is `level`. Paddle can also cut sequences into windows (`seq_pool_stride`).
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    y = Output("S C", "one row per sequence, or per sub-sequence")
+    strategy = Choice(
+        "what the sum of the rows is divided by",
+        options={"AVERAGE": "the number of rows", "SUM": "nothing", "SQUARE_ROOT": "the root of the number of rows"},
+        default="AVERAGE",
+    )
+    level = Choice(
+        "what one row of the output covers",
+        options={"SEQUENCE": "a whole sequence", "SUBSEQUENCE": "a sub-sequence of a nested sequence"},
+        default="SEQUENCE",
+        groups="S",
+    )
+    factor = Temp("S", "what the sum is multiplied by")
+    examples = (
+        Example(x="sequence of 3"),
+        Example(x="nested sequence of 2", strategy="SUM"),
+        Example(x="nested sequence of 2", strategy="SQUARE_ROOT", level="SUBSEQUENCE"),
+        Example(x="sequence of 1", strategy="SQUARE_ROOT", act="relu"),
+    )
+
+
+@each(SeqAvgPool.factor)
+def seq_avg_pool_factor(s, S_start, strategy):
+    count = real(max(S_start[s + 1] - S_start[s], 1))
+    if strategy == "AVERAGE":
+        return 1.0 / count
+    return 1.0 / math.sqrt(count) if strategy == "SQUARE_ROOT" else 1.0
+
+
+@each(SeqAvgPool.y)
+def seq_avg_pool_y(s, c, x, factor, S_start):
+    total = 0.0
+    for t in range(S_start[s], S_start[s + 1]):
+        total += x[t, c]
+    return total * factor[s]
+
+
+@gradient(SeqAvgPool.x)
+def seq_avg_pool_dx(t, c, s, dy, factor):
+    return dy[s, c] * factor[s]
+
+
+def _level() -> Choice:
+    return Choice(
+        "what one row of the output covers",
+        options={"SEQUENCE": "a whole sequence", "SUBSEQUENCE": "a sub-sequence of a nested sequence"},
+        default="SEQUENCE",
+        groups="S",
+    )
+
+
+@layer("seq_max_pool", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "max"}, since=1)
+class SeqMaxPool:
+    """Takes the largest value of every column over the rows of a sequence.
+
+    `y[s, c] = max over the rows t of s of x[t, c]`; the gradient goes to the first row that has it. An empty sequence
+    gives zeros, as in Paddle, whose `trans_type` is `level`. For windows of rows (`seq_pool_stride`) there is
+    `seq_window_pool`.
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2), kinks=("ties",))
+    y = Output("S C", "one row per sequence, or per sub-sequence")
+    level = _level()
+    place = Temp("S C", "row of the largest value, -1 for an empty sequence", kind="INT")
+    examples = (
+        Example(x="sequence of 3"),
+        Example(x="nested sequence of 2"),
+        Example(x="nested sequence of 2", level="SUBSEQUENCE", act="tanh"),
+    )
+
+
+@each(SeqMaxPool.place)
+def seq_max_pool_place(s, c, x, S_start):
+    if S_start[s] == S_start[s + 1]:
+        return -1
+    best = S_start[s]
+    for t in range(S_start[s] + 1, S_start[s + 1]):
+        if exceeds(x[t, c], x[best, c]):
+            best = t
+    return best
+
+
+@each(SeqMaxPool.y)
+def seq_max_pool_y(s, c, x, place):
+    return x[place[s, c], c] if place[s, c] >= 0 else 0.0
+
+
+@gradient(SeqMaxPool.x)
+def seq_max_pool_dx(t, c, s, dy, place):
+    return dy[s, c] if place[s, c] == t else 0.0
+
+
+@layer("seq_last", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqlastins"}, since=1)
+class SeqLast:
+    """Takes the last row of every sequence: the state in which a recurrent layer ends.
+
+    `y[s] = x[last row of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`; a `reverse` recurrent
+    layer ends in the first row, which `seq_first` takes.
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    y = Output("S C", "one row per sequence, or per sub-sequence")
+    level = _level()
+    examples = (
+        Example(x="sequence of 3"),
+        Example(x="nested sequence of 2", act="relu"),
+        Example(x="nested sequence of 2", level="SUBSEQUENCE"),
+    )
+
+
+@each(SeqLast.y)
+def seq_last_y(s, c, x, S_start):
+    return x[S_start[s + 1] - 1, c] if S_start[s + 1] > S_start[s] else 0.0
+
+
+@gradient(SeqLast.x)
+def seq_last_dx(t, c, s, dy, S_start):
+    return dy[s, c] if t + 1 == S_start[s + 1] else 0.0
+
+
+@layer("seq_first", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqfirstins"}, since=1)
+class SeqFirst:
+    """Takes the first row of every sequence.
+
+    `y[s] = x[first row of s]`; zeros for an empty sequence. Paddle's `trans_type` is `level`.
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    y = Output("S C", "one row per sequence, or per sub-sequence")
+    level = _level()
+    examples = (
+        Example(x="sequence of 3"),
+        Example(x="nested sequence of 2", act="relu"),
+        Example(x="nested sequence of 2", level="SUBSEQUENCE"),
+    )
+
+
+@each(SeqFirst.y)
+def seq_first_y(s, c, x, S_start):
+    return x[S_start[s], c] if S_start[s + 1] > S_start[s] else 0.0
+
+
+@gradient(SeqFirst.x)
+def seq_first_dx(t, c, s, dy, S_start):
+    return dy[s, c] if t == S_start[s] else 0.0
+
+
+@layer("seq_window_pool", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seq_pool_stride"}, since=1)
+class SeqWindowPool:
+    """Cuts every sequence into windows of `stride` rows and gives one row for each: a shorter sequence.
+
+    The last window has what is left. `AVERAGE`, `SUM` and `SQUARE_ROOT` add up the rows of a window and divide by their
+    number, by nothing or by its root; `MAX` takes the largest value of each column, `FIRST` and `LAST` take one of the
+    rows. In Paddle every sequence pooling has the attribute `seq_pool_stride` for it, and for the first rows it is the
+    first window that has what is left.
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2), kinks=("ties",))
+    y = Output("W:S C", "one row per window")
+    stride = Int("rows of a window", min=1)
+    strategy = Choice(
+        "what a window gives",
+        options={
+            "AVERAGE": "the mean of its rows",
+            "SUM": "their sum",
+            "SQUARE_ROOT": "their sum, divided by the root of their number",
+            "FIRST": "the first row",
+            "LAST": "the last row",
+            "MAX": "the largest value of each column",
+        },
+        default="AVERAGE",
+    )
+    examples = (
+        Example(x="sequence of 3", stride=2),
+        Example(x="sequence of 2", stride=3, strategy="MAX"),
+        Example(x="nested sequence of 2", stride=3, strategy="LAST"),
+        Example(x="sequence of 2", stride=2, strategy="SQUARE_ROOT", act="tanh"),
+        Example(x="sequence of 2", stride=5, strategy="FIRST"),
+    )
+
+
+@starts(SeqWindowPool)
+def seq_window_pool_starts(T_start, stride):
+    windows = -(-np.diff(T_start) // stride)
+    return np.concatenate([[0], np.cumsum(windows)])
+
+
+@each(SeqWindowPool.y)
+def seq_window_pool_y(w, c, s, x, W_start, T_start, stride, strategy):
+    first = T_start[s] + (w - W_start[s]) * stride
+    last = min(first + stride, T_start[s + 1])
+    if strategy == "FIRST":
+        return x[first, c]
+    if strategy == "LAST":
+        return x[last - 1, c]
+    total, peak = 0.0, x[first, c]
+    for t in range(first, last):
+        total += x[t, c]
+        peak = max(peak, x[t, c])
+    if strategy == "MAX":
+        return peak
+    if strategy == "AVERAGE":
+        return total / real(last - first)
+    return total / math.sqrt(real(last - first)) if strategy == "SQUARE_ROOT" else total
+
+
+@gradient(SeqWindowPool.x)
+def seq_window_pool_dx(t, c, s, dy, x, W_start, T_start, stride, strategy):
+    window = (t - T_start[s]) // stride
+    first = T_start[s] + window * stride
+    last = min(first + stride, T_start[s + 1])
+    derivative = dy[W_start[s] + window, c]
+    if strategy == "FIRST":
+        return derivative if t == first else 0.0
+    if strategy == "LAST":
+        return derivative if t == last - 1 else 0.0
+    if strategy == "MAX":
+        best = first
+        for u in range(first + 1, last):
+            if exceeds(x[u, c], x[best, c]):
+                best = u
+        return derivative if t == best else 0.0
+    if strategy == "AVERAGE":
+        return derivative / real(last - first)
+    return derivative / math.sqrt(real(last - first)) if strategy == "SQUARE_ROOT" else derivative

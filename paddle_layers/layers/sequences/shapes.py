@@ -1,0 +1,217 @@
+"""Layers that change which rows a sequence has."""
+
+import numpy as np
+
+from paddle_layers.define import (
+    Choice,
+    Example,
+    Input,
+    Int,
+    Output,
+    each,
+    gradient,
+    infer,
+    layer,
+    real,
+    require,
+    starts,
+)
+from paddle_layers.layers.helpers import exceeds
+
+
+@layer("expand", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "expand"}, since=1)
+class Expand:
+    """Repeats the row of a sequence for each of the rows that the sequence has elsewhere.
+
+    `y[t] = x[s]` for every row t of sequence s of `like`, whose values do not matter. In Paddle `trans_type` says
+    whether `x` has a row for every sequence or for every sub-sequence; here `level` does.
+    """
+
+    x = Input("S C", "one row per sequence, or per sub-sequence", seq=(0, 1))
+    like = Input("T:S ...", "sequences with the rows that are wanted", kinds=("DENSE", "INT"), seq=(1, 2))
+    y = Output("T:S C", "a row for each row of `like`")
+    level = Choice(
+        "what a row of `x` stands for",
+        options={"SEQUENCE": "a whole sequence", "SUBSEQUENCE": "a sub-sequence of a nested sequence"},
+        default="SEQUENCE",
+        groups="S",
+    )
+    examples = (
+        Example(x="3", like="sequence of 2"),
+        Example(x="2", like="nested sequence of ids<4", act="tanh"),
+        Example(x="sequence of 2", like="nested sequence of 2x2", level="SUBSEQUENCE"),
+    )
+
+
+@each(Expand.y)
+def expand_y(t, c, s, x):
+    return x[s, c]
+
+
+@gradient(Expand.x)
+def expand_dx(s, c, dy, S_start):
+    total = 0.0
+    for t in range(S_start[s], S_start[s + 1]):
+        total += dy[t, c]
+    return total
+
+
+@layer("seq_concat", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqconcat"}, since=1)
+class SeqConcat:
+    """Puts the rows of the second sequence behind those of the first, sample by sample.
+
+    `y[s] = x[s] followed by z[s]`; both have the same number of sequences. Of nested sequences the sub-sequences are
+    put together.
+    """
+
+    x = Input("P:S C", "the rows that come first", seq=(1, 2))
+    z = Input("Q:S C", "the rows behind them", seq=(1, 2))
+    y = Output("R:S C", "the rows of both")
+    examples = (
+        Example(x="sequence of 3", z="sequence of 3"),
+        Example(x="sequence of 1", z="sequence of 1", act="relu"),
+    )
+
+
+@starts(SeqConcat)
+def seq_concat_starts(P_start, Q_start):
+    return P_start + Q_start
+
+
+@each(SeqConcat.y)
+def seq_concat_y(r, c, s, x, z, P_start, Q_start, R_start):
+    place = r - R_start[s]
+    length = P_start[s + 1] - P_start[s]
+    return x[P_start[s] + place, c] if place < length else z[Q_start[s] + place - length, c]
+
+
+@gradient(SeqConcat.x)
+def seq_concat_dx(p, c, s, dy, P_start, R_start):
+    return dy[R_start[s] + p - P_start[s], c]
+
+
+@gradient(SeqConcat.z)
+def seq_concat_dz(q, c, s, dy, P_start, Q_start, R_start):
+    return dy[R_start[s] + P_start[s + 1] - P_start[s] + q - Q_start[s], c]
+
+
+@layer("seq_reshape", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqreshape"}, since=1)
+class SeqReshape:
+    """Cuts the rows of every sequence into narrower ones, whose width divides theirs.
+
+    The values of a sequence keep their order; `n` rows of width `C` become `n * C / size` rows. Paddle also makes wider
+    rows, where every sequence of a batch has to have a number of values that is divisible by `size`.
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    y = Output("R:S K", "the same values in narrower rows")
+    size = Int("width of a row", min=1, axis="K")
+    examples = (
+        Example(x="sequence of 6", size=2),
+        Example(x="nested sequence of 4", size=4),
+        Example(x="sequence of 2", size=1),
+    )
+
+
+@infer(SeqReshape)
+def seq_reshape_sizes(C, size):
+    require(C % size == 0, "size", f"`size` is {size}, which does not divide the width of the rows, {C}")
+    return {}
+
+
+@starts(SeqReshape)
+def seq_reshape_starts(T_start, C, size):
+    return T_start * (C // size)
+
+
+@each(SeqReshape.y)
+def seq_reshape_y(r, k, x, C, K):
+    parts = C // K
+    return x[r // parts, r % parts * K + k]
+
+
+@gradient(SeqReshape.x)
+def seq_reshape_dx(t, c, dy, C, K):
+    return dy[t * (C // K) + c // K, c % K]
+
+
+@layer("sub_seq", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "subseq"}, since=1)
+class SubSeq:
+    """Takes from every sequence a run of rows, given by its first row and its length.
+
+    `y[s] = x[s][offset[s] : offset[s] + length[s]]`: as in Python's slices, what is beyond the end is left out. Paddle
+    does not check the ranges. For several runs per sequence there is `seq_slice`.
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1,))
+    offset = Input("S", "first row of the run, from 0", kinds=("INT",))
+    length = Input("S", "rows of the run", kinds=("INT",))
+    y = Output("R:S C", "the rows of the runs")
+    examples = (
+        Example(x="sequence of 3", offset="ids<3", length="ids<4"),
+        Example(x="sequence of 1", offset="ids<1", length="ids<9", act="tanh"),
+    )
+
+
+@starts(SubSeq)
+def sub_seq_starts(T_start, offset, length):
+    room = np.maximum(np.diff(T_start) - offset, 0)
+    return np.concatenate([[0], np.cumsum(np.minimum(length, room))])
+
+
+@each(SubSeq.y)
+def sub_seq_y(r, c, s, x, offset, T_start, R_start):
+    return x[T_start[s] + offset[s] + r - R_start[s], c]
+
+
+@gradient(SubSeq.x)
+def sub_seq_dx(t, c, s, dy, offset, T_start, R_start):
+    place = t - T_start[s] - offset[s]
+    return dy[R_start[s] + place, c] if 0 <= place < R_start[s + 1] - R_start[s] else 0.0
+
+
+@layer("eos_id", elsewhere={"Paddle": "eos_id"}, since=1)
+class EosId:
+    """Says of every id whether it is the one that ends a sequence: 1 if so, else 0."""
+
+    x = Input("N", "ids", kinds=("INT",), seq=(0, 1, 2))
+    y = Output("N", "1 where the id is `eos_id`", kind="INT", size="B")
+    eos_id = Int("the id that ends a sequence", min=0)
+    examples = (Example(x="ids<5", eos_id=2), Example(x="sequence of ids<3", eos_id=0))
+
+
+@infer(EosId)
+def eos_id_sizes(x, eos_id):
+    require(eos_id < x.size, "eos_id", f"`eos_id` is {eos_id}, but the ids are smaller than {x.size}")
+    return {"B": 2}
+
+
+@each(EosId.y)
+def eos_id_y(n, x, eos_id):
+    return 1 if x[n] == eos_id else 0
+
+
+@layer("kmax_seq_score", elsewhere={"Paddle": "kmax_seq_score"}, since=1)
+class KmaxSeqScore:
+    """Gives the places of the largest scores of every sequence, the largest first, -1 where it has fewer rows.
+
+    Places count from 0 in each sequence; of equal scores the first comes first. As in Paddle they are real numbers, and
+    there is no gradient.
+    """
+
+    x = Input("T:S 1", "scores", seq=(1, 2), kinks=("ties",))
+    y = Output("S K", "places of the largest scores")
+    beam_size = Int("how many places", min=1, max=1024, default=1, axis="K")
+    examples = (Example(x="sequence of 1", beam_size=3), Example(x="nested sequence of 1"))
+
+
+@each(KmaxSeqScore.y)
+def kmax_seq_score_y(s, k, x, S_start):
+    for t in range(S_start[s], S_start[s + 1]):
+        rank = 0
+        for u in range(S_start[s], S_start[s + 1]):
+            if exceeds(x[u], x[t]) or (u < t and not exceeds(x[t], x[u])):
+                rank += 1
+        if rank == k:
+            return real(t - S_start[s])
+    return -1.0
