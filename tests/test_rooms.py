@@ -26,6 +26,7 @@ SAME_FLOOR = ({"kernels", "layers"},)
 
 INSIDE = {
     "config": ("diagnostics", "reading", "binding", "wiring", "writing", "building"),
+    **dict.fromkeys(("data", "training", "testing", "codegen", "editor", "cli"), ()),  # flat
 }
 """Rooms without a ring of imports: their folders (or files) from the bottom to the top; what is not named is above."""
 
