@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .show import print_table
+from .tables import print_table
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-if TYPE_CHECKING:
-    from rich.table import Table
+from .tables import print_table
 
+if TYPE_CHECKING:
     from paddle_layers.config import Network, Node
     from paddle_layers.runtime.plan.footprint import Footprint
 
@@ -71,13 +70,6 @@ def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
         for cells in _inside(node, node.name, costs, 1):
             table.add_row(*cells)
     print_table(table)
-
-
-def print_table(table: Table) -> None:
-    """To a terminal in its width; to a file without folding."""
-    from rich.console import Console
-
-    Console(highlight=False, width=None if sys.stdout.isatty() else 200).print(table)
 
 
 def _words(node: Node, name: str, parameters: int) -> tuple[str, ...]:
