@@ -74,9 +74,9 @@ def warm(device: str) -> None:
 
 def free_bytes() -> int:
     """Bytes that the card has left."""
-    from paddle_layers.runtime.devices.cuda import open_cuda
+    from paddle_layers.runtime.devices.cuda import open_device
 
-    return open_cuda().free_bytes()
+    return open_device().free_bytes()
 
 
 def too_big(setup: Setup) -> Facts:

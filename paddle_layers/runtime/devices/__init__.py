@@ -1,28 +1,33 @@
-"""The devices that there are, by name."""
+"""The devices that there are: each is a folder of this one with `missing()` and `open_device()`."""
 
 from __future__ import annotations
+
+import importlib
+from typing import Any
 
 from paddle_layers.runtime.memory.blocks import DeviceError
 
 from .protocol import Device
 
-DEVICES = ("cpu", "cuda", "auto")
-"""Names of devices; `auto` is a CUDA card where there is one, and else the CPU."""
+NAMES = ("cuda", "cpu")
+"""The folders, the fastest first."""
+DEVICES = (*reversed(NAMES), "auto")
+"""What a user may ask for; `auto` is the first device that lacks nothing here."""
 
 
 def open_device(name: str) -> Device:
-    """The device of this name, one of `DEVICES`. Raises `DeviceError` with what is missing."""
-    from .cpu.device import Cpu
-
+    """The device of this name, one of `DEVICES`. Raises `DeviceError` with what it lacks here."""
     if name not in DEVICES:
         raise DeviceError(f"there is no device {name!r}; there is {', '.join(map(repr, DEVICES))}")
-    if name == "cpu":
-        return Cpu()
-    from .cuda import missing, open_cuda
-
-    reason = missing()
-    if reason is None:
-        return open_cuda()
-    if name == "auto":
-        return Cpu()
+    wanted = NAMES if name == "auto" else (name,)
+    for module in map(_module, wanted):
+        reason = module.missing()
+        if reason is None:
+            device: Device = module.open_device()
+            return device
     raise DeviceError(reason)
+
+
+def _module(name: str) -> Any:
+    """The folder of a device, which may import what is heavy."""
+    return importlib.import_module(f".{name}", __name__)

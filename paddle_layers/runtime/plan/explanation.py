@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.launches.arguments import Ref
-from paddle_layers.runtime.launches.buffers import FOREVER, Buffer
+from paddle_layers.runtime.launches.buffers import FOREVER, Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.passes.row_gradients import mark_row_gradients
 from paddle_layers.runtime.passes.shared_memory import place
-from paddle_layers.runtime.schedule.schedule import Schedule
+
+from .dry_run import dry_schedule
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
@@ -55,16 +56,12 @@ def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, devi
     selected = network.select(phase)
     graph = build_graph(selected, ParameterSet(dtype), {})
     mark_row_gradients([graph])
-    for domain in graph.domains:
-        domain.reserve(batch_size)
-    training = phase == "train"
-    seeds = dict(graph.losses) if training else {}
-    keep = [name for name in (*selected.outputs, *graph.losses) if name in graph.values]
-    schedule = Schedule(graph, dtype, training=training, seeds=seeds, keep=keep, device=device)
+    schedule = dry_schedule(graph, selected.outputs, batch_size, dtype, training=phase == "train", device=device)
     storages = schedule.lay_out()
     nbytes = place(storages)
     launches = [*schedule.forward, *schedule.backward]
-    separate = sum(buffer.nbytes for storage in storages for buffer in storage.buffers)
+    buffers = [buffer for storage in storages for buffer in storage.buffers]
+    separate = sum(Storage([buffer], buffer.first, buffer.last).nbytes for buffer in buffers)
     explained = (_explained(at, launch, at >= len(schedule.forward)) for at, launch in enumerate(launches))
     return ExplainedPlan(tuple(explained), nbytes, separate)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,12 +13,12 @@ from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.passes.row_gradients import mark_row_gradients
 from paddle_layers.runtime.passes.shared_memory import place
-from paddle_layers.runtime.schedule.schedule import Schedule
+
+from .dry_run import dry_schedule
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
     from paddle_layers.config.wiring.nodes import Node
-    from paddle_layers.runtime.graph.graph import Graph
 
 
 @dataclass(frozen=True)
@@ -55,7 +54,7 @@ def footprint(network: Network, batch_size: int, dtype: str = "float32") -> Foot
     graphs = {phase: build_graph(selected, parameters, {}) for phase, selected in phases.items()}
     mark_row_gradients(graphs.values())
     training, inference = (
-        _phase_bytes(graph, phases[phase].outputs, batch_size, dtype, training=phase == "train")
+        place(dry_schedule(graph, phases[phase].outputs, batch_size, dtype, training=phase == "train").lay_out())
         for phase, graph in graphs.items()
     )
     counts: Counter[str] = Counter()
@@ -84,13 +83,3 @@ def _bytes(node: Node, itemsize: int) -> int:
     if node.inside is not None:
         return sum(_bytes(inner, itemsize) for inner in node.inside.nodes)
     return sum(8 if type_.kind == "INT" else math.prod(type_.dims) * itemsize for type_ in node.output_types)
-
-
-def _phase_bytes(graph: Graph, outputs: Iterable[str], batch_size: int, dtype: str, *, training: bool) -> int:
-    """Bytes of the arena that a plan of a phase would have."""
-    for domain in graph.domains:
-        domain.reserve(batch_size)
-    seeds = dict(graph.losses) if training else {}
-    keep = [name for name in (*outputs, *graph.losses) if name in graph.values]
-    schedule = Schedule(graph, dtype, training=training, seeds=seeds, keep=keep)
-    return place(schedule.lay_out())

@@ -20,7 +20,7 @@ __all__ = [
     "cuda_driver",
     "launch_driver",
     "missing",
-    "open_cuda",
+    "open_device",
     "parameters_of",
     "ptx_of",
     "simulated_device",
@@ -56,7 +56,7 @@ def missing() -> str | None:
 
 
 @functools.cache
-def open_cuda() -> Cuda:
+def open_device() -> Cuda:
     """The first card; the simulator when `NUMBA_ENABLE_CUDASIM=1`."""
     if simulated():
         return simulated_device()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from paddle_layers.runtime.devices.cpu.device import Cpu, CpuBlock
+from paddle_layers.runtime.devices.cpu import Cpu, CpuBlock
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Ref, refs_of

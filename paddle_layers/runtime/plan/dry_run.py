@@ -1,0 +1,19 @@
+"""The launches of a phase for a number of rows, with nothing allocated or compiled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from paddle_layers.runtime.graph.graph import Graph
+from paddle_layers.runtime.schedule.schedule import Schedule
+
+
+def dry_schedule(
+    graph: Graph, outputs: Iterable[str], batch_size: int, dtype: str, *, training: bool, device: str = "cpu"
+) -> Schedule:
+    """What a net would plan for batches of `batch_size` rows; sequences are taken to hold one row each."""
+    for domain in graph.domains:
+        domain.reserve(batch_size)
+    seeds = dict(graph.losses) if training else {}
+    keep = [name for name in (*outputs, *graph.losses) if name in graph.values]
+    return Schedule(graph, dtype, training=training, seeds=seeds, keep=keep, device=device)
