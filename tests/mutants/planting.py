@@ -12,7 +12,6 @@ from unittest import mock
 
 from paddle_layers.define import Definition
 from paddle_layers.define.program import Program
-from paddle_layers.runtime.generate.specialise import helper_programs
 
 from .sources import Mutant, Source
 
@@ -52,12 +51,10 @@ def _other_helper(call: FunctionType, text: str) -> Iterator[None]:
     original, code = inspect.getsource, call.__code__
     with mock.patch.object(inspect, "getsource", lambda asked: text if asked is call else original(asked)):
         call.__code__ = scope[call.__name__].__code__
-        helper_programs.cache_clear()
         try:
             yield
         finally:
             call.__code__ = code
-            helper_programs.cache_clear()
 
 
 def _forget(definitions: Iterable[Definition]) -> None:

@@ -7,7 +7,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Hashable, Mapping
-from types import MappingProxyType
+from types import CodeType
 from typing import Any
 
 from paddle_layers.define.functions import HELPERS
@@ -128,22 +128,30 @@ def specialise(program: Program, known: Mapping[str, Hashable], call: Callable[.
 
     Arguments that are not read any more are gone, too.
     """
-    return _specialised(program, tuple(known.items()), call)
+    return _specialised(program, tuple(known.items()), _numbers(call), all_arguments=False)
 
 
-@functools.lru_cache(maxsize=1 << 14)
-def _specialised(program: Program, known: tuple[tuple[str, Hashable], ...], call: Callable[..., Any]) -> Program:
+def _numbers(call: Callable[..., Any]) -> tuple[tuple[str, float], ...]:
+    """Numbers of the module that a function reads, as they are now."""
     scope = call.__globals__
-    numbers = {
-        name: scope[name]
-        for name in call.__code__.co_names
-        if isinstance(scope.get(name), (int, float)) and not isinstance(scope.get(name), bool)
-    }
-    folded = _Fold({**numbers, **dict(known)}).visit(copy.deepcopy(program.tree))
+    found = ((name, scope.get(name)) for name in call.__code__.co_names)
+    return tuple((n, value) for n, value in found if isinstance(value, (int, float)) and not isinstance(value, bool))
+
+
+@functools.lru_cache(maxsize=1 << 14, typed=True)
+def _specialised(
+    program: Program,
+    known: tuple[tuple[str, Hashable], ...],
+    numbers: tuple[tuple[str, float], ...],
+    *,
+    all_arguments: bool,
+) -> Program:
+    folded = _Fold({**dict(numbers), **dict(known)}).visit(copy.deepcopy(program.tree))
     assert isinstance(folded, ast.FunctionDef)
     folded.body = _until_return(folded.body) or [ast.Pass()]
-    names = Program(folded).names
-    folded.args.args = [argument for argument in folded.args.args if argument.arg in names]
+    if not all_arguments:
+        names = Program(folded).names
+        folded.args.args = [argument for argument in folded.args.args if argument.arg in names]
     return Program(ast.fix_missing_locations(folded))
 
 
@@ -155,8 +163,7 @@ def _until_return(body: list[ast.stmt]) -> list[ast.stmt]:
     return body
 
 
-@functools.lru_cache(maxsize=1 << 12)
-def helper_programs(call: Callable[..., Any]) -> Mapping[str, Program]:
+def helper_programs(call: Callable[..., Any]) -> dict[str, Program]:
     """Specialised helpers that a point function calls, in an order in which each is defined before its use."""
     found: dict[str, Program] = {}
 
@@ -167,7 +174,13 @@ def helper_programs(call: Callable[..., Any]) -> Mapping[str, Program]:
             callee = function.__globals__.get(name)
             if callable(callee) and callee in HELPERS and callee is not function and name not in found:
                 visit(callee)
-                found[name] = specialise(Program.parse(inspect.getsource(callee)), {}, callee).named(name)
+                program = _specialised(_parsed(callee, callee.__code__, name), (), _numbers(callee), all_arguments=True)
+                found[name] = program
 
     visit(call)
-    return MappingProxyType(found)
+    return found
+
+
+@functools.lru_cache(maxsize=1 << 12)
+def _parsed(helper: Callable[..., Any], code: CodeType, name: str) -> Program:  # noqa: ARG001  (another code, another text)
+    return Program.parse(inspect.getsource(helper)).named(name)
