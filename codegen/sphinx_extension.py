@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from docutils import nodes
 from docutils.utils import new_document
@@ -34,7 +34,7 @@ class TextprotoLexer(RegexLexer):
     """Colours for protobuf's text format."""
 
     name, aliases = "textproto", ["textproto"]
-    tokens = {  # noqa: RUF012  (Pygments wants it so)
+    tokens: ClassVar = {
         "root": [
             (r"\s+", Whitespace),
             (r"#.*", Comment.Single),

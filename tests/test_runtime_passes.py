@@ -20,7 +20,7 @@ from paddle_layers.testing.engines import as_python
 from paddle_layers.testing.network_cases import all_cases
 from paddle_layers.testing.results import run
 
-NAMES = [one.name for one in PASSES]
+NAMES = list(PASSES)
 TEXT = """
     layer { name: "word" type: "data" data { size: 50 data_type: INT } }
     layer { name: "label" type: "data" data { size: 3 data_type: INT } }
@@ -140,3 +140,12 @@ def test_the_command_prints_what_was_decided(tmp_path: Path) -> None:
     assert shown.startswith("phase train, 512 rows, cpu: 25 launches, ")
     (row,) = (line.split() for line in shown.splitlines() if "relu_y" in line)
     assert " ".join(row[1:]) == "hidden.act relu_y hidden 32768 131,072 0 of hidden.y 3 to 20"
+
+
+@pytest.mark.parametrize("unread", [["--device", "cuda"], ["--plan", "--svg", "drawing.svg"]])
+def test_an_option_that_would_not_be_read_is_an_error(unread: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "network.textproto"
+    file.write_text(TEXT)
+    done = CliRunner().invoke(commands, ["show", str(file), *unread])
+    assert done.exit_code == 2
+    assert "--plan" in done.stderr

@@ -37,11 +37,11 @@ NAMES = (
 class Commands(click.Group):
     """Finds a command in the module of its name and turns errors that a user can mend into messages."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click calls it with the context
         """Names in the order of the help text."""
         return list(NAMES)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - click's
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  as above
         """Import the command; None when there is none of that name."""
         if cmd_name not in NAMES:
             return None

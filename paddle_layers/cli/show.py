@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 @click.option("--phase", type=click.Choice(["train", "test"]), help="Only the layers that are there in a phase.")
 @click.option("--batch-size", type=click.IntRange(min=1), default=64, show_default=True, help="Rows, for the memory.")
 @click.option("--plan", is_flag=True, help="Print what runs, with which kernel and in whose memory.")
-@click.option("--device", type=click.Choice(["cpu", "cuda"]), default="cpu", help="For --plan; no card is needed.")
-def command(file: str, svg: Path | None, phase: str | None, batch_size: int, plan: bool, device: str) -> None:
+@click.option("--device", type=click.Choice(["cpu", "cuda"]), help="For --plan, by default cpu; no card is needed.")
+def command(file: str, svg: Path | None, phase: str | None, batch_size: int, plan: bool, device: str | None) -> None:
     """Print layer, type, inputs, inferred output type, parameters and memory of the network in FILE.
 
     What a layer is made of, or runs in each step, stands below it, further to the right.
@@ -31,11 +31,15 @@ def command(file: str, svg: Path | None, phase: str | None, batch_size: int, pla
     """
     from paddle_layers.config import network_of
 
+    if device is not None and not plan:
+        raise click.UsageError("--device is for --plan; the table is the same on every device")
+    if svg is not None and plan:
+        raise click.UsageError("--plan prints a table, --svg draws the network: give one of them")
     network = network_of(file)
     if plan:
         from .plan import print_plan
 
-        print_plan(network, phase or "train", batch_size, device)
+        print_plan(network, phase or "train", batch_size, device or "cpu")
         return
     if phase is not None:
         network = network.select(phase)

@@ -36,7 +36,7 @@ class Digits:
         },
     )
 
-    def open(self, base: Path) -> Dataset:  # noqa: ARG002  (every source is given the folder)
+    def open(self, base: Path) -> Dataset:
         """The chosen part."""
         arrays = read_npz(_DIGITS)
         held_out = arrays["held_out"] == 1

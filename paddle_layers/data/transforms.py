@@ -34,7 +34,7 @@ class Scale:
         """The same."""
         return shape
 
-    def apply(self, batch: Array, rng: RowRandom | None) -> Array:  # noqa: ARG002  (one signature)
+    def apply(self, batch: Array, rng: RowRandom | None) -> Array:
         """The batch times `factor`."""
         scaled: Array = batch * batch.dtype.type(self.factor)
         return scaled
@@ -62,7 +62,7 @@ class Mean:
             raise ValueError(f"`value` has {needed[0]} numbers, the rows are {_times(shape)}")
         return shape
 
-    def apply(self, batch: Array, rng: RowRandom | None) -> Array:  # noqa: ARG002  (one signature)
+    def apply(self, batch: Array, rng: RowRandom | None) -> Array:
         """The batch less the mean."""
         mean = self._array.astype(batch.dtype)
         if self.value and batch.ndim > 1:

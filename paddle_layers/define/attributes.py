@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Generic, Self, TypeVar, overload
 
@@ -17,7 +18,7 @@ class _Required:
 REQUIRED: Any = _Required()
 
 
-class Attribute(Generic[T]):
+class Attribute(ABC, Generic[T]):
     """A setting of a layer, optimizer, source ... . Without `default` it is required, unless it is `optional`."""
 
     type: ClassVar[str]
@@ -81,9 +82,9 @@ class Attribute(Generic[T]):
             return f"`{self.name}` takes at most {self.max_items} values, found {len(values)}"
         return next((reason for value in values if (reason := self.check_item(value))), None)
 
+    @abstractmethod
     def check_item(self, value: object) -> str | None:
         """Why one item is not legal here, or None."""
-        raise NotImplementedError(type(self).__name__)
 
     def convert(self, value: Any) -> Any:
         """The value as it is stored: tuples for lists, floats for numbers."""

@@ -102,7 +102,7 @@ def _add_files(server: Server) -> None:
         server.publish_soon(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    async def saved(server: Server, params: lsp.DidSaveTextDocumentParams) -> None:  # noqa: ARG001 - the protocol's
+    async def saved(server: Server, params: lsp.DidSaveTextDocumentParams) -> None:  # noqa: ARG001  pygls calls it with both
         for uri in server.workspace.text_documents:  # a training file reads the network file that was saved
             server.documents.pop(uri, None)
             server.publish_soon(uri)
@@ -113,7 +113,7 @@ def _add_files(server: Server) -> None:
         server.publish(params.text_document.uri)
 
     @server.feature(lsp.SHUTDOWN)
-    def shut_down(server: Server, params: object) -> None:  # noqa: ARG001 - the protocol's
+    def shut_down(server: Server, params: object) -> None:  # noqa: ARG001  pygls calls it with both
         server.stopped = True
 
 

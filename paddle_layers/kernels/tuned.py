@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from paddle_layers.define.errors import DefinitionError
+from paddle_layers.define.switching import switched
 
 Sizes = Mapping[str, int]
 
@@ -119,37 +121,25 @@ def replaced_functions() -> list[tuple[str, str, str]]:
     return [place for place, kernels in _TUNED.items() if kernels]
 
 
-_SWITCHED_OFF = False
-_EVERY_SIZE = False
+_SWITCHED_OFF = ContextVar("tuned kernels switched off", default=False)
+_EVERY_SIZE = ContextVar("tuned kernels at every size", default=False)
 
 
 def is_switched_off() -> bool:
     """Whether the point functions run alone."""
-    return _SWITCHED_OFF
+    return _SWITCHED_OFF.get()
 
 
 def tuned_is_wanted(work: int, least: int) -> bool:
     """Whether another form than the point function is to be chosen for this much work."""
-    return not _SWITCHED_OFF and (_EVERY_SIZE or work >= least)
+    return not _SWITCHED_OFF.get() and (_EVERY_SIZE.get() or work >= least)
 
 
-@contextlib.contextmanager
-def point_functions_only() -> Iterator[None]:
+def point_functions_only() -> AbstractContextManager[None]:
     """Within it, no tuned kernel is chosen: plans made there run the point functions."""
-    global _SWITCHED_OFF  # noqa: PLW0603  (a switch for checks, never for users)
-    before, _SWITCHED_OFF = _SWITCHED_OFF, True
-    try:
-        yield
-    finally:
-        _SWITCHED_OFF = before
+    return switched(_SWITCHED_OFF, True)
 
 
-@contextlib.contextmanager
-def tuned_at_every_size() -> Iterator[None]:
+def tuned_at_every_size() -> AbstractContextManager[None]:
     """Within it, tuned kernels are chosen for the smallest shapes too, as long as their `when` agrees."""
-    global _EVERY_SIZE  # noqa: PLW0603  (a switch for checks, never for users)
-    before, _EVERY_SIZE = _EVERY_SIZE, True
-    try:
-        yield
-    finally:
-        _EVERY_SIZE = before
+    return switched(_EVERY_SIZE, True)

@@ -41,7 +41,7 @@ class Constant:
 
     value = Float("the number", default=0.0)
 
-    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """An array filled with `value`."""
         return np.full(shape, self.value)
 
@@ -50,7 +50,7 @@ class Constant:
 class Zero:
     """Zeros."""
 
-    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Zeros."""
         return np.zeros(shape)
 
@@ -59,7 +59,7 @@ class Zero:
 class One:
     """Ones."""
 
-    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Ones."""
         return np.ones(shape)
 
@@ -71,7 +71,7 @@ class Uniform:
     min = Float("smallest value", default=-0.05)
     max = Float("largest value", default=0.05)
 
-    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Values between `min` and `max`; `ValueError` when these are swapped."""
         if self.min > self.max:
             raise ValueError(f"initializer `uniform`: `min` is {self.min}, which is above `max`, {self.max}")
@@ -130,7 +130,7 @@ class Orthogonal:
 
     gain = Float("length of each row or column", default=1.0)
 
-    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """An orthogonal factor of a normal matrix; `ValueError` for fewer than two axes."""
         if len(shape) < 2:
             raise ValueError(f"initializer `orthogonal` needs at least two axes, the parameter has shape {shape}")
@@ -144,7 +144,7 @@ class Orthogonal:
 class Identity:
     """Ones on the diagonal of the matrix first axis by all others, zeros elsewhere."""
 
-    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """The matrix that changes nothing, cut off where the shape is not square."""
         return np.eye(shape[0], math.prod(shape[1:])).reshape(shape)
 
@@ -153,7 +153,7 @@ class Identity:
 class PositiveUnitball:
     """Even between 0 and 1, then each entry of the first axis divided by its sum."""
 
-    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """Positive values that sum to one over all axes but the first."""
         values = rng.uniform(0.0, 1.0, shape)
         values /= values.sum(axis=tuple(range(1, len(shape))), keepdims=True)
@@ -164,7 +164,7 @@ class PositiveUnitball:
 class Bilinear:
     """Kernels that enlarge an image by bilinear interpolation, for transposed convolutions."""
 
-    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:  # noqa: ARG002  (one signature)
+    def draw(self, shape: Shape, rng: np.random.Generator, fans: Fans) -> Values:
         """The same square kernel for all channels; `ValueError` unless the last two of four axes are equal."""
         if len(shape) != 4 or shape[2] != shape[3]:
             raise ValueError(

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from contextvars import ContextVar
 from typing import NamedTuple
+
+from paddle_layers.define.switching import switched
 
 from .comparing import TOLERANCE
 from .ptx import ARCHITECTURES, Architecture
@@ -29,11 +30,6 @@ def breadth() -> Breadth:
     return _BREADTH.get()
 
 
-@contextlib.contextmanager
-def narrowed(to: Breadth) -> Iterator[None]:
+def narrowed(to: Breadth) -> AbstractContextManager[None]:
     """Within it, no more than this is checked."""
-    token = _BREADTH.set(to)
-    try:
-        yield
-    finally:
-        _BREADTH.reset(token)
+    return switched(_BREADTH, to)

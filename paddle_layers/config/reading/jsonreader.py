@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from json import JSONDecodeError
-from json.decoder import scanstring  # type: ignore[attr-defined]  # the C scanner gives the end of the string
+from json.decoder import scanstring  # type: ignore[attr-defined]  # missing in typeshed; it also gives the end
 
 from ..diagnostics.report import Report
 from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken

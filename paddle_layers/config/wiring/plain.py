@@ -42,7 +42,7 @@ def wire_plain(drafts: Sequence[Draft]) -> list[Node] | None:
             try:
                 made = tuple(setup.definition.infer(given, setup.attributes))
                 found = memo[given] = made, inside_of(setup, given)
-            except Exception:  # whatever it is, `Wires` finds its place
+            except Exception:  # `Wires` runs the function again and reports it with its place
                 return None
             if unknown_parameter(setup, found[1]):
                 return None

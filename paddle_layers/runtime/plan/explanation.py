@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.graph.building import build_graph
-from paddle_layers.runtime.launches.arguments import Ref
+from paddle_layers.runtime.launches.arguments import Held, Ref
 from paddle_layers.runtime.launches.buffers import FOREVER, Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.parameters import ParameterSet
@@ -69,42 +69,24 @@ def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, devi
 def _explained(number: int, launch: Launch, backward: bool) -> ExplainedLaunch:
     target = launch.args[0]
     assert isinstance(target, Ref)
-    shape = " x ".join(str(size.capacity) for size in target.shape)
-    buffer = target.owner if isinstance(target.owner, Buffer) else None
-    if buffer is None or buffer.storage is None:
-        name = getattr(getattr(target.owner, "parameter", None), "name", "")
-        part = getattr(target.owner, "part", "")
-        result = f"gradient of {name}" if part == "gradient" else name
-        return ExplainedLaunch(
-            number, backward, launch.op, _kernel(launch), result, shape, 0, "with the parameters", "", ""
-        )
-    return ExplainedLaunch(
-        number,
-        backward,
-        launch.op,
-        _kernel(launch),
-        buffer.name,
-        shape,
-        buffer.nbytes,
-        str(buffer.storage.offset),
-        buffer.in_place,
-        _lifetime(buffer),
-    )
+    owner, shape = target.owner, " x ".join(str(size.capacity) for size in target.shape)
+    about = (number, backward, launch.op, _kernel(launch))
+    if isinstance(owner, Held):
+        name = owner.parameter.name
+        result = f"gradient of {name}" if owner.part == "gradient" else name
+        return ExplainedLaunch(*about, result, shape, 0, "with the parameters", "", "")
+    assert isinstance(owner, Buffer)
+    assert owner.storage is not None
+    place = str(owner.storage.offset)
+    return ExplainedLaunch(*about, owner.name, shape, owner.nbytes, place, owner.in_place, _lifetime(owner))
 
 
 def _kernel(launch: Launch) -> str:
-    if not isinstance(launch.code, Kernel):
+    code = launch.code
+    if not isinstance(code, Kernel):
         return f"{launch.name}, tuned"
-    kinds = [
-        kind
-        for kind, yes in (
-            ("row by row", launch.code.scan),
-            ("adds", launch.code.accumulate),
-            ("every step", launch.loop),
-        )
-        if yes
-    ]
-    return ", ".join([launch.name, *kinds])
+    kinds = {"row by row": code.scan, "adds": code.accumulate, "every step": launch.loop}
+    return ", ".join([launch.name, *(kind for kind, holds in kinds.items() if holds)])
 
 
 def _lifetime(buffer: Buffer) -> str:

@@ -3,38 +3,34 @@
 from __future__ import annotations
 
 import builtins
-import contextlib
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define.switching import switched
 from paddle_layers.runtime.memory.addresses import array_at
 
 Body = Callable[[int, int, Any, Any, Any], None]
 
 _BODIES: list[Body] = []
 _NUMBERS: dict[str, int] = {}
-_SWITCHED_ON = False
+_SWITCHED_ON = ContextVar("drivers run as Python", default=False)
 
 
-@contextlib.contextmanager
-def interpreted() -> Iterator[None]:
+def interpreted() -> AbstractContextManager[None]:
     """Within it, plans run the text of their drivers as Python; tuned kernels are compiled and must be switched off."""
-    global _SWITCHED_ON  # noqa: PLW0603  (a switch for pages, as the one for tuned kernels)
-    before, _SWITCHED_ON = _SWITCHED_ON, True
-    try:
-        yield
-    finally:
-        _SWITCHED_ON = before
+    return switched(_SWITCHED_ON, True)
 
 
 def is_interpreted() -> bool:
     """Whether drivers are to be run as Python."""
-    return _SWITCHED_ON
+    return _SWITCHED_ON.get()
 
 
 def interpreted_address(text: str) -> int:

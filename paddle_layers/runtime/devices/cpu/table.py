@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from contextvars import ContextVar
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define.switching import switched
 from paddle_layers.runtime.devices.sizes import Sizes
 from paddle_layers.runtime.devices.unrolling import sections_of
 from paddle_layers.runtime.graph.domains import Extent
@@ -27,21 +29,15 @@ SERIAL_WORK = 1 << 19
 """Operations below which other threads are not woken: some 50 us, which a busy machine takes to wake one."""
 
 
-_CUTTING: Literal["", "pieces", "backwards"] = ""
+_CUTTING: ContextVar[Literal["", "pieces", "backwards"]] = ContextVar("how launches are cut", default="")
 
 
-@contextlib.contextmanager
-def always_cut(how: Literal["pieces", "backwards"]) -> Iterator[None]:
+def always_cut(how: Literal["pieces", "backwards"]) -> AbstractContextManager[None]:
     """Within it, every launch is cut into pieces, however small it is: for checks.
 
     The pieces run side by side, or one by one from the last to the first.
     """
-    global _CUTTING  # noqa: PLW0603  (a switch for checks, never for users)
-    before, _CUTTING = _CUTTING, how
-    try:
-        yield
-    finally:
-        _CUTTING = before
+    return switched(_CUTTING, how)
 
 
 class Table:
@@ -138,7 +134,7 @@ class Table:
 
 def _cut(rows: NDArray[np.int64], work: NDArray[Any]) -> None:
     """Cut launches that are worth it into pieces."""
-    rows[:, 2] = np.where(work < (0 if _CUTTING else SERIAL_WORK), 1, np.minimum(rows[:, 1], PIECES))
+    rows[:, 2] = np.where(work < (0 if _CUTTING.get() else SERIAL_WORK), 1, np.minimum(rows[:, 1], PIECES))
 
 
 def _run(rows: NDArray[np.int64]) -> None:
@@ -146,7 +142,7 @@ def _run(rows: NDArray[np.int64]) -> None:
         return
     if rows[0, 0] < 0:
         interpret(rows)
-    elif _CUTTING == "backwards":
+    elif _CUTTING.get() == "backwards":
         run_backwards(rows, 0, len(rows))
     elif threads_are_shared():
         run_launches(rows, 0, len(rows))

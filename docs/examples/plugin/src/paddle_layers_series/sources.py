@@ -23,7 +23,7 @@ class Waves:
     noise = pl.Float("standard deviation of the noise", default=0.3, min=0)
     seed = pl.Int("another seed, other series", default=0, min=0)
 
-    def open(self, base: Path) -> Dataset:  # noqa: ARG002  (every source is given the folder)
+    def open(self, base: Path) -> Dataset:  # noqa: ARG002  every source is called with the training file's folder
         """The series, the same for the same settings."""
         random = np.random.default_rng(self.seed)
         month = np.arange(self.past + self.future)
