@@ -34,6 +34,10 @@ SHARED = {
     "condition": HEAD + "for c in range(C):\n        if c != 3:\n            total += x[n, c]\n    return total",
     "nest": HEAD + "for r in range(C):\n        for c in range(4):\n            total += x[r, c]\n    return total",
     "ragged": HEAD + "for r in range(C):\n        for c in range(r):\n            total += x[r, c]\n    return total",
+    "cube": HEAD + "for r in range(1, C):\n        for s in range(2):\n            for c in range(1, 4):\n"
+    "                total += x[r, c] * real(s + 1)\n    return total",
+    "inside": HEAD + "for r in range(C):\n        h = r - 1\n        if 0 <= h < C:\n            for c in range(C):\n"
+    "                w = c - 1\n                if 0 <= w < C:\n                    total += x[h, w]\n    return total",
     "extreme": "best = x[n, 0]\n    for c in range(1, C):\n        best = max(best, x[n, c])\n    return best",
     "count": "hits = 0\n    for c in range(C):\n        hits += places[c]\n    return real(hits)",
     "twice": HEAD + "for c in range(C):\n        total += x[n, c]\n    mean = total / real(C)\n    total = real(0.0)\n"
@@ -51,6 +55,11 @@ ALONE = {
     "break": HEAD + "for c in range(C):\n        if x[n, c] > 0:\n            break\n        total += x[n, c]\n"
     "    return total",
     "last value": HEAD + "for c in range(C):\n        d = x[n, c]\n        total += d\n    return total + d",
+    "value of an earlier iteration": HEAD + "for c in range(C):\n        if x[n, c] > 0:\n            d = x[n, c]\n"
+    "        total += d\n    return total",
+    "value of a branch": HEAD
+    + "for c in range(C):\n        if x[n, c] > 0:\n            total += d\n            d = x[n, c]\n"
+    "    return total",
     "while": HEAD + "c = 0\n    while c < C:\n        total += x[n, c]\n        c += 1\n    return total",
     "other type": "total = 0\n    for c in range(C):\n        total += x[n, c]\n    return total",
     "loop in a branch": HEAD + "if C > 2:\n        for c in range(C):\n            total += x[n, c]\n    return total",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections import Counter
 from collections.abc import Iterator, Mapping
 
 from paddle_layers.runtime.generate.drivers import Array, Spec
@@ -61,13 +62,7 @@ def carries(loop: ast.For, found: set[str], before: Mapping[str, str | None], af
     if not all(isinstance(one.iter, ast.Call) and ast.unparse(one.iter.func) == "range" for one in loops):
         return True
     own = {node.id for node in ast.walk(loop) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)} - found
-    guarded = {
-        node.id
-        for branch in ast.walk(loop)
-        if isinstance(branch, ast.If)
-        for node in ast.walk(branch)
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
-    }
+    guarded = {name for branch in ast.walk(loop) if isinstance(branch, ast.If) for name in _let_out(branch, loop)}
     reads = sum(
         isinstance(node, ast.Name) and node.id in found and isinstance(node.ctx, ast.Load) for node in ast.walk(loop)
     )
@@ -75,6 +70,20 @@ def carries(loop: ast.For, found: set[str], before: Mapping[str, str | None], af
         1 for node in _statements(loop) if (how := _accumulation(node)) and how[1] in EXTREMES and how[0] in found
     )
     return bool(own & (_needs(after, set()) | set(before) | guarded)) or reads != own_reads
+
+
+def _let_out(branch: ast.If, loop: ast.For) -> set[str]:
+    """Names that are assigned only if a condition holds, and read where it may not hold, or before."""
+    stored = {node.id for node in ast.walk(branch) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    inside = Counter(_reads([*branch.body, *branch.orelse]))
+    everywhere = Counter(_reads([loop]))
+    outside = {name for name in stored if everywhere[name] > inside[name]}
+    return outside | stored & (_needs(branch.body, set()) | _needs(branch.orelse, set()))
+
+
+def _reads(statements: list[ast.stmt]) -> list[str]:
+    nodes = (node for statement in statements for node in ast.walk(statement))
+    return [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
 
 
 def _needs(statements: list[ast.stmt], assigned: set[str]) -> set[str]:

@@ -12,6 +12,7 @@ import copy
 import dataclasses
 import functools
 from collections.abc import Mapping
+from itertools import pairwise
 
 from paddle_layers.define.program import Program
 from paddle_layers.runtime.generate.drivers import Kernel
@@ -47,7 +48,7 @@ def shared_by_block(kernel: Kernel) -> Kernel | None:
 
 
 def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> list[ast.stmt] | None:
-    """The statements for a loop, or None where an iteration needs  what another one found."""
+    """The statements for a loop, or None where an iteration needs what another one found."""
     found = accumulators(loop, types)
     if not found or carries(loop, set(found), types.known, after):
         return None
@@ -96,17 +97,35 @@ def _every_nth(loop: ast.For) -> list[ast.stmt]:
         numbers = f"range({mine if first == '0' else f'{first} + {mine}'}, {last}, {stride})"
         loop.iter = ast.parse(numbers, mode="eval").body
         return [loop]
-    lines, rest = [], "iteration_"
-    for one in reversed(nest):
-        first, last, _ = range_of(one)
-        lines += [f"{ast.unparse(one.target)} = {first} + {rest} % ({last} - ({first}))"]
-        lines += [f"left_ = {rest} // ({last} - ({first}))"]
-        rest = "left_"
     total = " * ".join("max({1} - ({0}), 0)".format(*range_of(one)) for one in nest)
     whole = ast.parse(f"for iteration_ in range(cuda.threadIdx.x, {total}, THREADS):\n    pass").body[0]
     assert isinstance(whole, ast.For)
-    whole.body = [*_parse(lines[:-1]), *nest[-1].body]
-    return [whole]
+    names = [ast.unparse(one.target) for one in nest]
+    here = [f"{name} = {range_of(one)[0]} + {name}_place" for name, one in zip(names, nest, strict=True)]
+    whole.body = [*_parse(here), *nest[-1].body, *_parse(_step_on(names))]
+    return [*_parse(_first_place(names, nest)), whole]
+
+
+def _first_place(names: list[str], nest: list[ast.For]) -> list[str]:
+    """Where in the nest a thread begins, and how far it is to its next iteration; dividing is slow, and done once."""
+    lines = [
+        f"{name}_size = max({{1}} - ({{0}}), 1)".format(*range_of(one)) for name, one in zip(names, nest, strict=True)
+    ]
+    for what, number in (("place", "cuda.threadIdx.x"), ("step", "THREADS")):
+        rest = number
+        for name in reversed(names[1:]):
+            lines += [f"{name}_{what} = {rest} % {name}_size", f"{name}_rest = {rest} // {name}_size"]
+            rest = f"{name}_rest"
+        lines += [f"{names[0]}_{what} = {rest}"]
+    return lines
+
+
+def _step_on(names: list[str]) -> list[str]:
+    """To the next iteration of the thread, as one adds numbers digit by digit."""
+    lines = [f"{name}_place += {name}_step" for name in names]
+    for outer, name in reversed([*pairwise(names)]):
+        lines += [f"if {name}_place >= {name}_size:", f"    {name}_place -= {name}_size", f"    {outer}_place += 1"]
+    return lines
 
 
 def _is_free(inner: ast.For, nest: list[ast.For]) -> bool:
