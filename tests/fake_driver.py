@@ -136,3 +136,25 @@ class FakeDriver:
 
     def do_cuMemGetInfo(self) -> tuple[int, int]:
         return self.room, 1 << 40
+
+
+class PagingDriver(FakeDriver):
+    """Gives memory by pages of 16 KiB, takes some for every module, and has no more than its room."""
+
+    def __init__(self, room: int) -> None:
+        super().__init__(room)
+        self.pages: dict[int, int] = {}
+
+    def do_cuMemAlloc(self, size: int) -> tuple[int]:
+        (address,) = super().do_cuMemAlloc(size)
+        self.pages[address] = -(-size >> 14) << 14
+        assert self.do_cuMemGetInfo()[0] >= 0, "out of memory"
+        return (address,)
+
+    def do_cuMemFree(self, address: int) -> None:
+        super().do_cuMemFree(address)
+        self.pages.pop(address, None)
+
+    def do_cuMemGetInfo(self) -> tuple[int, int]:
+        modules = self.calls.count("cuModuleLoadData") << 12
+        return self.room - sum(self.pages.values()) - modules, 1 << 40

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from types import SimpleNamespace
 from typing import Any
 
@@ -18,7 +19,7 @@ from paddle_layers.runtime.devices.cuda.compile import CudaDriver, signature
 from paddle_layers.runtime.devices.cuda.driver import DriverCard, card_problem
 from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.testing.ptx import cuda_drivers
-from tests.fake_driver import FakeDriver, Status
+from tests.fake_driver import FakeDriver, PagingDriver, Status
 
 NETWORK = """
 layer { name: "x" type: "data" data { shape: [6] } }
@@ -119,6 +120,20 @@ def test_what_the_driver_refuses_is_told(monkeypatch):
         with pytest.raises(pl.DeviceError, match=r"launch.*CUDA_ERROR_ILLEGAL_ADDRESS"):
             net.forward({"x": np.zeros((2, 6)), "label": np.zeros(2, int)})
     assert device.free_bytes() == driver.room
+
+
+def test_a_batch_that_is_said_to_fit_fits(monkeypatch):
+    driver = PagingDriver(24 << 20)
+    on(monkeypatch, driver)
+    wide = NETWORK.replace("size: 5 act", "size: 500 act")
+    with pytest.raises(pl.DeviceError, match="a batch of") as told:
+        pl.Net(pl.loads(wide), batch_size=50000)
+    fitting = int(str(told.value).rpartition("a batch of ")[2].split()[0])
+    del told  # its frames hold the parameters
+    gc.collect()
+    assert fitting > 1
+    with pl.Net(pl.loads(wide), batch_size=fitting) as net:
+        net.forward({"x": np.zeros((2, 6)), "label": np.zeros(2, int)})
 
 
 @pytest.mark.parametrize("name", ["fc", "pool", "seq_avg_pool", "dropout", "concat", "batch_norm"])

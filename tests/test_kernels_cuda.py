@@ -72,6 +72,7 @@ def test_fc(rows, columns, size, enough, monkeypatch):
     assert compare("fc", rows, (columns,), f"size: {size}") == {"fc_y", "fc_dx", "fc_dweight"}
 
 
+CONV = {"conv_y", "conv_dx", "conv_dweight", "conv_dweight_sum"}
 CONVOLUTIONS = {
     "odd": ((3, 6, 7), "num_filters: 4 filter_size: 3"),
     "stride, padding": ((2, 7, 5), "num_filters: 3 filter_size: 2 filter_size_y: 3 stride: 2 stride_y: 3 padding: 1"),
@@ -85,7 +86,23 @@ CONVOLUTIONS = {
     "name", [pytest.param(name, marks=() if name == "odd" else pytest.mark.slow) for name in CONVOLUTIONS]
 )
 def test_conv(name):
-    assert compare("conv", 2, *CONVOLUTIONS[name]) == {"conv_y", "conv_dx", "conv_dweight"}
+    assert compare("conv", 2, *CONVOLUTIONS[name]) == CONV
+
+
+@pytest.mark.parametrize(
+    ("rows", "shape", "settings", "tiles_of_it", "parts"),
+    [
+        (4, (2, 9, 9), "num_filters: 4 filter_size: 3 groups: 2", 2, 2),
+        pytest.param(5, (34, 9, 9), "num_filters: 35 filter_size: 3 padding: 1", 5, 13, marks=pytest.mark.slow),
+    ],
+)
+def test_blocks_share_the_depth_of_a_gradient_of_filters(rows, shape, settings, tiles_of_it, parts, monkeypatch):
+    monkeypatch.setattr(tiles, "PART", 1)
+    blocks = []
+    asked = convolutions.shared_blocks
+    monkeypatch.setattr(convolutions, "shared_blocks", lambda *sizes: blocks.append(asked(*sizes)) or blocks[-1])
+    assert compare("conv", rows, shape, settings) == CONV
+    assert set(blocks) == {tiles_of_it * parts}
 
 
 @pytest.mark.slow

@@ -28,6 +28,8 @@ class Tuned(NamedTuple):
     in_place: bool
     threads: int
     """Threads of a CUDA block."""
+    then: Tuned | None = None
+    """What runs behind it and finds the scratch memory as it left it."""
 
     @property
     def function(self) -> Any:
@@ -60,6 +62,7 @@ def tuned(
     scratch: Callable[..., int] | None = None,
     in_place: bool = False,
     threads: int = 0,
+    behind: Any = None,
 ) -> Callable[[Any], Any]:
     """Register a function as a faster form of the point function `function` of `layer`.
 
@@ -67,7 +70,8 @@ def tuned(
     `items(...)`. On `"cuda"` it is a plain function, `call(...)`, whose text becomes the kernel: it runs with `items`
     blocks of `threads` threads (`THREADS` in its text), and uses `cuda`, `real` and `double`. Both ask for
     tensors (whole arrays), axis sizes, attributes, `accumulate` (add to the target) and `scratch` (an array of
-    `items x scratch(...)` reals) by name, as point functions do. `work`, `items` and `scratch` are host functions
+    `items x scratch(...)` reals) by name, as point functions do. A kernel `behind` another one runs when that is done,
+    and finds its scratch memory: a sum in two steps. `work`, `items` and `scratch` are host functions
     of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
     `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend
     on threads. Raises `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs.
@@ -80,7 +84,12 @@ def tuned(
             raise DefinitionError(message, plain.__code__.co_filename, plain.__code__.co_firstlineno)
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
         entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads)
-        _TUNED.setdefault((layer, function, device), []).append(entry)
+        kernels = _TUNED.setdefault((layer, function, device), [])
+        if behind is None:
+            kernels.append(entry)
+        else:
+            at = next(at for at, kernel in enumerate(kernels) if kernel.call is behind)
+            kernels[at] = kernels[at]._replace(then=entry)
         return call
 
     return mark

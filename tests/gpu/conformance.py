@@ -58,9 +58,14 @@ def compare(case: Case, dtype: str, setup: Setup, way: Any) -> list[tuple[str, f
 
 
 def distance(found: Any, expected: Any) -> float:
-    """Largest difference, as a share of the largest number; of ids, 0 or infinity; infinity where it is no number."""
+    """Largest difference, as a share of the largest number; of ids, 0 or infinity.
+
+    NaN equals NaN, since outputs may be declared to hold it; infinity where one of the two is no number.
+    """
     if expected.dtype.kind != "f":
         return 0.0 if np.array_equal(found, expected) else float("inf")
+    numbers = ~(np.isnan(found) & np.isnan(expected))
+    found, expected = found[numbers], expected[numbers]
     scale = max(float(np.abs(expected).max(initial=0.0)), 1e-30)
     difference = float(np.abs(found - expected).max(initial=0.0)) / scale
     return difference if np.isfinite(difference) else float("inf")

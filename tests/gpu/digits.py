@@ -18,16 +18,21 @@ from .children import ROOT
 from .page import paragraph, table
 from .parts import Facts, Part, Setup
 
-TOLERANCE = {"float32": 5e-3, "float64": 1e-9}
-"""Largest difference of two losses: on the CPU, tuned and plain kernels differ by 1.3e-4 and 2.7e-13 at most."""
-ACCURACY = 0.01
 FIRST = 100
+JUDGED = {"float32": FIRST, "float64": None}
+"""Steps whose losses must agree. Rounding in float32 decides somewhen which of two pixels is the larger one, and from
+there on two trainings are different ones: on one CPU, the losses in float32 and in float64 agree to 7e-6 for 231 steps,
+and differ by 5e-4 in the next.
+"""
+TOLERANCE = {"float32": 1e-4, "float64": 1e-9}
+"""Largest difference of two losses."""
+ACCURACY = 0.01
 EXAMPLE = ROOT / "docs" / "examples" / "digits"
 ABOUT = f"""
 The training of the README, `docs/examples/digits`, with the same first values, batches and random numbers. A step's
-loss may differ by {TOLERANCE["float32"]:.0e} in float32 and {TOLERANCE["float64"]:.0e} in float64, whatever step it
-is; rounding that differs in the first step is carried on by all that follow. The accuracies may differ by
-{ACCURACY:.0%}. A step is 16 images, with everything that `paddle-layers train` does; the time is the median.
+loss may differ by {TOLERANCE["float64"]:.0e} in float64, and by {TOLERANCE["float32"]:.0e} in the first {FIRST} steps
+in float32: later, rounding decides which of two pixels is the larger one, and the trainings part. The accuracies may
+differ by {ACCURACY:.0%}. A step is 16 images, with everything that `paddle-layers train` does; the time is the median.
 """
 SMALLER = {"num_filters: 24": "num_filters: 2", "num_filters: 64": "num_filters: 2", "size: 128": "size: 3"}
 SHORTER = {"batch_size: 16": "batch_size: 2", "epochs: 15": "steps: 2"}
@@ -67,7 +72,8 @@ def run(item: str, setup: Setup) -> Facts:
     differences = np.abs(np.subtract(here[0].losses, there[0].losses))
     worst = float(np.max(differences))
     accuracies = [here[1], there[1]]
-    findings = [] if worst <= TOLERANCE[item] else [f"a loss differs by {worst:.1e}"]
+    judged = float(np.max(differences[: JUDGED[item]]))
+    findings = [] if judged <= TOLERANCE[item] else [f"a loss differs by {judged:.1e}"]
     if not abs(accuracies[0] - accuracies[1]) <= ACCURACY:
         findings.append(f"the accuracy is {accuracies[1]:.2%}, on the CPU {accuracies[0]:.2%}")
     return {

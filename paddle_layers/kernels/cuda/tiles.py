@@ -15,8 +15,8 @@ and columns are two runs of 4, half a tile apart, so that the vectors of a warp 
 4. A thread needs at most 128 registers, so that two blocks share a multiprocessor: one fetches while one multiplies.
 In an iteration of 64 wide tiles 512 of some 1000 instructions multiply; of an H200's 67 TFLOP/s we expect 25 to 30.
 
-Blocks do not share a depth: that would take a second kernel to add up. So a small result of a long depth, such as the
-gradient of a network's first filters, keeps few multiprocessors busy, and its point function may be faster.
+Where the result is small and the depth is long, as in a gradient of filters, blocks share the depth, too: each leaves
+its tile in scratch memory, and a second kernel adds them up in an order that is always the same.
 
 Helpers do not see `cuda`, so arrays and barriers stand in the kernels. Arrays are indexed by `flat`, which saves
 numba's check for negative indices: with it the vectors fall apart.
@@ -52,6 +52,8 @@ ACROSS = 0
 MULTIPROCESSORS = 128
 ENOUGH = MULTIPROCESSORS // 2
 """Tiles below which narrower ones, four times as many, are done sooner."""
+PART = 8
+"""Slabs that are worth a block of their own, where blocks share the depth."""
 WORTH_IT = 1 << 20
 """Multiplications that point functions do while every multiprocessor does an iteration: 500 in each of 2100 cycles."""
 
@@ -66,6 +68,44 @@ def work_per_iteration(rows: int, columns: int, depth: int, matrices: int = 1) -
     slabs = -(-depth * 2 ** bits_of(rows, columns) // SLAB)
     iterations = -(-blocks(rows, columns, matrices) // MULTIPROCESSORS) * (slabs + 2)
     return matrices * rows * columns * depth // max(iterations, 1)
+
+
+def shared_blocks(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
+    """Blocks where they share the depth."""
+    bits = wide_bits_of(rows, columns)
+    found = matrices * int(tiles(rows, columns, bits))
+    return found * int(parts_of(found, depth, bits))
+
+
+def shared_work_per_iteration(rows: int, columns: int, depth: int, matrices: int = 1) -> int:
+    """Multiplications in the time of an iteration, where blocks share the depth."""
+    bits = wide_bits_of(rows, columns)
+    found = matrices * int(tiles(rows, columns, bits))
+    parts = int(parts_of(found, depth, bits))
+    slabs = -(-depth * 2**bits // SLAB)
+    iterations = -(-found * parts // MULTIPROCESSORS) * (-(-slabs // parts) + 2)
+    return matrices * rows * columns * depth // max(iterations, 1)
+
+
+def tile_size(rows: int, columns: int) -> int:
+    """Numbers in a tile, where blocks share the depth."""
+    return 1 << 2 * int(wide_bits_of(rows, columns))
+
+
+@helper
+def parts_of(count, depth, bits):
+    """Blocks that share the depth of each tile: as many as keep a large card busy, if each has slabs enough."""
+    slabs = (depth * (1 << bits) + SLAB - 1) // SLAB
+    return max(1, min(2 * MULTIPROCESSORS // max(count, 1), slabs // PART))
+
+
+@helper
+def wide_bits_of(rows, columns):
+    """Bits of a matrix's tiles where blocks share the depth: narrower only where half of each would be empty."""
+    bits = WIDEST
+    while bits > NARROWEST and 2 * min(rows, columns) <= 1 << bits:
+        bits -= 1
+    return bits
 
 
 @helper
@@ -179,6 +219,14 @@ def result(tile, row, column, bits):
     for group in range(1 << (12 - 2 * bits)):
         total += tile.flat[((group << bits) + row) * pitch + column]
     return total
+
+
+@helper
+def keep(scratch, tile, block, thread, bits):
+    """Leave a block's tile in scratch memory."""
+    for i in range(1 << (2 * bits - 8)):
+        e = thread + i * THREADS
+        scratch.flat[(block << 2 * bits) + e] = result(tile, e >> bits, e & ((1 << bits) - 1), bits)
 
 
 @helper

@@ -62,8 +62,11 @@ class Launch:
         return [Takeover(at, giver, taker) for giver, taker in self.takeovers]
 
 
-def make_launch(scope: Scope, function: Function, item: int | None, *, accumulate: bool = False) -> Launch:
-    """Specialise a function for an operation (and an item of its repeatable input) and bind its arguments."""
+def make_launches(scope: Scope, function: Function, item: int | None, *, accumulate: bool = False) -> list[Launch]:
+    """Specialise a function for an operation (and an item of its repeatable input) and bind its arguments.
+
+    That is one launch, but for tuned kernels of two steps.
+    """
     targets = [scope.resolve(target, function, item) for target in function.target_names]
     lead = function.indices
     wanted = [name for name in function.args[len(lead) :] if name not in ("before", "after")]
@@ -78,14 +81,14 @@ def make_launch(scope: Scope, function: Function, item: int | None, *, accumulat
         args["which"] = Extent(item or 0)
     tuned = _tuned(scope, function, item)
     if tuned is not None:
-        return _tuned_launch(scope, function, item, tuned, args, accumulate)
+        return _tuned_launches(scope, function, item, tuned, args, accumulate)
     kernel, extra = _kernel(scope, function, item, program, args, sequence_index, accumulate)
     args |= extra
     total = _total(scope, function, args)
     launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), total)
     launch.weight, launch.work = _weight(kernel, args), _largest(args)
     _note_uses(launch, function, kernel, args)
-    return launch
+    return [launch]
 
 
 def _kernel(
@@ -189,14 +192,35 @@ def _tuned(scope: Scope, function: Function, item: int | None) -> Tuned | None:
     return find_tuned(scope.op.layer.name, function.name, scope.device, host_sizes(scope, item))
 
 
-def _tuned_launch(
+def _tuned_launches(
     scope: Scope,
     function: Function,
     item: int | None,
     tuned: Tuned,
     args: dict[str, Argument],
     accumulate: bool,
+) -> list[Launch]:
+    sizes = host_sizes(scope, item)
+    if tuned.scratch is not None:
+        count = Extent(call_by_name(tuned.items, sizes) * call_by_name(tuned.scratch, sizes))
+        scratch = Ref(Buffer(f"{function.name}.scratch", count, scope.index_arrays.dtype), (count,))
+        args = {**args, "scratch": scratch}
+    launches = [_tuned_launch(scope, function, item, tuned, args, accumulate)]
+    if tuned.then is not None:
+        launches.append(_tuned_launch(scope, function, item, tuned.then, args, accumulate))
+        launches[-1].name = tuned.then.function.__name__
+    return launches
+
+
+def _tuned_launch(
+    scope: Scope,
+    function: Function,
+    item: int | None,
+    tuned: Tuned,
+    given: Mapping[str, Argument],
+    accumulate: bool,
 ) -> Launch:
+    args = dict(given)
     constants: dict[str, Any] = {"accumulate": accumulate}
     for name in tuned.names:
         if name in args or name in ("accumulate", "scratch"):
@@ -208,9 +232,6 @@ def _tuned_launch(
             args[name] = value
     sizes = host_sizes(scope, item)
     args = {name: value for name, value in args.items() if name in tuned.names}
-    if "scratch" in tuned.names and tuned.scratch is not None:
-        count = Extent(call_by_name(tuned.items, sizes) * call_by_name(tuned.scratch, sizes))
-        args["scratch"] = Ref(Buffer(f"{function.name}.scratch", count, scope.index_arrays.dtype), (count,))
     specs = {name: spec_of(value) for name, value in args.items()}
     call = TunedCall(f"{function.name}_tuned", tuned, specs, constants)
     launch = Launch(function.name, scope.op.name, call, list(args.values()), None)

@@ -13,7 +13,7 @@ from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.arguments import Held, Ref
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.index_arrays import IndexArrays
-from paddle_layers.runtime.launches.launch import Launch, make_launch
+from paddle_layers.runtime.launches.launch import Launch, make_launches
 from paddle_layers.runtime.launches.scope import Scope
 
 
@@ -111,7 +111,7 @@ class Workspace:
     ) -> list[Launch]:
         """The launches of a function: one, or one for each item of a repeatable input."""
         if function.over is None and not function.which:
-            return [make_launch(scope, function, None, accumulate=0 in accumulate)]
+            return make_launches(scope, function, None, accumulate=0 in accumulate)
         launches = []
         for item in self.items(scope.op, function) if items is None else items:
             target = (scope.op, function.targets[0].name)
@@ -119,7 +119,7 @@ class Workspace:
                 function.role == "each" and function.over is not None and target in self._sums
             )
             self._sums.add(target)
-            launches.append(make_launch(scope, function, item, accumulate=adds))
+            launches += make_launches(scope, function, item, accumulate=adds)
         return launches
 
     def items(self, op: Op, function: Function) -> list[int]:

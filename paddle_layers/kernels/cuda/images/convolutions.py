@@ -23,8 +23,15 @@ from paddle_layers.kernels.cuda.tiles import (
     clear,
     collect,
     corner,
+    keep,
     multiply,
+    parts_of,
     put,
+    shared_blocks,
+    shared_work_per_iteration,
+    tile_size,
+    tiles,
+    wide_bits_of,
     work_per_iteration,
 )
 from paddle_layers.kernels.tuned import tuned
@@ -57,9 +64,19 @@ def blocks_of_dx(N: int, D: int, H: int, W: int, groups: int) -> int:
     return blocks(D, N * H * W, groups)
 
 
-def blocks_of_dweight(K: int, D: int, A: int, B: int, groups: int) -> int:
+def blocks_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
     """Tiles of the filters' gradient."""
-    return blocks(K // groups, D * A * B, groups)
+    return shared_blocks(K // groups, D * A * B, N * P * Q, groups)
+
+
+def tile_of_dweight(K: int, D: int, A: int, B: int, groups: int) -> int:
+    """Numbers that a block leaves for the sum."""
+    return tile_size(K // groups, D * A * B)
+
+
+def blocks_of_sum(K: int, D: int, A: int, B: int) -> int:
+    """A thread for each element of the filters' gradient."""
+    return -(-K * D * A * B // THREADS)
 
 
 def work_of_y(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
@@ -74,7 +91,7 @@ def work_of_dx(N: int, K: int, D: int, A: int, B: int, H: int, W: int, groups: i
 
 def work_of_dweight(N: int, K: int, D: int, A: int, B: int, P: int, Q: int, groups: int) -> int:
     """Multiplications for the filters' gradient, in the time of an iteration."""
-    return work_per_iteration(K // groups, D * A * B, N * P * Q, groups)
+    return shared_work_per_iteration(K // groups, D * A * B, N * P * Q, groups)
 
 
 @tuned("conv", "conv_y", device="cuda", items=blocks_of_y, work=work_of_y, least=WORTH_IT, when=fits, threads=THREADS)
@@ -171,29 +188,35 @@ def conv_dx(dx, dy, weight, accumulate, stride, stride_y, padding, padding_y, di
     work=work_of_dweight,
     least=WORTH_IT,
     when=fits,
+    scratch=tile_of_dweight,
     threads=THREADS,
 )
-def conv_dweight(dweight, dy, x, accumulate, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
+def conv_dweight(scratch, weight, dy, x, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
     tile = cuda.shared.array(ROOM, real)
     outer = cuda.shared.array(TABLE, numpy.int32)
     inner = cuda.shared.array(TABLE, numpy.int32)
     ahead = cuda.local.array((2, LOADS), real)
     sums = cuda.local.array((SUMS, SUMS), real)
     N, K, P, Q = dy.shape
-    _, D, A, B = dweight.shape
+    _, D, A, B = weight.shape
     filters, depth, taps = K // groups, N * P * Q, D * A * B
     strides, paddings, dilations = (stride_y, stride), (padding_y, padding), (dilation_y, dilation)
     thread = cuda.threadIdx.x
-    bits = bits_of(filters, taps)
+    bits = wide_bits_of(filters, taps)
     slab = SLAB >> bits
-    group, top, left = corner(cuda.blockIdx.x, filters, taps, bits)
+    count = groups * tiles(filters, taps, bits)
+    parts = parts_of(count, depth, bits)
+    share = ((depth + slab - 1) // slab + parts - 1) // parts * slab
+    first = cuda.blockIdx.x // count * share
+    last = min(first + share, depth)
+    group, top, left = corner(cuda.blockIdx.x % count, filters, taps, bits)
     clear(sums)
     if thread < 1 << bits:
         outer.flat[LINE + thread] = (group * filters + min(top + thread, filters - 1)) * P * Q
         tap = min(left + thread, taps - 1)
-        place_tap(outer, thread, tap, taps, group * D, x.shape, dweight.shape, dilations)
-    for start in range(0, depth + slab, slab):
-        if start > 0:
+        place_tap(outer, thread, tap, taps, group * D, x.shape, weight.shape, dilations)
+    for start in range(first, last + slab, slab):
+        if start > first:
             put(tile, LEFT, ahead, thread, bits, ALONG)
             put(tile, RIGHT, ahead, thread, bits, ALONG)
         if thread < slab:
@@ -201,7 +224,7 @@ def conv_dweight(dweight, dy, x, accumulate, stride, stride_y, padding, padding_
         cuda.syncthreads()
         fetch_rows(ahead, dy, outer, inner, thread, bits)
         fetch_windows(ahead, x, outer, inner, thread, bits, ALONG, False)
-        if start == 0:  # nothing to multiply yet
+        if start == first:  # nothing to multiply yet
             cuda.syncthreads()
             continue
         multiply(tile, sums, thread, bits)
@@ -210,6 +233,25 @@ def conv_dweight(dweight, dy, x, accumulate, stride, stride_y, padding, padding_
         if round_ == thread >> 6:
             collect(tile, sums, round_ == 0, thread, bits)
         cuda.syncthreads()
-    store_rows(
-        dweight, tile, group * filters + top, (group + 1) * filters, taps, outer, taps - left, accumulate, thread, bits
-    )
+    keep(scratch, tile, cuda.blockIdx.x, thread, bits)
+
+
+@tuned("conv", "conv_dweight", device="cuda", items=blocks_of_sum, threads=THREADS, behind=conv_dweight)
+def conv_dweight_sum(dweight, scratch, dy, accumulate, groups):
+    N, K, P, Q = dy.shape
+    _, D, A, B = dweight.shape
+    filters, taps = K // groups, D * A * B
+    bits = wide_bits_of(filters, taps)
+    mask, across = (1 << bits) - 1, (taps + (1 << bits) - 1) >> bits
+    count = groups * tiles(filters, taps, bits)
+    e = cuda.blockIdx.x * THREADS + cuda.threadIdx.x
+    if e < K * taps:
+        k, tap = e // taps, e % taps
+        row = k % filters
+        tile = k // filters * (count // groups) + (row >> bits) * across + (tap >> bits)
+        at = (tile << 2 * bits) + ((row & mask) << bits) + (tap & mask)
+        total = real(0)
+        for _ in range(parts_of(count, N * P * Q, bits)):
+            total += scratch.flat[at]
+            at += count << 2 * bits
+        dweight.flat[e] = dweight.flat[e] + total if accumulate else total
