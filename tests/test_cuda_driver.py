@@ -140,7 +140,7 @@ def test_a_batch_that_is_said_to_fit_fits(monkeypatch):
 def test_packed_parameters_are_those_that_the_kernel_declares(name):
     """Arrays are seven numbers or more, tuples come one by one, real numbers have the tensors' precision."""
     for driver in cuda_drivers(pl.registry[name]):
-        declared = parameters_of(ptx_of(driver, (8, 0)))
+        declared = parameters_of(ptx_of(driver))
         assert len(declared) == sum(map(width, signature(driver))), driver.name
         assert all(kind in ("u64", "b64", "f32", "s64") for kind in declared), declared
 

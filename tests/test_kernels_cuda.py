@@ -155,7 +155,7 @@ def test_registers_hold_the_sums(kind, name, architecture):
     with tuned_at_every_size():
         found = {launch.name: launch for launch in launches_of(KERNELS[kind][0], training=True)}
     driver = cuda_driver(found[name].code, "float32")
-    text = ptx_of(driver, architecture)
+    text = ptx_of(driver)
     assert ".local" not in text
     assert ".f64" not in text
     assert text.count("fma.rn.f32") == tiles.SUMS**2

@@ -42,7 +42,7 @@ class Ptx:
     @property
     def text(self) -> str:
         """The PTX. Raises what the compiler raises."""
-        return ptx_of(self.driver, self.architecture)
+        return ptx_of(self.driver)
 
     @property
     def has_f64(self) -> bool:

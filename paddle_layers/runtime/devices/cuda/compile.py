@@ -29,6 +29,8 @@ BLOCK, LARGE_BLOCK, SIMULATED_BLOCK = 128, 512, 4
 """Threads that share a loop, powers of two: usually, where each would have 16 iterations, and in the simulator."""
 Architecture = tuple[int, int]
 """A compute capability, such as (9, 0)."""
+OLDEST: Architecture = (7, 5)
+"""What PTX is written for: it is the same for later cards, and the linker makes machine code for each of it."""
 
 
 class CudaDriver(NamedTuple):
@@ -102,14 +104,14 @@ def _largest(launch: Launch) -> int:
     return max((math.prod(size.capacity for size in ref.shape) for ref in refs), default=0)
 
 
-def ptx_of(driver: CudaDriver, architecture: Architecture) -> str:
+def ptx_of(driver: CudaDriver) -> str:
     """The kernel's PTX, its entry named `ENTRY`; kept on the disk. Raises what numba-cuda raises."""
-    path = _kept(driver, architecture, "ptx")
+    path = _kept(driver, OLDEST, "ptx")
     if path.exists():
         return path.read_text(encoding="utf-8")
     from numba import cuda
 
-    text, _ = cuda.compile_ptx(driver.function(), signature(driver), cc=architecture)
+    text, _ = cuda.compile_ptx(driver.function(), signature(driver), cc=OLDEST)
     entry = re.search(r"\.visible \.entry (\w+)\(", text)
     assert entry is not None
     text = text.replace(entry[1], ENTRY)
@@ -124,7 +126,7 @@ def cubin_of(driver: CudaDriver, architecture: Architecture) -> bytes:
         return path.read_bytes()
     from cuda.bindings import nvjitlink
 
-    ptx = ptx_of(driver, architecture).encode()
+    ptx = ptx_of(driver).encode()
     major, minor = architecture
     linker = nvjitlink.create(1, [f"-arch=sm_{major}{minor}"])
     try:
