@@ -34,6 +34,8 @@ class Device(Allocator, Protocol):
     """Where a net's numbers lie and its launches run."""
 
     name: str
+    whole_rows: bool
+    """Whether a work item had better be a row, with an inner loop over its columns, than an element."""
 
     def compile(self, launches: Sequence[Launch], dtype: str, progress: Progress | None) -> None:
         """Compile what launches need, so that their tables are made at once."""

@@ -132,7 +132,7 @@ class LinearSteps(PendingSteps):
         self._factors = Flat(self._device, CHUNK * size * size, self._dtype)
         maps = self._row_ref(self._factors, Extent(size * size))
         args: dict[str, Argument] = {**self._tables, "ids_": self._row_ref(self._ids), "maps_": maps}
-        return linear_launch("pending steps", list(self._tables), args, self._device.name)
+        return linear_launch("pending steps", list(self._tables), args, self._device.whole_rows)
 
     def _remember(self, step: LinearStep) -> None:
         size, now = len(self._tables), self._steps
@@ -177,7 +177,9 @@ class AdaptiveSteps(PendingSteps):
             "sums_": _ref(self._sums, *map(Extent, history.sums.shape)),
             "tails_": _ref(self._tails, *map(Extent, history.tails.shape)),
         }
-        return adaptive_launch("pending steps", list(self._tables), args, FACTORS, history.terms, self._device.name)
+        return adaptive_launch(
+            "pending steps", list(self._tables), args, FACTORS, history.terms, self._device.whole_rows
+        )
 
     def _remember(self, step: AdaptiveStep) -> None:
         self._changed = min(self._changed, self._history.add(step))

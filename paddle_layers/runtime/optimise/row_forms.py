@@ -2,7 +2,7 @@
 
 `ids_` holds the numbers of the rows. Values and states are whole tables; a gradient by rows has one row for each id.
 Names that end in `_` are the kernels' own, so that no attribute of an optimizer can have them.
-On the CPU a work item is a row, so that its inner loop is over columns that lie together; on a card it is a weight.
+A work item is a whole row where the device's threads like inner loops over numbers that lie together, else a weight.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ ORIGIN = "paddle_layers.runtime.optimise.row_forms"
 Arguments = Mapping[str, Argument]
 
 
-def step_launch(function: Function, name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
+def step_launch(function: Function, name: str, tables: Sequence[str], args: Arguments, whole_rows: bool) -> Launch:
     """The step of an optimizer by the rows of `gradient`."""
     cells = _cells(tables)
     step = _Scalar(function, args)
     lines = [f"{_join(cells)} = {step.call({**cells, 'gradient': 'gradient[u_, k_]'})}"]
-    return _launch(f"{function.name}_rows", lines, tables, name, args, device, step)
+    return _launch(f"{function.name}_rows", lines, tables, name, args, whole_rows, step)
 
 
-def penalty_launch(function: Function, name: str, args: Arguments, device: str) -> Launch:
+def penalty_launch(function: Function, name: str, args: Arguments, whole_rows: bool) -> Launch:
     """Add `decay_mult_` times the penalty of a regularizer to the rows of `gradient`."""
     penalty = _Scalar(function, args)
     lines = [f"gradient[u_, k_] += decay_mult_ * {penalty.call(_cells(['value']))}"]
-    return _launch(f"{function.name}_rows", lines, ["gradient"], name, args, device, penalty)
+    return _launch(f"{function.name}_rows", lines, ["gradient"], name, args, whole_rows, penalty)
 
 
-def linear_launch(name: str, tables: Sequence[str], args: Arguments, device: str) -> Launch:
+def linear_launch(name: str, tables: Sequence[str], args: Arguments, whole_rows: bool) -> Launch:
     """Multiply value and states of each weight of row u by the matrix `maps_[u]`, which lies flat."""
     size = len(tables)
     cells = _cells(tables)
@@ -46,10 +46,12 @@ def linear_launch(name: str, tables: Sequence[str], args: Arguments, device: str
     sums = [
         " + ".join(f"m{size * row + at}_ * {cell}" for at, cell in enumerate(cells.values())) for row in range(size)
     ]
-    return _launch("linear_steps", [f"{_join(cells)} = {', '.join(sums)}"], tables, name, args, device, head=head)
+    return _launch("linear_steps", [f"{_join(cells)} = {', '.join(sums)}"], tables, name, args, whole_rows, head=head)
 
 
-def adaptive_launch(name: str, tables: Sequence[str], args: Arguments, factors: int, terms: int, device: str) -> Launch:
+def adaptive_launch(
+    name: str, tables: Sequence[str], args: Arguments, factors: int, terms: int, whole_rows: bool
+) -> Launch:
     """Move the weights of row u by the blocks of steps `first_[u]` to `last_[u]`, then multiply by the tails.
 
     A row of `sums_` holds the factors of value, mean and squares, the two numbers of the divisor, then as many
@@ -72,12 +74,12 @@ def adaptive_launch(name: str, tables: Sequence[str], args: Arguments, factors: 
     tails = [f"t{at}_ = tails_[last_[u_], {at}]" for at in range(3)]
     rest = [f"{cell} *= t{at}_" for at, cell in enumerate((value, mean, squares))]
     assert len(names) == factors + terms
-    return _launch("adaptive_steps", moves, tables, name, args, device, head=head, after=(tails, rest))
+    return _launch("adaptive_steps", moves, tables, name, args, whole_rows, head=head, after=(tails, rest))
 
 
-def spread_launch(name: str, args: Arguments, device: str) -> Launch:
+def spread_launch(name: str, args: Arguments, whole_rows: bool) -> Launch:
     """Put the rows of `gradient` into the table `dense`."""
-    return _launch("spread_rows", ["dense[row_, k_] = gradient[u_, k_]"], ["dense"], name, args, device)
+    return _launch("spread_rows", ["dense[row_, k_] = gradient[u_, k_]"], ["dense"], name, args, whole_rows)
 
 
 def _cells(tables: Sequence[str]) -> dict[str, str]:
@@ -119,7 +121,7 @@ def _launch(
     targets: Sequence[str],
     name: str,
     args: Arguments,
-    device: str,
+    whole_rows: bool,
     scalar: _Scalar | None = None,
     head: Sequence[str] = (),
     after: tuple[Sequence[str], Sequence[str]] = ((), ()),
@@ -134,10 +136,9 @@ def _launch(
     assert isinstance(table, Ref)
     width = table.shape[1].extra
     live["width_"] = Extent(width)
-    cuda = device == "cuda"
-    parts = width if cuda else 1
-    start = ["u_ = item_ // width_", "k_ = item_ % width_"] if cuda else ["u_ = item_"]
-    body = [*start, "row_ = ids_[u_]", *_over_columns(head, lines, cuda), *_over_columns(*after, cuda)]
+    parts = 1 if whole_rows else width
+    start = ["u_ = item_"] if whole_rows else ["u_ = item_ // width_", "k_ = item_ % width_"]
+    body = [*start, "row_ = ids_[u_]", *_over_columns(head, lines, whole_rows), *_over_columns(*after, whole_rows)]
     head_line = f"def {kernel_name}({', '.join(('item_', *live))}):"
     kernel = Kernel(
         name=kernel_name,
@@ -150,13 +151,13 @@ def _launch(
         procedure=True,
     )
     launch = Launch(kernel_name, name, kernel, list(live.values()), ids.shape[0] * parts)
-    launch.weight = 1 if cuda else width
+    launch.weight = width if whole_rows else 1
     return launch
 
 
-def _over_columns(head: Sequence[str], lines: Sequence[str], cuda: bool) -> list[str]:
-    """The lines for all columns of a row; on a card a thread has one of them."""
+def _over_columns(head: Sequence[str], lines: Sequence[str], whole_rows: bool) -> list[str]:
+    """The lines for all columns of a row, or for the one of the work item."""
     if not lines:
         return []
-    inner = list(lines) if cuda else ["for k_ in range(width_):", *indent(list(lines), 1)]
+    inner = ["for k_ in range(width_):", *indent(list(lines), 1)] if whole_rows else list(lines)
     return [*head, *indent(inner, 1 if "".join(head[:1]).startswith("for") else 0)]

@@ -58,9 +58,9 @@ def update_launches(
     tables: Mapping[str, Ref],
     gradient: Ref,
     ids: Ref | None = None,
-    device: str = "cpu",
+    whole_rows: bool = True,
 ) -> list[Launch]:
-    """The penalty and the step; `tables` are the value and the states. `ids`: for these rows only, on a device."""
+    """The penalty and the step; `tables` are the value and the states. `ids`: for these rows only."""
     launches = []
     if decay := rules.decay(parameter):
         penalty = rules.regularizer.definition.function
@@ -70,7 +70,7 @@ def update_launches(
         if ids is None:
             add = flat_launch(penalty, parameter.name, ["gradient"], args, accumulate=True, factor="decay_mult_")
         else:
-            add = penalty_launch(penalty, parameter.name, {**args, "value": tables["value"], "ids_": ids}, device)
+            add = penalty_launch(penalty, parameter.name, {**args, "value": tables["value"], "ids_": ids}, whole_rows)
         launches.append(add)
     offered = {
         "gradient": gradient,
@@ -81,7 +81,7 @@ def update_launches(
     args = {**tables, **{name: offered[name] for name in rules.step.args[1:] if name not in tables}}
     if ids is None:
         return [*launches, flat_launch(rules.step, parameter.name, list(tables), args)]
-    return [*launches, step_launch(rules.step, parameter.name, list(tables), {**args, "ids_": ids}, device)]
+    return [*launches, step_launch(rules.step, parameter.name, list(tables), {**args, "ids_": ids}, whole_rows)]
 
 
 def _plain(attributes: Mapping[str, Any]) -> dict[str, Argument]:
@@ -129,7 +129,7 @@ class RowUpdate:
         if gradient is None:
             return []
         table, used = gradient.table, gradient.used
-        return update_launches(self.rules, self.parameter, self._by_rows, table, used, self._device.name)
+        return update_launches(self.rules, self.parameter, self._by_rows, table, used, self._device.whole_rows)
 
     def _dense_launches(self, dense: Flat, gradient: RowGradient | None) -> list[Launch]:
         whole = Ref(Fixed(dense.block.address), (Extent(dense.size),))
@@ -137,7 +137,7 @@ class RowUpdate:
         if gradient is not None:
             table = whole._replace(shape=self._by_rows["value"].shape)
             spread = {"dense": table, "gradient": gradient.table, "ids_": gradient.used}
-            launches.append(spread_launch(self.parameter.name, spread, self._device.name))
+            launches.append(spread_launch(self.parameter.name, spread, self._device.whole_rows))
         return launches + update_launches(self.rules, self.parameter, self.tables, whole)
 
     def catch_up(self) -> None:

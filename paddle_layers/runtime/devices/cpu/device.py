@@ -41,6 +41,7 @@ class Cpu:
     """All cores; launches are done when `run` returns."""
 
     name = "cpu"
+    whole_rows = True
 
     def allocate(self, nbytes: int) -> CpuBlock:
         """Host memory."""

@@ -51,6 +51,7 @@ class Cuda:
     """A card; launches are queued, and only reading waits for them."""
 
     name = "cuda"
+    whole_rows = False
 
     def __init__(self, card: Card, *, simulated: bool) -> None:
         self._card, self._simulated = card, simulated
