@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from .devices import devices_of
 from .fields import Output, Stat
 from .functions import Function
 from .independence import rows_independent
@@ -38,8 +39,11 @@ class Facts:
     has_phase: bool
     is_random: bool
     has_state: bool
+    is_composite: bool
     rows_independent: bool
     """Whether a sample's result does not depend on the other samples of its batch."""
+    devices: tuple[str, ...]
+    """Devices that its functions compile for."""
 
 
 def derive_facts(layer: LayerDefinition) -> Facts:
@@ -64,7 +68,7 @@ def derive_facts(layer: LayerDefinition) -> Facts:
         differentiable=tuple(name for name in layer.inputs if name in gradients),
         overwrites=overwrites,
         is_source=not layer.inputs,
-        is_sink=not layer.outputs,
+        is_sink=is_sink(layer),
         has_param=bool(layer.params),
         has_neuron="act" in layer.common,
         can_do_bp=bool(gradients),
@@ -74,8 +78,15 @@ def derive_facts(layer: LayerDefinition) -> Facts:
         has_phase="training" in asked,
         is_random="key" in asked,
         has_state=bool(layer.states),
+        is_composite=False,
         rows_independent=rows_independent(layer, forward),
+        devices=devices_of(layer),
     )
+
+
+def is_sink(layer: LayerDefinition) -> bool:
+    """Whether nothing has to read what it gives, since it gives nothing or costs only."""
+    return all(output.loss for output in layer.outputs.values())
 
 
 def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_reads: tuple[str, ...]) -> bool:

@@ -3,7 +3,7 @@
 import math
 
 from paddle_layers.define import Choice, Example, Float, Input, Int, Output, Temp, each, gradient, infer, layer, real
-from paddle_layers.layers.checks import check_labels
+from paddle_layers.layers.checks import check_labels, check_labels_or_ignored
 
 from .terms import excess, logistic_cost, logistic_derivative
 
@@ -105,7 +105,7 @@ class SoftmaxWithLoss:
 
 @infer(SoftmaxWithLoss)
 def softmax_with_loss_labels(label, C, ignore_label):
-    check_labels(label, C, ignore_label)
+    check_labels_or_ignored(label, C, ignore_label)
     return {}
 
 

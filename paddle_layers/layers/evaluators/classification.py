@@ -16,7 +16,7 @@ from paddle_layers.define import (
     require,
     result,
 )
-from paddle_layers.layers.checks import check_labels
+from paddle_layers.layers.checks import check_labels, check_labels_or_ignored
 
 from .ratios import f_measures, ratio
 
@@ -51,7 +51,7 @@ class Accuracy:
 
 @infer(Accuracy)
 def accuracy_labels(label, C, top_k, ignore_label):
-    check_labels(label, C, ignore_label)
+    check_labels_or_ignored(label, C, ignore_label)
     require(top_k <= C, "top_k", f"the {top_k} best of {C} classes are all of them")
     return {}
 
