@@ -87,8 +87,10 @@ class _Reader:
         for node in ast.walk(self.tree):
             if isinstance(node, ast.Assign):
                 target, value = node.targets[0], node.value
-                several = isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple)
-                yield from zip(target.elts, value.elts, strict=False) if several else ((target, value),)
+                if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+                    yield from zip(target.elts, value.elts, strict=False)
+                else:
+                    yield target, value
             elif isinstance(node, ast.For):
                 yield node.target, ast.Subscript(node.iter, ast.Constant(0), ast.Load())
 
