@@ -72,8 +72,9 @@ class SoftmaxWithLoss:
 
     The loss of the network is what `normalization` says: with `VALID` the mean over the rows that are not ignored,
     with `BATCH_SIZE` the mean over all rows, with `NONE` the sum. Caffe has `VALID` when nothing is set, and its `FULL`
-    is `BATCH_SIZE` here, where every row has one label. Weights change no divisor; in ONNX a weight belongs to a class
-    and the mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place of one label.
+    is `BATCH_SIZE` here, where every row has one label. Weights change no divisor; in ONNX and Mocha a weight belongs
+    to a class, and ONNX's mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place
+    of one label.
     """
 
     x = Input("N C...", "score of every class", seq=(0, 1, 2))
