@@ -229,5 +229,5 @@ def test_a_layer_of_layers_has_the_devices_of_all_its_parts(layer_of: Callable[[
     def probes_body(net, x):
         return net.probe(net.tanh(x))
 
-    assert pl.registry["probe_of_probes"].facts.devices == ("cpu",)
-    assert pl.registry["transformer_block"].facts.devices == ("cpu", "cuda")
+    assert list(pl.registry["probe_of_probes"].definition.facts.devices) == ["cpu"]
+    assert list(pl.registry["transformer_block"].definition.facts.devices) == ["cpu", "cuda"]

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from .functions import HELPERS, Function
+from .part_facts import example_bodies
 from .program import Program
 
 if TYPE_CHECKING:
@@ -28,14 +29,10 @@ Call = Callable[..., Any]
 
 
 def devices_of(layer: LayerDefinition) -> tuple[str, ...]:
-    """Devices that all functions of a layer compile for; the CPU takes every function."""
-    return DEVICES if all(_suits_cards(layer, function) for function in layer.functions) else DEVICES[:1]
-
-
-def common_devices(parts: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
-    """Devices that each of the parts has."""
-    found = set(DEVICES).intersection(*parts)
-    return tuple(device for device in DEVICES if device in found)
+    """Devices that all functions of a layer, or of its parts, compile for; the CPU takes every function."""
+    parts = {part for body in example_bodies(layer) for part in body.layers()} if layer.is_composite else ()
+    pairs = ((one, function) for one in (layer, *parts) for function in one.complete().functions)
+    return DEVICES if all(_suits_cards(*pair) for pair in pairs) else DEVICES[:1]
 
 
 def _suits_cards(layer: LayerDefinition, function: Function) -> bool:

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from .devices import devices_of
 from .fields import Output, Stat
 from .functions import Function
 from .independence import rows_independent
@@ -14,6 +13,9 @@ from .part_facts import facts_of_parts
 
 if TYPE_CHECKING:
     from .layers import LayerDefinition
+
+ENTRIES = ("start", "id", "value", "used_id", "used_start", "used_row", "used_value")
+"""What functions ask for of sparse rows, such as `x_id`, and of the rows that ids name, such as `x_used_row`."""
 
 
 @dataclass(frozen=True)
@@ -42,8 +44,6 @@ class Facts:
     is_composite: bool
     rows_independent: bool
     """Whether a sample's result does not depend on the other samples of its batch."""
-    devices: tuple[str, ...]
-    """Devices that its functions compile for."""
 
 
 def derive_facts(layer: LayerDefinition) -> Facts:
@@ -52,9 +52,7 @@ def derive_facts(layer: LayerDefinition) -> Facts:
         return facts_of_parts(layer)
     forward, backward = split_order(layer.functions)
     back_reads = tuple(
-        name
-        for name in (*layer.inputs, *layer.outputs)
-        if any(name in function.args and function.program.reads(name) for function in backward)
+        name for name in (*layer.inputs, *layer.outputs) if any(_reads(function, name) for function in backward)
     )
     gradients = {target.name for f in backward if f.role == "gradient" for target in f.targets}
     if layer.networks:  # what the framework does has gradients, too
@@ -80,8 +78,14 @@ def derive_facts(layer: LayerDefinition) -> Facts:
         has_state=bool(layer.states),
         is_composite=False,
         rows_independent=rows_independent(layer, forward),
-        devices=devices_of(layer),
     )
+
+
+def _reads(function: Function, name: str) -> bool:
+    """Whether a function reads values of an input or an output, or entries of its sparse rows."""
+    if name in function.args and function.program.reads(name):
+        return True
+    return any(f"{name}_{part}" in function.args for part in ENTRIES)
 
 
 def is_sink(layer: LayerDefinition) -> bool:
@@ -93,13 +97,13 @@ def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_read
     if not layer.inputs or not layer.outputs or layer.networks:
         return False
     x, y = next(iter(layer.inputs.values())), next(iter(layer.outputs.values()))
-    if x.repeatable or y.repeatable or x.axes != y.axes or x.name in back_reads:
+    if y.repeatable or x.axes != y.axes or x.name in back_reads:
         return False
     writing = next(at for at, function in enumerate(forward) if y.name in function.target_names)
+    readers = [function for function in forward[writing:] if x.name in function.args]  # who ran before has read x
     return all(
-        function.program.reads_own_element(x.name, function.indices)
-        for function in forward[writing:]  # what ran before has read x already
-        if x.name in function.args
+        function.program.reads_own_element(x.name, function.indices) and (not x.repeatable or function.over is x)
+        for function in readers
     )
 
 

@@ -12,6 +12,7 @@ from paddle_layers.schema import layer_def_pb2 as pb
 from paddle_layers.schema import network_pb2
 
 from .attributes import REQUIRED, Attribute
+from .devices import devices_of
 from .fields import Field, Input, Output, Param, State
 from .numbers import choice_numbers, field_numbers, type_number
 from .rules import rules_of
@@ -264,7 +265,7 @@ def _facts(definition: LayerDefinition) -> pb.FactsDef:
             setattr(message, name, value)
     message.back_reads_x.extend(name for name in facts.back_reads if name in definition.inputs)
     message.back_reads_y.extend(name for name in facts.back_reads if name in definition.outputs)
-    message.devices.extend(facts.devices)
+    message.devices.extend(devices_of(definition))
     message.min_inputs = definition.arity.least
     message.min_outputs = len(outputs)
     if definition.arity.most is not None:

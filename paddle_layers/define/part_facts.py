@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from .bodies import Body, Part
-from .devices import common_devices
 
 if TYPE_CHECKING:
     from .facts import Facts
@@ -53,7 +52,6 @@ def facts_of_parts(layer: LayerDefinition) -> Facts:
         has_state=some("has_state"),
         is_composite=True,
         rows_independent=all(facts.rows_independent for facts in used),
-        devices=common_devices(facts.devices for facts in used),
     )
 
 
