@@ -207,7 +207,7 @@ COMMENTS: dict[str, str] = {
     "Regularizer": "A regularizer.",
     "Regularizer.type": "Registered regularizer.",
     "RuleDef": "A condition that the types and attributes must meet.",
-    "RuleDef.condition": "The condition as it stands in the source.",
+    "RuleDef.condition": "The condition as it stands in the source; in a condition of a helper, what it is given stands in place of its arguments.",
     "RuleDef.message": "What the user reads.",
     "RuleDef.subject": "Attribute or input that is at fault when the condition fails.",
     "Schedule": "A learning-rate schedule.",
