@@ -54,7 +54,7 @@ FACTS: dict[str, Rule] = {
     ),
     "devices": Rule(
         "devices changed", lambda f: ", ".join(f.devices), lambda o, n: not {*o.devices} <= {*n.devices},
-        "networks do not run there any more",
+        "what does not compile runs on the CPU there",
     ),
 }  # fmt: skip
 
@@ -79,7 +79,6 @@ IRRELEVANT = {
     "LayerDef.package": "where it is from",
     "LayerDef.registered_at": "not in exported registries",
     "LayerDef.common": "what it brings are attributes",
-    "LayerDef.aliases": "not in use",
     "ComponentDef.kind": "matches the definitions",
     "ComponentDef.type": "matches the definitions",
     "ComponentDef.description": "words",

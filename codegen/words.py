@@ -14,7 +14,7 @@ LEVELS = ("rows", "sequences", "nested sequences")
 
 FACTS = {
     "is_source": "It has no inputs: the network's data enter here.",
-    "is_sink": "It has no outputs.",
+    "is_sink": "Nothing needs to read it: it has no outputs, or costs only.",
     "has_param": "It has trained parameters.",
     "has_neuron": "It applies the elementwise layer that `act` names to its output.",
     "can_do_bp": "Gradients flow back through it.",
@@ -23,7 +23,7 @@ FACTS = {
     "has_stats": "It reports statistics, summed over batches.",
     "has_phase": "It behaves differently in training and in test.",
     "is_random": "It draws random numbers while training; they depend on the seed and the step only.",
-    "has_state": "It keeps states that training moves; they are saved with the weights.",
+    "has_state": "It keeps states: numbers that are saved with the weights, but not trained.",
     "rows_independent": "A sample's result does not depend on the other samples of its batch.",
     "is_composite": "It is made of other layers.",
 }

@@ -29,7 +29,7 @@ def accuracy(
     it, as in Caffe: a network that gives every class the same score is right nowhere. A score that is not a number
     counts against the row, too. Rows whose label is `ignore_label` or outside the classes are not counted; with no
     row counted there is no share (NaN), where Caffe gives 0. Counts run on over the batches until they are reset, as
-    in Mocha. Paddle reports the error rate, one minus this.
+    in Mocha. Paddle reports the error rate, one minus this: `classification_error`.
 
     x: score or probability of every class
     label: right class of every row
@@ -119,7 +119,8 @@ def batch_norm(
     averages: it takes the running ones and leaves them as they are.
 
     Paddle: `momentum` is its `moving_average_fraction`, 0.9. Caffe: 0.999, the running variance is the unbiased one
-    (`unbiased`), and `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
+    (`unbiased`), the averages do not start from 0 and 1 but are divided by the weights of the batches so far, and
+    `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
     are used in training too and stand still, with false the batch's values are used in the test phase too.
 
     x: rows or images
@@ -658,7 +659,8 @@ def eltwise(
 
     The gradient of a product multiplies the other inputs, as Caffe's `stable_prod_grad`, so that zeros do no harm.
     Where several inputs are the largest, the first of them gets the gradient; Caffe gives it to the second of the
-    first two. Mocha's `Subtract` is `coefficients: [1, -1]`; its `Divide` is not here.
+    first two. Mocha's `Subtract` is `coefficients: [1, -1]`; its `Divide` is not here. The factor of Paddle's operator
+    `dot_mul` is a `slope_intercept` behind the layer.
 
     x: operands
     operation: how the operands combine (SUM)
@@ -1297,7 +1299,8 @@ def lrn(
     squares in a window of `size` by `size` pixels and `count` is `size * size`. The neighbourhood starts
     `(size - 1) // 2` before the element; what lies outside counts as zero.
 
-    Paddle knows `scale` 0.0128 and `power` 0.75 and only `shift` 1, and its type within a channel does not run.
+    Paddle's `norm` of the type `cmrnorm-projection` knows `scale` 0.0128 and `power` 0.75 and only `shift` 1; its type
+    within a channel does not run, and its `cross-channel-norm` is another layer.
     Caffe calls them alpha, beta and k, with 1, 0.75 and 1, and wants an odd `size`; so does Mocha, with `shift` fixed
     at 1 within a channel. ONNX knows the rule across channels alone. All divide `scale` by `count` as here.
 
@@ -1336,7 +1339,7 @@ def lstm_step(
 
     `bias` is that of `lstmemory`: the biases of the sums, then the peepholes; Paddle's has the peepholes alone, and the
     state is fetched from it by a layer get_output. Caffe has no peepholes, the gates in another order, and forgets
-    where an input says so.
+    where an input says so: put a `scaling` by it before `previous`.
 
     x: four sums per unit
     previous: state of the step before
@@ -1399,8 +1402,8 @@ def maxid(
 ) -> Value:
     """Number of the best score of every row; of equal scores the first, and NaN before all others.
 
-    Paddle gives `beam_size` ids a row inside its beam search and one elsewhere, Caffe `top_k` of them as real
-    numbers; here it is one id, which an embedding takes as it is.
+    Paddle gives `beam_size` ids a row inside its beam search and one elsewhere; here it is one id, which an embedding
+    takes as it is. Caffe's ArgMax gives real numbers, of equal scores the last; Mocha's runs over any axis.
 
     x: score of every class
     """
@@ -2098,7 +2101,8 @@ def scale(
     """Multiplies every channel by a learned number and adds another one.
 
     `y[n, c] = gain[c] * x[n, c] + bias[c]` at every point of an image. Caffe's Scale has no bias unless
-    `bias_term` is set, and may scale along other axes. Paddle's scale_shift has one number for all channels.
+    `bias_term` is set, and may scale along other axes or by a second input. Paddle's scale_shift has one number for
+    all channels. ONNX's Mul by a constant for each channel is this without `bias`.
 
     x: rows or images
     bias: add a bias to every output (true)
@@ -2471,8 +2475,9 @@ def shift(
 ) -> Value:
     """Adds a learned number to every channel.
 
-    `y[n, c] = x[n, c] + offset[c]` at every point of an image. Caffe's Bias may add along other axes too; in Paddle
-    and Mocha a bias is part of the layers that need one.
+    `y[n, c] = x[n, c] + offset[c]` at every point of an image. Caffe's Bias may add along other axes too, or a second
+    input; in Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant for each channel is
+    this; that of two values is `addto`.
 
     x: rows or images
     """
@@ -2668,6 +2673,8 @@ def slope_intercept(
 ) -> Value:
     """A straight line with constants: `y = slope * x + intercept`. Learned ones are in `scale`.
 
+    Caffe's Power is this with its default `power` 1, and `power` here with another one.
+
     x: values of any shape
     slope: factor (1)
     intercept: summand (0)
@@ -2719,7 +2726,8 @@ def soft_binary_cross_entropy(
 
     `cost = -sum over c of target * log(x) + (1 - target) * log(1 - x)`, where no probability counts as less than
     `floor`, times `weight` where the row has one. On scores, `sigmoid_cross_entropy` is the same with less rounding.
-    Mocha takes a mean over the rows, as a network does here; neither system has a floor.
+    Mocha takes a mean over the rows, as a network does here, and gives the target a gradient; neither system has a
+    floor.
 
     x: probability of every yes
     target: wanted answers
@@ -2796,8 +2804,8 @@ def softmax(
 
     `y[n, c] = exp(x[n, c] - peak[n]) / sum over d of exp(x[n, d] - peak[n])`, `peak` the largest of the row.
     The gradient is `y * (dy - sum over d of dy[n, d] * y[n, d])`.
-    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too. Paddle runs over all values of an image:
-    put a `flatten` before it for that.
+    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too. Paddle and KUnet run over all values of an
+    image: put a `flatten` before it for that.
 
     x: scores
     """
@@ -2826,8 +2834,9 @@ def softmax_with_loss(
 
     The loss of the network is what `normalization` says: with `VALID` the mean over the rows that are not ignored,
     with `BATCH_SIZE` the mean over all rows, with `NONE` the sum. Caffe has `VALID` when nothing is set, and its `FULL`
-    is `BATCH_SIZE` here, where every row has one label. Weights change no divisor; in ONNX a weight belongs to a class
-    and the mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place of one label.
+    is `BATCH_SIZE` here, where every row has one label. Weights change no divisor; in ONNX and Mocha a weight belongs
+    to a class, and ONNX's mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place
+    of one label.
 
     x: score of every class
     label: right class of every row

@@ -153,6 +153,20 @@ def test_a_body_computes_all_of_the_layer():
 # ---- what a config says
 
 
+def test_a_gradient_flows_back_through_it_where_one_reaches_a_part():
+    ids = pl.Output("N", "class", kind="INT", size="C")
+    stopped = made_of(lambda net, x, C: net.maxid(net.fc(x, size=C)), y=ids).definition
+    assert stopped.facts.has_param
+    assert not stopped.facts.can_do_bp
+    assert not stopped.inputs[0].differentiable
+    table = made_of(lambda net, x: net.embedding(net.maxid(x), size=2)).definition
+    assert table.facts.can_do_bp
+    assert not table.inputs[0].differentiable
+    through = made_of(lambda net, x: net.tanh(net.fc(x, size=2))).definition
+    assert through.facts.can_do_bp
+    assert through.inputs[0].differentiable
+
+
 def test_a_fault_inside_is_told_of_what_made_it():
     wrong = X + 'layer { name: "b" type: "transformer_block" input: "x" transformer_block { num_heads: 4 } }'
     assert message(wrong) == ("E209: layer `b`: 6 columns cannot be cut into 4 heads", "4")

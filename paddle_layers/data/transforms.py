@@ -97,11 +97,12 @@ class Mirror:
         return turned
 
 
-@transform("crop", elsewhere={"Caffe": "transform_param.crop_size", "Mocha": "CropLayer"})
+@transform("crop", elsewhere={"Caffe": "transform_param.crop_size"})
 class Crop:
     """Cuts a window out of each image: at a random place in training, from the centre in the test.
 
     With `padding` zeros are added around the image first, so that a window of the old size moves by a few pixels.
+    Mocha's CropLayer draws one place for a whole batch, in the test too.
     """
 
     size = Int("height of the window", min=1)

@@ -14,6 +14,9 @@ from .part_facts import facts_of_parts
 if TYPE_CHECKING:
     from .layers import LayerDefinition
 
+ENTRIES = ("start", "id", "value", "used_id", "used_start", "used_row", "used_value")
+"""What functions ask for of sparse rows, such as `x_id`, and of the rows that ids name, such as `x_used_row`."""
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -38,6 +41,7 @@ class Facts:
     has_phase: bool
     is_random: bool
     has_state: bool
+    is_composite: bool
     rows_independent: bool
     """Whether a sample's result does not depend on the other samples of its batch."""
 
@@ -48,9 +52,7 @@ def derive_facts(layer: LayerDefinition) -> Facts:
         return facts_of_parts(layer)
     forward, backward = split_order(layer.functions)
     back_reads = tuple(
-        name
-        for name in (*layer.inputs, *layer.outputs)
-        if any(name in function.args and function.program.reads(name) for function in backward)
+        name for name in (*layer.inputs, *layer.outputs) if any(_reads(function, name) for function in backward)
     )
     gradients = {target.name for f in backward if f.role == "gradient" for target in f.targets}
     if layer.networks:  # what the framework does has gradients, too
@@ -64,7 +66,7 @@ def derive_facts(layer: LayerDefinition) -> Facts:
         differentiable=tuple(name for name in layer.inputs if name in gradients),
         overwrites=overwrites,
         is_source=not layer.inputs,
-        is_sink=not layer.outputs,
+        is_sink=is_sink(layer),
         has_param=bool(layer.params),
         has_neuron="act" in layer.common,
         can_do_bp=bool(gradients),
@@ -74,21 +76,34 @@ def derive_facts(layer: LayerDefinition) -> Facts:
         has_phase="training" in asked,
         is_random="key" in asked,
         has_state=bool(layer.states),
+        is_composite=False,
         rows_independent=rows_independent(layer, forward),
     )
+
+
+def _reads(function: Function, name: str) -> bool:
+    """Whether a function reads values of an input or an output, or entries of its sparse rows."""
+    if name in function.args and function.program.reads(name):
+        return True
+    return any(f"{name}_{part}" in function.args for part in ENTRIES)
+
+
+def is_sink(layer: LayerDefinition) -> bool:
+    """Whether nothing has to read what it gives, since it gives nothing or costs only."""
+    return all(output.loss for output in layer.outputs.values())
 
 
 def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_reads: tuple[str, ...]) -> bool:
     if not layer.inputs or not layer.outputs or layer.networks:
         return False
     x, y = next(iter(layer.inputs.values())), next(iter(layer.outputs.values()))
-    if x.repeatable or y.repeatable or x.axes != y.axes or x.name in back_reads:
+    if y.repeatable or x.axes != y.axes or x.name in back_reads:
         return False
     writing = next(at for at, function in enumerate(forward) if y.name in function.target_names)
+    readers = [function for function in forward[writing:] if x.name in function.args]  # who ran before has read x
     return all(
-        function.program.reads_own_element(x.name, function.indices)
-        for function in forward[writing:]  # what ran before has read x already
-        if x.name in function.args
+        function.program.reads_own_element(x.name, function.indices) and (not x.repeatable or function.over is x)
+        for function in readers
     )
 
 

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
-import textwrap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +12,10 @@ from paddle_layers.schema import layer_def_pb2 as pb
 from paddle_layers.schema import network_pb2
 
 from .attributes import REQUIRED, Attribute
+from .devices import devices_of
 from .fields import Field, Input, Output, Param, State
 from .numbers import choice_numbers, field_numbers, type_number
+from .rules import rules_of
 
 if TYPE_CHECKING:
     from .definitions import Definition
@@ -53,7 +52,7 @@ def layer_def(definition: LayerDefinition) -> pb.LayerDef:
         statistics=[pb.ArgumentDef(name=f.name, description=f.doc, axes=f.text) for f in definition.stats.values()],
         results=definition.results,
         facts=_facts(definition),
-        rules=_rules(definition.hooks.values()),
+        rules=rules_of(definition.hooks.values()),
         examples=_examples(definition),
     )
     _add_parameters(message, definition)
@@ -266,7 +265,7 @@ def _facts(definition: LayerDefinition) -> pb.FactsDef:
             setattr(message, name, value)
     message.back_reads_x.extend(name for name in facts.back_reads if name in definition.inputs)
     message.back_reads_y.extend(name for name in facts.back_reads if name in definition.outputs)
-    message.devices.extend(["cpu", "cuda"])
+    message.devices.extend(devices_of(definition))
     message.min_inputs = definition.arity.least
     message.min_outputs = len(outputs)
     if definition.arity.most is not None:
@@ -274,33 +273,6 @@ def _facts(definition: LayerDefinition) -> pb.FactsDef:
     if not any(field.repeatable for field in outputs):
         message.max_outputs = len(outputs)
     return message
-
-
-def _rules(hooks: Iterable[Callable[..., Any]]) -> list[pb.RuleDef]:
-    """The `require(...)` calls in the text of the inference functions."""
-    return [rule for hook in hooks for rule in _rules_of(hook)]
-
-
-def _rules_of(hook: Callable[..., Any]) -> Iterator[pb.RuleDef]:
-    try:
-        source = inspect.getsource(hook)
-    except OSError:  # typed at a prompt: there is no text to read
-        return
-    for node in ast.walk(ast.parse(textwrap.dedent(source))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "require":
-            condition, subject, message = node.args
-            yield pb.RuleDef(subject=_text(subject), condition=ast.unparse(condition), message=_text(message))
-
-
-def _text(node: ast.expr) -> str:
-    """The words of a string in the source; parts that are computed stand in braces."""
-    if isinstance(node, ast.Constant):
-        return str(node.value)
-    if isinstance(node, ast.JoinedStr):
-        return "".join(_text(part) for part in node.values)
-    if isinstance(node, ast.FormattedValue):
-        return "{" + ast.unparse(node.value) + "}"
-    return ast.unparse(node)
 
 
 def _examples(definition: LayerDefinition) -> list[pb.ExampleDef]:

@@ -22,7 +22,7 @@ def example_bodies(layer: LayerDefinition) -> Iterator[Body]:
 
 def facts_of_parts(layer: LayerDefinition) -> Facts:
     """What holds for one part of any example holds for the layer; rows are independent where they are in all parts."""
-    from .facts import Facts
+    from .facts import Facts, is_sink
 
     bodies = list(example_bodies(layer))
     used = [facts for body in bodies for part in body.parts for facts in _facts(part)]
@@ -31,6 +31,7 @@ def facts_of_parts(layer: LayerDefinition) -> Facts:
         return any(getattr(facts, fact) for facts in used)
 
     reached = {name for body in bodies for name in _reaching(layer, body)}
+    trains = any(_trains(body) for body in bodies)
     read = {name for body in bodies for name in _back_reads(layer, body)}
     return Facts(
         forward=(),
@@ -39,16 +40,17 @@ def facts_of_parts(layer: LayerDefinition) -> Facts:
         differentiable=tuple(name for name in layer.inputs if name in reached),
         overwrites=False,
         is_source=not layer.inputs,
-        is_sink=not layer.outputs,
+        is_sink=is_sink(layer),
         has_param=some("has_param"),
         has_neuron="act" in layer.common,
-        can_do_bp=bool(reached) or some("can_do_bp"),
+        can_do_bp=bool(reached) or trains,
         is_inplace=False,
         has_loss=any(output.loss for output in layer.outputs.values()),
         has_stats=some("has_stats"),
         has_phase=some("has_phase"),
         is_random=some("is_random"),
         has_state=some("has_state"),
+        is_composite=True,
         rows_independent=all(facts.rows_independent for facts in used),
     )
 
@@ -79,12 +81,23 @@ def _field_names(layer: LayerDefinition, body: Body) -> dict[str, str]:
 
 def _reaching(layer: LayerDefinition, body: Body) -> set[str]:
     """Inputs of the layer from which a gradient's path leads to an output."""
+    fields, wanted = _field_names(layer, body), _with_gradient(body)
+    return {fields[name] for name in wanted if name in fields}
+
+
+def _trains(body: Body) -> bool:
+    """Whether the gradient of an output reaches a part that has one for its parameters or its inputs."""
+    wanted = _with_gradient(body)
+    return any(part.definition.facts.can_do_bp and wanted & set(part.output_names) for part in body.parts)
+
+
+def _with_gradient(body: Body) -> set[str]:
+    """Values inside from which a gradient's path leads to an output."""
     wanted = set(body.outputs)
     for part in reversed(body.parts):
         if wanted & set(part.output_names):
             wanted |= {name for own, name in _positions(part) if own in part.definition.facts.differentiable}
-    fields = _field_names(layer, body)
-    return {fields[name] for name in wanted if name in fields}
+    return wanted
 
 
 def _back_reads(layer: LayerDefinition, body: Body) -> set[str]:

@@ -3,10 +3,15 @@
 from paddle_layers.define import Type, require
 
 
-def check_labels(label: Type, classes: int, ignore_label: int | None = None) -> None:
+def check_labels(label: Type, classes: int) -> None:
+    """Refuse labels that have more classes than there are scores."""
+    require(label.size <= classes, "label", f"there are {label.size} labels, but {classes} classes have a score")
+
+
+def check_labels_or_ignored(label: Type, classes: int, ignored: int | None) -> None:
     """Refuse labels that have more classes than there are scores, save for a class that is ignored."""
     require(
-        label.size <= classes or (ignore_label is not None and ignore_label >= classes),
+        label.size <= classes or (ignored is not None and ignored >= classes),
         "label",
         f"there are {label.size} labels, but {classes} classes have a score",
     )

@@ -46,7 +46,7 @@ class Constant:
         return np.full(shape, self.value)
 
 
-@initializer("zero", elsewhere={"Mocha": "NullInitializer"})
+@initializer("zero")
 class Zero:
     """Zeros."""
 

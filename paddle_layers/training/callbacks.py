@@ -97,16 +97,14 @@ class SaveBest(_Watching):
 
 @callback(
     "print",
-    elsewhere={
-        "Paddle": "value_printer, gradient_printer, max_id_printer, max_frame_printer, seq_text_printer, "
-        "classification_error_printer, print"
-    },
+    elsewhere={"Paddle": "value_printer, gradient_printer, max_id_printer, seq_text_printer, print"},
 )
 class Print:
     """Shows values of the network while it learns, and their gradients: the first rows of a batch.
 
     `best: 1` shows the best class of every row, as Paddle's `max_id_printer`; with the labels beside it in `values`,
-    where a row is wrong. With a `dictionary` ids are words, so sequences of ids are text.
+    where a row is wrong. With a `dictionary` ids are words, so sequences of ids are text, which Paddle's
+    `seq_text_printer` writes into a file.
     """
 
     values = Strings("values that are shown", default=())

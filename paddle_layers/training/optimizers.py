@@ -56,11 +56,12 @@ def nesterov_lazy(rate, penalty, momentum):
     return (1 - (1 + momentum) * rate * penalty, -(momentum**2)), (rate * penalty, momentum)
 
 
-@optimizer("adagrad", elsewhere={"Caffe": "AdaGrad", "Mocha": "Adagrad", "Paddle": "adagrad", "KUnet": "adagrad"})
+@optimizer("adagrad", elsewhere={"Caffe": "AdaGrad", "Paddle": "adagrad", "KUnet": "adagrad"})
 class AdaGrad:
     """Steps divided by the root of all squared gradients so far: h += g²; w -= rate * g / (sqrt(h) + epsilon).
 
-    Duchi et al. 2011, in the form of Caffe; Paddle puts epsilon (1e-6) under the root.
+    Duchi et al. 2011, in the form of Caffe; Paddle puts epsilon (1e-6) under the root. Mocha's Adagrad is another rule:
+    it divides a whole parameter by one number.
     """
 
     epsilon = Float("keeps the division finite", default=1e-8, above=0, aliases=("delta",))
@@ -83,7 +84,8 @@ class RmsProp:
     """Steps divided by the root of a moving average of squared gradients.
 
     h = decay * h + (1 - decay) * g²; w -= rate * g / (sqrt(h) + epsilon). Tieleman and Hinton 2012, in the form of
-    Caffe; Paddle's `rmsprop` also subtracts the squared average gradient and puts epsilon under the root.
+    Caffe; Paddle's `decayed_adagrad` has `decay` 0.95 and epsilon (1e-6) under the root, and its `rmsprop` subtracts
+    the squared average gradient, too.
     """
 
     decay = Float("share of the average that is kept", default=0.99, min=0, below=1, aliases=("rms_decay", "rho"))

@@ -9,7 +9,8 @@ from paddle_layers.define import Float, linear_penalty, penalty, regularizer
 class L2:
     """Pulls every weight towards zero in proportion to it: rate * w, the derivative of rate / 2 * w².
 
-    As in Caffe and KUnet; Mocha's coefficient is half of this one.
+    As in Caffe and KUnet; Mocha's coefficient is half of this one. Paddle divides the weight by 1 + learning rate *
+    rate behind the step, which is nearly the same.
     """
 
     rate = Float("strength", min=0)
@@ -25,9 +26,12 @@ def l2_factor(rate):
     return rate
 
 
-@regularizer("l1", elsewhere={"Caffe": "L1", "Mocha": "L1Regu", "Paddle": "L1Regularization", "KUnet": "l1reg"})
+@regularizer("l1", elsewhere={"Caffe": "L1", "Mocha": "L1Regu", "KUnet": "l1reg"})
 class L1:
-    """Pulls every weight towards zero by the same amount: rate * sign(w), the derivative of rate * |w|."""
+    """Pulls every weight towards zero by the same amount: rate * sign(w), the derivative of rate * |w|.
+
+    Paddle's L1 stops at zero, which no weight crosses: that is another rule (soft thresholding).
+    """
 
     rate = Float("strength", min=0)
 

@@ -94,7 +94,7 @@ class Exponential(_Rising):
 
 @schedule("inv", elsewhere={"Caffe": "inv", "Mocha": "LRPolicy.Inv", "Paddle": "poly"})
 class Inverse(_Rising):
-    """Falls like a power of the number of steps."""
+    """Falls like a power of the number of steps. Paddle's `poly` counts samples in place of steps."""
 
     gamma = Float("how fast it falls", default=1e-4, min=0)
     power = Float("exponent", default=0.75, min=0)
@@ -106,7 +106,7 @@ class Inverse(_Rising):
 
 @schedule("poly", elsewhere={"Caffe": "poly", "Paddle": "caffe_poly"})
 class Polynomial(_Rising):
-    """Falls to zero at the end of the training."""
+    """Falls to zero at the end of the training. Paddle's `caffe_poly` counts samples, up to a number that is given."""
 
     power = Float("exponent", default=1.0, min=0)
 

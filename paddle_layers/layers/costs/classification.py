@@ -3,7 +3,7 @@
 import math
 
 from paddle_layers.define import Choice, Example, Float, Input, Int, Output, Temp, each, gradient, infer, layer, real
-from paddle_layers.layers.checks import check_labels
+from paddle_layers.layers.checks import check_labels, check_labels_or_ignored
 
 from .terms import excess, logistic_cost, logistic_derivative
 
@@ -72,8 +72,9 @@ class SoftmaxWithLoss:
 
     The loss of the network is what `normalization` says: with `VALID` the mean over the rows that are not ignored,
     with `BATCH_SIZE` the mean over all rows, with `NONE` the sum. Caffe has `VALID` when nothing is set, and its `FULL`
-    is `BATCH_SIZE` here, where every row has one label. Weights change no divisor; in ONNX a weight belongs to a class
-    and the mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place of one label.
+    is `BATCH_SIZE` here, where every row has one label. Weights change no divisor; in ONNX and Mocha a weight belongs
+    to a class, and ONNX's mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place
+    of one label.
     """
 
     x = Input("N C...", "score of every class", seq=(0, 1, 2))
@@ -105,7 +106,7 @@ class SoftmaxWithLoss:
 
 @infer(SoftmaxWithLoss)
 def softmax_with_loss_labels(label, C, ignore_label):
-    check_labels(label, C, ignore_label)
+    check_labels_or_ignored(label, C, ignore_label)
     return {}
 
 

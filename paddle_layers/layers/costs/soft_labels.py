@@ -213,7 +213,8 @@ class SoftBinaryCrossEntropy:
 
     `cost = -sum over c of target * log(x) + (1 - target) * log(1 - x)`, where no probability counts as less than
     `floor`, times `weight` where the row has one. On scores, `sigmoid_cross_entropy` is the same with less rounding.
-    Mocha takes a mean over the rows, as a network does here; neither system has a floor.
+    Mocha takes a mean over the rows, as a network does here, and gives the target a gradient; neither system has a
+    floor.
     """
 
     x = Input("N C...", "probability of every yes", seq=(0, 1, 2), kinks=(0.0, 1.0), within=(0.0, 1.0))

@@ -178,8 +178,8 @@ class Softmax:
 
     `y[n, c] = exp(x[n, c] - peak[n]) / sum over d of exp(x[n, d] - peak[n])`, `peak` the largest of the row.
     The gradient is `y * (dy - sum over d of dy[n, d] * y[n, d])`.
-    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too. Paddle runs over all values of an image:
-    put a `flatten` before it for that.
+    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too. Paddle and KUnet run over all values of an
+    image: put a `flatten` before it for that.
     """
 
     x = Input("N C ...", "scores", seq=(0, 1, 2))

@@ -20,7 +20,7 @@ from paddle_layers.layers.helpers import exceeds
 @layer(
     "addto",
     common=("act", "drop_rate", "error_clip"),
-    elsewhere={"Paddle": "addto", "Caffe": "Eltwise", "Mocha": "ElementWiseLayer", "KUnet": "Add2", "ONNX": "Sum"},
+    elsewhere={"Paddle": "addto", "Caffe": "Eltwise", "Mocha": "ElementWiseLayer", "KUnet": "Add2", "ONNX": "Sum, Add"},
     since=1,
 )
 class AddTo:
@@ -62,7 +62,8 @@ class Eltwise:
 
     The gradient of a product multiplies the other inputs, as Caffe's `stable_prod_grad`, so that zeros do no harm.
     Where several inputs are the largest, the first of them gets the gradient; Caffe gives it to the second of the
-    first two. Mocha's `Subtract` is `coefficients: [1, -1]`; its `Divide` is not here.
+    first two. Mocha's `Subtract` is `coefficients: [1, -1]`; its `Divide` is not here. The factor of Paddle's operator
+    `dot_mul` is a `slope_intercept` behind the layer.
     """
 
     x = Input("...", "operands", repeatable=True, seq=(0, 1, 2), kinks=("ties",))
@@ -120,12 +121,13 @@ def eltwise_dx(which, i, dy, x, operation, coefficients):
     return value
 
 
-@layer("scale", elsewhere={"Paddle": "scale_shift", "Caffe": "Scale", "ONNX": "Mul"}, since=1)
+@layer("scale", elsewhere={"Caffe": "Scale", "ONNX": "Mul"}, since=1)
 class Scale:
     """Multiplies every channel by a learned number and adds another one.
 
     `y[n, c] = gain[c] * x[n, c] + bias[c]` at every point of an image. Caffe's Scale has no bias unless
-    `bias_term` is set, and may scale along other axes. Paddle's scale_shift has one number for all channels.
+    `bias_term` is set, and may scale along other axes or by a second input. Paddle's scale_shift has one number for
+    all channels. ONNX's Mul by a constant for each channel is this without `bias`.
     """
 
     x = Input("N C ...", "rows or images", seq=(0, 1, 2))
@@ -158,8 +160,9 @@ def scale_dgain(c, dy, x):
 class Shift:
     """Adds a learned number to every channel.
 
-    `y[n, c] = x[n, c] + offset[c]` at every point of an image. Caffe's Bias may add along other axes too; in Paddle
-    and Mocha a bias is part of the layers that need one.
+    `y[n, c] = x[n, c] + offset[c]` at every point of an image. Caffe's Bias may add along other axes too, or a second
+    input; in Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant for each channel is
+    this; that of two values is `addto`.
     """
 
     x = Input("N C ...", "rows or images", seq=(0, 1, 2))

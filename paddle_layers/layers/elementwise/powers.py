@@ -7,7 +7,10 @@ from paddle_layers.define import Example, Float, Input, Output, each, gradient, 
 
 @layer("slope_intercept", elsewhere={"Paddle": "slope_intercept", "Caffe": "Power"}, since=1)
 class SlopeIntercept:
-    """A straight line with constants: `y = slope * x + intercept`. Learned ones are in `scale`."""
+    """A straight line with constants: `y = slope * x + intercept`. Learned ones are in `scale`.
+
+    Caffe's Power is this with its default `power` 1, and `power` here with another one.
+    """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2))
     y = Output("...", "same shape as `x`")

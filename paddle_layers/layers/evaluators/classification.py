@@ -16,14 +16,14 @@ from paddle_layers.define import (
     require,
     result,
 )
-from paddle_layers.layers.checks import check_labels
+from paddle_layers.layers.checks import check_labels, check_labels_or_ignored
 
 from .ratios import f_measures, ratio
 
 
 @layer(
     "accuracy",
-    elsewhere={"Paddle": "classification_error", "Caffe": "Accuracy", "Mocha": "AccuracyLayer"},
+    elsewhere={"Caffe": "Accuracy", "Mocha": "AccuracyLayer"},
     since=1,
 )
 class Accuracy:
@@ -33,7 +33,7 @@ class Accuracy:
     it, as in Caffe: a network that gives every class the same score is right nowhere. A score that is not a number
     counts against the row, too. Rows whose label is `ignore_label` or outside the classes are not counted; with no
     row counted there is no share (NaN), where Caffe gives 0. Counts run on over the batches until they are reset, as
-    in Mocha. Paddle reports the error rate, one minus this.
+    in Mocha. Paddle reports the error rate, one minus this: `classification_error`.
     """
 
     x = Input("N C...", "score or probability of every class", seq=(0, 1, 2))
@@ -51,7 +51,7 @@ class Accuracy:
 
 @infer(Accuracy)
 def accuracy_labels(label, C, top_k, ignore_label):
-    check_labels(label, C, ignore_label)
+    check_labels_or_ignored(label, C, ignore_label)
     require(top_k <= C, "top_k", f"the {top_k} best of {C} classes are all of them")
     return {}
 

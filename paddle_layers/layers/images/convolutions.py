@@ -72,7 +72,7 @@ def positions(extent: int, size: int, stride: int, padding: int, dilation: int, 
     reach = (size - 1) * dilation + 1
     spread = f"{size} {unit} spread over {reach}" if dilation > 1 else f"{size} {unit}"
     require(
-        reach <= extent + 2 * padding,
+        (size - 1) * dilation + 1 <= extent + 2 * padding,
         attribute,
         f"a filter of {spread} does not fit into {extent} {unit} with padding {padding}",
     )

@@ -37,7 +37,8 @@ class BatchNorm:
     averages: it takes the running ones and leaves them as they are.
 
     Paddle: `momentum` is its `moving_average_fraction`, 0.9. Caffe: 0.999, the running variance is the unbiased one
-    (`unbiased`), and `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
+    (`unbiased`), the averages do not start from 0 and 1 but are divided by the weights of the batches so far, and
+    `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
     are used in training too and stand still, with false the batch's values are used in the test phase too.
     """
 
@@ -136,7 +137,8 @@ class LocalResponseNorm:
     squares in a window of `size` by `size` pixels and `count` is `size * size`. The neighbourhood starts
     `(size - 1) // 2` before the element; what lies outside counts as zero.
 
-    Paddle knows `scale` 0.0128 and `power` 0.75 and only `shift` 1, and its type within a channel does not run.
+    Paddle's `norm` of the type `cmrnorm-projection` knows `scale` 0.0128 and `power` 0.75 and only `shift` 1; its type
+    within a channel does not run, and its `cross-channel-norm` is another layer.
     Caffe calls them alpha, beta and k, with 1, 0.75 and 1, and wants an odd `size`; so does Mocha, with `shift` fixed
     at 1 within a channel. ONNX knows the rule across channels alone. All divide `scale` by `count` as here.
     """

@@ -39,8 +39,9 @@ LEVELS = (0, 1, 2)
 
 def check_units(units: int, columns: int, gates: int) -> None:
     """Refuse sums that are not those of the units of the step before."""
+    check_gates(columns, gates)
     require(
-        check_gates(columns, gates) == units,
+        columns == gates * units,
         "previous",
         f"there are {units} units in `previous`, but {columns} columns of sums, {gates} for each unit",
     )

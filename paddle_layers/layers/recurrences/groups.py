@@ -98,8 +98,10 @@ class Memory:
 @output_types(Memory)
 def memory_type(x, size, shape, value, id):
     if x is not None:
-        for name, given in (("size", size), ("shape", shape), ("value", value or None), ("id", id)):
-            require(given is None, name, f"the input gives the rows before the first step, so there is no `{name}`")
+        check_absent("size", size)
+        check_absent("shape", shape)
+        check_absent("value", value or None)
+        check_absent("id", id)
         return [x]
     require(size is not None or shape is not None, "size", "without an input it needs the `size` of its rows")
     require(size is None or shape is None, "shape", "`size` and `shape` contradict each other; write one of them")
@@ -109,3 +111,8 @@ def memory_type(x, size, shape, value, id):
     require(value == 0, "value", "a memory of ids starts with `id`, not with a `value`")
     require(id < size, "id", f"there are {size} ids, so the id {id} is none of them")
     return [Type.ids(size)]
+
+
+def check_absent(name, given):
+    """Refuse what the input says already."""
+    require(given is None, name, f"the input gives the rows before the first step, so there is no `{name}`")

@@ -17,7 +17,7 @@ class LstmStep:
 
     `bias` is that of `lstmemory`: the biases of the sums, then the peepholes; Paddle's has the peepholes alone, and the
     state is fetched from it by a layer get_output. Caffe has no peepholes, the gates in another order, and forgets
-    where an input says so.
+    where an input says so: put a `scaling` by it before `previous`.
     """
 
     x = Input("N D", "four sums per unit", seq=LEVELS, kinks=(0.0,))

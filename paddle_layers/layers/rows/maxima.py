@@ -4,12 +4,12 @@ from paddle_layers.define import Example, Input, Output, each, layer
 from paddle_layers.layers.helpers import exceeds
 
 
-@layer("maxid", elsewhere={"Paddle": "maxid", "Caffe": "ArgMax", "Mocha": "ArgmaxLayer", "ONNX": "ArgMax"}, since=1)
+@layer("maxid", elsewhere={"Paddle": "maxid"}, since=1)
 class MaxId:
     """Number of the best score of every row; of equal scores the first, and NaN before all others.
 
-    Paddle gives `beam_size` ids a row inside its beam search and one elsewhere, Caffe `top_k` of them as real
-    numbers; here it is one id, which an embedding takes as it is.
+    Paddle gives `beam_size` ids a row inside its beam search and one elsewhere; here it is one id, which an embedding
+    takes as it is. Caffe's ArgMax gives real numbers, of equal scores the last; Mocha's runs over any axis.
     """
 
     x = Input("N C...", "score of every class", seq=(0, 1, 2), kinks=("ties",))

@@ -111,7 +111,7 @@ def slice_dx(n, c, i, dy, K_i):
     return value
 
 
-@layer("split", elsewhere={"Caffe": "Split", "Mocha": "SplitLayer", "ONNX": "Identity"}, since=1)
+@layer("split", elsewhere={"Caffe": "Split", "Mocha": "SplitLayer"}, since=1)
 class Split:
     """Copies its input to several outputs.
 

@@ -21,7 +21,7 @@ from paddle_layers.define import (
 
 @layer(
     "multi_head_attention",
-    elsewhere={"Paddle": "dot_product_attention", "ONNX": "Attention"},
+    elsewhere={"ONNX": "Attention"},
     since=1,
 )
 class MultiHeadAttention:

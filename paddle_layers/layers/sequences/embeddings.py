@@ -54,7 +54,7 @@ def embedding_dtable(u, k, dy, ids, ids_used_start, ids_used_row, padding_id):
     return total
 
 
-@layer("position_embedding", common=("drop_rate",), elsewhere={"ONNX": "Gather"}, since=1)
+@layer("position_embedding", common=("drop_rate",), since=1)
 class PositionEmbedding:
     """Adds to every row the row of a learned table that belongs to its place in the sequence.
 
