@@ -133,6 +133,11 @@ ATTRIBUTE: dict[str, Rule] = {
         lambda o, n: not {*o.aliases} <= {*n.aliases, n.name}, REFUSED,
     ),
     "axis": Rule("axis that it gives changed", lambda a: a.axis or "none", always, "inferred shapes change"),
+    "groups": Rule(
+        "axis whose level it chooses changed", lambda a: a.groups or "none",
+        lambda o, _: bool(o.groups),  # earlier exports do not tell it
+        "inferred types change",
+    ),
     "deprecated": Rule("deprecation changed", lambda a: a.deprecated or "no", never, ""),
 }  # fmt: skip
 """Rules by the field that they are about."""

@@ -79,7 +79,7 @@ def derive_facts(layer: LayerDefinition) -> Facts:
 
 
 def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_reads: tuple[str, ...]) -> bool:
-    if not layer.inputs or not layer.outputs or layer.networks:
+    if not layer.inputs or not layer.outputs or layer.networks or layer.declared_only:
         return False
     x, y = next(iter(layer.inputs.values())), next(iter(layer.outputs.values()))
     if x.repeatable or y.repeatable or x.axes != y.axes or x.name in back_reads:

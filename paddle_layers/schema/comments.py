@@ -43,6 +43,7 @@ COMMENTS: dict[str, str] = {
     "AttributeDef.deprecated": "Why it should not be used any more, and what to use; empty when it may.",
     "AttributeDef.description": "What it does.",
     "AttributeDef.fields": "The attributes of a GROUP.",
+    "AttributeDef.groups": "For a CHOICE between SEQUENCE and SUBSEQUENCE: the axis of the layer whose sequence level it chooses.",
     "AttributeDef.max_exclusive": "`max_value` itself is not allowed.",
     "AttributeDef.max_items": "Most values of a list.",
     "AttributeDef.max_value": "Largest value.",

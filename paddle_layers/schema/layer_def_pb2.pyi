@@ -51,7 +51,7 @@ class ChoiceDef(_message.Message):
     def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., number: _Optional[int] = ...) -> None: ...
 
 class AttributeDef(_message.Message):
-    __slots__ = ("name", "type", "description", "default_value", "max_value", "min_value", "number", "required", "repeated", "min_items", "max_items", "choices", "fields", "default_from", "axis", "aliases", "deprecated", "min_exclusive", "max_exclusive", "alias_numbers")
+    __slots__ = ("name", "type", "description", "default_value", "max_value", "min_value", "number", "required", "repeated", "min_items", "max_items", "choices", "fields", "default_from", "axis", "aliases", "deprecated", "min_exclusive", "max_exclusive", "alias_numbers", "groups")
     class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         STRING: _ClassVar[AttributeDef.Type]
@@ -88,6 +88,7 @@ class AttributeDef(_message.Message):
     MIN_EXCLUSIVE_FIELD_NUMBER: _ClassVar[int]
     MAX_EXCLUSIVE_FIELD_NUMBER: _ClassVar[int]
     ALIAS_NUMBERS_FIELD_NUMBER: _ClassVar[int]
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
     name: str
     type: AttributeDef.Type
     description: str
@@ -108,7 +109,8 @@ class AttributeDef(_message.Message):
     min_exclusive: bool
     max_exclusive: bool
     alias_numbers: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[AttributeDef.Type, str]] = ..., description: _Optional[str] = ..., default_value: _Optional[_Union[Attribute, _Mapping]] = ..., max_value: _Optional[_Union[Attribute, _Mapping]] = ..., min_value: _Optional[_Union[Attribute, _Mapping]] = ..., number: _Optional[int] = ..., required: bool = ..., repeated: bool = ..., min_items: _Optional[int] = ..., max_items: _Optional[int] = ..., choices: _Optional[_Iterable[_Union[ChoiceDef, _Mapping]]] = ..., fields: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., default_from: _Optional[str] = ..., axis: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., deprecated: _Optional[str] = ..., min_exclusive: bool = ..., max_exclusive: bool = ..., alias_numbers: _Optional[_Iterable[int]] = ...) -> None: ...
+    groups: str
+    def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[AttributeDef.Type, str]] = ..., description: _Optional[str] = ..., default_value: _Optional[_Union[Attribute, _Mapping]] = ..., max_value: _Optional[_Union[Attribute, _Mapping]] = ..., min_value: _Optional[_Union[Attribute, _Mapping]] = ..., number: _Optional[int] = ..., required: bool = ..., repeated: bool = ..., min_items: _Optional[int] = ..., max_items: _Optional[int] = ..., choices: _Optional[_Iterable[_Union[ChoiceDef, _Mapping]]] = ..., fields: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., default_from: _Optional[str] = ..., axis: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., deprecated: _Optional[str] = ..., min_exclusive: bool = ..., max_exclusive: bool = ..., alias_numbers: _Optional[_Iterable[int]] = ..., groups: _Optional[str] = ...) -> None: ...
 
 class ArgumentDef(_message.Message):
     __slots__ = ("data_type", "seq_nested_level", "repeatable", "name", "description", "optional", "axes", "min_count", "differentiable", "loss", "size", "low", "high")
