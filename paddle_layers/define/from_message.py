@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -16,6 +16,7 @@ from google.protobuf.message import Message
 
 from paddle_layers.schema import layer_def_pb2 as pb
 
+from .attributes import is_number
 from .common import COMMON, bias_attribute
 from .definitions import is_word
 from .errors import DefinitionError
@@ -88,10 +89,11 @@ def _fields(message: pb.LayerDef, temporaries: dict[str, Temp]) -> dict[str, Any
     for name, field in temporaries.items():
         if not isinstance(field, Temp):
             raise ValueError(f"`{name}` is no Temp; all other fields stand in the message")
+    temporaries = _divisors(message) | temporaries
     found: dict[str, Any] = {}
     named = [
         *_named("input", message.inputs, _input),
-        *_named("output", message.outputs, _output),
+        *_named("output", message.outputs, partial(_output, temporaries=temporaries)),
         *_parameters(message),
         *_named("statistic", message.statistics, _statistic),
         *_named("attribute", _own_attributes(message), read_attribute),
@@ -123,10 +125,17 @@ _ARGUMENT = ("name", "description", "axes", "data_type", "repeatable", "differen
 
 
 def _input(message: pb.ArgumentDef) -> Input:
-    check_fields(message, *_ARGUMENT, "seq_nested_level", "optional", "min_count", "low", "high")
+    check_fields(
+        message,
+        *(*_ARGUMENT, "seq_nested_level", "optional", "min_count", "low", "high"),
+        *("places", "kinks", "derivative"),
+    )
     if message.HasField("low") != message.HasField("high"):
         raise ValueError("`low` and `high` go together")
-    options: dict[str, Any] = {}
+    kinks = tuple(map(read_value, message.kinks))
+    if not all(is_number(kink) or kink == "ties" for kink in kinks):
+        raise ValueError('`kinks` are numbers, or the text "ties"')
+    options: dict[str, Any] = {"kinks": kinks, "derivative": message.derivative, "places": message.places or None}
     if message.data_type:
         options["kinds"] = tuple(map(pb.DataType.Name, message.data_type))
     if message.seq_nested_level:
@@ -140,17 +149,25 @@ def _input(message: pb.ArgumentDef) -> Input:
     return Input(message.axes, message.description, repeatable=message.repeatable, optional=message.optional, **options)
 
 
-def _output(message: pb.ArgumentDef) -> Output:
-    check_fields(message, *_ARGUMENT, "loss", "size")
+def _divisors(message: pb.LayerDef) -> dict[str, Temp]:
+    """The temporaries that outputs name: a number for every row."""
+    doc = "what the sum of the cost over the rows is divided by, summed over them"
+    return {one.divisor: Temp(one.axes.partition(" ")[0], doc) for one in message.outputs if one.divisor}
+
+
+def _output(message: pb.ArgumentDef, temporaries: Mapping[str, Temp]) -> Output:
+    check_fields(message, *_ARGUMENT, "loss", "size", "nan", "divisor")
     if len(message.data_type) > 1:
         raise ValueError("an output has one data type; where it depends on the inputs, write @output_types")
     return Output(
         message.axes,
-        message.description,
+        message.description.removesuffix(f"; NaN {message.nan}"),  # which is added
         kind=pb.DataType.Name(message.data_type[0]) if message.data_type else "DENSE",
         size=message.size or None,
         loss=message.loss,
         repeatable=message.repeatable,
+        divisor=temporaries[message.divisor] if message.divisor else None,
+        nan=message.nan or None,
     )
 
 

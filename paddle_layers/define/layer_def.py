@@ -182,6 +182,11 @@ def _input(field: Input, definition: LayerDefinition) -> pb.ArgumentDef:
         message.min_count = field.minimum
     if field.within is not None:
         message.low, message.high = field.within
+    if field.places is not None:
+        message.places = field.places
+    if not field.derivative:
+        message.derivative = False
+    message.kinks.extend(map(value_message, field.kinks))
     return message
 
 
@@ -191,6 +196,10 @@ def _output(field: Output, definition: LayerDefinition) -> pb.ArgumentDef:
     message.differentiable = field.kind == "DENSE" and definition.facts.can_do_bp
     if field.size is not None:
         message.size = field.size
+    if field.nan is not None:
+        message.nan = field.nan
+    if field.divisor is not None:
+        message.divisor = field.divisor.name
     return message
 
 
