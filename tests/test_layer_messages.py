@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import math
+import random
 from typing import Any
 
 import pytest
+from google.protobuf.message import Message
 
 import paddle_layers as pl
 from paddle_layers.define import LayerDefinition
@@ -29,7 +32,9 @@ def read_again(layer: LayerDefinition) -> LayerDefinition:
     given = pb.LayerDef()
     given.CopyFrom(layer.definition)
     given.type = f"test_{layer.name}"
-    pl.register_layer(given, **{name: pl.Temp(field.text, field.doc) for name, field in layer.temps.items()})
+    pl.register_layer(
+        given, **{name: pl.Temp(field.text, field.doc, field.kind) for name, field in layer.temps.items()}
+    )
     again: LayerDefinition = pl.registry[given.type]
 
     def own(value: Any) -> Any:
@@ -52,8 +57,31 @@ def test_a_built_in_layer_survives_as_a_message(name: str) -> None:
     again = read_again(layer)
     messages = layer_message(layer), layer_message(again)
     assert messages[0] == messages[1]
+    assert {name: told(field) for name, field in layer.fields.items()} == {
+        name: told(field) for name, field in again.fields.items()
+    }
     for example, same in zip(layer.examples, again.examples, strict=True):
         assert layer.infer(*layer.example_inputs(example)) == again.infer(*again.example_inputs(same))
+
+
+@pytest.mark.parametrize("name", ["relu", "fc", "softmax_with_loss", "batch_norm", "seq_last"])
+def test_it_passes_the_conformance_kit_too(name: str) -> None:
+    pl.testing.check_layer(read_again(pl.registry[name]), compiled=False, configs=4)
+
+
+def test_the_divisor_of_a_loss_is_a_temporary_that_the_message_names() -> None:
+    given = pb.LayerDef()
+    given.CopyFrom(pl.registry["softmax_with_loss"].definition)
+    given.type = "test_cost"
+    cost = pl.register_layer(given)
+    assert (cost.loss.divisor, cost.counted.text) == (cost.counted, "N")
+
+
+def told(field: Field) -> dict[str, Any]:
+    """Everything that a field tells; other fields by name."""
+    return {
+        key: value.name if isinstance(value, Field) else value for key, value in vars(field).items() if key != "owner"
+    }
 
 
 def layer_message(layer: LayerDefinition) -> pb.LayerDef:
@@ -73,6 +101,18 @@ def layer_message(layer: LayerDefinition) -> pb.LayerDef:
 # ---- mistakes
 
 MISTAKES = {
+    "no axes": (('axes: "N C" description: "rows"', 'description: "rows"'), "input `x` has no axes"),
+    "optional behind repeatable": (
+        (
+            'axes: "N C" description: "rows" }',
+            'repeatable: true axes: "N C_i" description: "rows" } parameter_attr { } '
+            'inputs { optional: true name: "z" axes: "N" description: "more" }',
+        ),
+        "`z` is optional, but `x` before it",
+    ),
+    "kink": (('name: "x" axes', 'kinks { s_value: "tie" } name: "x" axes'), "`kinks` are numbers, or"),
+    "kink of an output": (("outputs {", "outputs { kinks { i_value: 0 } "), "`kinks` has no meaning here"),
+    "divisor": (("outputs {", 'outputs { divisor: "x" '), "two fields are called `x`"),
     "no description": (('description: "The cube', "since_version: 1 #"), "needs a description"),
     "no field description": (('description: "rows"', ""), "field `x` needs a description"),
     "axis": (
@@ -156,3 +196,77 @@ def test_a_mistake_is_told_at_the_line_of_the_call(change: tuple[str, str], reas
     assert caught.value.message.startswith("layer `")
     line = test_a_mistake_is_told_at_the_line_of_the_call.__code__.co_firstlineno + 5
     assert (caught.value.file, caught.value.line) == (__file__, line)
+
+
+# ---- messages that anybody wrote
+
+WORDS = (
+    *(
+        "",
+        "x",
+        "y",
+        "n",
+        "N",
+        "N C",
+        "N\u00b2",
+        "T:S C",
+        "C_i K",
+        "...",
+        "1",
+        "class",
+        "__class__",
+        "a b",
+        "\0",
+        "self",
+    ),
+    *("examples", "training", "ids<3", "9" * 5000, "act", "bias", "relu", "type", "ties"),
+)
+NUMBERS = (0, 1, 2, 3, 7, 2**31 - 1)
+REALS = (0.0, -1.0, 0.5, 1e30, math.nan, math.inf)
+
+
+def change(message: Message, rng: random.Random) -> None:
+    """Clear a field of a message, or give it another value; or do so in one of its parts."""
+    field = rng.choice(message.DESCRIPTOR.fields)
+    values = getattr(message, field.name)
+    if rng.random() < 0.15:
+        message.ClearField(field.name)
+    elif field.message_type is not None:
+        if not hasattr(values, "extend"):
+            change(values, rng)
+        elif len(values) > 0 and rng.random() < 0.7:
+            change(rng.choice(values), rng)
+        else:
+            change(values.add(), rng)
+    else:
+        choices: Any = {field.TYPE_STRING: WORDS, field.TYPE_BOOL: (True, False), field.TYPE_DOUBLE: REALS}
+        choices[field.TYPE_FLOAT] = REALS
+        numbers = [value.number for value in field.enum_type.values] if field.enum_type else NUMBERS
+        value = rng.choice(choices.get(field.type, numbers))
+        if hasattr(values, "extend"):
+            values.append(value)
+        else:
+            setattr(message, field.name, value)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_any_message_is_taken_or_refused_with_a_reason(seed: int) -> None:
+    rng = random.Random(seed)
+    messages, before = [layer.definition for layer in pl.registry.values()], {*pl.registry}
+    places: list[str] = []
+    for _ in range(100):
+        given = pb.LayerDef()
+        given.CopyFrom(rng.choice(messages))
+        given.type = "test_any"
+        for _ in range(rng.randint(1, 3)):
+            change(given, rng)
+        given = pb.LayerDef.FromString(given.SerializeToString())
+        try:
+            pl.register_layer(given)
+            assert pl.registry[given.type].complete().definition.type == given.type
+        except pl.DefinitionError as error:
+            places.append(error.file)
+        for name in {*pl.registry} - before:
+            pl.registry.remove(name)
+    assert {*places} == {__file__}
+    assert 10 < len(places) < 90

@@ -202,6 +202,18 @@ def test_output_types_may_depend_on_attributes() -> None:
     assert (layer.output_types(given, ids=9)[0].type, layer.output_types(given, ids=9)[0].size) == (pb.INT, 9)
 
 
+@pytest.mark.parametrize(("count", "reason"), [(0, "must give a list of Type"), (2, "gives 2 types, declared are 1")])
+def test_a_wrong_answer_of_output_types_is_its_authors_fault(count: int, reason: str) -> None:
+    cube = declared()
+
+    @pl.output_types(cube)
+    def cube_types(x):
+        return [x] * count or x
+
+    with pytest.raises(pl.DefinitionError, match=reason):
+        pl.registry["test_cube"].complete()
+
+
 # ---- without functions
 
 

@@ -286,12 +286,25 @@ class LayerDefinition(Definition):
                 raise self.error(f"field `{name}` has a name that the framework uses")
             if name.endswith("_"):
                 raise self.error(f"field `{name}`: names that end in `_` belong to the generator")
-        repeatable = [name for name, field in self.inputs.items() if field.repeatable]
-        if len(repeatable) > 1:
-            raise self.error(f"inputs `{repeatable[0]}` and `{repeatable[1]}` are both repeatable")
+        if self.bias is not None and not (self.outputs and self.bias.indices):
+            raise self.error(f"`{self.bias.name}` needs an output, and the axis of it along which it lies")
+        repeatable = self._check_inputs()
         for name, param in self.params.items():
-            if param.per is not None and param.per not in repeatable:
+            if param.per is not None and param.per != repeatable:
                 raise self.error(f"parameter `{name}` is per `{param.per}`, which is no repeatable input")
+
+    def _check_inputs(self) -> str:
+        """Gives the name of the repeatable input, empty where there is none."""
+        repeatable = ""
+        for name, field in self.inputs.items():
+            if not field.axes:
+                raise self.error(f"input `{name}` has no axes; the first one counts the rows")
+            if repeatable and field.repeatable:
+                raise self.error(f"inputs `{repeatable}` and `{name}` are both repeatable")
+            if repeatable and field.optional:
+                raise self.error(f"input `{name}` is optional, but `{repeatable}` before it takes all there are")
+            repeatable = name if field.repeatable else repeatable
+        return repeatable
 
 
 def layer(name: str, *, common: tuple[str, ...] = (), **options: Any) -> Callable[[C], C]:
