@@ -103,6 +103,12 @@ REFUSED = "configs that were valid are refused"
 MOVED = "configs that do not set it change their meaning"
 BINARY = "binary configs are read as something else"
 
+
+def _told(field: str) -> Callable[[Any, Any], bool]:
+    """Breaking where the older export tells it: exports of 0.1.0 do not."""
+    return lambda old, _: bool(getattr(old, field))
+
+
 ATTRIBUTE: dict[str, Rule] = {
     "type": Rule("type changed", lambda a: pb.AttributeDef.Type.Name(a.type), always, REFUSED),
     "repeated": Rule(
@@ -133,6 +139,10 @@ ATTRIBUTE: dict[str, Rule] = {
         lambda o, n: not {*o.aliases} <= {*n.aliases, n.name}, REFUSED,
     ),
     "axis": Rule("axis that it gives changed", lambda a: a.axis or "none", always, "inferred shapes change"),
+    "groups": Rule(
+        "axis whose level it chooses changed", lambda a: a.groups or "none",
+        _told("groups"), "inferred types change",
+    ),
     "deprecated": Rule("deprecation changed", lambda a: a.deprecated or "no", never, ""),
 }  # fmt: skip
 """Rules by the field that they are about."""
@@ -197,6 +207,7 @@ INPUT: dict[str, Rule] = {
     ),
     "low": Rule("smallest meant value changed", lambda a: f"{a.low:g}" if a.HasField("low") else "none", never, ""),
     "high": Rule("largest meant value changed", lambda a: f"{a.high:g}" if a.HasField("high") else "none", never, ""),
+    "places": Rule("rows that its values count changed", lambda a: a.places or "none", _told("places"), REFUSED),
 }  # fmt: skip
 
 OUTPUT: dict[str, Rule] = {
@@ -211,6 +222,7 @@ OUTPUT: dict[str, Rule] = {
     ),
     "loss": Rule("part in the loss changed", lambda a: "a cost" if a.loss else "no cost", always, "the loss changes"),
     "size": Rule("number of ids changed", lambda a: a.size or "none", always, "inferred types change"),
+    "divisor": Rule("divisor of the loss changed", lambda a: a.divisor or "rows", _told("divisor"), "the loss changes"),
 }  # fmt: skip
 
 STATISTIC: dict[str, Rule] = {"axes": Rule("axes changed", lambda a: a.axes, always, "logged numbers change")}

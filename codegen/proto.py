@@ -1,4 +1,4 @@
-"""`.proto` files of the config messages, with comments, so that other languages read our configs."""
+"""`.proto` files for other languages: of the config messages, with comments, and of the registry as it is exported."""
 
 from __future__ import annotations
 
@@ -25,6 +25,10 @@ _TYPES = {
     Field.TYPE_BOOL: "bool",
 }
 
+ROOT = Path(__file__).resolve().parent.parent
+SCHEMA = next(folder for folder in (ROOT / "schema" / "protos", ROOT / "schema") if folder.is_dir())
+"""The schema's own files: `schema/protos` of the installed package, `schema` of a checkout."""
+
 BUF = """# `buf lint` in this folder; everything of STANDARD holds but for:
 version: v2
 lint:
@@ -49,8 +53,11 @@ def write_protos(folder: Path) -> list[Path]:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(proto_text(file, comments), encoding="utf-8")
         written.append(path)
-    (folder / "buf.yaml").write_text(BUF, encoding="utf-8")
-    return [*written, folder / "buf.yaml"]
+    name = "layer_def.proto"  # it has no part that depends on what is registered
+    copied, rules = written[0].with_name(name), folder / "buf.yaml"
+    copied.write_text((SCHEMA / name).read_text(encoding="utf-8"), encoding="utf-8")
+    rules.write_text(BUF, encoding="utf-8")
+    return [*written, copied, rules]
 
 
 def proto_text(file: descriptor_pb2.FileDescriptorProto, comments: Mapping[str, str]) -> str:

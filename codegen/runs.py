@@ -32,11 +32,12 @@ class Run(NamedTuple):
 def run_example(
     layer: LayerDefinition, example: Example, inputs: Sequence[str], outputs: Sequence[str]
 ) -> Run | str | None:
-    """The example with numbers, in the phase train; the reason where it fails; None for a layer without inputs.
+    """The example with numbers, in the phase train; the reason where it fails; None for a layer without inputs or
+    functions.
 
     The functions run as Python: an example is small, and compiling takes longer than computing.
     """
-    if not layer.inputs:
+    if not layer.inputs or layer.declared_only:
         return None
     types, attributes = layer.example_inputs(example)
     case = Case(layer, example, tuple(types), attributes, "train")

@@ -37,6 +37,7 @@ ORDER = (
     "cuda",
     "editors",
     "compatibility",
+    "other-languages",
 )
 """Guides in the order of reading; the others follow."""
 SIDEBAR = [

@@ -100,7 +100,10 @@ def facts_text(facts: pb.FactsDef) -> list[str]:
     if facts.can_do_bp:
         names = ", ".join(f"`{name}`" for name in reads)
         sentences.append(f"The backward pass reads {names or 'no inputs or outputs'}.")
-    sentences.append(f"Devices: {', '.join(facts.devices)}.")
+    if facts.devices:
+        sentences.append(f"Devices: {', '.join(facts.devices)}.")
+    else:
+        sentences.append("It has no functions: what is said of it is checked, but it does not run.")
     return sentences
 
 

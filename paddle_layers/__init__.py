@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from .define import linear_penalty as linear_penalty
     from .define import load_plugin as load_plugin
     from .define import optimizer as optimizer
+    from .define import output_types as output_types
     from .define import penalty as penalty
     from .define import real as real
     from .define import registries as registries
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from .define import step as step
     from .define import transform as transform
     from .define import update as update
+    from .define.from_message import register_layer as register_layer
     from .kernels.tuned import tuned as tuned
     from .runtime import DeviceError as DeviceError
     from .runtime import FeedError as FeedError
@@ -105,11 +107,13 @@ _HOMES = {
             "linear_penalty",
             "load_plugin",
             "optimizer",
+            "output_types",
             "penalty",
         ),
         *("real", "registries", "regularizer", "require", "result", "schedule", "source", "starts", "step"),
         *("transform", "update"),
     ),
+    "define.from_message": ("register_layer",),
     "kernels.tuned": ("tuned",),
     "runtime": ("DeviceError", "FeedError", "Net", "Sequences"),
     "training": ("train",),

@@ -25,12 +25,20 @@ from paddle_layers.define import registries
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-SLOW = {"README.md", "compatibility.md", "conformance.md", "use-your-own-data.md", "write-a-layer.md"}
-"""Those that compile most."""
+JAVASCRIPT = "other-languages.md"
+SLOW = {"README.md", "compatibility.md", "conformance.md", "use-your-own-data.md", "write-a-layer.md", JAVASCRIPT}
+"""Those that compile most, and the one that installs something."""
+WITHOUT_NODE = pytest.mark.skipif(
+    shutil.which("npm") is None, reason="no npm: the JavaScript of the guide `Other languages` was not run"
+)
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NAME = re.compile(r"(?:#|//) file: (\S+)\n")
 PLUGIN = re.compile(r"^# plugins: (\S+)$", re.MULTILINE)
-KNOWN = {"python", "console", "textproto", "json", "text"} | {"lua", "toml", "elisp"}  # these are for editors to run
+KNOWN = {"python", "console", "textproto", "json", "text", "javascript"} | {
+    "lua",
+    "toml",
+    "elisp",
+}  # these are for editors to run
 
 BY_CI = re.compile(r"pip install -e .*|python -m pytest.*|bash \.ci/run|ruff .*|python -m codegen\.\w+ --check")
 """Commands about the checkout itself; they are steps of .ci/run."""
@@ -106,13 +114,20 @@ class Page:
         if shown.strip():
             same = doctest.OutputChecker().check_output(shown, done.stdout, FLAGS)
             assert same, f"{place}\nshown:\n{shown}\nfound:\n{done.stdout}"
-        refused = any(word in shown for word in ("error[", "nothing is overwritten", "breaking:"))
+        refused = any(word in shown for word in ("error[", "nothing is overwritten", "breaking:", " faults found"))
         assert done.returncode == int(refused), f"{place}\n{done.stdout}"
 
 
 @pytest.mark.parametrize(
     "path",
-    [pytest.param(page, id=page.name, marks=[pytest.mark.slow] if page.name in SLOW else []) for page in PAGES],
+    [
+        pytest.param(
+            page,
+            id=page.name,
+            marks=[pytest.mark.slow] * (page.name in SLOW) + [WITHOUT_NODE] * (page.name == JAVASCRIPT),
+        )
+        for page in PAGES
+    ],
 )
 def test_page(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)

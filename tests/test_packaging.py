@@ -16,6 +16,7 @@ def test_every_package_is_listed() -> None:
     there = {".".join(folder.relative_to(ROOT).parts) for folder in folders} | {
         "paddle_layers.codegen",
         "paddle_layers.guides",
+        "paddle_layers.schema.protos",
     }
     assert set(PROJECT["tool"]["setuptools"]["packages"]) == there
 
@@ -28,6 +29,16 @@ def test_data_files_are_packaged() -> None:
             if path.is_file() and path.suffix not in kept and "__pycache__" not in path.parts:
                 package = next(parent for parent in path.parents if (parent / "__init__.py").is_file())
                 assert any(path.relative_to(package).match(pattern) for pattern in patterns), path
+
+
+def test_the_schema_is_packaged() -> None:
+    setuptools = PROJECT["tool"]["setuptools"]
+    folder = ROOT / setuptools["package-dir"]["paddle_layers.schema.protos"]
+    assert {path.name for path in folder.glob(*setuptools["package-data"]["paddle_layers.schema.protos"])} == {
+        "layer_def.proto",
+        "network.proto",
+        "training.proto",
+    }
 
 
 def test_version_has_a_changelog_entry() -> None:

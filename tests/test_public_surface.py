@@ -16,7 +16,20 @@ HEAVY = ("numba", "scipy", "llvmlite", "jinja2", "onnx", "rich")
 SURFACE = (
     *("layer", "optimizer", "schedule", "initializer", "regularizer", "source", "transform", "callback"),
     *("Input", "Output", "Param", "Bias", "State", "Temp", "Stat", "Int", "Float", "Bool", "String", "Choice"),
-    *("registry", "load", "loads", "dumps", "ConfigError", "Network", "Net", "nn", "train", "testing"),
+    *(
+        "registry",
+        "register_layer",
+        "output_types",
+        "load",
+        "loads",
+        "dumps",
+        "ConfigError",
+        "Network",
+        "Net",
+        "nn",
+        "train",
+        "testing",
+    ),
 )
 
 

@@ -246,7 +246,8 @@ def mutated(message: Any, field: FieldDescriptor) -> Any:
     other = copy.deepcopy(message)
     value = getattr(other, field.name)
     if field.message_type is pb.Attribute.DESCRIPTOR:
-        value.i_value += 7
+        target = value.add() if hasattr(value, "add") else value
+        target.i_value += 7
     elif field.message_type is not None:
         target = value.add() if hasattr(value, "add") else value
         text = next(f.name for f in field.message_type.fields if f.cpp_type == f.CPPTYPE_STRING)

@@ -10,15 +10,17 @@ from typing import Any
 import pytest
 from google.protobuf import descriptor_pb2
 from grpc_tools import protoc
-from paddle_layers.codegen.proto import proto_text, write_protos
+from paddle_layers.codegen.proto import SCHEMA, proto_text, write_protos
 
 import paddle_layers as pl
 from paddle_layers.cli import commands
 from paddle_layers.config.conversion import read_message
 from paddle_layers.config.writing.descriptors import TYPED, config_files, message_name
 from paddle_layers.define import registries
+from paddle_layers.schema import layer_def_pb2
 from tests.test_mutations import EXAMPLES
 
+LAYER_DEF = "paddle_layers/layer_def.proto"
 BUF = Path(sys.executable).with_name("buf")
 
 
@@ -32,7 +34,7 @@ def protos(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def compiled(folder: Path) -> dict[str, Any]:
-    names = [file.name for file in config_files()]
+    names = [*(file.name for file in config_files()), LAYER_DEF]
     out = folder / "out.pb"
     assert protoc.main(["protoc", f"-I{folder}", f"--descriptor_set_out={out}", *names]) == 0
     files = descriptor_pb2.FileDescriptorSet.FromString(out.read_bytes())
@@ -63,6 +65,14 @@ def test_protoc_makes_our_descriptors(protos: Path) -> None:
     found = compiled(protos)
     for ours in config_files():
         assert plain(found[ours.name]) == plain(ours), ours.name
+
+
+def test_the_exported_registry_is_described(protos: Path) -> None:
+    assert (protos / LAYER_DEF).read_text() == (SCHEMA / "layer_def.proto").read_text()
+    ours = descriptor_pb2.FileDescriptorProto()
+    layer_def_pb2.DESCRIPTOR.CopyToProto(ours)
+    ours.name = LAYER_DEF
+    assert plain(compiled(protos)[LAYER_DEF]) == plain(ours)
 
 
 def test_every_definition_and_attribute_is_there(protos: Path) -> None:

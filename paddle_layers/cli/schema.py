@@ -30,7 +30,7 @@ def json(directory: Path) -> None:
 @command.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path))
 def proto(directory: Path) -> None:
-    """Write .proto files of network and training files to DIRECTORY, for other languages."""
+    """Write .proto files to DIRECTORY, for other languages: of configs, and of what `export` writes."""
     from paddle_layers.codegen.proto import write_protos
 
     for path in write_protos(directory):

@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 REST = "..."
 _TOKEN = re.compile(
-    r"(?P<name>[A-Z]\w*?(?:_i)?)(?P<rest>\.\.\.)?(?::(?P<group>[A-Z])(?::(?P<outer>[A-Z]))?)?|(?P<dots>\.\.\.)|(?P<one>1)"
+    r"(?P<name>[A-Z]\w*?(?:_i)?)(?P<rest>\.\.\.)?(?::(?P<group>[A-Z])(?::(?P<outer>[A-Z]))?)?|(?P<dots>\.\.\.)|(?P<one>1)",
+    re.ASCII,  # axes become names in generated functions
 )
 
 

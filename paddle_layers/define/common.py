@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .attributes import Attribute, Float, String
+from .attributes import Attribute, Bool, Float, String
 
 if TYPE_CHECKING:
     from .layers import LayerDefinition
@@ -21,6 +21,11 @@ def _drop_rate() -> Attribute[Any]:
 
 def _error_clip() -> Attribute[Any]:
     return Float("limit of each element of the output's gradient", above=0, optional=True)
+
+
+def bias_attribute() -> Bool:
+    """What a layer with a `Bias` gets, to do without it."""
+    return Bool("add a bias to every output", default=True)
 
 
 COMMON: dict[str, Callable[[], Attribute[Any]]] = {"act": _act, "drop_rate": _drop_rate, "error_clip": _error_clip}

@@ -15,7 +15,18 @@ if TYPE_CHECKING:
 def check_complete(layer: LayerDefinition) -> None:
     """Raise `DefinitionError` for what is missing; add the functions of the bias."""
     if not layer.examples and not layer.networks:
-        raise layer.error('has no example; write `examples = [Example(x="7")]` in the class')
+        where = "`examples` in the message" if layer.from_message else '`examples = [Example(x="7")]` in the class'
+        raise layer.error(f"has no example; write {where}")
+    if not layer.declared_only:
+        _check_functions(layer)
+    for example in layer.examples:
+        try:
+            layer.infer(*layer.example_inputs(example))
+        except ShapeError as error:
+            raise layer.error(f"example {example!r}: {error.message}") from error
+
+
+def _check_functions(layer: LayerDefinition) -> None:
     if layer.bias is not None:
         layer.functions += bias_functions(layer)
     computed = {name for function in layer.functions for name in function.target_names}
@@ -33,11 +44,6 @@ def check_complete(layer: LayerDefinition) -> None:
         raise layer.error(f"no input has the rows `{row}`; write a function below @starts({layer.owner.__name__})")
     if layer.stats:
         _check_result(layer)
-    for example in layer.examples:
-        try:
-            layer.infer(*layer.example_inputs(example))
-        except ShapeError as error:
-            raise layer.error(f"example {example!r}: {error.message}") from error
 
 
 def _check_result(layer: LayerDefinition) -> None:

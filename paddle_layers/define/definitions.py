@@ -39,23 +39,22 @@ class Definition:
         elsewhere: Mapping[str, str] | None = None,
         since: int = 1,
         version: int = 1,
+        family: str = "",
+        place: tuple[str, int] | None = None,
     ) -> None:
         self.kind, self.name, self.owner = kind, name, owner
         self.elsewhere, self.since, self.version = dict(elsewhere or {}), since, version
         self.description = inspect.cleandoc(owner.__doc__ or "")
-        self.file, self.line = _location(owner)
+        self.file, self.line = place or _location(owner)
         self.module: str = owner.__module__
+        self.family = family or self.module.split(".")[:3][-1]
+        """The folder or the file in the package, or in its folder, in which it is written: `images` for `conv`."""
         self.attributes: dict[str, Attribute[Any]] = {
             key: value for base in reversed(owner.__mro__) for key, value in vars(base).items()
             if isinstance(value, Attribute)
         }  # fmt: skip
         self._check()
         self._defaults: Attributes | None = None
-
-    @property
-    def family(self) -> str:
-        """The folder or the file in the package, or in its folder, in which it is written: `images` for `conv`."""
-        return self.module.split(".")[:3][-1]
 
     @property
     def package(self) -> str:
@@ -137,7 +136,7 @@ class Definition:
         return instance
 
     def _check(self) -> None:
-        if not _is_word(self.name) or self.name != self.name.lower():
+        if not is_word(self.name) or self.name != self.name.lower():
             raise self.error("a name is lower case, words joined by `_`, and no keyword of Python")
         if self.name in HEADER_NAMES:
             raise self.error("this name is a word of the config files")
@@ -146,7 +145,7 @@ class Definition:
         seen: dict[str, str] = {}
         for name, attribute in self.attributes.items():
             for word in (name, *attribute.aliases):
-                if not _is_word(word):
+                if not is_word(word):
                     raise self.error(f"attribute `{word}`: a name is a word that Python and protobuf take as one")
                 key = word.replace("_", "").lower()
                 if key in seen:
@@ -170,7 +169,7 @@ class Definition:
                 raise self.error(f"the default is not legal: {reason}")
 
 
-def _is_word(name: str) -> bool:
+def is_word(name: str) -> bool:
     """Whether a name may stand in Python, in protobuf and in a config."""
     return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
 

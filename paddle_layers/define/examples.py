@@ -8,7 +8,7 @@ from typing import Any
 class Example:
     """Types of the inputs by name (`"3x8x8"`, `"ids<10"`; a list for a repeatable input) and attributes by name."""
 
-    def __init__(self, **settings: Any) -> None:
+    def __init__(self, /, **settings: Any) -> None:
         self.settings = settings
 
     def __repr__(self) -> str:

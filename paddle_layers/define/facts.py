@@ -94,7 +94,7 @@ def is_sink(layer: LayerDefinition) -> bool:
 
 
 def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_reads: tuple[str, ...]) -> bool:
-    if not layer.inputs or not layer.outputs or layer.networks:
+    if not layer.inputs or not layer.outputs or layer.networks or layer.declared_only:
         return False
     x, y = next(iter(layer.inputs.values())), next(iter(layer.outputs.values()))
     if y.repeatable or x.axes != y.axes or x.name in back_reads:

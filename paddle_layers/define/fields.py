@@ -69,6 +69,8 @@ class Input(Field):
         super().__init__(axes, doc, kinds[0])
         if unknown := set(kinds) - set(KINDS):
             raise ValueError(f"{sorted(unknown)[0]!r} is no data type; there are {', '.join(KINDS)}")
+        if not set(seq) <= {0, 1, 2}:
+            raise ValueError(f"sequence levels are {seq}; there are 0, 1 and 2")
         self.kinds, self.seq, self.repeatable = kinds, seq, repeatable
         self.minimum, self.optional, self.kinks = (0 if optional else minimum), optional, kinks
         self.derivative, self.within, self.places = derivative, within, places

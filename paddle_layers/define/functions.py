@@ -243,7 +243,8 @@ def result(owner: type, *names: str) -> Callable[[F], F]:
     attach = _attach("result", owner)
 
     def mark(call: F) -> F:
-        definition_of(owner).results = names
+        definition = definition_of(owner)
+        definition.results = names or definition.results  # a message has told them already
         return attach(call)
 
     return mark

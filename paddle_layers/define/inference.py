@@ -58,6 +58,8 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
         for place in places:
             binder.take(layer.inputs[name], place)
     for row, group in layer.own_rows.items():
+        if group not in binder.levels:
+            raise layer.error(f"the rows `{row}` of an output are grouped in `{group}`, which is in no input")
         binder.levels[row] = binder.levels[group] + 1
     for axis, name in layer.axis_attributes:
         binder.sizes[axis] = attributes[name]
@@ -77,12 +79,12 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
         _check_outputs(layer, binder, body.output_types)
         return binding._replace(outputs=body.output_types, body=body)
     if "output_types" in layer.hooks:
-        outputs = tuple(_call(layer, "output_types", given | binder.sizes, positions))
+        outputs = _given_types(layer, _call(layer, "output_types", given | binder.sizes, positions))
     else:
         outputs = tuple(
             _output_type(layer, binding, field, item)
             for field in layer.outputs.values()
-            for item in range(_item_count(binding, field) if field.repeatable else 1)
+            for item in range(_item_count(layer, binding, field) if field.repeatable else 1)
         )
     return binding._replace(outputs=outputs)
 
@@ -227,6 +229,15 @@ def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions
         raise ShapeError(refusal.message, input=place[0] if place else None) from None
 
 
+def _given_types(layer: LayerDefinition, types: Any) -> tuple[Type, ...]:
+    """What a function below @output_types gives, a type for each output. Raises `DefinitionError`."""
+    if not isinstance(types, (list, tuple)) or not all(isinstance(one, Type) for one in types):
+        raise layer.error(f"@output_types must give a list of Type, not {types!r}")
+    if len(types) != len(layer.outputs) and not any(field.repeatable for field in layer.outputs.values()):
+        raise layer.error(f"@output_types gives {len(types)} types, declared are {len(layer.outputs)} outputs")
+    return tuple(types)
+
+
 def _check_outputs(layer: LayerDefinition, binder: _Binder, types: tuple[Type, ...]) -> None:
     """Compare what a body gives with the outputs declared; axes that nothing has bound take their sizes from it."""
     if len(types) != len(layer.outputs):
@@ -248,9 +259,11 @@ def _check_outputs(layer: LayerDefinition, binder: _Binder, types: tuple[Type, .
             raise layer.error(f"{declared}{what}, but its body makes it {type_}")
 
 
-def _item_count(binding: Binding, field: Output) -> int:
-    sizes = [binding.sizes[axis.name] for axis in field.axes if axis.per_item]
-    return len(sizes[0]) if sizes else 1
+def _item_count(layer: LayerDefinition, binding: Binding, field: Output) -> int:
+    names = [axis.name for axis in field.axes if axis.per_item]
+    if names and names[0] not in binding.sizes:
+        raise layer.error(f"nothing binds axis {names[0]} of `{field.name}`")
+    return len(binding.sizes[names[0]]) if names else 1
 
 
 def _output_type(layer: LayerDefinition, binding: Binding, field: Output, item: int) -> Type:

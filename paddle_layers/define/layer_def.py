@@ -56,6 +56,9 @@ def layer_def(definition: LayerDefinition) -> pb.LayerDef:
         examples=_examples(definition),
     )
     _add_parameters(message, definition)
+    if definition.declared_only:  # nothing runs, and nothing is known of what does
+        message.facts.ClearField("devices")
+        message.facts.rows_independent = False
     return message
 
 
@@ -113,6 +116,7 @@ def attribute_def(attribute: Attribute[Any]) -> pb.AttributeDef:
         choices=[pb.ChoiceDef(name=name, description=attribute.option_docs.get(name)) for name in attribute.options],
         default_from=attribute.default_from,
         axis=attribute.axis,
+        groups=attribute.groups,
         aliases=attribute.aliases,
         deprecated=attribute.deprecated or None,
     )
@@ -147,7 +151,15 @@ def read_value(message: pb.Attribute) -> Any:
         return None
     if which == "list":
         return tuple(read_value(item) for item in message.list.items)
+    if which == "f_value":
+        return _shortest(message.f_value)
     return getattr(message, which)
+
+
+def _shortest(single: float) -> float:
+    """The number with the fewest digits that is this one in single precision: 0.1 for 0.100000001490116."""
+    texts = (f"{single:.{digits}g}" for digits in range(6, 9))
+    return next((float(text) for text in texts if pb.Attribute(f_value=float(text)).f_value == single), single)
 
 
 def _limit(message: pb.AttributeDef, end: str, closed: float | None, opened: float | None, kind: str) -> None:
@@ -169,6 +181,11 @@ def _input(field: Input, definition: LayerDefinition) -> pb.ArgumentDef:
         message.min_count = field.minimum
     if field.within is not None:
         message.low, message.high = field.within
+    if field.places is not None:
+        message.places = field.places
+    if not field.derivative:
+        message.derivative = False
+    message.kinks.extend(map(value_message, field.kinks))
     return message
 
 
@@ -178,6 +195,10 @@ def _output(field: Output, definition: LayerDefinition) -> pb.ArgumentDef:
     message.differentiable = field.kind == "DENSE" and definition.facts.can_do_bp
     if field.size is not None:
         message.size = field.size
+    if field.nan is not None:
+        message.nan = field.nan
+    if field.divisor is not None:
+        message.divisor = field.divisor.name
     return message
 
 

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .arity import Arity, arity_of
-from .attributes import Attribute, Attributes, Bool
-from .common import COMMON
+from .attributes import Attribute, Attributes
+from .common import COMMON, bias_attribute
 from .definitions import LOADING, Definition
 from .errors import InvalidAttributes
 from .examples import Example
@@ -32,10 +32,12 @@ class LayerDefinition(Definition):
     """A layer type. Fields by role in the order of declaration; functions in the order they were written.
 
     `networks` are texts of whole networks: the examples of a layer that makes sense only among others, since its work
-    is the framework's.
+    is the framework's. A layer that is `from_message` may go without functions.
     """
 
-    def __init__(self, name: str, owner: type, *, common: tuple[str, ...] = (), **options: Any) -> None:
+    def __init__(
+        self, name: str, owner: type, *, common: tuple[str, ...] = (), from_message: bool = False, **options: Any
+    ) -> None:
         fields = {key: value for key, value in vars(owner).items() if isinstance(value, Field)}
 
         def of(role: type) -> dict[str, Any]:
@@ -56,12 +58,12 @@ class LayerDefinition(Definition):
         self.hook_names: dict[str, tuple[str, ...]] = {}
         self.examples: list[Example] = list(vars(owner).get("examples", ()))
         self.networks: tuple[str, ...] = tuple(vars(owner).get("networks", ()))
-        self.common = common
+        self.common, self.from_message = common, from_message
         super().__init__("layer", name, owner, **options)
         if unknown := set(common) - set(COMMON):
             raise self.error(f"there is no common attribute `{sorted(unknown)[0]}`; there are {', '.join(COMMON)}")
         if self.bias is not None:
-            self._add_attribute(Bool("add a bias to every output", default=True), "bias")
+            self._add_attribute(bias_attribute(), "bias")
         for group in common:
             self._add_attribute(COMMON[group](), group)
         self._check_fields()
@@ -83,14 +85,23 @@ class LayerDefinition(Definition):
         if any(target.axes != function.targets[0].axes for target in function.targets):
             raise function.error("computes tensors of different axes")
         function.check(self.offered_names)
+        self._start_anew()
         self.functions.append(function)
 
     def attach(self, role: str, call: Callable[..., Any]) -> None:
         """Take an `infer`, `output_types`, `body` or `result` function."""
         if role in self.hooks:
             raise self.error(f"has two @{role} functions")
+        self._start_anew()
         self.hooks[role] = call
         self.hook_names[role] = tuple(inspect.signature(call).parameters)
+
+    def _start_anew(self) -> None:
+        """Forget what was derived of a declared layer, which may get its functions after it was looked at."""
+        if self.declared_only:
+            self._complete = False
+            for name in ("facts", "message", "_keeps_type"):
+                self.__dict__.pop(name, None)
 
     @cached_property
     def axis_names(self) -> set[str]:
@@ -132,6 +143,17 @@ class LayerDefinition(Definition):
     def is_composite(self) -> bool:
         """Whether it is made of other layers by a body."""
         return "body" in self.hooks
+
+    @property
+    def declared_only(self) -> bool:
+        """Whether it comes from a message and has no functions: it is validated and documented, and cannot run."""
+        return self.from_message and bool(self.inputs) and not self.functions and not self.is_composite
+
+    def check_runs(self) -> None:
+        """Raise `DefinitionError` for a layer that is only declared."""
+        if self.declared_only:
+            named = [f"@each({self.owner.__name__}.{name})" for name in (*self.outputs, *self.stats)]
+            raise self.error(f"has no functions, so it cannot run; write those below {', '.join(named)}")
 
     def complete(self) -> LayerDefinition:
         """Check what only the whole module shows: every tensor is computed, there is an example. Once."""
@@ -264,12 +286,25 @@ class LayerDefinition(Definition):
                 raise self.error(f"field `{name}` has a name that the framework uses")
             if name.endswith("_"):
                 raise self.error(f"field `{name}`: names that end in `_` belong to the generator")
-        repeatable = [name for name, field in self.inputs.items() if field.repeatable]
-        if len(repeatable) > 1:
-            raise self.error(f"inputs `{repeatable[0]}` and `{repeatable[1]}` are both repeatable")
+        if self.bias is not None and not (self.outputs and self.bias.indices):
+            raise self.error(f"`{self.bias.name}` needs an output, and the axis of it along which it lies")
+        repeatable = self._check_inputs()
         for name, param in self.params.items():
-            if param.per is not None and param.per not in repeatable:
+            if param.per is not None and param.per != repeatable:
                 raise self.error(f"parameter `{name}` is per `{param.per}`, which is no repeatable input")
+
+    def _check_inputs(self) -> str:
+        """Gives the name of the repeatable input, empty where there is none."""
+        repeatable = ""
+        for name, field in self.inputs.items():
+            if not field.axes:
+                raise self.error(f"input `{name}` has no axes; the first one counts the rows")
+            if repeatable and field.repeatable:
+                raise self.error(f"inputs `{repeatable}` and `{name}` are both repeatable")
+            if repeatable and field.optional:
+                raise self.error(f"input `{name}` is optional, but `{repeatable}` before it takes all there are")
+            repeatable = name if field.repeatable else repeatable
+        return repeatable
 
 
 def layer(name: str, *, common: tuple[str, ...] = (), **options: Any) -> Callable[[C], C]:

@@ -51,7 +51,7 @@ class ChoiceDef(_message.Message):
     def __init__(self, name: _Optional[str] = ..., description: _Optional[str] = ..., number: _Optional[int] = ...) -> None: ...
 
 class AttributeDef(_message.Message):
-    __slots__ = ("name", "type", "description", "default_value", "max_value", "min_value", "number", "required", "repeated", "min_items", "max_items", "choices", "fields", "default_from", "axis", "aliases", "deprecated", "min_exclusive", "max_exclusive", "alias_numbers")
+    __slots__ = ("name", "type", "description", "default_value", "max_value", "min_value", "number", "required", "repeated", "min_items", "max_items", "choices", "fields", "default_from", "axis", "aliases", "deprecated", "min_exclusive", "max_exclusive", "alias_numbers", "groups")
     class Type(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
         __slots__ = ()
         STRING: _ClassVar[AttributeDef.Type]
@@ -88,6 +88,7 @@ class AttributeDef(_message.Message):
     MIN_EXCLUSIVE_FIELD_NUMBER: _ClassVar[int]
     MAX_EXCLUSIVE_FIELD_NUMBER: _ClassVar[int]
     ALIAS_NUMBERS_FIELD_NUMBER: _ClassVar[int]
+    GROUPS_FIELD_NUMBER: _ClassVar[int]
     name: str
     type: AttributeDef.Type
     description: str
@@ -108,10 +109,11 @@ class AttributeDef(_message.Message):
     min_exclusive: bool
     max_exclusive: bool
     alias_numbers: _containers.RepeatedScalarFieldContainer[int]
-    def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[AttributeDef.Type, str]] = ..., description: _Optional[str] = ..., default_value: _Optional[_Union[Attribute, _Mapping]] = ..., max_value: _Optional[_Union[Attribute, _Mapping]] = ..., min_value: _Optional[_Union[Attribute, _Mapping]] = ..., number: _Optional[int] = ..., required: bool = ..., repeated: bool = ..., min_items: _Optional[int] = ..., max_items: _Optional[int] = ..., choices: _Optional[_Iterable[_Union[ChoiceDef, _Mapping]]] = ..., fields: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., default_from: _Optional[str] = ..., axis: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., deprecated: _Optional[str] = ..., min_exclusive: bool = ..., max_exclusive: bool = ..., alias_numbers: _Optional[_Iterable[int]] = ...) -> None: ...
+    groups: str
+    def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[AttributeDef.Type, str]] = ..., description: _Optional[str] = ..., default_value: _Optional[_Union[Attribute, _Mapping]] = ..., max_value: _Optional[_Union[Attribute, _Mapping]] = ..., min_value: _Optional[_Union[Attribute, _Mapping]] = ..., number: _Optional[int] = ..., required: bool = ..., repeated: bool = ..., min_items: _Optional[int] = ..., max_items: _Optional[int] = ..., choices: _Optional[_Iterable[_Union[ChoiceDef, _Mapping]]] = ..., fields: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., default_from: _Optional[str] = ..., axis: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., deprecated: _Optional[str] = ..., min_exclusive: bool = ..., max_exclusive: bool = ..., alias_numbers: _Optional[_Iterable[int]] = ..., groups: _Optional[str] = ...) -> None: ...
 
 class ArgumentDef(_message.Message):
-    __slots__ = ("data_type", "seq_nested_level", "repeatable", "name", "description", "optional", "axes", "min_count", "differentiable", "loss", "size", "low", "high")
+    __slots__ = ("data_type", "seq_nested_level", "repeatable", "name", "description", "optional", "axes", "min_count", "differentiable", "loss", "size", "low", "high", "places", "kinks", "derivative", "nan", "divisor")
     DATA_TYPE_FIELD_NUMBER: _ClassVar[int]
     SEQ_NESTED_LEVEL_FIELD_NUMBER: _ClassVar[int]
     REPEATABLE_FIELD_NUMBER: _ClassVar[int]
@@ -125,6 +127,11 @@ class ArgumentDef(_message.Message):
     SIZE_FIELD_NUMBER: _ClassVar[int]
     LOW_FIELD_NUMBER: _ClassVar[int]
     HIGH_FIELD_NUMBER: _ClassVar[int]
+    PLACES_FIELD_NUMBER: _ClassVar[int]
+    KINKS_FIELD_NUMBER: _ClassVar[int]
+    DERIVATIVE_FIELD_NUMBER: _ClassVar[int]
+    NAN_FIELD_NUMBER: _ClassVar[int]
+    DIVISOR_FIELD_NUMBER: _ClassVar[int]
     data_type: _containers.RepeatedScalarFieldContainer[DataType]
     seq_nested_level: _containers.RepeatedScalarFieldContainer[int]
     repeatable: bool
@@ -138,7 +145,12 @@ class ArgumentDef(_message.Message):
     size: str
     low: float
     high: float
-    def __init__(self, data_type: _Optional[_Iterable[_Union[DataType, str]]] = ..., seq_nested_level: _Optional[_Iterable[int]] = ..., repeatable: bool = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., optional: bool = ..., axes: _Optional[str] = ..., min_count: _Optional[int] = ..., differentiable: bool = ..., loss: bool = ..., size: _Optional[str] = ..., low: _Optional[float] = ..., high: _Optional[float] = ...) -> None: ...
+    places: str
+    kinks: _containers.RepeatedCompositeFieldContainer[Attribute]
+    derivative: bool
+    nan: str
+    divisor: str
+    def __init__(self, data_type: _Optional[_Iterable[_Union[DataType, str]]] = ..., seq_nested_level: _Optional[_Iterable[int]] = ..., repeatable: bool = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., optional: bool = ..., axes: _Optional[str] = ..., min_count: _Optional[int] = ..., differentiable: bool = ..., loss: bool = ..., size: _Optional[str] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., places: _Optional[str] = ..., kinks: _Optional[_Iterable[_Union[Attribute, _Mapping]]] = ..., derivative: bool = ..., nan: _Optional[str] = ..., divisor: _Optional[str] = ...) -> None: ...
 
 class ExampleDef(_message.Message):
     __slots__ = ("inputs", "attributes", "purpose", "outputs", "parameters")

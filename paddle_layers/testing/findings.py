@@ -34,6 +34,8 @@ class Report:
     checked: dict[str, int] = field(default_factory=dict)
     findings: list[Finding] = field(default_factory=list)
     seconds: float = 0.0
+    ran: bool = True
+    """False for a layer that is only declared."""
 
     @property
     def checks(self) -> int:
@@ -46,7 +48,7 @@ class Report:
 
     def __str__(self) -> str:
         counts = ", ".join(f"{number} {name}" for name, number in self.checked.items())
-        return f"{counts}; {self.seconds:.1f} s"
+        return f"{counts}; {self.seconds:.1f} s{'' if self.ran else '; not run, it has no functions'}"
 
     def raise_findings(self) -> None:
         """Raise `AssertionError` with all findings, if there are any."""

@@ -46,9 +46,9 @@ def check_layer(
     """Check a layer on all its examples and on `configs` generated ones; `properties` chooses what is checked.
 
     Examples are compiled, unless `compiled` is false: then everything runs as Python, and what only compiled kernels
-    show is not checked. Without Hypothesis, which the extra `test` brings, only the examples are checked. Raises
-    `AssertionError` with the findings unless `raise_findings` is false, `UnknownName` for a name that is not
-    registered.
+    show is not checked. Without Hypothesis, which the extra `test` brings, only the examples are checked. A layer that
+    is only declared is not run. Raises `AssertionError` with the findings unless `raise_findings` is false,
+    `UnknownName` for a name that is not registered.
     """
     definition: LayerDefinition = registries["layer"][name] if isinstance(name, str) else name
     known = {**LAYER_PROPERTIES, **PROPERTIES}
@@ -85,6 +85,9 @@ class _Check:
                 self._take("inference", f"{what}\n{text}", [("config", problem_of(text, legal=False))])
             for text, problem in self._answers():
                 self._take("inference", text, [("config", problem)])
+        if self.definition.declared_only:
+            self.report.ran = False
+            return
         asked = [name for name in PROPERTIES if name in self.wanted]
         rest = [name for name in asked if name not in BASIC]
         for group in (*([name] for name in asked if name in BASIC), rest):

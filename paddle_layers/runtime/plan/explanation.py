@@ -55,6 +55,8 @@ def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, devi
     """The plan of a phase for batches of `batch_size` rows; sequences are taken to hold one row each."""
     selected = network.select(phase)
     graph = build_graph(selected, ParameterSet(dtype), {})
+    for op in graph.ops:
+        op.layer.check_runs()
     mark_row_gradients([graph])
     schedule = dry_schedule(graph, selected.outputs, batch_size, dtype, training=phase == "train", device=device)
     storages = schedule.lay_out()

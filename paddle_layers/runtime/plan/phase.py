@@ -37,6 +37,8 @@ class Phase:
     def __init__(self, name: str, network: Network, parameters: ParameterSet, planning: Planning) -> None:
         self.name, self.network = name, network
         self.graph = build_graph(network, parameters, {})
+        for op in self.graph.ops:
+            op.layer.check_runs()
         self._planning = planning
         self._plans: dict[Seeds, Plan] = {}
 
