@@ -66,8 +66,6 @@ def _class_name(type_: str) -> str:
 def _options(message: pb.LayerDef) -> dict[str, Any]:
     if not message.description:
         raise ValueError("it needs a description: that is the text of its page")
-    if message.aliases:
-        raise ValueError("a layer has one name; `aliases` are for attributes")
     systems = [entry.system for entry in message.elsewhere]
     if len(set(systems)) < len(systems):
         raise ValueError("`elsewhere` names a system twice")
