@@ -180,7 +180,6 @@ MISTAKES = {
     ),
     "several types of an output": (("outputs {", "outputs { data_type: DENSE data_type: INT "), "has one data type"),
     "half a range": (('name: "x" axes', 'low: 0 name: "x" axes'), "`low` and `high` go together"),
-    "alias of a type": (("family:", 'aliases: "cube" family:'), "a layer has one name"),
     "system twice": (("family:", 'elsewhere { system: "Elsewhere" } family:'), "names a system twice"),
 }
 """What is replaced in the message by what, and what is said of it."""
