@@ -121,10 +121,9 @@ class Function:
         for name in self.args[len(lead) :]:
             if name not in known:
                 raise self.error(f"unknown argument `{name}`{suggestion(name, known)}")
-        self._check_writes()
         _check_globals(self.call, self.name)
 
-    def _check_writes(self) -> None:
+    def check_writes(self) -> None:
         """A procedure writes its targets, and every other function writes nothing: it gives its element."""
         try:
             nodes = ast.walk(self.program.tree)

@@ -15,7 +15,7 @@ from .errors import InvalidAttributes
 from .examples import Example
 from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
 from .functions import Function
-from .registry import registries
+from .registry import is_built_in, registries
 from .types import Type
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ class LayerDefinition(Definition):
         if any(target.axes != function.targets[0].axes for target in function.targets):
             raise function.error("computes tensors of different axes")
         function.check(self.offered_names)
+        if not is_built_in(self):
+            function.check_writes()  # reading texts takes time at every start; a test does it for the library's own
         self.functions.append(function)
 
     def attach(self, role: str, call: Callable[..., Any]) -> None:
