@@ -82,7 +82,7 @@ class LayerDefinition(Definition):
                 raise function.error(f"`{target.name}` belongs to another layer")
         if any(target.axes != function.targets[0].axes for target in function.targets):
             raise function.error("computes tensors of different axes")
-        function.check(self.offered_names)
+        function.check(self.offered_names | set(function.offsets))
         if not is_built_in(self):
             function.check_writes()  # reading texts takes time at every start; a test does it for the library's own
         self.functions.append(function)
