@@ -21,6 +21,8 @@ class Registry:
         self._entries: dict[str, Definition] = {}
         self._loading: set[str] = set()
         self._loaded: set[str] = set()
+        self._complete: set[str] = set()
+        """Built-in definitions whose module has been imported to its end: they need no look at what to load."""
 
     def add(self, definition: Definition) -> None:
         """Register; refuses a name that is taken, naming both places."""
@@ -37,13 +39,20 @@ class Registry:
 
     def get(self, name: str) -> Any:
         """The definition of this name, or None."""
+        found = self._entries.get(name) if name in self._complete else None
+        return found or self._find(name)
+
+    def _find(self, name: str) -> Definition | None:
         self._load(name)
         if name not in self._entries:
             from .plugins import load_for
 
             if not load_for(name) or name not in self._entries:
                 self._load_built_in()
-        return self._entries.get(name)
+        found = self._entries.get(name)
+        if found is not None and is_built_in(found) and not self._loading:
+            self._complete.add(name)
+        return found
 
     def __getitem__(self, name: str) -> Any:
         found = self.get(name)
