@@ -92,7 +92,10 @@ def _shown(layer: LayerDefinition, function: Function, formulas: bool) -> Shown:
         title += f", for each `{function.over.name}`"
         kinds = {f.kind for f in layer.functions if f.target_names == function.target_names and f.role == function.role}
         title += f" that is {KINDS[function.kind]}" if len(kinds) > 1 else ""
-        title += ", added up" if function.role == "each" else ""
+        if function.along is not None:
+            title += f", side by side along `{function.along}`"
+        elif function.role == "each":
+            title += ", added up"
     if function.role == "update":
         title += ", after a step of training"
     return Shown(title, formula(layer, function) if formulas else None, source_text(function.call))

@@ -15,6 +15,7 @@ from paddle_layers.define import (
     gradient,
     infer,
     layer,
+    real,
     require,
 )
 
@@ -122,3 +123,52 @@ def sorted_y(n, x, y, C):
             y[n, at] = y[n, at - 1]
             at -= 1
         y[n, at] = x[n, c]
+
+
+@layer("test_joined")
+class Joined:
+    """Columns side by side, the last axis of all: those of `x` doubled."""
+
+    x = Input("N C_i", "rows", repeatable=True, seq=(0, 1))
+    y = Output("N C", "twice the columns of the first part, then of the second, ...")
+    examples = (Example(x=["3", "1", "2"]), Example(x=["sequence of 2"]))
+
+
+@infer(Joined)
+def joined_sizes(C_i):
+    return {"C": sum(C_i)}
+
+
+@each(Joined.y, over=Joined.x, along="C")
+def joined_y(n, c, x):
+    return 2.0 * x[n, c]
+
+
+@gradient(Joined.x, over=Joined.x)
+def joined_dx(n, c, dy, C_offset):
+    return 2.0 * dy[n, C_offset + c]
+
+
+@layer("test_halves")
+class Halves:
+    """The first column, and the others tripled."""
+
+    x = Input("N C", "rows", seq=(0, 1))
+    y = Output("N C_i", "the two parts", repeatable=True)
+    examples = (Example(x="3"), Example(x="sequence of 2"))
+
+
+@infer(Halves)
+def halves_sizes(C):
+    require(C > 1, "x", "one column has no two parts")
+    return {"C_i": [1, C - 1]}
+
+
+@each(Halves.y)
+def halves_y(which, n, c, x, C_offset):
+    return real(2 * which + 1) * x[n, C_offset + c]
+
+
+@gradient(Halves.x, over=Halves.y, along="C")
+def halves_dx(n, c, dy, C_offset):
+    return dy[n, c] if C_offset == 0 else 3.0 * dy[n, c]

@@ -11,6 +11,7 @@ from paddle_layers.define import DefinitionError, Type, load_plugin, plugins, re
 from paddle_layers.testing import FAST, check_layer, compile_layer
 
 PRIVATE = Path(__file__).with_name("private_layers.py")
+PRIVATE_LAYERS = ("test_recurrent", "test_expand", "test_sorted", "test_joined", "test_halves")
 
 
 @pytest.fixture(scope="module")
@@ -24,14 +25,14 @@ def private():
     plugins._FILES.discard(str(PRIVATE))  # the tests of a module may be taken up again
 
 
-@pytest.mark.parametrize("name", ["test_recurrent", "test_expand", "test_sorted"])
+@pytest.mark.parametrize("name", PRIVATE_LAYERS)
 @pytest.mark.usefixtures("private")
 def test_private_layers_conform(name):
     check_layer(name, configs=FAST, compiled=False)
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["test_recurrent", "test_expand", "test_sorted"])
+@pytest.mark.parametrize("name", PRIVATE_LAYERS)
 @pytest.mark.usefixtures("private")
 def test_private_layers_conform_compiled(name):
     check_layer(name)
@@ -87,6 +88,11 @@ def wrong_y({args}):
 
 {tail}
 """
+PARTS = """
+@each(Wrong.parts{options})
+def wrong_parts({args}):
+    return 0.0
+"""
 GOOD = {"options": "", "field": "", "example": 'Example(x="3")', "args": "n, c, x", "value": "x[n, c]", "tail": ""}
 COUNTED = """
 @each(Wrong.rows)
@@ -123,6 +129,31 @@ WRONG = {
             "tail": COUNTED + "@result(Wrong, 'a', 'b c')\ndef wrong_result(rows): pass",
         },
         "names `b c`: the names of its numbers are words",
+    ),
+    "parts without a repeatable input": (
+        {"field": 'parts = Output("N C", "p")', "tail": PARTS.format(options=", along='C'", args="n, c")},
+        "`along` needs one target, `over` a repeatable input or output, and no scan",
+    ),
+    "parts along an axis that is none": (
+        {
+            "field": 'z = Input("N D_i", "z", repeatable=True); parts = Output("N C", "p")',
+            "tail": PARTS.format(options=", over=Wrong.z, along='D'", args="n, c"),
+        },
+        "`along` names no axis behind the rows in whose place `z` has one of its own",
+    ),
+    "a sum over an output": (
+        {
+            "field": 'parts = Output("N C_i", "p", repeatable=True)',
+            "tail": PARTS.format(options=", over=Wrong.parts", args="n, c"),
+        },
+        "`over` names an output: that is for gradients that lie side by side",
+    ),
+    "how far the items before reach, in a function of all items": (
+        {
+            "field": 'z = Input("N C_i", "z", repeatable=True); parts = Output("N C", "p")',
+            "tail": PARTS.format(options="", args="n, c, C_offset"),
+        },
+        "unknown argument `C_offset`",
     ),
     "no description": ({"field": 't = Int("", default=1)'}, "needs a description"),
 }

@@ -34,3 +34,9 @@ def test_conforms_compiled_and_on_all_configs(name):
 
 def test_tuned_kernels_replace_functions_that_exist():
     check_names({name: {f.name for f in pl.registry[name].complete().functions} for name in LAYERS})
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_functions_write_what_is_theirs_only(name):
+    for function in pl.registry[name].functions:
+        function.check_writes()

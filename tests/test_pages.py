@@ -157,7 +157,7 @@ def test_formulas_say_what_the_functions_do() -> None:
 
 def test_what_is_no_sum_has_no_formula() -> None:
     """Searches for a position would read as constants if a loop's assignments were taken for values."""
-    for name, function in (("maxid", "maxid_y"), ("pool", "pool_where"), ("concat", "concat_y")):
+    for name, function in (("maxid", "maxid_y"), ("pool", "pool_where"), ("eltwise", "eltwise_y")):
         layer = pl.registry[name]
         assert formula(layer, next(f for f in layer.functions if f.name == function)) is None
 

@@ -54,13 +54,24 @@ def test_checkers_and_the_program_see_the_same_names() -> None:
     assert typed - {("define", "Registry")} == lazy
 
 
+VALIDATE = """
+import sys
+from paddle_layers.cli import commands
+commands(['validate', 'net.textproto'], standalone_mode=False)
+"""
+
+
+def output_of(code: str, tmp_path: Path) -> list[str]:
+    """The lines that code prints in a process of its own."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60)
+    return done.stdout.splitlines()
+
+
 def loaded_by(code: str, tmp_path: Path) -> list[str]:
     """Heavy modules that are imported once `code` has run in a process of its own."""
-    script = f"import sys\n{code}\nimport json\nprint(json.dumps([n for n in {HEAVY!r} if n in sys.modules]))"
-    done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, cwd=tmp_path, timeout=60
-    )
-    found: list[str] = json.loads(done.stdout.splitlines()[-1])
+    show = f"import json\nprint(json.dumps([n for n in {HEAVY!r} if n in sys.modules]))"
+    found: list[str] = json.loads(output_of(f"import sys\n{code}\n{show}", tmp_path)[-1])
     return found
 
 
@@ -73,8 +84,32 @@ def test_validate_is_light(tmp_path: Path) -> None:
         'layer { name: "x" type: "data" data { shape: 4 } }\n'
         'layer { name: "y" type: "fc" input: "x" fc { size: 2 act: "relu" } }\n'
     )
-    code = "from paddle_layers.cli import commands\ncommands(['validate', 'net.textproto'], standalone_mode=False)\n"
-    assert loaded_by(code, tmp_path) == []
+    assert loaded_by(VALIDATE, tmp_path) == []
+
+
+def test_validate_loads_the_layers_that_are_named_and_nothing_for_numbers(tmp_path: Path) -> None:
+    (tmp_path / "net.textproto").write_text(
+        'layer { name: "x" type: "data" data { shape: 4 } }\n'
+        'layer { name: "y" type: "fc" input: "x" fc { size: 2 act: "tanh" } }\n'
+    )
+    show = "import paddle_layers as pl\nprint({d.module for d in pl.registry.present()}, 'numpy' in sys.modules)\n"
+    named = {pl.registry[name].module for name in ("data", "fc", "tanh")}
+    loaded, numpy = output_of(VALIDATE + show, tmp_path)[-1].rsplit(" ", 1)
+    assert (ast.literal_eval(loaded), numpy) == (named, "False")
+
+
+def test_validate_of_a_training_file_loads_no_runtime(tmp_path: Path) -> None:
+    (tmp_path / "net.textproto").write_text(
+        'net { layer { name: "x" type: "data" data { shape: 4 } }\n'
+        '      layer { name: "y" type: "data" data { shape: 4 } }\n'
+        '      layer { name: "cost" type: "square_error" input: "x" input: "y" } }\n'
+        'source { type: "npz" npz { file: "rows.npz" } }\n'
+        'optimizer { type: "sgd" learning_rate: 0.1 }\n'
+        'callback { type: "save_best" save_best { watch: "cost" } }\n'
+        "epochs: 1 batch_size: 2\n"
+    )
+    show = "print('paddle_layers.runtime' in sys.modules)\n"
+    assert output_of(VALIDATE + show, tmp_path)[-1] == "False"
 
 
 def test_a_diagnostic_is_light(tmp_path: Path) -> None:

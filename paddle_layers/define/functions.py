@@ -12,7 +12,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from .errors import DefinitionError, suggestion
-from .fields import Field, Input
+from .fields import Field, Input, Output
 from .program import Program
 
 if TYPE_CHECKING:
@@ -65,9 +65,20 @@ class Function:
         return Program.parse(self._text or inspect.getsource(self.call))
 
     @property
-    def over(self) -> Input | None:
-        """The repeatable input for whose items the function is called one by one."""
+    def over(self) -> Input | Output | None:
+        """The repeatable input, or output, for whose items the function is called one by one."""
         return self.options.get("over")
+
+    @property
+    def along(self) -> str | None:
+        """The axis of the target along which the results for the items lie side by side; None: they add up."""
+        return self.options.get("along")
+
+    @property
+    def along_item(self) -> str:
+        """The axis of an item in the same place: its part of `along`."""
+        place = [axis.name for axis in self.targets[0].axes].index(self.along or "")
+        return self.over.axes[place].name if self.over is not None else ""
 
     @property
     def kind(self) -> str:
@@ -105,6 +116,13 @@ class Function:
             own = ("u", *own[1:])
         return (("which",) if self.which else ()) + own
 
+    @property
+    def offsets(self) -> dict[str, str]:
+        """Names that give how far the items before reach along an axis: `{"C_offset": "C_i"}`."""
+        own = (self.over,) if self.over is not None else self.targets if self.which else ()
+        names = (axis.name for field in own for axis in field.axes if axis.per_item)
+        return {f"{name.removesuffix('_i')}_offset": name for name in names}
+
     def error(self, message: str) -> DefinitionError:
         """An error at the function's line."""
         return DefinitionError(f"{self.name}: {message}", self.file, self.line)
@@ -121,10 +139,24 @@ class Function:
         for name in self.args[len(lead) :]:
             if name not in known:
                 raise self.error(f"unknown argument `{name}`{suggestion(name, known)}")
-        self._check_writes()
+        self._check_along()
         _check_globals(self.call, self.name)
 
-    def _check_writes(self) -> None:
+    def _check_along(self) -> None:
+        if isinstance(self.over, Output) and (self.along is None or self.role != "gradient"):
+            raise self.error("`over` names an output: that is for gradients that lie side by side, with `along`")
+        if self.along is None:
+            return
+        target = self.targets[0]
+        if self.over is None or len(self.targets) > 1 or target.per_item or self.scan:
+            raise self.error("`along` needs one target, `over` a repeatable input or output, and no scan")
+        places = [at for at, axis in enumerate(target.axes) if axis.name == self.along]
+        if not places or not all(0 < at < len(self.over.axes) and self.over.axes[at].per_item for at in places):
+            raise self.error(
+                f"`along` names no axis behind the rows in whose place `{self.over.name}` has one of its own"
+            )
+
+    def check_writes(self) -> None:
         """A procedure writes its targets, and every other function writes nothing: it gives its element."""
         try:
             nodes = ast.walk(self.program.tree)
@@ -174,25 +206,36 @@ def _marker(
 
 
 def each(
-    *targets: Field, over: Input | None = None, kind: str = "DENSE", scan: str | None = None
+    *targets: Field,
+    over: Input | None = None,
+    along: str | None = None,
+    kind: str = "DENSE",
+    scan: str | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """The function gives one element of every target, as a tuple when there are several.
 
-    `over`: called for each item of a repeatable input, results add up; `kind`: variant for items of that data
-    type; `scan`: rows of a sequence are computed in order, `"forward"` or `"back"`.
+    `over`: called for each item of a repeatable input, results add up; `along="C"`: they lie side by side along that
+    axis instead, and `c` counts in the item's own part; `kind`: variant for items of that data type;
+    `scan`: rows of a sequence are computed in order, `"forward"` or `"back"`.
     """
-    return _marker("each", targets, {"over": over, "kind": kind, "scan": scan})
+    return _marker("each", targets, {"over": over, "along": along, "kind": kind, "scan": scan})
 
 
 def gradient(
-    *targets: Field, over: Input | None = None, kind: str = "DENSE", used: Input | None = None, scan: str | None = None
+    *targets: Field,
+    over: Input | Output | None = None,
+    along: str | None = None,
+    kind: str = "DENSE",
+    used: Input | None = None,
+    scan: str | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """The function gives one element of the cost's derivative by every target; it gathers, it never scatters.
 
-    `used`: only the rows named by the ids of that input; the first index is then `u`, the number of the used row.
-    The layer then reads no other rows of the parameter either.
+    `over`: called for each item of a repeatable input; `along="C"`: for each item of a repeatable output, results lie
+    side by side along that axis. `used`: only the rows named by the ids of that input; the first index is then `u`, the
+    number of the used row. The layer then reads no other rows of the parameter either.
     """
-    return _marker("gradient", targets, {"over": over, "kind": kind, "used": used, "scan": scan})
+    return _marker("gradient", targets, {"over": over, "along": along, "kind": kind, "used": used, "scan": scan})
 
 
 def update(*targets: Field) -> Callable[[Callable[P, R]], Callable[P, R]]:

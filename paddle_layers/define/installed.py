@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.metadata
 import re
 import textwrap
 import warnings
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
 
 ENTRY_POINTS = "paddle_layers.plugins"
 """Group of the entry points: the name is the plugin's prefix, the value a module that registers on import."""
@@ -73,6 +75,8 @@ class Plugin:
 @cache
 def installed_plugins() -> list[Plugin]:
     """The records of all installed plugins, sorted by prefix and distribution. Imports none of them."""
+    import importlib.metadata  # slow to import, and for who names built-in layers only, it is not needed
+
     try:
         points = list(importlib.metadata.entry_points(group=ENTRY_POINTS))
     except Exception as error:  # a damaged list of entry points hides all of them
@@ -81,7 +85,7 @@ def installed_plugins() -> list[Plugin]:
     return sorted(map(_record, points), key=lambda plugin: (plugin.prefix, plugin.distribution))
 
 
-def _record(point: importlib.metadata.EntryPoint) -> Plugin:
+def _record(point: EntryPoint) -> Plugin:
     name, version, requires = "unknown distribution", "?", []
     with contextlib.suppress(Exception):  # metadata may be damaged in any way, and the plugin be well
         if point.dist is not None:

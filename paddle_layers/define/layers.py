@@ -15,7 +15,7 @@ from .errors import InvalidAttributes
 from .examples import Example
 from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
 from .functions import Function
-from .registry import registries
+from .registry import is_built_in, registries
 from .types import Type
 
 if TYPE_CHECKING:
@@ -84,7 +84,9 @@ class LayerDefinition(Definition):
                 raise function.error(f"`{target.name}` belongs to another layer")
         if any(target.axes != function.targets[0].axes for target in function.targets):
             raise function.error("computes tensors of different axes")
-        function.check(self.offered_names)
+        function.check(self.offered_names | set(function.offsets))
+        if not is_built_in(self):
+            function.check_writes()  # reading texts takes time at every start; a test does it for the library's own
         self._start_anew()
         self.functions.append(function)
 

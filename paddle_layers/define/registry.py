@@ -3,40 +3,31 @@
 from __future__ import annotations
 
 import importlib
-import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
+from .built_in import HOMES, LIBRARY, import_all, module_by_name
 from .definitions import LOADING, Definition
 from .errors import UnknownName
 
-LIBRARY = "paddle_layers."
-
-BUILT_IN = {
-    "layer": "paddle_layers.layers",
-    "initializer": "paddle_layers.layers.initializers",
-    "optimizer": "paddle_layers.training.optimizers",
-    "regularizer": "paddle_layers.training.regularizers",
-    "schedule": "paddle_layers.training.schedules",
-    "callback": "paddle_layers.training.callbacks",
-    "source": "paddle_layers.data.sources",
-    "transform": "paddle_layers.data.transforms",
-}
-"""Where the built-in definitions of a kind are written; the modules are found by name, so nothing here imports them."""
+ALL = "all modules"
 
 
 class Registry:
-    """Definitions of one kind by name. Built-in ones are imported at the first look-up, plugins when needed."""
+    """Definitions of one kind by name. A built-in one is imported when it is named, a plugin when nothing else fits."""
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
         self._entries: dict[str, Definition] = {}
-        self._loading = self._built_in = False
+        self._loading: set[str] = set()
+        self._loaded: set[str] = set()
+        self._complete: set[str] = set()
+        """Built-in definitions whose module has been imported to its end: they need no look at what to load."""
 
     def add(self, definition: Definition) -> None:
         """Register; refuses a name that is taken, naming both places."""
         if not is_built_in(definition):
-            self._load_built_in()  # so that a name that is taken is known
+            self._load(definition.name)  # so that a name that is taken is known
         taken = self._entries.get(definition.name)
         if taken is not None and taken.location != definition.location:
             raise definition.error(f"the name is taken by {taken.file}:{taken.line}")
@@ -48,13 +39,19 @@ class Registry:
 
     def get(self, name: str) -> Any:
         """The definition of this name, or None."""
-        self._load_built_in()
-        found = self._entries.get(name)
-        if found is None:
+        found = self._entries.get(name) if name in self._complete else None
+        return found or self._find(name)
+
+    def _find(self, name: str) -> Definition | None:
+        self._load(name)
+        if name not in self._entries:
             from .plugins import load_for
 
-            load_for(name)
-            found = self._entries.get(name)
+            if not load_for(name) or name not in self._entries:
+                self._load_built_in()
+        found = self._entries.get(name)
+        if found is not None and is_built_in(found) and not self._loading:
+            self._complete.add(name)
         return found
 
     def __getitem__(self, name: str) -> Any:
@@ -92,23 +89,32 @@ class Registry:
         """Definitions that are registered so far; loads nothing."""
         return list(self._entries.values())
 
+    def _load(self, name: str) -> None:
+        """Import the module in which the library defines a name, if it does."""
+        modules = module_by_name(self.kind)
+        if not modules:
+            self._load_built_in()
+        elif name in modules:
+            self._once(modules[name], lambda: importlib.import_module(modules[name]))
+
     def _load_built_in(self) -> None:
-        if self._built_in:
+        self._once(ALL, lambda: import_all(self.kind))
+
+    def _once(self, what: str, load: Callable[[], object]) -> None:
+        if what in self._loaded:
             return
         with LOADING:
-            if self._loading or self._built_in:  # one of the modules looks something up, or another thread was first
+            if what in self._loading or what in self._loaded:  # it looks up itself, or another thread was first
                 return
-            self._loading = True
+            self._loading.add(what)
             try:
-                module = importlib.import_module(BUILT_IN[self.kind])
-                for info in pkgutil.walk_packages(getattr(module, "__path__", ()), f"{module.__name__}."):
-                    importlib.import_module(info.name)
-                self._built_in = True
+                load()
+                self._loaded.add(what)
             finally:
-                self._loading = False
+                self._loading.discard(what)
 
 
-registries: dict[str, Registry] = {kind: Registry(kind) for kind in BUILT_IN}
+registries: dict[str, Registry] = {kind: Registry(kind) for kind in HOMES}
 """The registry of each kind."""
 
 

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define import Choice, Float, Int, String, Strings, callback, registries
 
-from .folders import BEST
 from .problems import TrainingError
 
 if TYPE_CHECKING:
@@ -81,6 +80,8 @@ class SaveBest(_Watching):
 
     def on_test(self, run: Run) -> None:
         """Save when this is the best result so far."""
+        from .folders import BEST  # with it comes the runtime, which the check of a file does without
+
         value = self.better(run, self._best)
         if value is not None:
             self._best = value

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from ..binding.drafts import Draft
 from ..binding.settings import State
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report
-from ..diagnostics.suggestions import nearest
+from ..diagnostics.suggestions import Vocabulary
 from .graph import cycles
 from .inference import output_names
 from .insides import inner_names
@@ -135,7 +136,7 @@ class Names:
         return any(draft.name == stem and (draft.definition is None or draft.setup is None) for draft in self.drafts)
 
     def _unknown_input(self, draft: Draft, index: int, item: int, name: str) -> None:
-        near = nearest(name, (self.anywhere | self.inputs) - {draft.name})
+        near = self._vocabulary.nearest(name, besides=draft.name)
         start = draft.input_place(item)
         end = self.report.source.token_end(start)
         hint = f"did you mean `{near}`?" if near else "an input is the name of another layer's output"
@@ -147,6 +148,16 @@ class Names:
             hint, fix = elsewhere, None
         self.once("E203", message, start, index * 65536 + item, help=hint, fix=fix)
 
+    @cached_property
+    def _vocabulary(self) -> Vocabulary:
+        return Vocabulary(self.anywhere | self.inputs)
+
+    @cached_property
+    def _groups(self) -> list[tuple[Draft, set[str]]]:
+        """Layers with a step, and the names in it."""
+        steps = [(draft, draft.step) for draft in self.drafts]
+        return [(draft, {n for d in step.drafts for n in _possible(d)}) for draft, step in steps if step is not None]
+
     def _elsewhere(self, name: str) -> str:
         """What to do about a name that is known outside of this step, or in the step of a group; else empty."""
         around = self.around
@@ -155,8 +166,8 @@ class Names:
                 static = f'and `static: "{name}"` if each step sees all of it'
                 return f'it stands outside of the step: add `input: "{name}"` to group `{self.group.name}`, {static}'
             around = around.around
-        for draft in self.drafts:
-            if draft.step is not None and any(name in _possible(inner) for inner in draft.step.drafts):
+        for draft, inner in self._groups:
+            if name in inner:
                 return f"it stands in the step of group `{draft.name}`: read what the group gives"
         return ""
 

@@ -46,21 +46,14 @@ def concat_sizes(C_i):
     return {"C": sum(C_i)}
 
 
-@each(Concat.y)
-def concat_y(n, c, i, x, C_i):
-    value = 0.0
-    for j in range(len(x)):
-        if 0 <= c < C_i[j]:
-            value = x[j][n, c, i]
-        c -= C_i[j]
-    return value
+@each(Concat.y, over=Concat.x, along="C")
+def concat_y(n, c, i, x):
+    return x[n, c, i]
 
 
-@gradient(Concat.x)
-def concat_dx(which, n, c, i, dy, C_i):
-    for j in range(which):
-        c += C_i[j]
-    return dy[n, c, i]
+@gradient(Concat.x, over=Concat.x)
+def concat_dx(n, c, i, dy, C_offset):
+    return dy[n, C_offset + c, i]
 
 
 @layer("slice", elsewhere={"Caffe": "Slice", "ONNX": "Split"}, since=1)
@@ -95,20 +88,13 @@ def slice_sizes(C, sizes, parts):
 
 
 @each(Slice.y)
-def slice_y(which, n, k, i, x, K_i):
-    for j in range(which):
-        k += K_i[j]
-    return x[n, k, i]
+def slice_y(which, n, k, i, x, K_offset):
+    return x[n, K_offset + k, i]
 
 
-@gradient(Slice.x)
-def slice_dx(n, c, i, dy, K_i):
-    value = 0.0
-    for j in range(len(dy)):
-        if 0 <= c < K_i[j]:
-            value = dy[j][n, c, i]
-        c -= K_i[j]
-    return value
+@gradient(Slice.x, over=Slice.y, along="C")
+def slice_dx(n, c, i, dy):
+    return dy[n, c, i]
 
 
 @layer("split", elsewhere={"Caffe": "Split", "Mocha": "SplitLayer"}, since=1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -43,6 +43,8 @@ class Kernel:
     """The function writes its targets itself."""
     sequence: tuple[str, str] | None = field(default=None)
     """Index of the sequence and the array that gives it (`("s", "T_map")`), or the starts when scanning."""
+    along: str | None = None
+    """Index that counts in a part of the targets: it begins at `begin_` and is `width_` wide."""
     used_rows: str | None = None
     """Array of the row numbers that the first index counts."""
     factor: str | None = None
@@ -69,11 +71,19 @@ class Kernel:
         """The call of the element function."""
         return f"element_({', '.join(self.program.arguments)})"
 
+    @property
+    def sizes(self) -> list[str]:
+        """How far each index goes."""
+        shape = f"{self.targets[0]}.shape"
+        return ["width_" if index == self.along else f"{shape}[{axis}]" for axis, index in enumerate(self.indices)]
+
     def store(self, result: str | None = None) -> list[str]:
         """Lines that store one element; they compute it, unless its name is given."""
         at = list(self.indices) or ["0"]
         if self.used_rows:
             at[0] = f"{self.used_rows}[{at[0]}]"
+        if self.along:
+            at[self.indices.index(self.along)] += " + begin_"
         place, sign = ", ".join(at), "+=" if self.accumulate else "="
         if len(self.targets) == 1:
             times = f"{self.factor} * " if self.factor else ""
@@ -93,11 +103,11 @@ class TunedCall:
     """Arguments that are folded into the text: None, truth values and words."""
 
 
-def unravel(indices: tuple[str, ...], shape: str, rest: str, cast: str = "{}") -> list[str]:
+def unravel(indices: Sequence[str], sizes: Sequence[str], rest: str, cast: str = "{}") -> list[str]:
     """Lines that split a flat number into indices; the first index takes what is left. `cast` goes round sizes."""
     lines = []
     for axis in range(len(indices) - 1, 0, -1):
-        size = cast.format(f"{shape}.shape[{axis}]")
+        size = cast.format(sizes[axis])
         lines += [f"{indices[axis]} = {rest} % {size}", f"rest_ = {rest} // {size}"]
         rest = "rest_"
     return [*lines, f"{indices[0]} = {rest}"] if indices else []
@@ -142,7 +152,7 @@ def scan_lines(kernel: Kernel, columns: str, barrier: str | None) -> list[str]:
         "before = upper_ if reverse_ else lower_",
         "after = lower_ if reverse_ else upper_",
         f"for column_ in {columns}:",
-        *indent([*unravel(("_row", *kernel.indices[1:]), target, "column_")[:-1], *kernel.store()], 1),
+        *indent([*unravel(("_row", *kernel.indices[1:]), kernel.sizes, "column_")[:-1], *kernel.store()], 1),
         *([barrier] if barrier else []),
     ]
     return [

@@ -40,6 +40,8 @@ class Launch:
     """What the driver of a device is made from."""
     args: list[Argument]
     total: Extent | None
+    columns: int = 1
+    """Elements of a work item of a point function."""
     items: Callable[[RowsOf], int] | None = None
     """Work items of a tuned kernel for given rows."""
     domains: tuple[Domain, ...] = ()
@@ -84,9 +86,10 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
         return _tuned_launches(scope, function, item, tuned, args, accumulate)
     kernel, extra = _kernel(scope, function, item, program, args, sequence_index, accumulate)
     args |= extra
-    total = _total(scope, function, args)
-    launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), total)
-    launch.weight, launch.work = _weight(kernel, args), _largest(args)
+    total, columns = _work_items(scope, function, args)
+    launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), total, columns)
+    launch.weight = max(columns, 1) << 3 * kernel.program.loop_depth
+    launch.work = 0 if function.offsets.keys() & args.keys() or kernel.along else _largest(args)
     _note_uses(launch, function, kernel, args)
     return [launch]
 
@@ -118,6 +121,9 @@ def _kernel(
         if not _has_rows_of(args[function.target_names[0]], used):
             used_rows, accumulate = "used_rows_", True
             extra[used_rows] = used
+    if function.along is not None:
+        sizes = scope.op.binding.sizes[function.along_item]
+        extra |= {"begin_": Extent(sum(sizes[: item or 0])), "width_": Extent(sizes[item or 0])}
     kernel = Kernel(
         name=f"{layer.name}_{function.name}" if not function.name.startswith(layer.name) else function.name,
         origin=f"{function.call.__module__}:{function.line}",
@@ -130,6 +136,7 @@ def _kernel(
         scan=function.scan,
         procedure=function.role == "fill",
         sequence=sequence,
+        along=function.along and function.along.lower(),
         used_rows=used_rows,
     )
     return kernel, extra
@@ -140,15 +147,20 @@ def _has_rows_of(target: Argument, used: Ref) -> bool:
     return isinstance(target, Ref) and target.shape[0] == used.shape[0]
 
 
-def _total(scope: Scope, function: Function, args: Mapping[str, Argument]) -> Extent:
-    """Work items: rows of the last axis, elements of a vector, sequences of a scan, calls of a procedure."""
-    if function.role == "fill":
-        return rows_of(scope.op.rows[str(function.options["per"])])
-    if function.scan:
-        return rows_of(scope.op.rows[scope.op.layer.groups[function.targets[0].axes[0].name]])
+def _work_items(scope: Scope, function: Function, args: Mapping[str, Argument]) -> tuple[Extent, int]:
+    """Work items and elements of each: rows of the last axis, elements of a vector, sequences of a scan, calls."""
     target = args[function.target_names[0]]
     assert isinstance(target, Ref)
+    columns = target.shape[-1].extra if len(target.shape) > 1 else 1
+    if function.role == "fill":
+        return rows_of(scope.op.rows[str(function.options["per"])]), columns
+    if function.scan:
+        return rows_of(scope.op.rows[scope.op.layer.groups[function.targets[0].axes[0].name]]), columns
     shape = list(target.shape)
+    if function.along is not None:
+        width = args["width_"]
+        assert isinstance(width, Extent)
+        shape[function.indices.index(function.along.lower())] = width
     if "used_rows_" in args:
         ids = args["used_rows_"]
         assert isinstance(ids, Ref)
@@ -156,13 +168,7 @@ def _total(scope: Scope, function: Function, args: Mapping[str, Argument]) -> Ex
     total: Extent = shape[0]
     for size in shape[1:-1]:
         total = total * size.extra
-    return total
-
-
-def _weight(kernel: Kernel, args: Mapping[str, Argument]) -> int:
-    target = args[kernel.targets[0]]
-    columns = target.shape[-1].extra if isinstance(target, Ref) and len(target.shape) > 1 else 1
-    return max(columns, 1) << 3 * kernel.program.loop_depth
+    return total, shape[-1].extra if len(shape) > 1 else 1
 
 
 def _largest(args: Mapping[str, Argument]) -> int:
@@ -180,7 +186,7 @@ def _note_uses(launch: Launch, function: Function, kernel: Kernel, args: Mapping
                 launch.reads += uses(value)
         elif name not in kernel.args or kernel.program.reads(name) or name not in function.args:
             launch.reads += uses(value)
-    if kernel.accumulate or kernel.scan or kernel.procedure or kernel.used_rows:
+    if kernel.accumulate or kernel.scan or kernel.procedure or kernel.used_rows or kernel.along:
         return
     for name, value in args.items():
         own = isinstance(value, Ref) and value.dtype == "real" and name not in function.target_names

@@ -72,6 +72,8 @@ class Scope:
             return self.size(name, item if function.over is not None else None)
         if name in layer.attributes:
             return plain_argument(self.op.attributes[name])
+        if name in function.offsets:
+            return Extent(sum(self.op.binding.sizes[function.offsets[name]][: item or 0]))
         return self._sequence_or_sparse(name, item)
 
     def _tensor(self, name: str, function: Function, item: int | None) -> Argument:

@@ -134,7 +134,7 @@ class BackwardPass:
 
     def _gradient_function(self, scope: Scope, function: Function, read_again: set[str]) -> None:
         op, target = scope.op, function.targets[0]
-        name, wide = target.name, function.over is not None or function.which
+        name, wide = target.name, function.along is None and (function.over is not None or function.which)
         items = self.workspace.items(op, function) if wide else [0]
         if name in op.params:
             self._parameter_gradient(scope, function, [i for i in items if op.params[name][i].trained])
@@ -160,7 +160,8 @@ class BackwardPass:
         scope.steps = steps
         adds = target in self.written
         self.written.add(target)
-        self.launches += self.workspace.launches(scope, function, [item], frozenset({item} if adds else ()))
+        items = [item] if function.along is None else self.workspace.items(scope.op, function)
+        self.launches += self.workspace.launches(scope, function, items, frozenset(items if adds else ()))
 
     def _add(self, value: Value, buffer: Buffer) -> None:
         """Add a gradient that other functions of the layer read to the gradient of the value."""

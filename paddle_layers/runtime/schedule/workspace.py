@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from paddle_layers.define.fields import Field, Temp
+from paddle_layers.define.fields import Field, Output, Temp
 from paddle_layers.define.functions import Function
 from paddle_layers.runtime.graph.domains import Extent, rows_of
 from paddle_layers.runtime.graph.graph import Graph, Op
@@ -115,9 +115,8 @@ class Workspace:
         launches = []
         for item in self.items(scope.op, function) if items is None else items:
             target = (scope.op, function.targets[0].name)
-            adds = item in accumulate or (
-                function.role == "each" and function.over is not None and target in self._sums
-            )
+            sums = function.role == "each" and function.over is not None and function.along is None
+            adds = item in accumulate or (sums and target in self._sums)
             self._sums.add(target)
             launches += make_launches(scope, function, item, accumulate=adds)
         return launches
@@ -125,6 +124,8 @@ class Workspace:
     def items(self, op: Op, function: Function) -> list[int]:
         """Items of a repeatable input, or output, for which a function is called."""
         over = function.over
+        if isinstance(over, Output):
+            return list(range(len(op.output(over.name))))
         if over is None:
             target = function.targets[0]
             name = getattr(target, "per", None) or target.name

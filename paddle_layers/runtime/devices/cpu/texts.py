@@ -97,7 +97,7 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
 
 
 def _cpu_loop(kernel: Kernel, *, unsigned: bool) -> list[str]:
-    indices, target = kernel.indices, kernel.targets[0]
+    indices = kernel.indices
     if not indices:
         return ["for t_ in range(lo_, hi_):", *indent(kernel.store(), 1)]
     cast = [f"{index} = numba.uint64({index})" for index in indices] if unsigned else []
@@ -105,9 +105,9 @@ def _cpu_loop(kernel: Kernel, *, unsigned: bool) -> list[str]:
         inner = [f"{indices[0]} = t_", *sequence_line(kernel), *cast, *kernel.store()]
         return ["for t_ in range(lo_, hi_):", *indent(inner, 1)]
     last = indices[-1]
-    outer = [*unravel(indices[:-1], target, "t_"), *sequence_line(kernel), *cast[:-1]]
+    outer = [*unravel(indices[:-1], kernel.sizes, "t_"), *sequence_line(kernel), *cast[:-1]]
     counter = f"{last}_" if unsigned else last
-    outer.append(f"for {counter} in range({target}.shape[{len(indices) - 1}]):")
+    outer.append(f"for {counter} in range({kernel.sizes[-1]}):")
     inner = [*([f"{last} = numba.uint64({counter})"] if unsigned else []), *kernel.store()]
     return ["for t_ in range(lo_, hi_):", *indent(outer, 1), *indent(inner, 2)]
 

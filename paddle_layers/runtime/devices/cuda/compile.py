@@ -14,7 +14,7 @@ from paddle_layers.kernels.tuned import tuned_is_wanted
 from paddle_layers.runtime.generate.cache import driver_path, keep_file, load_driver
 from paddle_layers.runtime.generate.drivers import Array, Kernel, Spec, TunedCall
 from paddle_layers.runtime.graph.domains import Extent
-from paddle_layers.runtime.launches.arguments import Ref, refs_of
+from paddle_layers.runtime.launches.arguments import refs_of
 from paddle_layers.runtime.launches.launch import Launch
 
 from .texts import cuda_text
@@ -93,9 +93,7 @@ def elements_of(launch: Launch) -> Extent:
     total, code = launch.total or Extent(), launch.code
     if not isinstance(code, Kernel) or code.scan or code.procedure or len(code.indices) < 2:
         return total
-    target = launch.args[0]
-    assert isinstance(target, Ref)
-    return total * target.shape[-1].extra
+    return total * launch.columns
 
 
 def _largest(launch: Launch) -> int:

@@ -46,10 +46,10 @@ def _point_lines(kernel: Kernel) -> list[str]:
         return _loop("cuda.grid(1)", "cuda.gridsize(1)", [f"{kernel.indices[0]} = t_", kernel.call()])
     element = [*sequence_line(kernel), *kernel.store()]
     if not kernel.program.only_subscripts(kernel.indices):
-        body = [*unravel(kernel.indices, kernel.targets[0], "t_"), *element]
+        body = [*unravel(kernel.indices, kernel.sizes, "t_"), *element]
         return _loop("cuda.grid(1)", "cuda.gridsize(1)", body)
     # unsigned indices cost no check for negative ones
-    body = [*unravel(kernel.indices, kernel.targets[0], "t_", "unsigned({})"), *element]
+    body = [*unravel(kernel.indices, kernel.sizes, "t_", "unsigned({})"), *element]
     loop = _loop("unsigned(cuda.grid(1))", "unsigned(cuda.gridsize(1))", body)
     return ["total_ = unsigned(total_)", *loop]
 
@@ -58,7 +58,7 @@ def _block_lines(kernel: Kernel) -> list[str]:
     """A loop over the elements of a block; all its threads compute one, the first of them stores it."""
     store = ["if cuda.threadIdx.x == 0:", *indent(kernel.store("result_"), 1)]
     element = [*sequence_line(kernel), f"result_ = {kernel.call()}", *store]
-    body = [*unravel(kernel.indices, kernel.targets[0], "t_"), *element]
+    body = [*unravel(kernel.indices, kernel.sizes, "t_"), *element]
     return _loop("cuda.blockIdx.x", "cuda.gridDim.x", body)
 
 
