@@ -41,12 +41,14 @@ class Binding(NamedTuple):
         axes = field.axes[1:] if has_rows else field.axes
         dims: list[int] = []
         for axis in axes:
-            if axis.name == REST:
+            name = axis.name
+            if name == REST:
                 dims += self.sizes[REST]
-            elif axis.name == "1":
+            elif name == "1":
                 dims.append(1)
             else:
-                dims.append(self.sizes[axis.name][item] if axis.per_item else self.sizes[axis.name])
+                size = self.sizes[name]
+                dims.append(size[item] if axis.per_item else size)
         return tuple(dims)
 
 
@@ -278,7 +280,4 @@ def _output_type(layer: LayerDefinition, binding: Binding, field: Output, item: 
 
 def _group_choice(layer: LayerDefinition, attributes: Mapping[str, Any]) -> str | None:
     """What the sequence axis of a nested input stands for: SEQUENCE, SUBSEQUENCE, or the innermost (None)."""
-    for attribute in layer.attributes.values():
-        if attribute.groups:
-            return str(attributes[attribute.name])
-    return None
+    return None if layer.group_attribute is None else str(attributes[layer.group_attribute])

@@ -223,6 +223,11 @@ class LayerDefinition(Definition):
         return {name: (place,) for place, name in enumerate(self.inputs)}
 
     @cached_property
+    def group_attribute(self) -> str | None:
+        """The attribute that says what the sequence axis of a nested input stands for."""
+        return next((name for name, attribute in self.attributes.items() if attribute.groups), None)
+
+    @cached_property
     def axis_attributes(self) -> list[tuple[str, str]]:
         """Axes that an attribute binds, and the attribute."""
         return [(attribute.axis, name) for name, attribute in self.attributes.items() if attribute.axis]

@@ -47,8 +47,9 @@ class Registry:
         if name not in self._entries:
             from .plugins import load_for
 
-            if not load_for(name) or name not in self._entries:
-                self._load_built_in()
+            load_for(name)
+        if name not in self._entries:
+            self._load_built_in()
         found = self._entries.get(name)
         if found is not None and is_built_in(found) and not self._loading:
             self._complete.add(name)
