@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import random
+import re
 from pathlib import Path
+from re import _parser as parser  # type: ignore[attr-defined]
 
 import pytest
 
@@ -52,3 +55,35 @@ def test_mistakes_are_the_same(path):
 def test_mutants_are_the_same():
     for mutant in random.Random(1).sample(mutants(1), 500):
         assert seen(mutant.text, memo()) == seen(mutant.text, None), mutant
+
+
+def test_no_pattern_repeats_alternatives_possessively():
+    """Up to Python 3.11.4, `(?:a|b)*+` may match half of what it repeats."""
+    package = Path(__file__).parent.parent / "paddle_layers"
+    files = [path for path in package.rglob("*.py") if "re.compile(" in path.read_text(encoding="utf-8")]
+    names = [".".join(path.relative_to(package.parent).with_suffix("").parts) for path in files]
+    found = [
+        one for name in names for one in vars(importlib.import_module(name)).values() if isinstance(one, re.Pattern)
+    ]
+    assert len(found) > 20
+    assert not [pattern for pattern in found if _is_unsafe(parser.parse(pattern.pattern, pattern.flags))]
+
+
+def _is_unsafe(parsed, possessive=False):
+    """Whether something that may be tried in several ways lies in a possessive repetition."""
+    for code, argument in parsed:
+        if possessive and code in (parser.BRANCH, parser.MAX_REPEAT, parser.MIN_REPEAT):
+            return True
+        inside = possessive or code is parser.POSSESSIVE_REPEAT
+        for part in _parts(argument):
+            if _is_unsafe(part, inside):
+                return True
+    return False
+
+
+def _parts(argument):
+    if isinstance(argument, parser.SubPattern):
+        yield argument
+    elif isinstance(argument, (tuple, list)):
+        for one in argument:
+            yield from _parts(one)

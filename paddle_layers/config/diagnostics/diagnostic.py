@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 LONGEST = 500
 """Characters of a message; a name may be a megabyte long."""
 
-_TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*+"?|\'(?:[^\'\\\n]|\\.)*+\'?|[-+]?[\w.]+(?:(?<=[eE])[-+]\d+)?|.', re.S)
+_TOKEN = re.compile(r'"(?>(?:[^"\\\n]|\\.)*)"?|\'(?>(?:[^\'\\\n]|\\.)*)\'?|[-+]?[\w.]+(?:(?<=[eE])[-+]\d+)?|.', re.S)
 
 
 class Source:

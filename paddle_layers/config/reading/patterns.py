@@ -1,4 +1,8 @@
-"""The regular expressions of the text format. One match takes a whole field; possessive, so nothing backtracks."""
+"""The regular expressions of the text format. One match takes a whole field; possessive, so nothing backtracks.
+
+Alternatives are repeated in an atomic group, `(?>(?:a|b)*)`: up to Python 3.11.4 `(?:a|b)*+` may match half of what it
+repeats, and a field without a value passes.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +51,8 @@ VALUE = re.compile(
 
 SIMPLE_BLOCK = re.compile(
     r"""\s*+([A-Za-z_]\w*+)\s*+\{
-    ((?:\s*+[A-Za-z_]\w*+\s*+:\s*+
-        (?:-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]{1,3}+)?(?![\w.+-])|[A-Za-z_]\w*+|"[^"\\\n]*+"))*+)
+    ((?>(?:\s*+[A-Za-z_]\w*+\s*+:\s*+
+        (?:-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]{1,3}+)?(?![\w.+-])|[A-Za-z_]\w*+|"[^"\\\n]*+"))*))
     \s*+\}\s*+""",
     re.X | re.A,
 )
@@ -56,7 +60,7 @@ SIMPLE_BLOCK = re.compile(
 SIMPLE_FIELD = re.compile(r'(\w++)\s*+:\s*+(?:(-?[0-9]++)(?![.eE])|(-?[0-9][^\s]*+)|([A-Za-z_]\w*+)|"([^"]*+)")', re.A)
 """One field of such a block: name, whole number, other number, word, text."""
 
-STRING_PART = re.compile(GAP + r"""("(?:[^"\\\n]|\\.)*+"|'(?:[^'\\\n]|\\.)*+')""", re.X)
+STRING_PART = re.compile(GAP + r"""("(?>(?:[^"\\\n]|\\.)*)"|'(?>(?:[^'\\\n]|\\.)*)')""", re.X)
 COMMA = re.compile(GAP + ",", re.X)
 SEPARATOR = re.compile(_END, re.X)
 SPACE = re.compile(GAP, re.X)
@@ -70,7 +74,7 @@ _PLAIN = r"[^{}\"'\#<>]++"
 
 def _balanced(depth: int) -> str:
     inner = rf"|\{{{_balanced(depth - 1)}\}}" if depth else ""
-    return rf"(?:{_PLAIN}|{_QUOTED}|\#[^\n]*+{inner})*+"
+    return rf"(?>(?:{_PLAIN}|{_QUOTED}|\#[^\n]*+{inner})*)"
 
 
 LAYER = re.compile(
