@@ -99,17 +99,17 @@ class Attribute(ABC, Generic[T]):
         limits = ((">=", self.min), (">", self.above), ("<=", self.max), ("<", self.below))
         return " and ".join(f"{sign} {limit}" for sign, limit in limits if limit is not None)
 
-    def _outside(self, value: float) -> bool:
-        return (
-            math.isnan(value)
-            or (self.min is not None and value < self.min)
-            or (self.above is not None and value <= self.above)
-            or (self.max is not None and value > self.max)
-            or (self.below is not None and value >= self.below)
-        )
-
-    def _range_problem(self, value: float) -> str | None:
-        return f"`{self.name}` is {value}, must be {self.range_text() or 'a number'}" if self._outside(value) else None
+    def range_problem(self, value: float) -> str | None:
+        """Why a number of the right type is not legal here, or None."""
+        if (
+            (self.min is None or value >= self.min)
+            and (self.above is None or value > self.above)
+            and (self.max is None or value <= self.max)
+            and (self.below is None or value < self.below)
+            and value == value  # noqa: PLR0124  (NaN is not equal to itself)
+        ):
+            return None
+        return f"`{self.name}` is {value}, must be {self.range_text() or 'a number'}"
 
 
 class _Ranged(Attribute[T]):
@@ -142,7 +142,7 @@ class Int(_Ranged[int]):
             return f"`{self.name}` takes a whole number, found {value!r}"
         if not -(2**63) <= value < 2**63:
             return f"`{self.name}` is {value}, which does not fit into 64 bits"
-        return self._range_problem(value)
+        return self.range_problem(value)
 
 
 class Float(_Ranged[float]):
@@ -154,7 +154,7 @@ class Float(_Ranged[float]):
         """Why one item is not legal here, or None."""
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return f"`{self.name}` takes a number, found {value!r}"
-        return self._range_problem(value)
+        return self.range_problem(value)
 
     def convert_item(self, value: Any) -> float:
         """One item as it is stored."""
@@ -249,6 +249,10 @@ class Attributes(Mapping[str, Any]):
 
     def __len__(self) -> int:
         return len(self._values)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value, or the default; what `Mapping` has asks for a value and catches its absence."""
+        return self._values.get(name, default)
 
     def as_dict(self) -> dict[str, Any]:
         """A copy, for code that looks many values up."""

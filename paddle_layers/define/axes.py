@@ -21,6 +21,8 @@ class Axis(NamedTuple):
     group: str | None = None
     outer: str | None = None
     """The samples, where the sequences themselves are of interest: they are grouped in these."""
+    per_item: bool = False
+    """Whether the size differs between the items of a repeatable input."""
 
     @property
     def index_name(self) -> str | None:
@@ -28,11 +30,6 @@ class Axis(NamedTuple):
         if self.name == "1":
             return None
         return "i" if self.name == REST else self.name.lower().removesuffix("_i")
-
-    @property
-    def per_item(self) -> bool:
-        """Whether the size differs between the items of a repeatable input."""
-        return self.name.endswith("_i")
 
 
 @cache
@@ -46,7 +43,8 @@ def parse_axes(text: str) -> tuple[Axis, ...]:
                 f"{token!r} in {text!r} is no axis; write a capital letter, `C_i`, `C...`, `T:S`, `T:S:N`, `...` or `1`"
             )
         name = match["name"] or match["dots"] or match["one"]
-        axes.append(Axis(name, bool(match["rest"] or match["dots"]), match["group"], match["outer"]))
+        rest = bool(match["rest"] or match["dots"])
+        axes.append(Axis(name, rest, match["group"], match["outer"], per_item=name.endswith("_i")))
     names = [axis.name for axis in axes if axis.name != "1"]
     if len(set(names)) < len(names):
         raise ValueError(f"{text!r} names an axis twice")

@@ -74,12 +74,13 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
             given[name] = arguments[name] if field.repeatable else (arguments[name] or (None,))[0]
     if "infer" in layer.hooks:
         binder.sizes |= _call(layer, "infer", given, positions)
-    binding = Binding(arguments, positions, binder.sizes, binder.levels, ())
+    found = (arguments, positions, binder.sizes, binder.levels)
     if "body" in layer.hooks:
         recorder = record(layer, types, positions)
         body = recorder.body(_call(layer, "body", given | recorder.arguments(attributes), positions))
         _check_outputs(layer, binder, body.output_types)
-        return binding._replace(outputs=body.output_types, body=body)
+        return Binding(*found, body.output_types, body)
+    binding = Binding(*found, ())
     if "output_types" in layer.hooks:
         outputs = _given_types(layer, _call(layer, "output_types", given | binder.sizes, positions))
     else:
@@ -88,7 +89,7 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
             for field in layer.outputs.values()
             for item in range(_item_count(layer, binding, field) if field.repeatable else 1)
         )
-    return binding._replace(outputs=outputs)
+    return Binding(*found, outputs)
 
 
 def _assign(layer: LayerDefinition, types: Sequence[Type]) -> dict[str, tuple[int, ...]]:
@@ -216,14 +217,14 @@ def _show(size: Any) -> str:
 def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions: Mapping[str, tuple[int, ...]]) -> Any:
     call = layer.hooks[hook]
     names = layer.hook_names[hook]
-    missing = [name for name in names if name not in given]
-    if missing:
-        code = call.__code__
-        raise DefinitionError(
-            f"{call.__name__}: unknown argument `{missing[0]}`", code.co_filename, code.co_firstlineno
-        )
     try:
-        return call(*(given[name] for name in names))
+        values = [given[name] for name in names]
+    except KeyError as missing:
+        code = call.__code__
+        message = f"{call.__name__}: unknown argument `{missing.args[0]}`"
+        raise DefinitionError(message, code.co_filename, code.co_firstlineno) from None
+    try:
+        return call(*values)
     except _Requirement as refusal:
         if refusal.name in layer.attributes:
             raise ShapeError(refusal.message, attribute=refusal.name) from None

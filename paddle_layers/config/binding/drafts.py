@@ -40,7 +40,7 @@ class Setup:
     @property
     def plain(self) -> bool:
         """Whether nothing here needs a look at other layers: no rules, shares or step, nothing counted per output."""
-        shares = any(settings.share is not None for settings in self.params.values())
+        shares = bool(self.params) and any(settings.share is not None for settings in self.params.values())
         return not (self.include or self.exclude or self.loss_weight or self.propagate_down or self.step or shares)
 
     def present(self, state: State) -> bool:

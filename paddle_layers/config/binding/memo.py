@@ -80,16 +80,29 @@ def _simple_attributes(definition: LayerDefinition, text: str) -> Attributes | N
         if attribute is None or attribute.repeated or attribute.deprecated or attribute.name in given:
             return None
         value: Any
-        if whole:
-            value = int(whole) if attribute.type == "INT" else convert(attribute.type, INT, int(whole))
-        elif real:
-            value = float(real) if attribute.type == "FLOAT" else MISSING
+        if whole and attribute.type == "INT":
+            value = int(whole)
+            legal = attribute.range_problem(value) is None
+        elif real and attribute.type == "FLOAT":
+            value = float(real)
+            legal = attribute.range_problem(value) is None
         else:
-            value = convert(attribute.type, WORD, word) if word else convert(attribute.type, STRING, quoted)
-        if value is MISSING or attribute.check_item(value) is not None:
+            value = _converted(attribute.type, whole, real, word, quoted)
+            legal = value is not MISSING and attribute.check_item(value) is None
+            value = attribute.convert_item(value) if legal else None
+        if not legal:
             return None
-        given[attribute.name] = attribute.convert_item(value)
+        given[attribute.name] = value
     for name in definition.required_names:
         if name not in given:
             return None
     return definition.fill_defaults(given)
+
+
+def _converted(type_: str, whole: str, real: str, word: str, quoted: str) -> Any:
+    """A value that is no number of the attribute's own type; `MISSING` where that takes none."""
+    if whole:
+        return convert(type_, INT, int(whole))
+    if real:
+        return MISSING
+    return convert(type_, WORD, word) if word else convert(type_, STRING, quoted)
