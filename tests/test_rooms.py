@@ -27,7 +27,9 @@ SAME_FLOOR = ({"kernels", "layers"},)
 """Rooms that stand side by side: neither imports the other."""
 
 INSIDE: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(("schema", "kernels", "layers", "data", "training", "testing", "codegen", "editor", "cli"), ()),
+    **dict.fromkeys(
+        ("schema", "define", "kernels", "layers", "data", "training", "testing", "codegen", "editor", "cli"), ()
+    ),
     "config": ("diagnostics", "reading", "binding", "wiring", "writing", "building"),
     "runtime": (
         *("locking", "memory", "generate", "graph", "launches", "passes", "schedule", "devices", "plan", "batch"),

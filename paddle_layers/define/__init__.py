@@ -1,9 +1,13 @@
 """How a thing describes itself: fields, axes, decorators, registries; all the rest is derived from it."""
 
 from .attributes import Attribute, Attributes, Bool, Choice, Float, Floats, Int, Ints, String, Strings
-from .bodies import Body, Part, Wire, body
-from .definitions import Definition, callback, initializer, schedule, source, transform
+from .bodies import Wire, body
+from .components import callback, initializer, schedule, source, transform
+from .decorators import each, fill, gradient, infer, output_types, result, starts, update
+from .definitions import Definition
+from .derived import layer
 from .elementwise import optimizer, penalty, regularizer, step
+from .elsewhere import meant_elsewhere
 from .errors import (
     CountError,
     DefinitionError,
@@ -17,9 +21,9 @@ from .errors import (
 )
 from .examples import Example
 from .fields import Bias, Input, Output, Param, Stat, State, Temp
-from .functions import double, each, fill, gradient, helper, infer, output_types, real, result, starts, update
+from .functions import double, helper, real
 from .installed import ENTRY_POINTS, Plugin, PluginWarning, installed_plugins
-from .layers import LayerDefinition, layer
+from .layers import Body, LayerDefinition, Part
 from .lazy_updates import AdaptiveStep, lazy_update, linear_penalty
 from .plugins import broken_plugin, load_entry_points, load_plugin, plugin_of
 from .registry import Registry, registries
@@ -79,6 +83,7 @@ __all__ = [
     "linear_penalty",
     "load_entry_points",
     "load_plugin",
+    "meant_elsewhere",
     "optimizer",
     "output_types",
     "penalty",

@@ -1,56 +1,19 @@
-"""Layers made of layers: the decorator of a body, and what a body makes."""
+"""Layers made of layers: the decorator of a body, and the values inside of one."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
-from .attributes import Attributes
+from .decorators import definition_of
 from .errors import DefinitionError, suggestion
-from .functions import definition_of
 from .types import Type
-
-if TYPE_CHECKING:
-    from .inference import Binding
-    from .layers import LayerDefinition
 
 F = TypeVar("F", bound=Callable[..., Any])
 NET = "net"
 """The argument of a body that adds layers."""
-
-
-class Part(NamedTuple):
-    """One layer of a body."""
-
-    name: str
-    definition: LayerDefinition
-    attributes: Attributes
-    activation: tuple[LayerDefinition, Attributes] | None
-    inputs: tuple[str, ...]
-    input_types: tuple[Type, ...]
-    output_names: tuple[str, ...]
-    binding: Binding
-
-
-class Body(NamedTuple):
-    """What a layer made of layers consists of, for attributes and types of inputs."""
-
-    parts: tuple[Part, ...]
-    """In the order of the calls, which is a valid one."""
-    inputs: tuple[str, ...]
-    outputs: tuple[str, ...]
-    output_types: tuple[Type, ...]
-
-    def layers(self) -> Iterator[LayerDefinition]:
-        """Definitions of all parts, their activations and their own parts."""
-        for part in self.parts:
-            yield part.definition
-            if part.activation is not None:
-                yield part.activation[0]
-            if part.binding.body is not None:
-                yield from part.binding.body.layers()
 
 
 @dataclass(frozen=True, eq=False)

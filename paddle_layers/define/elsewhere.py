@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from .definitions import Definition
-from .registry import registries
+from .registry import HINTS, registries
 
 ENDINGS = ("layer", "evaluator")
 """What the helpers of Paddle and the types of Mocha add to a name."""
@@ -47,3 +47,11 @@ def _stem(name: str) -> str:
 
 def _plain(name: str) -> str:
     return _stem(name).lower().replace("_", "").replace("-", "")
+
+
+def _hint(kind: str, name: str) -> str:
+    meant = meant_elsewhere(kind, name)
+    return meant.hint(kind) if meant else ""
+
+
+HINTS.append(_hint)

@@ -19,11 +19,11 @@ from paddle_layers.schema import layer_def_pb2 as pb
 from .attributes import is_number
 from .common import COMMON, bias_attribute
 from .definitions import is_word
+from .derived import DerivedLayer
 from .errors import DefinitionError
 from .examples import Example
 from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
 from .layer_def import PARAMETER_SETTINGS, attribute_def, read_value
-from .layers import LayerDefinition
 from .message_attributes import check_fields, read_attribute
 from .registry import registries
 
@@ -50,7 +50,7 @@ def register_layer(definition: pb.LayerDef, **temporaries: Temp) -> type[Any]:
             "examples": tuple(map(_example, definition.examples)),
         }
         owner = type(_class_name(definition.type), (), fields | body)
-        layer = LayerDefinition(definition.type, owner, place=place, **_options(definition))
+        layer = DerivedLayer(definition.type, owner, place=place, **_options(definition))
         layer.results = tuple(definition.results)
     except ValueError as error:
         raise DefinitionError(f"layer `{definition.type}`: {error}", *place) from error

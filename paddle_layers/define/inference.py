@@ -4,52 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from .attributes import Attributes
 from .axes import REST, Axis
-from .bodies import Body
 from .errors import CountError, DefinitionError, KindError, LevelError, RankError, ShapeError, _Requirement
 from .fields import Field, Input, Output
+from .layers import Binding, LayerDefinition
 from .recording import record
 from .types import Type
 
-if TYPE_CHECKING:
-    from .layers import LayerDefinition
-
 LEVEL_WORDS = ("no sequence", "a sequence", "a nested sequence")
-
-
-class Binding(NamedTuple):
-    """What inference found out for one use of a layer."""
-
-    arguments: dict[str, tuple[Type, ...]]
-    """Types by input name; empty for an optional input that is absent."""
-    positions: dict[str, tuple[int, ...]]
-    """Positions in the config's list of inputs."""
-    sizes: dict[str, Any]
-    """Size of each axis; a list for `C_i`; the remaining dims for `...`."""
-    levels: dict[str, int]
-    """Sequence level of each row axis."""
-    outputs: tuple[Type, ...]
-    body: Body | None = None
-    """The parts of a layer made of layers."""
-
-    def dims(self, field: Field, item: int = 0) -> tuple[int, ...]:
-        """Sizes of a field's axes after the row axis (all axes for parameters), `...` written out."""
-        has_rows = field.axes and field.axes[0].name in self.levels and not field.axes[0].rest
-        axes = field.axes[1:] if has_rows else field.axes
-        dims: list[int] = []
-        for axis in axes:
-            name = axis.name
-            if name == REST:
-                dims += self.sizes[REST]
-            elif name == "1":
-                dims.append(1)
-            else:
-                size = self.sizes[name]
-                dims.append(size[item] if axis.per_item else size)
-        return tuple(dims)
 
 
 def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping[str, Any]) -> Binding:

@@ -1,34 +1,32 @@
-"""The definition of a layer: its fields, its point functions, its inference."""
+"""The definition of a layer: its fields and functions; and what one use of it consists of."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from .arity import Arity, arity_of
 from .attributes import Attribute, Attributes
+from .axes import REST
 from .common import COMMON, bias_attribute
-from .definitions import LOADING, Definition
+from .definitions import Definition
 from .errors import InvalidAttributes
 from .examples import Example
 from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
 from .functions import Function
-from .registry import is_built_in, registries
+from .registry import is_built_in
 from .types import Type
 
 if TYPE_CHECKING:
     from paddle_layers.schema.layer_def_pb2 import LayerDef, LayerOutputDef
 
     from .facts import Facts
-    from .inference import Binding
-
-C = TypeVar("C", bound=type)
-MANY_AXES = 1 << 30
 
 
-class LayerDefinition(Definition):
+class LayerDefinition(Definition, ABC):
     """A layer type. Fields by role in the order of declaration; functions in the order they were written.
 
     `networks` are texts of whole networks: the examples of a layer that makes sense only among others, since its work
@@ -69,7 +67,6 @@ class LayerDefinition(Definition):
         self._check_fields()
         marked: Any = owner
         marked.__layer__ = self
-        self._complete = False
 
     def _add_attribute(self, attribute: Attribute[Any], name: str) -> None:
         if name in self.attributes:
@@ -97,13 +94,6 @@ class LayerDefinition(Definition):
         self._start_anew()
         self.hooks[role] = call
         self.hook_names[role] = tuple(inspect.signature(call).parameters)
-
-    def _start_anew(self) -> None:
-        """Forget what was derived of a declared layer, which may get its functions after it was looked at."""
-        if self.declared_only:
-            self._complete = False
-            for name in ("facts", "message", "_keeps_type"):
-                self.__dict__.pop(name, None)
 
     @cached_property
     def axis_names(self) -> set[str]:
@@ -139,7 +129,45 @@ class LayerDefinition(Definition):
             names |= {f"{name}_used_{part}" for part in ("id", "start", "row", "value")}
         return names | {"training", "key"}
 
-    # ---- derived
+    # ---- derived, by `DerivedLayer`
+
+    @abstractmethod
+    def complete(self) -> Self:
+        """Check what only the whole module shows: every tensor is computed, there is an example. Once."""
+
+    @property
+    @abstractmethod
+    def facts(self) -> Facts:
+        """What follows from the text of the functions: order, reads, in-place use, Mocha's characterisations."""
+
+    @property
+    @abstractmethod
+    def message(self) -> LayerDef:
+        """The definition as a LayerDef protobuf."""
+
+    @abstractmethod
+    def infer(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> tuple[Type, ...]:
+        """Types of the outputs for types of the inputs, in the order of a config. Raises `ShapeError`."""
+
+    @abstractmethod
+    def bind_axes(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> Binding:
+        """Sizes of all axes and types of the outputs. Raises `ShapeError`."""
+
+    @abstractmethod
+    def _start_anew(self) -> None:
+        """Forget what was derived."""
+
+    # ---- read off the fields
+
+    @property
+    def definition(self) -> LayerDef:
+        """The definition as a LayerDef protobuf."""
+        return self.message
+
+    @property
+    def is_sink(self) -> bool:
+        """Whether nothing has to read what it gives, since it gives nothing or costs only."""
+        return all(output.loss for output in self.outputs.values())
 
     @property
     def is_composite(self) -> bool:
@@ -156,59 +184,6 @@ class LayerDefinition(Definition):
         if self.declared_only:
             named = [f"@each({self.owner.__name__}.{name})" for name in (*self.outputs, *self.stats)]
             raise self.error(f"has no functions, so it cannot run; write those below {', '.join(named)}")
-
-    def complete(self) -> LayerDefinition:
-        """Check what only the whole module shows: every tensor is computed, there is an example. Once."""
-        if not self._complete:
-            from .completeness import check_complete
-
-            with LOADING:
-                if not self._complete:
-                    check_complete(self)
-                    self._complete = True
-        return self
-
-    @cached_property
-    def facts(self) -> Facts:
-        """What follows from the text of the functions: order, reads, in-place use, Mocha's characterisations."""
-        from .facts import derive_facts
-
-        return derive_facts(self.complete())
-
-    @cached_property
-    def message(self) -> LayerDef:
-        """The definition as a LayerDef protobuf."""
-        from .layer_def import layer_def
-
-        return layer_def(self.complete())
-
-    @property
-    def definition(self) -> LayerDef:
-        """The definition as a LayerDef protobuf."""
-        return self.message
-
-    def infer(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> tuple[Type, ...]:
-        """Types of the outputs for types of the inputs, in the order of a config. Raises `ShapeError`."""
-        if len(types) == 1 and self._keeps_type is not None:
-            levels, least, most = self._keeps_type
-            type_ = types[0]
-            if type_.kind == "DENSE" and type_.level in levels and least <= len(type_.dims) <= most:
-                return (type_,)
-        return self.bind_axes(types, attributes).outputs
-
-    @cached_property
-    def _keeps_type(self) -> tuple[tuple[int, ...], int, int] | None:
-        """Where the one output has the axes of the one input: levels and numbers of axes that pass as they are."""
-        if len(self.inputs) != 1 or len(self.outputs) != 1 or self.hooks:
-            return None
-        (x,), (y,) = self.inputs.values(), self.outputs.values()
-        rest = [axis for axis in x.axes if axis.rest]
-        plain = x.text == y.text and "DENSE" in x.kinds and y.kind == "DENSE" and not (x.repeatable or x.optional)
-        named = any(axis.name == "1" or axis.group or (axis.rest and axis.name != "...") for axis in x.axes)
-        if not plain or named or any(attribute.axis for attribute in self.attributes.values()):
-            return None
-        least = len(x.axes) - 1 - (len(rest) if not x.axes[0].rest else 0)
-        return x.seq, least, MANY_AXES if rest else least
 
     @cached_property
     def arity(self) -> Arity:
@@ -239,12 +214,6 @@ class LayerDefinition(Definition):
         if len(names) != len(numbers):
             raise self.error(f"@result names {', '.join(names)}, but gives {len(numbers)} numbers")
         return {name: float(number) for name, number in zip(names, numbers, strict=True)}
-
-    def bind_axes(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> Binding:
-        """Sizes of all axes and types of the outputs. Raises `ShapeError`."""
-        from .inference import bind_axes
-
-        return bind_axes(self, types, attributes)
 
     def output_types(self, inputs: Sequence[LayerOutputDef], **attributes: Any) -> list[LayerOutputDef]:
         """Inference alone, from and to LayerOutputDef messages. Raises `ShapeError`, `InvalidAttributes`."""
@@ -314,15 +283,65 @@ class LayerDefinition(Definition):
         return repeatable
 
 
-def layer(name: str, *, common: tuple[str, ...] = (), **options: Any) -> Callable[[C], C]:
-    """Register a layer type: a class of fields; point functions follow at module level.
+class Binding(NamedTuple):
+    """What inference found out for one use of a layer."""
 
-    `common`: attribute groups to take (`act`, `drop_rate`, `error_clip`); `elsewhere`: names in other systems;
-    `since`: version of the library. Raises `DefinitionError` with file and line.
-    """
+    arguments: dict[str, tuple[Type, ...]]
+    """Types by input name; empty for an optional input that is absent."""
+    positions: dict[str, tuple[int, ...]]
+    """Positions in the config's list of inputs."""
+    sizes: dict[str, Any]
+    """Size of each axis; a list for `C_i`; the remaining dims for `...`."""
+    levels: dict[str, int]
+    """Sequence level of each row axis."""
+    outputs: tuple[Type, ...]
+    body: Body | None = None
+    """The parts of a layer made of layers."""
 
-    def mark(owner: C) -> C:
-        registries["layer"].add(LayerDefinition(name, owner, common=common, **options))
-        return owner
+    def dims(self, field: Field, item: int = 0) -> tuple[int, ...]:
+        """Sizes of a field's axes after the row axis (all axes for parameters), `...` written out."""
+        has_rows = field.axes and field.axes[0].name in self.levels and not field.axes[0].rest
+        axes = field.axes[1:] if has_rows else field.axes
+        dims: list[int] = []
+        for axis in axes:
+            name = axis.name
+            if name == REST:
+                dims += self.sizes[REST]
+            elif name == "1":
+                dims.append(1)
+            else:
+                size = self.sizes[name]
+                dims.append(size[item] if axis.per_item else size)
+        return tuple(dims)
 
-    return mark
+
+class Part(NamedTuple):
+    """One layer of a body."""
+
+    name: str
+    definition: LayerDefinition
+    attributes: Attributes
+    activation: tuple[LayerDefinition, Attributes] | None
+    inputs: tuple[str, ...]
+    input_types: tuple[Type, ...]
+    output_names: tuple[str, ...]
+    binding: Binding
+
+
+class Body(NamedTuple):
+    """What a layer made of layers consists of, for attributes and types of inputs."""
+
+    parts: tuple[Part, ...]
+    """In the order of the calls, which is a valid one."""
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    output_types: tuple[Type, ...]
+
+    def layers(self) -> Iterator[LayerDefinition]:
+        """Definitions of all parts, their activations and their own parts."""
+        for part in self.parts:
+            yield part.definition
+            if part.activation is not None:
+                yield part.activation[0]
+            if part.binding.body is not None:
+                yield from part.binding.body.layers()

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
-from .bodies import Body, Part
-
-if TYPE_CHECKING:
-    from .facts import Facts
-    from .layers import LayerDefinition
+from .facts import Facts
+from .layers import Body, LayerDefinition, Part
+from .registry import registries
 
 
 def example_bodies(layer: LayerDefinition) -> Iterator[Body]:
@@ -22,8 +19,6 @@ def example_bodies(layer: LayerDefinition) -> Iterator[Body]:
 
 def facts_of_parts(layer: LayerDefinition) -> Facts:
     """What holds for one part of any example holds for the layer; rows are independent where they are in all parts."""
-    from .facts import Facts, is_sink
-
     bodies = list(example_bodies(layer))
     used = [facts for body in bodies for part in body.parts for facts in _facts(part)]
 
@@ -40,7 +35,7 @@ def facts_of_parts(layer: LayerDefinition) -> Facts:
         differentiable=tuple(name for name in layer.inputs if name in reached),
         overwrites=False,
         is_source=not layer.inputs,
-        is_sink=is_sink(layer),
+        is_sink=layer.is_sink,
         has_param=some("has_param"),
         has_neuron="act" in layer.common,
         can_do_bp=bool(reached) or trains,
@@ -57,8 +52,6 @@ def facts_of_parts(layer: LayerDefinition) -> Facts:
 
 def _facts(part: Part) -> list[Facts]:
     """Those of the part, and of what the framework puts behind it."""
-    from .registry import registries
-
     found = [part.definition.facts]
     if part.activation is not None:
         found.append(part.activation[0].facts)

@@ -17,7 +17,7 @@ from .definitions import LOADING, Definition
 from .errors import DefinitionError
 from .installed import Plugin, PluginWarning, installed_plugins, plain, refusal
 from .layers import LayerDefinition
-from .registry import is_built_in, registries
+from .registry import LOADERS, is_built_in, registries
 
 
 def load_entry_points() -> bool:
@@ -31,6 +31,9 @@ def load_entry_points() -> bool:
 def load_for(name: str) -> bool:
     """Load the plugins whose prefix the name bears, if they are not loaded yet. True if there were any."""
     return "_" in name and _load_all([plugin for plugin in installed_plugins() if plugin.fits(name)])
+
+
+LOADERS.append(lambda name: load_entry_points() if name is None else load_for(name))
 
 
 def plugin_of(layer: str) -> Plugin | None:

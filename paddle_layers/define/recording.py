@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .activations import activation_problem
 from .attributes import Attributes
-from .bodies import NET, Body, Part, Wire, body_error
-from .common import activation_problem
+from .bodies import NET, Wire, body_error
 from .errors import DefinitionError, InvalidAttributes, ShapeError, suggestion
+from .layers import Binding, Body, LayerDefinition, Part
 from .registry import registries
 from .types import Type
-
-if TYPE_CHECKING:
-    from .inference import Binding
-    from .layers import LayerDefinition
 
 
 def record(layer: LayerDefinition, types: Sequence[Type], positions: Mapping[str, tuple[int, ...]]) -> Recorder:

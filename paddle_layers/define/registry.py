@@ -12,6 +12,11 @@ from .errors import UnknownName
 
 ALL = "all modules"
 
+LOADERS: list[Callable[[str | None], object]] = []
+"""Load the plugins that a name may be of, or all of them; `plugins` adds itself, so that nothing here imports it."""
+HINTS: list[Callable[[str, str], str]] = []
+"""Say what is meant by a name of this kind that nobody registered; `elsewhere` adds itself."""
+
 
 class Registry:
     """Definitions of one kind by name. A built-in one is imported when it is named, a plugin when nothing else fits."""
@@ -45,9 +50,7 @@ class Registry:
     def _find(self, name: str) -> Definition | None:
         self._load(name)
         if name not in self._entries:
-            from .plugins import load_for
-
-            load_for(name)
+            self._load_plugins(name)
         if name not in self._entries:
             self._load_built_in()
         found = self._entries.get(name)
@@ -58,20 +61,16 @@ class Registry:
     def __getitem__(self, name: str) -> Any:
         found = self.get(name)
         if found is None:
-            from .elsewhere import meant_elsewhere
-
-            meant = meant_elsewhere(self.kind, name)
-            raise UnknownName(self.kind, name, self._entries, meant.hint(self.kind) if meant else "")
+            hints = filter(None, (hint(self.kind, name) for hint in HINTS))
+            raise UnknownName(self.kind, name, self._entries, next(hints, ""))
         return found
 
     def __contains__(self, name: object) -> bool:
         return isinstance(name, str) and self.get(name) is not None
 
     def __iter__(self) -> Iterator[str]:
-        from .plugins import load_entry_points
-
         self._load_built_in()
-        load_entry_points()
+        self._load_plugins(None)
         return iter(sorted(self._entries))
 
     def __len__(self) -> int:
@@ -89,6 +88,10 @@ class Registry:
     def present(self) -> list[Definition]:
         """Definitions that are registered so far; loads nothing."""
         return list(self._entries.values())
+
+    def _load_plugins(self, name: str | None) -> None:
+        for load in LOADERS:
+            load(name)
 
     def _load(self, name: str) -> None:
         """Import the module in which the library defines a name, if it does."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from paddle_layers.config.binding.steps import GROUP, MEMORY
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries
-from paddle_layers.define.common import activation_problem
+from paddle_layers.define.activations import activation_problem
 
 from .document import Document
 from .hover import parameter_shapes

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle_layers.define import Attributes, Definition, broken_plugin, registries
-from paddle_layers.define.elsewhere import meant_elsewhere
+from paddle_layers.define import Attributes, Definition, broken_plugin, meant_elsewhere, registries
 
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from paddle_layers.define import Attributes, LayerDefinition, registries
-from paddle_layers.define.common import activation_problem
+from paddle_layers.define.activations import activation_problem
 
 from ..diagnostics.suggestions import nearest
 from .binder import Binder, Bound

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from paddle_layers.define import LayerDefinition
-from paddle_layers.define.inference import Binding
+from paddle_layers.define.layers import Binding
 from paddle_layers.runtime.memory.parameters import Parameter
 
 from .domains import Domain

@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TypeVar
 
 from paddle_layers.define import Example, Input, LayerDefinition, Output, each, gradient, infer
+from paddle_layers.define.derived import DerivedLayer
 
 C = TypeVar("C", bound=type)
 
 
 def internal(owner: C) -> C:
     """A layer that no config can name: it is not registered."""
-    LayerDefinition(owner.__name__.lower(), owner)
+    DerivedLayer(owner.__name__.lower(), owner)
     return owner
 
 

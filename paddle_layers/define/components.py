@@ -1,0 +1,44 @@
+"""The decorators of definitions that are no layers: initializers, schedules, sources, transforms, callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .definitions import Definition
+from .registry import registries
+
+C = TypeVar("C", bound=type)
+
+
+def _register(kind: str, name: str, options: dict[str, Any]) -> Callable[[C], C]:
+    def mark(owner: C) -> C:
+        registries[kind].add(Definition(kind, name, owner, **options))
+        return owner
+
+    return mark
+
+
+def initializer(name: str, **options: Any) -> Callable[[C], C]:
+    """Register an initializer: `draw(shape, rng, fans)` gives the first values of a parameter."""
+    return _register("initializer", name, options)
+
+
+def schedule(name: str, **options: Any) -> Callable[[C], C]:
+    """Register a learning-rate schedule: `rate(base, step, total)` gives the rate of a step, counted from 0."""
+    return _register("schedule", name, options)
+
+
+def source(name: str, **options: Any) -> Callable[[C], C]:
+    """Register a data source: `open(base)` gives a dataset; relative paths start at the folder `base`."""
+    return _register("source", name, options)
+
+
+def transform(name: str, **options: Any) -> Callable[[C], C]:
+    """Register a transform of batches: `output_shape(shape)` and `apply(batch, rng)`."""
+    return _register("transform", name, options)
+
+
+def callback(name: str, **options: Any) -> Callable[[C], C]:
+    """Register a callback: methods `on_step`, `on_test`, `on_epoch`, `on_end` are called by the trainer."""
+    return _register("callback", name, options)

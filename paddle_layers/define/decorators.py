@@ -1,0 +1,121 @@
+"""The decorators of functions: each takes its place in the definition whose fields it names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ParamSpec, TypeVar
+
+from .errors import DefinitionError
+from .fields import Field, Input, Output
+from .functions import Function
+from .layers import LayerDefinition
+
+P = ParamSpec("P")
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def definition_of(owner: type) -> LayerDefinition:
+    """The layer whose class of fields this is."""
+    definition: LayerDefinition | None = owner.__dict__.get("__layer__")
+    if definition is None:
+        raise DefinitionError(f"{owner.__name__} is not registered: put @layer(...) above the class")
+    return definition
+
+
+def _marker(
+    role: str, targets: tuple[Field, ...], options: dict[str, Any]
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    def mark(call: Callable[P, R]) -> Callable[P, R]:
+        definition_of(targets[0].owner).add(Function(role, targets, call, **options))
+        return call
+
+    return mark
+
+
+def each(
+    *targets: Field,
+    over: Input | None = None,
+    along: str | None = None,
+    kind: str = "DENSE",
+    scan: str | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The function gives one element of every target, as a tuple when there are several.
+
+    `over`: called for each item of a repeatable input, results add up; `along="C"`: they lie side by side along that
+    axis instead, and `c` counts in the item's own part; `kind`: variant for items of that data type;
+    `scan`: rows of a sequence are computed in order, `"forward"` or `"back"`.
+    """
+    return _marker("each", targets, {"over": over, "along": along, "kind": kind, "scan": scan})
+
+
+def gradient(
+    *targets: Field,
+    over: Input | Output | None = None,
+    along: str | None = None,
+    kind: str = "DENSE",
+    used: Input | None = None,
+    scan: str | None = None,
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The function gives one element of the cost's derivative by every target; it gathers, it never scatters.
+
+    `over`: called for each item of a repeatable input; `along="C"`: for each item of a repeatable output, results lie
+    side by side along that axis. `used`: only the rows named by the ids of that input; the first index is then `u`, the
+    number of the used row. The layer then reads no other rows of the parameter either.
+    """
+    return _marker("gradient", targets, {"over": over, "along": along, "kind": kind, "used": used, "scan": scan})
+
+
+def update(*targets: Field) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The function gives the new value of a state, after the forward pass and while training only."""
+    return _marker("update", targets, {})
+
+
+def fill(*targets: Field, per: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """A procedure, called for each `per` (rows or sequences), that writes its own part of the targets."""
+    return _marker("fill", targets, {"per": per})
+
+
+def _attach(role: str, owner: type) -> Callable[[F], F]:
+    def mark(call: F) -> F:
+        definition_of(owner).attach(role, call)
+        return call
+
+    return mark
+
+
+def infer(owner: type) -> Callable[[F], F]:
+    """Sizes of axes that nothing else binds: a function of axes, attributes and input types, giving a dict."""
+    return _attach("infer", owner)
+
+
+def output_types(owner: type) -> Callable[[F], F]:
+    """All output types at once, for layers whose axes don't say it: the function gives a list of `Type`."""
+    return _attach("output_types", owner)
+
+
+def starts(owner: type) -> Callable[[F], F]:
+    """Starts of the sequences of an output that has rows of its own (`"Y:S C"` where no input has `Y`).
+
+    A function on the host, called for every batch, of starts (`A_start` for rows `A:S` of an input), inputs (an array
+    of ids or of real numbers), sizes and attributes; it gives the starts as an array, one more than there are
+    sequences. Sub-sequences, too, can be new: for `"Y:Q:N C"` it gives the starts of Q in the samples N, and those of Y
+    in Q. Inputs that the network computes are read in the middle of the pass; a GPU is waited for.
+    """
+    return _attach("starts", owner)
+
+
+def result(owner: type, *names: str) -> Callable[[F], F]:
+    """What is reported for the layer's statistics: a function of their sums and of attributes, by name.
+
+    A sum is a number, or a list of numbers where the statistic has axes besides its rows. The function gives one
+    number, or a tuple of numbers with these `names`.
+    """
+    attach = _attach("result", owner)
+
+    def mark(call: F) -> F:
+        definition = definition_of(owner)
+        definition.results = names or definition.results  # a message has told them already
+        return attach(call)
+
+    return mark

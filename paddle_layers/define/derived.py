@@ -1,0 +1,100 @@
+"""What follows from a layer's definition, derived when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from .definitions import LOADING
+from .inference import bind_axes
+from .layers import Binding, LayerDefinition
+from .registry import registries
+from .types import Type
+
+if TYPE_CHECKING:
+    from paddle_layers.schema.layer_def_pb2 import LayerDef
+
+    from .facts import Facts
+
+C = TypeVar("C", bound=type)
+MANY_AXES = 1 << 30
+
+
+class DerivedLayer(LayerDefinition):
+    """A definition with everything that follows from it."""
+
+    _complete = False
+
+    def complete(self) -> Self:
+        """Check what only the whole module shows: every tensor is computed, there is an example. Once."""
+        if not self._complete:
+            from .completeness import check_complete
+
+            with LOADING:
+                if not self._complete:
+                    check_complete(self)
+                    self._complete = True
+        return self
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What follows from the text of the functions: order, reads, in-place use, Mocha's characterisations."""
+        from .derived_facts import derive_facts
+
+        return derive_facts(self.complete())
+
+    @cached_property
+    def message(self) -> LayerDef:
+        """The definition as a LayerDef protobuf."""
+        from .layer_def import layer_def
+
+        return layer_def(self.complete())
+
+    def infer(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> tuple[Type, ...]:
+        """Types of the outputs for types of the inputs, in the order of a config. Raises `ShapeError`."""
+        if len(types) == 1 and self._keeps_type is not None:
+            levels, least, most = self._keeps_type
+            type_ = types[0]
+            if type_.kind == "DENSE" and type_.level in levels and least <= len(type_.dims) <= most:
+                return (type_,)
+        return self.bind_axes(types, attributes).outputs
+
+    @cached_property
+    def _keeps_type(self) -> tuple[tuple[int, ...], int, int] | None:
+        """Where the one output has the axes of the one input: levels and numbers of axes that pass as they are."""
+        if len(self.inputs) != 1 or len(self.outputs) != 1 or self.hooks:
+            return None
+        (x,), (y,) = self.inputs.values(), self.outputs.values()
+        rest = [axis for axis in x.axes if axis.rest]
+        plain = x.text == y.text and "DENSE" in x.kinds and y.kind == "DENSE" and not (x.repeatable or x.optional)
+        named = any(axis.name == "1" or axis.group or (axis.rest and axis.name != "...") for axis in x.axes)
+        if not plain or named or any(attribute.axis for attribute in self.attributes.values()):
+            return None
+        least = len(x.axes) - 1 - (len(rest) if not x.axes[0].rest else 0)
+        return x.seq, least, MANY_AXES if rest else least
+
+    def bind_axes(self, types: Sequence[Type], attributes: Mapping[str, Any]) -> Binding:
+        """Sizes of all axes and types of the outputs. Raises `ShapeError`."""
+        return bind_axes(self, types, attributes)
+
+    def _start_anew(self) -> None:
+        """Forget what was derived of a declared layer, which may get its functions after it was looked at."""
+        if self.declared_only:
+            self._complete = False
+            for name in ("facts", "message", "_keeps_type"):
+                self.__dict__.pop(name, None)
+
+
+def layer(name: str, *, common: tuple[str, ...] = (), **options: Any) -> Callable[[C], C]:
+    """Register a layer type: a class of fields; point functions follow at module level.
+
+    `common`: attribute groups to take (`act`, `drop_rate`, `error_clip`); `elsewhere`: names in other systems;
+    `since`: version of the library. Raises `DefinitionError` with file and line.
+    """
+
+    def mark(owner: C) -> C:
+        registries["layer"].add(DerivedLayer(name, owner, common=common, **options))
+        return owner
+
+    return mark
