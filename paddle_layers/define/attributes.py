@@ -234,12 +234,15 @@ class Strings(_Items[str]):
 
 
 class Attributes(Mapping[str, Any]):
-    """Values of attributes: immutable; equal only to itself, so that equal blocks of a config are made once."""
+    """Values of attributes: immutable; equal only to itself, so that equal blocks of a config are made once.
+
+    The dict that it is made of belongs to it from then on.
+    """
 
     __slots__ = ("__weakref__", "_values")
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
-        self._values = dict(values)
+    def __init__(self, values: dict[str, Any]) -> None:
+        self._values = values
 
     def __getitem__(self, name: str) -> Any:
         return self._values[name]

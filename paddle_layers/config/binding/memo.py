@@ -23,6 +23,8 @@ from .headers import spec
 from .steps import GROUP, MEMORY
 from .values import MISSING, convert
 
+UNSEEN: Any = object()
+
 
 def memo() -> Recall:
     """A memo for the layers of one file. It gives the draft of a sound layer; None for what the reader has to judge."""
@@ -31,9 +33,8 @@ def memo() -> Recall:
 
     def recall(match: re.Match[str]) -> Draft | None:
         name, kind, inputs, rest = match.groups()
-        try:
-            setup = known[kind, rest]
-        except KeyError:
+        setup = known.get((kind, rest), UNSEEN)
+        if setup is UNSEEN:
             setup = known[kind, rest] = bind(kind, rest)
         if setup is None or not name or "#" in inputs:  # a comment between the inputs may hold quotes
             return None

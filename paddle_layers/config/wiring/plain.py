@@ -22,26 +22,23 @@ def wire_plain(drafts: Sequence[Draft]) -> list[Node] | None:
     add = nodes.append
     names: set[str] = set()
     inner: set[str] = set()
-    known: dict[Setup, dict[Types, tuple[Types, Inside | None]]] = {}
+    known: dict[tuple[Setup, Types], tuple[Types, Inside | None]] = {}
     for draft in drafts:
         setup = draft.setup
         if setup is None:
             return None
-        memo = known.get(setup)
-        if memo is None:
-            if not setup.plain:
-                return None
-            memo = known[setup] = {}
         name, inputs = draft.name, draft.inputs
         try:
             given = tuple([types[other] for other in inputs])
         except KeyError:
             return None
-        found = memo.get(given)
+        found = known.get((setup, given))
         if found is None:
+            if not setup.plain:
+                return None
             try:
-                made = tuple(setup.definition.infer(given, setup.attributes))
-                found = memo[given] = made, inside_of(setup, given)
+                made = setup.definition.infer(given, setup.attributes)
+                found = known[setup, given] = made, inside_of(setup, given)
             except Exception:  # `Wires` runs the function again and reports it with its place
                 return None
             if unknown_parameter(setup, found[1]):
