@@ -9,12 +9,15 @@ import pytest
 from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 import paddle_layers as pl
+from paddle_layers.config.writing.text import value_text
+from paddle_layers.training import TrainingError
+from paddle_layers.training.folders import MARK
 
 TEXT = NETWORK + SOURCES + SETTINGS
 
 
 def files(folder):
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.name != MARK)
 
 
 def test_overwrite_removes_what_an_earlier_training_left(tmp_path):
@@ -29,6 +32,33 @@ def test_overwrite_removes_what_an_earlier_training_left(tmp_path):
         *sorted([*checkpoint, "checkpoints/step-00000005/state.json"]),
         *("curve.svg", "log.csv", "mine.txt", "weights.safetensors"),
     ]
+
+
+NAMES = ["../../named", "/named", "a/b", "a\\b", "..", ".hidden", "C:named", "a\x1bb", "a\nb", "n" * 300]
+
+
+@pytest.mark.parametrize("name", NAMES, ids=range(len(NAMES)))
+def test_a_networks_name_is_no_path(tmp_path, monkeypatch, name):
+    here = tmp_path / "one" / "two" / "here"
+    here.mkdir(parents=True)
+    monkeypatch.chdir(here)
+    path = write(here, TEXT.replace('name: "small"', f"name: {value_text(name)}"))
+    before = files(tmp_path)
+    with pytest.raises(TrainingError, match="which is no name for a folder"):
+        pl.train(path, overwrite=True)
+    assert files(tmp_path) == before
+
+
+def test_a_folder_that_no_training_made_is_not_cleared(tmp_path):
+    path = write(tmp_path)
+    folder = tmp_path / "mine"
+    (folder / "checkpoints").mkdir(parents=True)
+    (folder / "checkpoints" / "notes").write_text("mine")
+    (folder / "log.csv").write_text("mine")
+    before = files(folder)
+    with pytest.raises(TrainingError, match="was not made by a training, so nothing in it is removed"):
+        train(path, output=folder, overwrite=True)
+    assert files(folder) == before
 
 
 def test_overwrite_removes_nothing_when_the_training_cannot_start(tmp_path):
