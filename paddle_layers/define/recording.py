@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from .activations import activation_problem
 from .attributes import Attributes
 from .bodies import NET, Wire, body_error
+from .calls import inputs_of_call
 from .errors import DefinitionError, InvalidAttributes, ShapeError, suggestion
 from .layers import Binding, Body, LayerDefinition, Part
 from .registry import registries
@@ -58,8 +59,7 @@ class Recorder:
         if definition is None:
             raise self.error(f"there is no layer `{kind}`{suggestion(kind, registries['layer'])}")
         name = self._name(kind, name)
-        named = [settings.pop(own) for own in list(definition.inputs)[len(inputs) :] if own in settings]
-        wires = tuple(self._wires(kind, [*inputs, *named]))
+        wires = tuple(self._wires(kind, inputs_of_call(definition, inputs, settings)))
         types = tuple(wire.type for wire in wires)
         binding, attributes = self._bound(name, definition, wires, settings)
         names = definition.names_in_network(name, len(binding.outputs))
@@ -83,14 +83,13 @@ class Recorder:
         self.names.add(given)
         return given
 
-    def _wires(self, kind: str, given: Sequence[Any]) -> Iterator[Wire]:
-        for item in given:
-            for wire in item if isinstance(item, (list, tuple)) else (item,):
-                if wire is None:  # an optional input of the layer that is an optional one of the part
-                    continue
-                if not isinstance(wire, Wire):
-                    raise self.error(f"`net.{kind}` takes inputs and what other parts give, found {wire!r}")
-                yield wire
+    def _wires(self, kind: str, given: Iterable[Any]) -> Iterator[Wire]:
+        for wire in given:
+            if wire is None:  # an optional input of the layer that is an optional one of the part
+                continue
+            if not isinstance(wire, Wire):
+                raise self.error(f"`net.{kind}` takes inputs and what other parts give, found {wire!r}")
+            yield wire
 
     def _bound(
         self, name: str, definition: LayerDefinition, wires: tuple[Wire, ...], settings: Mapping[str, Any]

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from paddle_layers.define import LayerDefinition, ShapeError, Type
+from paddle_layers.define.calls import inputs_of_call
 
 from ..binding.steps import GROUP
 from .calls import Call, StepCalls, Value
@@ -61,7 +62,7 @@ def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dic
             settings.pop(name, None)
     if definition.name == GROUP:
         return _call_group(definition, inputs[0], inputs[1:], settings, headers)
-    values = tuple(_values(definition, [*inputs, *_named_inputs(definition, settings, len(inputs))]))
+    values = tuple(_values(definition, inputs_of_call(definition, inputs, settings)))
     given = {name: value for name, value in settings.items() if value is not None}
     attributes = definition.bind(given)
     try:
@@ -89,8 +90,8 @@ def _call_group(
     headers: dict[str, Any],
 ) -> Any:
     """A recurrent group: `step` is called once, with what one step sees of the inputs and of the static ones."""
-    stepped = tuple(_values(definition, inputs))
-    static = tuple(_values(definition, [settings.pop("static", ())]))
+    stepped = tuple(_values(definition, inputs_of_call(definition, inputs, settings)))
+    static = tuple(_values(definition, _listed(settings.pop("static", ()))))
     values = (*stepped, *static)
     types = types_in_step([value.type for value in stepped], [value.type for value in static])
     with step_scope() as scope:
@@ -101,21 +102,16 @@ def _call_group(
     return _made(call, [value.type._replace(level=value.type.level + 1) for value in outputs])
 
 
-def _named_inputs(definition: LayerDefinition, settings: dict[str, Any], positional: int) -> Iterator[Any]:
-    for place, name in enumerate(definition.inputs):
-        if name in settings and place >= positional:
-            value = settings.pop(name)
-            if value is not None:
-                yield value
+def _listed(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, (list, tuple)) else (value,)
 
 
 def _values(definition: LayerDefinition, given: Iterable[Any]) -> Iterator[Value]:
-    for item in given:
-        for value in item if isinstance(item, (list, tuple)) else (item,):
-            if not isinstance(value, Value):
-                raise TypeError(f"`{definition.name}` takes what other helpers return, found {value!r}")
-            check_scope(f"`{definition.name}`", value)
-            yield value
+    for value in given:
+        if not isinstance(value, Value):
+            raise TypeError(f"`{definition.name}` takes what other helpers return, found {value!r}")
+        check_scope(f"`{definition.name}`", value)
+        yield value
 
 
 def _caller() -> str:
