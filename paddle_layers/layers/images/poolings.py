@@ -132,11 +132,11 @@ def pool_where(
 ):  # fmt: skip
     rows = H if global_pooling else pool_size_y
     columns = W if global_pooling else pool_size
-    where = -1
+    where, largest = -1, 0.0
     for h in range(max(0, p * stride_y - padding_y), min(H, p * stride_y - padding_y + rows)):
         for w in range(max(0, q * stride - padding), min(W, q * stride - padding + columns)):
-            if where < 0 or exceeds(x[n, c, h, w], x[n, c, where // W, where % W]):
-                where = h * W + w
+            if where < 0 or exceeds(x[n, c, h, w], largest):
+                where, largest = h * W + w, x[n, c, h, w]
     return where
 
 
