@@ -13,6 +13,8 @@ from typing import Any
 
 import click
 
+from .terminal import echo
+
 NAMES = (
     *(
         "new",
@@ -63,11 +65,20 @@ class Commands(click.Group):
             ctx.fail(f"there is no command `{args[0]}`{suggestion(args[0], NAMES)}")
         return super().resolve_command(ctx, args)
 
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        """As in click, but a message about the arguments commands no terminal."""
+        try:
+            return super().make_context(*args, **more)
+        except click.ClickException as error:
+            raise _harmless(error) from None
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command. A mistake of the user ends with a message and status 1."""
         try:
             return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
+        except click.ClickException as error:
+            raise _harmless(error) from None
+        except (click.exceptions.Exit, click.Abort, BrokenPipeError):
             raise
         except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
             from .problems import user_message
@@ -75,8 +86,19 @@ class Commands(click.Group):
             message = user_message(error)
             if message is None:
                 raise
-            click.echo(message, err=True)
+            echo(message, err=True)
             ctx.exit(1)
+
+
+def _harmless(error: click.ClickException) -> click.ClickException:
+    """The error, its message without what a terminal would obey."""
+    from paddle_layers.define.escaping import printable
+
+    found = error.format_message()
+    shown = printable(found)
+    if shown == found:
+        return error
+    return click.UsageError(shown, error.ctx) if isinstance(error, click.UsageError) else click.ClickException(shown)
 
 
 def _load_plugins(ctx: click.Context, _: click.Parameter, files: tuple[str, ...]) -> None:
@@ -114,4 +136,4 @@ def main() -> None:
 
 def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
     """Say what is the matter, not where in the library it was noticed."""
-    click.echo(f"warning: {message}", err=True)
+    echo(f"warning: {message}", err=True)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from paddle_layers.define.escaping import CONTROLS
+
 GAP = r"[ \t\r\n\f\v]*+(?:\#[^\n]*+[ \t\r\n\f\v]*+)*+"
 """Spaces and comments."""
 
@@ -80,7 +82,7 @@ def _balanced(depth: int) -> str:
 LAYER = re.compile(
     GAP
     + rf"""layer{GAP}:?{GAP}\{{
-    {GAP}name{GAP}:{GAP}"([^"\\\n]*+)"
+    {GAP}name{GAP}:{GAP}"([^"\\{CONTROLS}]*+)"
     {GAP}type{GAP}:{GAP}"([^"\\\n]*+)"
     ((?:{GAP}input{GAP}:{GAP}{_QUOTED})*+)
     ({_balanced(4)})
