@@ -9,6 +9,7 @@ import contextlib
 import importlib
 import sys
 import warnings
+from collections.abc import Iterator
 from typing import Any
 
 import click
@@ -66,28 +67,33 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
-        """As in click, but a message about the arguments commands no terminal."""
-        try:
+        """As in click; a plugin's file is loaded here."""
+        with _told():
             return super().make_context(*args, **more)
-        except click.ClickException as error:
-            raise _harmless(error) from None
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. A mistake of the user ends with a message and status 1."""
-        try:
+        """Run the command."""
+        with _told():
             return super().invoke(ctx)
-        except click.ClickException as error:
-            raise _harmless(error) from None
-        except (click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise
-        except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
-            from .problems import user_message
 
-            message = user_message(error)
-            if message is None:
-                raise
-            echo(message, err=True)
-            ctx.exit(1)
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """A mistake of the user ends with a message and status 1."""
+    try:
+        yield
+    except click.ClickException as error:
+        raise _harmless(error) from None
+    except (click.exceptions.Exit, click.Abort, BrokenPipeError):
+        raise
+    except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
+        from .problems import user_message
+
+        message = user_message(error)
+        if message is None:
+            raise
+        echo(message, err=True)
+        raise click.exceptions.Exit(1) from None
 
 
 def _harmless(error: click.ClickException) -> click.ClickException:
