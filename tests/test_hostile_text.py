@@ -132,7 +132,7 @@ def test_configs(run: Run, tmp_path: Path, place: str, text: str) -> None:
         (tmp_path / name).write_text(net_with(text, place), newline="")
         shown = {command: run(*command, name) for command in (COMMANDS if name.startswith("net.") else COMMANDS[:3])}
         json.loads(shown["validate", "--format", "json"].stdout)
-    if place in ("net", "name", "output", "share"):
+    if place in ("name", "output", "share"):
         assert "error[E117]" in shown["validate",].stderr
 
 
@@ -173,6 +173,14 @@ def test_the_caret_stands_under_what_is_wrong() -> None:
     lines = pairwise(str(caught.value).split("\n"))
     marked = [line[caret.index("^") : len(caret)] for line, caret in lines if caret.startswith("      | ")]
     assert marked == [r'"f\x1b\u202e"', r'"z\x9b"']
+
+
+def test_a_networks_name_stays_on_its_line_and_in_its_picture(run: Run, tmp_path: Path) -> None:
+    title = '"a\\nb\\x1b[31m[red]:smile:\\x00\\u202e"'
+    (tmp_path / "net.textproto").write_text(net_with("", "").replace('name: ""', f"name: {title}"))
+    assert run("show", "net.textproto").stdout.startswith(r"a\x0ab\x1b[31m[red]:smile:\x00\u202e")
+    run("show", "net.textproto", "--svg", "net.svg")
+    assert next(ET.parse(tmp_path / "net.svg").iter("{http://www.w3.org/2000/svg}title")).text
 
 
 # ---- training

@@ -22,11 +22,11 @@ def print_table(table: Table) -> None:
     """To a terminal in its width; to a file without folding. Cells are plain text: no markup, no emoji."""
     from rich.console import Console
 
-    from paddle_layers.define.escaping import printable
+    from paddle_layers.define.escaping import printable_line
 
     class PlainConsole(Console):
         def render_str(self, text: str, **options: Any) -> Any:  # every text of a table passes here
-            return super().render_str(printable(text), **options)
+            return super().render_str(printable_line(text), **options)
 
     width = None if sys.stdout.isatty() else 200
     PlainConsole(highlight=False, markup=False, emoji=False, width=width).print(table)

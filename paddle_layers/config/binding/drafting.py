@@ -26,7 +26,7 @@ def draft(bound: Bound, binder: Binder, *, in_step: bool = False) -> Draft:
     name = name if isinstance(name, str) and "name" in bound.places else ""
     if name == "" and not bound.broken and "name" in bound.places and isinstance(bound.values.get("name"), str):
         binder.report.add("E110", "the name of a layer is empty", bound.place("name"))
-    check_name(name, "a layer", bound.place("name"), binder.report)
+    _check_name(name, "a layer", bound.place("name"), binder.report)
     inputs = bound.values.get("input", ())
     definition: Any = bound.definition
     made = Draft(name, definition, inputs, setup, bound.place("name"), bound)
@@ -34,7 +34,7 @@ def draft(bound: Bound, binder: Binder, *, in_step: bool = False) -> Draft:
     return made
 
 
-def check_name(name: str, whose: str, start: int, report: Report) -> None:
+def _check_name(name: str, whose: str, start: int, report: Report) -> None:
     """Report a name with characters that would command a terminal, or show as another name."""
     if found := CONTROL.search(name):
         message = f"the name of {whose} has the character {printable_line(found[0])}: `{name}`"
@@ -69,7 +69,7 @@ def make_setup(bound: Bound, binder: Binder) -> Setup | None:
         made.propagate_down = values.get("propagate_down", ())
         made.output_names = values.get("output", ())
         for item, output in enumerate(made.output_names):
-            check_name(output, "an output", bound.place("output", item), binder.report)
+            _check_name(output, "an output", bound.place("output", item), binder.report)
         if made.include and made.exclude:
             note = binder.report.note("`include` is here", bound.places["include"][0][3])
             place = bound.places["exclude"][0][3]
@@ -151,7 +151,7 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
             report.add("E112", f"`{made.definition.name}` has no parameter `{name}`", place, help=hint)
             ok = False
         if isinstance(shared := block.values.get("share"), str):
-            check_name(shared, "a shared parameter", block.place("share"), report)
+            _check_name(shared, "a shared parameter", block.place("share"), report)
         settings = _settings(block)
         ok = ok and settings is not None
         if settings is not None:

@@ -198,7 +198,7 @@ EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E117": Explanation(
         "A name has a character that cannot be shown",
-        "Names of networks, layers, outputs and shared parameters stand in messages, tables, pictures and files. "
+        "Names of layers, outputs and shared parameters stand in messages, tables, pictures and files. "
         "Control characters such as a line break would command the terminal there, and marks of the writing direction "
         "make one name look like another. All else is fine: letters of any language, spaces, dots, slashes.",
         _x(FC.replace('"y"', '"y\\n"')),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..binding.binder import Binder, Bound
-from ..binding.drafting import check_name, draft
+from ..binding.drafting import draft
 from ..binding.drafts import Draft
 from ..binding.headers import spec
 from ..binding.memo import memo
@@ -38,6 +38,4 @@ def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> W
     drafts = [layer if isinstance(layer, Draft) else draft(layer, binder) for layer in layers]
     if bound.broken and not drafts:
         return Wired("", (), report.source)
-    name = bound.values.get("name") or ""
-    check_name(name, "a network", bound.place("name"), report)
-    return wire(drafts, report, name)
+    return wire(drafts, report, bound.values.get("name") or "")
