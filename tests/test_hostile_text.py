@@ -18,11 +18,12 @@ from click.testing import CliRunner, Result
 from training_helpers import SETTINGS, SOURCES, write
 
 import paddle_layers
-from paddle_layers.cli import commands
+from paddle_layers.cli import app, commands
 from paddle_layers.cli.app import NAMES
 from paddle_layers.config import ConfigError, loads
 from paddle_layers.define import escaping
 from paddle_layers.define.escaping import CONTROL, printable, printable_line, xml_text
+from paddle_layers.define.installed import plain
 from paddle_layers.training.curves import picture
 from paddle_layers.training.progress import Bar, Lines
 from paddle_layers.training.records import Records, read_records
@@ -89,6 +90,14 @@ def test_the_check_notices_what_is_not_escaped(run: Run, monkeypatch: pytest.Mon
     monkeypatch.setattr(escaping, "printable", str)
     with pytest.raises(AssertionError):
         run("layers", HOSTILE)
+
+
+def test_warnings_and_faults_of_the_library(capsys: pytest.CaptureFixture[str]) -> None:
+    app._show_warning(UserWarning(HOSTILE))
+    app._show_fault(ValueError, ValueError(HOSTILE), None)
+    shown = capsys.readouterr().err
+    assert shown.count("\\x1b") == 2
+    assert not harmful(shown)
 
 
 def test_commands_print_through_one_place() -> None:
@@ -266,5 +275,5 @@ def test_names_in_data_and_weights(run: Run, tmp_path: Path) -> None:
     assert run("train", "train.textproto", "--output", "other").exit_code == 1
 
 
-def test_plugins_with_hostile_metadata(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert not harmful(paddle_layers.define.installed.plain(HOSTILE))
+def test_the_words_of_an_installed_plugin() -> None:
+    assert plain(f"{HOSTILE}\n") == r"a\x1b[31m\u202eb\x9bc\x00d e\x7f"

@@ -10,6 +10,7 @@ import importlib
 import sys
 import warnings
 from collections.abc import Iterator
+from types import TracebackType
 from typing import Any
 
 import click
@@ -137,9 +138,17 @@ def commands() -> None:
 def main() -> None:
     """The entry point of the console script."""
     warnings.showwarning = _show_warning
+    sys.excepthook = _show_fault
     commands(prog_name="paddle-layers")
 
 
 def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
     """Say what is the matter, not where in the library it was noticed."""
     echo(f"warning: {message}", err=True)
+
+
+def _show_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """A fault of the library, as Python shows it; its message may have a text of a file in it."""
+    import traceback
+
+    echo("".join(traceback.format_exception(kind, error, trace)), err=True, nl=False)

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-from paddle_layers.define.escaping import CONTROLS
-
 GAP = r"[ \t\r\n\f\v]*+(?:\#[^\n]*+[ \t\r\n\f\v]*+)*+"
 """Spaces and comments."""
 
@@ -82,7 +80,7 @@ def _balanced(depth: int) -> str:
 LAYER = re.compile(
     GAP
     + rf"""layer{GAP}:?{GAP}\{{
-    {GAP}name{GAP}:{GAP}"([^"\\{CONTROLS}]*+)"
+    {GAP}name{GAP}:{GAP}"([^"\\\n]*+)"
     {GAP}type{GAP}:{GAP}"([^"\\\n]*+)"
     ((?:{GAP}input{GAP}:{GAP}{_QUOTED})*+)
     ({_balanced(4)})
