@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import NamedTuple
 
 from paddle_layers.define import LayerDefinition
 from paddle_layers.define.axes import Axis
+from paddle_layers.define.escaping import xml_text
 from paddle_layers.define.fields import Field
 
 SIDE, DEPTH, GAP, TOP, HEIGHT = 56, 9, 34, 22, 122
@@ -45,7 +45,7 @@ def axes_picture(layer: LayerDefinition) -> str:
     for box in right:
         x = _tensor(parts, box, x) + GAP
     width = max(x - GAP + 8, 40)
-    title = escape(f"Axes of {layer.name}: " + ", ".join(f"{b.name} [{_words(b.axes)}]" for b in (*left, *right)))
+    title = xml_text(f"Axes of {layer.name}: " + ", ".join(f"{b.name} [{_words(b.axes)}]" for b in (*left, *right)))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {HEIGHT}" width="{width:g}" '
         f'height="{HEIGHT}" role="img" aria-label="{title}"><style>{STYLE}</style>{"".join(parts)}</svg>\n'
@@ -111,4 +111,4 @@ def _arrow(parts: list[str], x: float) -> float:
 
 
 def _text(x: float, y: float, text: str, anchor: str = "middle") -> str:
-    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{xml_text(text)}</text>'

@@ -9,9 +9,13 @@ import contextlib
 import importlib
 import sys
 import warnings
+from collections.abc import Iterator
+from types import TracebackType
 from typing import Any
 
 import click
+
+from .terminal import echo
 
 NAMES = (
     *(
@@ -63,20 +67,45 @@ class Commands(click.Group):
             ctx.fail(f"there is no command `{args[0]}`{suggestion(args[0], NAMES)}")
         return super().resolve_command(ctx, args)
 
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command. A mistake of the user ends with a message and status 1."""
-        try:
-            return super().invoke(ctx)
-        except (click.ClickException, click.exceptions.Exit, click.Abort, BrokenPipeError):
-            raise
-        except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
-            from .problems import user_message
+    def make_context(self, *args: Any, **more: Any) -> click.Context:
+        """As in click; a plugin's file is loaded here."""
+        with _told():
+            return super().make_context(*args, **more)
 
-            message = user_message(error)
-            if message is None:
-                raise
-            click.echo(message, err=True)
-            ctx.exit(1)
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command."""
+        with _told():
+            return super().invoke(ctx)
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """A mistake of the user ends with a message and status 1."""
+    try:
+        yield
+    except click.ClickException as error:
+        raise _harmless(error) from None
+    except (click.exceptions.Exit, click.Abort, BrokenPipeError):
+        raise
+    except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
+        from .problems import user_message
+
+        message = user_message(error)
+        if message is None:
+            raise
+        echo(message, err=True)
+        raise click.exceptions.Exit(1) from None
+
+
+def _harmless(error: click.ClickException) -> click.ClickException:
+    """The error, its message without what a terminal would obey."""
+    from paddle_layers.define.escaping import printable
+
+    found = error.format_message()
+    shown = printable(found)
+    if shown == found:
+        return error
+    return click.UsageError(shown, error.ctx) if isinstance(error, click.UsageError) else click.ClickException(shown)
 
 
 def _load_plugins(ctx: click.Context, _: click.Parameter, files: tuple[str, ...]) -> None:
@@ -109,9 +138,17 @@ def commands() -> None:
 def main() -> None:
     """The entry point of the console script."""
     warnings.showwarning = _show_warning
+    sys.excepthook = _show_fault
     commands(prog_name="paddle-layers")
 
 
 def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
     """Say what is the matter, not where in the library it was noticed."""
-    click.echo(f"warning: {message}", err=True)
+    echo(f"warning: {message}", err=True)
+
+
+def _show_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    """A fault of the library, as Python shows it; its message may have a text of a file in it."""
+    import traceback
+
+    echo("".join(traceback.format_exception(kind, error, trace)), err=True, nl=False)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .terminal import echo
+
 
 @click.command()
 @click.argument("names", nargs=-1)
@@ -29,18 +31,18 @@ def command(names: tuple[str, ...], properties: tuple[str, ...], fast: bool) -> 
             raise click.UsageError(str(error)) from None
         reports.append(report)
         if report.findings:
-            click.echo(f"{name}: failed ({report})\n" + "\n".join(map(str, report.findings)), err=True)
+            echo(f"{name}: failed ({report})\n" + "\n".join(map(str, report.findings)), err=True)
         else:
-            click.echo(f"{name}: passed ({report})")
+            echo(f"{name}: passed ({report})")
     failed = sum(bool(report.findings) for report in reports)
     if not has_hypothesis():
-        click.echo(NEEDS_HYPOTHESIS, err=True)
+        echo(NEEDS_HYPOTHESIS, err=True)
     if not has_cuda():
-        click.echo(NEEDS_CUDA, err=True)
+        echo(NEEDS_CUDA, err=True)
     checks, seconds = sum(report.checks for report in reports), sum(report.seconds for report in reports)
     totals = f"({checks} checks; {seconds:.0f} s)"
     if failed:
-        click.echo(f"{failed} of {len(reports)} layers failed {totals}", err=True)
+        echo(f"{failed} of {len(reports)} layers failed {totals}", err=True)
         raise click.exceptions.Exit(1)
     if len(reports) > 1:
-        click.echo(f"all {len(reports)} layers passed {totals}")
+        echo(f"all {len(reports)} layers passed {totals}")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .terminal import echo
+
 
 @click.command()
 @click.argument("source", metavar="IN", type=click.Path(path_type=Path))
@@ -24,8 +26,8 @@ def command(source: Path, target: Path, force: bool) -> None:
         if path.suffix not in FORMATS:
             raise click.UsageError(f"{path}: the end of the name says the format; there are {', '.join(FORMATS)}")
     if target.exists() and not force:
-        click.echo(f"{target} exists already; write --force to replace it", err=True)
+        echo(f"{target} exists already; write --force to replace it", err=True)
         raise click.exceptions.Exit(1)
     content, lost = converted(source, FORMATS[target.suffix])
     replace_file(target, content)
-    click.echo(f"{target}: {FORMATS[target.suffix]}, {len(content)} bytes" + (", without the comments" if lost else ""))
+    echo(f"{target}: {FORMATS[target.suffix]}, {len(content)} bytes" + (", without the comments" if lost else ""))

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .terminal import echo
+
 EXTRA = ("sphinx", "docutils", "myst_parser", "pygments", "latex2mathml")
 """What the extra `docs` brings."""
 
@@ -21,7 +23,7 @@ def command(directory: Path, html: bool) -> None:
     from paddle_layers.codegen.reference import write_reference
 
     pages = [path for path in write_reference(directory) if path.suffix == ".md"]
-    click.echo(f"{len(pages)} pages in {directory}; start with {directory / 'index.md'}")
+    echo(f"{len(pages)} pages in {directory}; start with {directory / 'index.md'}")
 
 
 def _site(directory: Path) -> None:
@@ -31,9 +33,9 @@ def _site(directory: Path) -> None:
         needed = str(error.name).partition(".")[0]
         if needed not in EXTRA:
             raise
-        click.echo(f"the site needs {needed}: pip install 'paddle-layers[docs]'", err=True)
+        echo(f"the site needs {needed}: pip install 'paddle-layers[docs]'", err=True)
         raise click.exceptions.Exit(1) from None
     for warning in build_site(directory):
-        click.echo(warning, err=True)
+        echo(warning, err=True)
     pages = sum(1 for _ in directory.rglob("*.html"))
-    click.echo(f"{pages} pages in {directory}; start with {directory / 'index.html'}")
+    echo(f"{pages} pages in {directory}; start with {directory / 'index.html'}")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from html import escape
 from itertools import pairwise
+
+from paddle_layers.define.escaping import xml_text
 
 GAP_X, GAP_Y, MARGIN = 28.0, 46.0, 20.0
 LINE, PAD, CHARACTER = 16.0, 9.0, 7.1
@@ -68,7 +69,7 @@ def draw(boxes: Iterable[Box], title: str = "") -> str:
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
         f' viewBox="0 0 {width:.0f} {height:.0f}" role="img">',
-        f"<title>{escape(title)}</title>" if title else "",
+        f"<title>{xml_text(title)}</title>" if title else "",
         f"<style>{STYLE}</style>",
         '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path class="head" d="M0,0 L8,4 L0,8 z"/></marker></defs>',
@@ -174,10 +175,10 @@ def _box(place: _Place, tops: list[float]) -> str:
     x, y = place.x - box.width / 2, tops[place.rank]
     texts = (
         f'<text x="{place.x:.1f}" y="{y + PAD + LINE * (row + 0.75):.1f}" text-anchor="middle"'
-        f"{TITLE if row == 0 else ''}>{escape(line)}</text>"
+        f"{TITLE if row == 0 else ''}>{xml_text(line)}</text>"
         for row, line in enumerate(box.lines)
     )
-    style = f' class="{escape(box.style)}"' if box.style else ""
+    style = f' class="{xml_text(box.style)}"' if box.style else ""
     rect = f'<rect{style} x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="4"/>'
     return f"<g>{rect}{''.join(texts)}</g>"
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .terminal import echo
+
 
 @click.command()
 @click.argument("code", required=False)
@@ -14,10 +16,10 @@ def command(code: str | None) -> None:
 
     if code is None:
         for name, explanation in EXPLANATIONS.items():
-            click.echo(f"{name}  {explanation.title}")
+            echo(f"{name}  {explanation.title}")
         return
     found = EXPLANATIONS.get(code.upper())
     if found is None:
-        click.echo(f"there is no code `{code}`{suggestion(code.upper(), EXPLANATIONS)}", err=True)
+        echo(f"there is no code `{code}`{suggestion(code.upper(), EXPLANATIONS)}", err=True)
         raise click.exceptions.Exit(1)
-    click.echo(str(found))
+    echo(str(found))

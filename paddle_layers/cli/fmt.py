@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .terminal import echo
+
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
@@ -27,10 +29,10 @@ def command(files: tuple[Path, ...], check: bool, stdout: bool) -> None:
         text = read_file(file)
         formatted = format_text(text, str(file))
         if stdout:
-            click.echo(formatted, nl=False)
+            click.echo(formatted, nl=False)  # the file itself, as it would be written
         elif formatted != text:
             changed += 1
-            click.echo(f"{file}: {'would be formatted' if check else 'formatted'}", err=check)
+            echo(f"{file}: {'would be formatted' if check else 'formatted'}", err=check)
             if not check:
                 replace_file(file, formatted.encode())
     if check and changed:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .terminal import echo
+
 
 @click.command()
 @click.argument("name", required=False)
@@ -25,7 +27,7 @@ def _list() -> None:
         click.secho(f"{kind}s" if not kind.endswith("y") else kind, bold=True)
         width = max(len(definition.name) for definition in definitions)
         for definition in definitions:
-            click.echo(f"  {definition.name:{width}}  {definition.summary}")
+            echo(f"  {definition.name:{width}}  {definition.summary}")
 
 
 def _page(name: str) -> None:
@@ -36,4 +38,4 @@ def _page(name: str) -> None:
     pages = [terminal_page(definition) for definition in found if definition is not None]
     if not pages:
         pages = [terminal_page(registries["layer"][name])]  # raises, with the nearest name
-    click.echo("\n".join(pages), nl=False)
+    echo("\n".join(pages), nl=False)

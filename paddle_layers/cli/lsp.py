@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .terminal import echo
+
 
 @click.command()
 def command() -> None:
@@ -13,6 +15,6 @@ def command() -> None:
     except ModuleNotFoundError as error:
         if (error.name or "").partition(".")[0] not in ("pygls", "lsprotocol"):
             raise
-        click.echo("the language server needs pygls: pip install 'paddle-layers[lsp]'", err=True)
+        echo("the language server needs pygls: pip install 'paddle-layers[lsp]'", err=True)
         raise click.exceptions.Exit(1) from None
     raise click.exceptions.Exit(serve())

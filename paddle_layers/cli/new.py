@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .terminal import echo
+
 STARTER = Path(__file__).with_name("starter")
 CLASSES, TRAIN_ROWS, TEST_ROWS = 3, 360, 120
 
@@ -15,15 +17,15 @@ CLASSES, TRAIN_ROWS, TEST_ROWS = 3, 360, 120
 def command(directory: Path) -> None:
     """Start a project in DIRECTORY: network, training file, data as csv and npz, a README. Overwrites nothing."""
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        click.echo(f"{directory} exists already, and nothing is overwritten; choose another name", err=True)
+        echo(f"{directory} exists already, and nothing is overwritten; choose another name", err=True)
         raise click.exceptions.Exit(1)
     directory.mkdir(parents=True, exist_ok=True)
     for file in sorted(STARTER.iterdir()):
         _write(directory / file.name, file.read_bytes())
     _write_points(directory, "train", TRAIN_ROWS, seed=1)
     _write_points(directory, "test", TEST_ROWS, seed=2)
-    click.echo(f"made {directory} with {', '.join(sorted(path.name for path in directory.iterdir()))}")
-    click.echo(f"next: cd {directory} && paddle-layers train train.textproto")
+    echo(f"made {directory} with {', '.join(sorted(path.name for path in directory.iterdir()))}")
+    echo(f"next: cd {directory} && paddle-layers train train.textproto")
 
 
 def _write(path: Path, content: bytes) -> None:

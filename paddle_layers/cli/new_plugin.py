@@ -9,6 +9,8 @@ from string import Template
 
 import click
 
+from .terminal import echo
+
 TEMPLATES = Path(__file__).with_name("plugin_template")
 FILES = {
     "pyproject.toml": "pyproject.toml.in",
@@ -35,7 +37,7 @@ def command(name: str, directory: Path | None) -> None:
     distribution = f"paddle-layers-{name.replace('_', '-')}"
     directory = directory or Path(distribution)
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
-        click.echo(f"{directory} exists already, and nothing is overwritten; choose another name", err=True)
+        echo(f"{directory} exists already, and nothing is overwritten; choose another name", err=True)
         raise click.exceptions.Exit(1)
     package = f"paddle_layers_{name}"
     words = {"prefix": name, "package": package, "distribution": distribution, "versions": versions()}
@@ -45,8 +47,8 @@ def command(name: str, directory: Path | None) -> None:
         text = (TEMPLATES / template).read_text(encoding="utf-8")
         with path.open("x", encoding="utf-8") as file:
             file.write(Template(text).substitute(words))
-    click.echo(f"made {directory} with the layer `{name}_gate` in src/{package}/__init__.py")
-    click.echo(f"next: cd {directory} && pip install -e '.[test]' && python -m pytest")
+    echo(f"made {directory} with the layer `{name}_gate` in src/{package}/__init__.py")
+    echo(f"next: cd {directory} && pip install -e '.[test]' && python -m pytest")
 
 
 def _check(name: str) -> None:

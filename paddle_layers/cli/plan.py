@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import click
-
-from .tables import print_table
+from .terminal import echo, print_table
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
@@ -25,8 +23,8 @@ def print_plan(network: Network, phase: str, batch_size: int, device: str) -> No
 
     plan = explain_plan(network, phase, batch_size, "float32", device)
     shared = f"{as_bytes(plan.nbytes)} of memory, {as_bytes(plan.separate)} if nothing was shared"
-    click.echo(f"phase {phase}, {batch_size} rows, {device}: {len(plan.launches)} launches, {shared}")
-    click.echo(f"passes: {', '.join(PASSES)}\n")
+    echo(f"phase {phase}, {batch_size} rows, {device}: {len(plan.launches)} launches, {shared}")
+    echo(f"passes: {', '.join(PASSES)}\n")
     table = Table(box=None, pad_edge=False)
     for heading in COLUMNS:
         table.add_column(heading, overflow="fold", justify="right" if heading in ("", "bytes", "place") else "left")

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .terminal import echo
+
 if TYPE_CHECKING:
     from paddle_layers.define import Plugin
 
@@ -24,19 +26,19 @@ def command() -> None:
         load_entry_points()
     plugins = installed_plugins()
     if not plugins:
-        click.echo(f"no plugins are installed; a package brings one by an entry point in the group `{ENTRY_POINTS}`")
+        echo(f"no plugins are installed; a package brings one by an entry point in the group `{ENTRY_POINTS}`")
         return
     rows = [("PREFIX", "DISTRIBUTION", "MODULE", "STATE"), *map(_row, plugins)]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows]
-    click.echo(lines[0])
+    echo(lines[0])
     for line, plugin in zip(lines[1:], plugins, strict=True):
-        click.echo(line)
+        echo(line)
         for kind, names in plugin.names.items():
-            click.echo(f"  {kind}: {', '.join(names)}")
+            echo(f"  {kind}: {', '.join(names)}")
     broken = [plugin for plugin in plugins if plugin.broken]
     for plugin in broken:
-        click.echo(plugin.report, err=True)
+        echo(plugin.report, err=True)
     if broken:
         raise click.exceptions.Exit(1)
 

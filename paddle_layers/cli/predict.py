@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import csv
-import sys
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from .device import device_option
+from .terminal import echo
 
 if TYPE_CHECKING:
     from paddle_layers.training.prediction import Prediction
@@ -36,11 +37,13 @@ def command(
         raise FileExistsError(17, "exists already, and nothing is overwritten", output)
     found = predict(file, data, weights=weights, dictionary=dictionary, device=device)
     if output is None:
-        write_table(found, sys.stdout)
+        text = io.StringIO()
+        write_table(found, text)
+        echo(text.getvalue(), nl=False)
         return
     with open(output, "x", encoding="utf-8", newline="") as table:
         write_table(found, table)
-    click.echo(f"wrote {output}", err=True)
+    echo(f"wrote {output}", err=True)
 
 
 def write_table(found: Prediction, stream: TextIO) -> None:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .terminal import echo
+
 
 @click.group()
 def command() -> None:
@@ -24,7 +26,7 @@ def json(directory: Path) -> None:
     for kind in ROOTS:
         path = directory / f"{kind}.schema.json"
         path.write_text(text.dumps(json_schema(kind), indent=1) + "\n", encoding="utf-8")
-        click.echo(path)
+        echo(path)
 
 
 @command.command()
@@ -34,7 +36,7 @@ def proto(directory: Path) -> None:
     from paddle_layers.codegen.proto import write_protos
 
     for path in write_protos(directory):
-        click.echo(path)
+        echo(path)
 
 
 @command.command()
@@ -52,15 +54,15 @@ def lock(check: bool, package: str) -> None:
     new = next_lock(package, definitions)
     text, changes = lock_text(new), lock_changes(read_lock(package), new)
     if path.is_file() and path.read_text(encoding="utf-8") == text:
-        click.echo(f"{path} is up to date", err=True)
+        echo(f"{path} is up to date", err=True)
         return
     for change in changes:
-        click.echo(change, err=check)
+        echo(change, err=check)
     if check:
-        click.echo(f"{path} is stale: run `paddle-layers schema lock --package {package}` and commit it", err=True)
+        echo(f"{path} is stale: run `paddle-layers schema lock --package {package}` and commit it", err=True)
         raise click.exceptions.Exit(1)
     path.write_text(text, encoding="utf-8")
-    click.echo(path)
+    echo(path)
 
 
 @command.command()
@@ -75,7 +77,7 @@ def export(file: Path) -> None:
         raise click.UsageError(f"{file}: the name of a registry file ends in {', '.join(ENDS)}")
     message = registry_def()
     replace_file(file, registry_content(message, file.suffix))
-    click.echo(f"{file}: {len(message.layers)} layers and {len(message.components)} other definitions")
+    echo(f"{file}: {len(message.layers)} layers and {len(message.components)} other definitions")
 
 
 @command.command()
@@ -95,12 +97,12 @@ def diff(old: str, new: str, style: str) -> None:
     try:
         before, after = (registry_def() if name == "current" else read_registry(Path(name)) for name in (old, new))
     except RegistryFileError as error:
-        click.echo(str(error), err=True)
+        echo(str(error), err=True)
         raise click.exceptions.Exit(1) from None
     found = differences(before, after)
     if style == "json":
-        click.echo(text.dumps(differences_data(found), indent=1))
+        echo(text.dumps(differences_data(found), indent=1))
     else:
-        click.echo(differences_text(found) or "no changes")
+        echo(differences_text(found) or "no changes")
     if any(difference.refused for difference in found):
         raise click.exceptions.Exit(1)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from .tables import print_table
+from .terminal import echo, print_table
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Node
@@ -50,7 +50,7 @@ def command(file: str, svg: Path | None, phase: str | None, batch_size: int, pla
         from .picture import picture
 
         svg.write_text(picture(network, costs), encoding="utf-8")
-        click.echo(f"wrote {svg}", err=True)
+        echo(f"wrote {svg}", err=True)
         return
     _print_table(network, costs, batch_size)
 

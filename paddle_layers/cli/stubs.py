@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from .terminal import echo
+
 
 @click.command()
 @click.argument("directory", type=click.Path(file_okay=False, path_type=Path), default=Path("typings"))
@@ -17,4 +19,4 @@ def command(directory: Path) -> None:
     from paddle_layers.codegen.stubs import write_stubs
 
     for path in write_stubs(directory):
-        click.echo(path)
+        echo(path)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from .terminal import echo
+
 
 @click.command()
 @click.argument("files", nargs=-1, required=True)
@@ -29,13 +31,13 @@ def command(files: tuple[str, ...], style: str) -> None:
         else:
             fine.append((file, checked))
     if style == "json":
-        click.echo(render_json(found))
+        echo(render_json(found))
     elif style == "github":
-        click.echo(render_github(found), nl=bool(found))
+        echo(render_github(found), nl=bool(found))
     else:
         for file, checked in fine:
-            click.echo(f"{file}: valid, {checked}")
+            echo(f"{file}: valid, {checked}")
         if found:
-            click.echo(render_text(found), err=True)
+            echo(render_text(found), err=True)
     if any(diagnostic.severity == "error" for diagnostic in found):
         raise click.exceptions.Exit(1)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .device import device_option
+from .terminal import echo
 
 
 @click.command()
@@ -26,4 +27,4 @@ def command(files: tuple[str, ...], batch_size: int, dtype: str, device: str) ->
                 pass
         finally:
             progress.close()
-        click.echo(f"{file}: kernels are ready")
+        echo(f"{file}: kernels are ready")

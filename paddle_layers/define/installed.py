@@ -10,6 +10,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
+from .escaping import printable_line
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -96,7 +98,7 @@ def _record(point: EntryPoint) -> Plugin:
 def plain(text: object) -> str:
     """A plugin's text on one line, without what a terminal would obey, cut where it gets long."""
     line = textwrap.shorten(str(text), LONGEST, placeholder=" ...")
-    return "".join(letter if letter.isprintable() else "?" for letter in line)
+    return printable_line(line)
 
 
 def refusal(plugin: Plugin) -> str:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from html import escape
+
+from paddle_layers.define.escaping import xml_text
 
 Series = Sequence[tuple[int, float]]
 
@@ -23,7 +24,7 @@ def picture(title: str, panels: Mapping[str, Mapping[str, Series]]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LEFT + _WIDTH + 20}" height="{height}" '
         'font-family="sans-serif" font-size="12">',
         '<rect width="100%" height="100%" fill="white"/>',
-        f'<text x="{_LEFT}" y="18" font-weight="bold">{escape(title)}</text>',
+        f'<text x="{_LEFT}" y="18" font-weight="bold">{xml_text(title)}</text>',
     ]
     for number, (name, lines) in enumerate(shown.items()):
         parts += _panel(name, lines, _TOP + 20 + number * (_HEIGHT + _GAP), last)
@@ -36,7 +37,7 @@ def _panel(name: str, lines: Mapping[str, Series], top: int, last: int) -> list[
     low = 0.0 if 0 < low < high / 3 else low
     low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
     bottom = top + _HEIGHT
-    parts = [f'<text x="{_LEFT}" y="{top - 6}">{escape(name)}</text>']
+    parts = [f'<text x="{_LEFT}" y="{top - 6}">{xml_text(name)}</text>']
     for mark in range(_MARKS):
         share = mark / (_MARKS - 1)
         y, x = bottom - share * _HEIGHT, _LEFT + share * _WIDTH
@@ -52,5 +53,5 @@ def _panel(name: str, lines: Mapping[str, Series], top: int, last: int) -> list[
         )
         parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
         x = _LEFT + 100 + 90 * number
-        parts.append(f'<text x="{x}" y="{top - 6}" fill="{colour}">{escape(label)}</text>')
+        parts.append(f'<text x="{x}" y="{top - 6}" fill="{colour}">{xml_text(label)}</text>')
     return parts

@@ -11,6 +11,7 @@ from paddle_layers.data.feeds import Transform
 from paddle_layers.define.errors import suggestion
 
 from .problems import TrainingError
+from .records import COLUMNS
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
@@ -121,14 +122,19 @@ def selected(training: Training, phase: str) -> Network:
 
 
 def statistic_names(training: Training) -> dict[str, str]:
-    """What the log calls the statistics of either phase, such as `chunks.F1`; the net adds the type of the layer."""
-    names = {}
+    """What the log calls the statistics of either phase, such as `chunks.F1`, by the net's names.
+
+    The net's name, with the type of the layer, stays where a column or another statistic has the short one.
+    """
+    names: dict[str, str] = {}
+    layers: dict[str, set[str]] = {name: {""} for name in COLUMNS}
     for phase in ("train", "test"):
         for layer, definition in _counting(selected(training, phase).nodes):
             for result in definition.results or ("",):
                 end = f".{result}" if result else ""
                 names[f"{layer}.{definition.name}{end}"] = layer + end
-    return names
+                layers.setdefault(layer + end, set()).add(layer)
+    return {long: short if len(layers[short]) == 1 and short not in names else long for long, short in names.items()}
 
 
 def _counting(nodes: Iterable[Node], outer: str = "") -> Iterator[tuple[str, LayerDefinition]]:

@@ -7,6 +7,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol, TextIO
 
+from paddle_layers.define.escaping import printable, printable_line
+
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
@@ -90,7 +92,7 @@ class Lines:
 
     def say(self, text: str) -> None:
         """Print it."""
-        print(text, file=self._stream, flush=True)
+        print(printable(text), file=self._stream, flush=True)
 
     def compiling(self, done: int, total: int, what: str) -> None:  # noqa: ARG002  (a line for each kernel is too much)
         """A line at the start, at the end and every few seconds."""
@@ -127,8 +129,8 @@ class Bar:
             TextColumn("{task.description}"),
             BarColumn(bar_width=24),
             TextColumn("{task.completed}/{task.total}"),
-            TextColumn("{task.fields[facts]}"),
-            console=Console(file=stream, highlight=False),
+            TextColumn("{task.fields[facts]}", markup=False),
+            console=Console(file=stream, highlight=False, markup=False, emoji=False),
             refresh_per_second=8,
         )
         self._bar.start()
@@ -138,21 +140,22 @@ class Bar:
 
     def say(self, text: str) -> None:
         """Print it above the bar."""
-        self._bar.console.print(text, markup=False, highlight=False, soft_wrap=True)
+        self._bar.console.print(printable(text), soft_wrap=True)
 
     def compiling(self, done: int, total: int, what: str) -> None:
         """Move the bar of the kernels."""
         if self._kernels is None:
             self.say(COMPILING)
             self._kernels = self._bar.add_task("kernels", total=total, facts="")
-        self._bar.update(self._kernels, completed=done, total=total, facts=what, visible=done < total)
+        self._bar.update(self._kernels, completed=done, total=total, facts=printable_line(what), visible=done < total)
 
     def step(self, done: int, total: int, facts: Mapping[str, float], rows: int) -> None:
         """Move the bar of the steps."""
         self._speed.add(rows)
         if self._steps is None:
             self._steps = self._bar.add_task("steps", total=total, facts="")
-        self._bar.update(self._steps, completed=done, facts=f"{as_text(facts)}  {self._speed.text(total - done)}")
+        shown = f"{as_text(facts)}  {self._speed.text(total - done)}"
+        self._bar.update(self._steps, completed=done, facts=printable_line(shown))
 
     def report(self, done: int, total: int, facts: Mapping[str, float]) -> None:
         """Nothing: the bar shows them."""

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import csv
+import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
+
+from .problems import TrainingError
 
 COLUMNS = ("step", "epoch", "phase", "loss", "rate", "seconds")
 
@@ -24,16 +27,16 @@ class Records:
         self.lines: list[dict[str, str]] = []
         if resume_at is not None and path.exists():
             self.lines = [line for line in read_records(path) if int(line["step"]) <= resume_at]
-        text = [",".join(self.columns), *(",".join(line.get(c, "") for c in self.columns) for line in self.lines)]
-        write_file(path, ("\n".join(text) + "\n").encode())
+        lines = ([line.get(name, "") for name in self.columns] for line in self.lines)
+        write_file(path, _csv(self.columns, *lines).encode())
 
     def add(self, facts: Mapping[str, Any]) -> None:
         """Append a line. Numbers are written so that they read back exactly. Raises `SaveError`."""
         line = {name: "" if facts.get(name) is None else str(facts[name]) for name in self.columns}
         self.lines.append(line)
         try:
-            with self.path.open("a", encoding="utf-8") as file:
-                file.write(",".join(line.values()) + "\n")
+            with self.path.open("a", encoding="utf-8", newline="") as file:
+                file.write(_csv(list(line.values())))
         except OSError as error:
             raise save_error(self.path, error) from error
 
@@ -45,6 +48,16 @@ class Records:
 
 
 def read_records(path: Path) -> list[dict[str, str]]:
-    """The lines of a log; one that was cut short by a crash is left out."""
-    with path.open(encoding="utf-8", newline="") as file:
-        return [line for line in csv.DictReader(file) if None not in line.values() and line["step"].isdecimal()]
+    """The lines of a log; one that was cut short by a crash is left out. Raises `TrainingError` for another file."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            lines = [line for line in csv.DictReader(file) if None not in line and None not in line.values()]
+    except (csv.Error, UnicodeDecodeError) as error:
+        raise TrainingError(f"{path} is no log of a training: {error}; move it away to go on") from None
+    return [line for line in lines if line.get("step", "").isdecimal()]
+
+
+def _csv(*lines: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from paddle_layers.data import Dataset
+from paddle_layers.define.escaping import printable
 
 from .folders import claim_folder, clear_folder, output_folder
 from .loop import Trainer
@@ -64,5 +65,5 @@ def train(
             report = trainer.finish(str(path))
     finally:
         shown.close()
-    print(report)
+    print(printable(str(report)))
     return report

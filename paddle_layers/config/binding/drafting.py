@@ -6,7 +6,9 @@ from typing import Any
 
 from paddle_layers.define import Attributes, LayerDefinition, registries
 from paddle_layers.define.activations import activation_problem
+from paddle_layers.define.escaping import CONTROL, printable_line
 
+from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 from .binder import Binder, Bound
 from .drafts import LINEAR, Draft, Setup, Step
@@ -24,11 +26,21 @@ def draft(bound: Bound, binder: Binder, *, in_step: bool = False) -> Draft:
     name = name if isinstance(name, str) and "name" in bound.places else ""
     if name == "" and not bound.broken and "name" in bound.places and isinstance(bound.values.get("name"), str):
         binder.report.add("E110", "the name of a layer is empty", bound.place("name"))
+    _check_name(name, "a layer", bound.place("name"), binder.report)
     inputs = bound.values.get("input", ())
     definition: Any = bound.definition
     made = Draft(name, definition, inputs, setup, bound.place("name"), bound)
     check_place(made, binder.report, in_step=in_step)
     return made
+
+
+def _check_name(name: str, whose: str, start: int, report: Report) -> None:
+    """Report a name with characters that would command a terminal, or show as another name."""
+    if found := CONTROL.search(name):
+        message = f"the name of {whose} has the character {printable_line(found[0])}: `{name}`"
+        report.add(
+            "E117", message, start, help="letters of any language, digits, spaces, dots and slashes can be shown"
+        )
 
 
 def _step(bound: Bound, binder: Binder) -> Step | None:
@@ -56,6 +68,8 @@ def make_setup(bound: Bound, binder: Binder) -> Setup | None:
         made.loss_weight = values.get("loss_weight") or None
         made.propagate_down = values.get("propagate_down", ())
         made.output_names = values.get("output", ())
+        for item, output in enumerate(made.output_names):
+            _check_name(output, "an output", bound.place("output", item), binder.report)
         if made.include and made.exclude:
             note = binder.report.note("`include` is here", bound.places["include"][0][3])
             place = bound.places["exclude"][0][3]
@@ -136,6 +150,8 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
                 hint = "write `param` in the layer of the step that has the parameter"
             report.add("E112", f"`{made.definition.name}` has no parameter `{name}`", place, help=hint)
             ok = False
+        if isinstance(shared := block.values.get("share"), str):
+            _check_name(shared, "a shared parameter", block.place("share"), report)
         settings = _settings(block)
         ok = ok and settings is not None
         if settings is not None:

@@ -36,7 +36,8 @@ def memo() -> Recall:
         setup = known.get((kind, rest), UNSEEN)
         if setup is UNSEEN:
             setup = known[kind, rest] = bind(kind, rest)
-        if setup is None or not name or "#" in inputs:  # a comment between the inputs may hold quotes
+        odd = not name or not name.isprintable() or "#" in inputs  # a comment between the inputs may hold quotes
+        if setup is None or odd:
             return None
         given = tuple(inputs.split('"')[1::2]) if inputs else ()
         return Draft(name, setup.definition, given, setup, match.start(1) - 1, None, match)

@@ -196,6 +196,14 @@ EXPLANATIONS: dict[str, Explanation] = {
         SEQUENCES + _group(step=STATE + '    layer { name: "normal" type: "batch_norm" input: "state" }\n'),
         SEQUENCES + _group(),
     ),
+    "E117": Explanation(
+        "A name has a character that cannot be shown",
+        "Names of layers, outputs and shared parameters stand in messages, tables, pictures and files. "
+        "Control characters such as a line break would command the terminal there, and marks of the writing direction "
+        "make one name look like another. All else is fine: letters of any language, spaces, dots, slashes.",
+        _x(FC.replace('"y"', '"y\\n"')),
+        _x(FC),
+    ),
     "E201": Explanation(
         "Two layers have the same name",
         "Names of parameters and messages rest on it.",

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from paddle_layers.define.escaping import CONTROL, printable_line
+
 from .diagnostic import Diagnostic, Source
 
 SHOWN = 20
@@ -24,7 +26,8 @@ def render_text(diagnostics: Sequence[Diagnostic], limit: int = SHOWN) -> str:
 
 def render_json(diagnostics: Sequence[Diagnostic]) -> str:
     """A JSON list of objects."""
-    return json.dumps([diagnostic.to_dict() for diagnostic in diagnostics], indent=2, ensure_ascii=False)
+    lines = json.dumps([diagnostic.to_dict() for diagnostic in diagnostics], indent=2, ensure_ascii=False).split("\n")
+    return "\n".join(CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", line) for line in lines)
 
 
 def render_github(diagnostics: Sequence[Diagnostic]) -> str:
@@ -47,7 +50,7 @@ def _one(diagnostic: Diagnostic) -> str:
         line, column = note.source.position(note.start)
         lines.append(f"{note.source.name}:{line}:{column}: note: {note.message}")
         lines += _excerpt(note.source, note.start, 0)[:1]
-    return "\n".join(lines)
+    return "\n".join(map(printable_line, lines))
 
 
 def _excerpt(source: Source, start: int, width: int) -> list[str]:
@@ -59,8 +62,14 @@ def _excerpt(source: Source, start: int, width: int) -> list[str]:
     if len(line) > WIDTH:
         cut = max(0, column - 1 - WIDTH // 2)
         before, shown = line[cut : column - 1], line[cut : cut + WIDTH]
-    caret = " " * len(before.expandtabs(4)) + "^" + "~" * (min(width, len(shown) - len(before)) - 1)
-    return [f"{number:5} | {shown.expandtabs(4)}", f"      | {caret}"]
+    start_of_caret = len(_visible(before))
+    marked = len(_visible(shown[: len(before) + width])) - start_of_caret
+    caret = " " * start_of_caret + "^" + "~" * (marked - 1)
+    return [f"{number:5} | {_visible(shown)}", f"      | {caret}"]
+
+
+def _visible(line: str) -> str:
+    return printable_line(line.expandtabs(4))
 
 
 def _annotation(diagnostic: Diagnostic) -> str:

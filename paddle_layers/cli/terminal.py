@@ -1,0 +1,32 @@
+"""What commands say: everything goes through here, since names and texts of files must not command the terminal."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+
+def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
+    """Print to stdout, or to stderr, with a line break unless `nl` says no."""
+    from paddle_layers.define.escaping import printable
+
+    click.echo(printable(str(text)), err=err, nl=nl)
+
+
+def print_table(table: Table) -> None:
+    """To a terminal in its width; to a file without folding. Cells are plain text: no markup, no emoji."""
+    from rich.console import Console
+
+    from paddle_layers.define.escaping import printable_line
+
+    class PlainConsole(Console):
+        def render_str(self, text: str, **options: Any) -> Any:  # every text of a table passes here
+            return super().render_str(printable_line(text), **options)
+
+    width = None if sys.stdout.isatty() else 200
+    PlainConsole(highlight=False, markup=False, emoji=False, width=width).print(table)
