@@ -108,7 +108,13 @@ def _sparse(given: Mapping[str, Any], field: str, origin: str) -> SparseColumn:
     name = f"{field}.row_starts" if f"{field}.row_starts" in given else f"{field}.starts"
     if name not in given:
         raise DataError(f"{origin}: `{field}.ids` needs `{field}.starts` beside it, which says where each row begins")
+    if ids.ndim != 1 or ids.dtype.kind not in "iu":
+        raise DataError(
+            f"{origin}: `{field}.ids` is {ids.dtype} of shape {ids.shape}; it needs to be a list of whole numbers"
+        )
     values = given.get(f"{field}.values")
+    if values is not None:
+        values = _array(values, f"{field}.values", origin)
     if values is not None and values.shape != ids.shape:
         raise DataError(f"{origin}: `{field}.values` has shape {values.shape}, `{field}.ids` has {ids.shape}")
     return SparseColumn(ids, checked_starts(given[name], len(ids), name, origin), values)

@@ -6,16 +6,21 @@ import io
 import math
 import struct
 import zipfile
+from itertools import pairwise
 from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from .problems import DataError
+from .headers import read_header
+from .problems import DataError, as_data_error
 
-_DEFLATE_LIMIT = 1040  # deflate cannot shrink anything further than about 1032 times
+UNPACKED, RATIO = 2**28, 100
+"""A file of compressed arrays may grow to so many bytes in memory, or to so many times its size."""
+
+_LOCAL_HEADER = 30
+"""Bytes in front of a member of a zip file, and of its name there."""
 
 
 def read_npy(path: Path) -> NDArray[Any]:
@@ -27,17 +32,11 @@ def read_npy(path: Path) -> NDArray[Any]:
 def read_npz(path: Path) -> dict[str, NDArray[Any]]:
     """The arrays of an npz file by name; those that `np.savez` stored are mapped, compressed ones are read."""
     with _opened(path) as file:
-        try:
+        with as_data_error(f"{path} is no npz file or is cut short; write it with np.savez(path, field=array)"):
             archive = zipfile.ZipFile(file)
-        except zipfile.BadZipFile as error:
-            raise DataError(
-                f"{path} is no npz file or is cut short ({error}); write it with np.savez(path, field=array)"
-            ) from None
-        return {
-            info.filename.removesuffix(".npy"): _member(path, file, archive, info)
-            for info in archive.infolist()
-            if info.filename.endswith(".npy")
-        }
+        members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+        _check_members(path, members)
+        return {info.filename.removesuffix(".npy"): _member(path, file, archive, info) for info in members}
 
 
 def _opened(path: Path) -> IO[bytes]:
@@ -47,10 +46,33 @@ def _opened(path: Path) -> IO[bytes]:
         raise DataError(f"there is no file {path}; paths are relative to the training file") from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a zero byte in the name
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
+
+
+def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
+    """What the directory of the file claims: every member has bytes of its own, and they do not grow without end."""
+    for first, second in pairwise(sorted(members, key=lambda info: info.header_offset)):
+        if first.header_offset + _LOCAL_HEADER + first.compress_size > second.header_offset:
+            raise DataError(
+                f"{path} is damaged: the arrays `{_name(first)}` and `{_name(second)}` lie over one another"
+            )
+    packed = [info for info in members if info.compress_type != zipfile.ZIP_STORED]
+    claimed, held = sum(info.file_size for info in packed), sum(info.compress_size for info in packed)
+    if claimed > max(UNPACKED, RATIO * held):
+        raise DataError(
+            f"{path}: its {held} compressed bytes would become {claimed} in memory; the limit is {RATIO} times as "
+            f"many, or {UNPACKED}. If it is sound, write it with np.savez in place of np.savez_compressed: arrays that "
+            "are stored as they are have no limit"
+        )
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    return info.filename.removesuffix(".npy")
 
 
 def _member(path: Path, file: IO[bytes], archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
-    name = f"{path}, array `{info.filename.removesuffix('.npy')}`"
+    name = f"{path}, array `{_name(info)}`"
     if info.compress_type == zipfile.ZIP_STORED:
         file.seek(info.header_offset + 26)
         lengths = file.read(4)
@@ -58,59 +80,29 @@ def _member(path: Path, file: IO[bytes], archive: zipfile.ZipFile, info: zipfile
             raise DataError(f"{name} is cut short")
         file.seek(sum(struct.unpack("<HH", lengths)), io.SEEK_CUR)
         return _mapped(path, file, info.file_size, name)
-    if info.file_size > _DEFLATE_LIMIT * info.compress_size + 4096:
-        raise DataError(f"{name} claims {info.file_size} bytes but holds {info.compress_size}; the file is damaged")
+    with as_data_error(f"{name} is damaged"), archive.open(info) as member:
+        header = read_header(member, info.file_size, name)
+        flat = np.frombuffer(_content(member, info.file_size - header.start, name), header.dtype)
+    if flat.size != math.prod(header.shape):
+        raise DataError(f"{name} is cut short")
+    return flat.reshape(header.shape, order=header.order)
+
+
+def _content(member: IO[bytes], size: int, name: str) -> bytes:
     try:
-        with archive.open(info) as member:
-            dtype, shape, fortran, start = _header(member, info.file_size, name)
-            flat = np.frombuffer(member.read(info.file_size - start), dtype)
-    except (zipfile.BadZipFile, EOFError, OSError, NotImplementedError) as error:
-        raise DataError(f"{name} is damaged: {error}") from None
+        return member.read(size)
     except MemoryError:
         raise DataError(
-            f"{name} of {info.file_size} bytes does not fit into memory; "
+            f"{name} of {size} bytes does not fit into memory; "
             "np.savez instead of np.savez_compressed lets it be read bit by bit"
         ) from None
-    if flat.size != math.prod(shape):
-        raise DataError(f"{name} is cut short")
-    return flat.reshape(shape, order="F" if fortran else "C")
 
 
 def _mapped(path: Path, file: IO[bytes], size: int, name: str) -> NDArray[Any]:
     begin = file.tell()
-    dtype, shape, fortran, start = _header(file, size, name)
+    header = read_header(file, size, name)
     if path.stat().st_size < begin + size:
         raise DataError(f"{name} is cut short")
-    if math.prod(shape) == 0:
-        return np.zeros(shape, dtype)
-    return np.memmap(path, dtype, "r", begin + start, shape, "F" if fortran else "C")
-
-
-def _header(file: IO[bytes], size: int, name: str) -> tuple[np.dtype[Any], tuple[int, ...], bool, int]:
-    """Type, shape, Fortran order and length of the header; checked against the size of the member."""
-    counted = _Counted(file)
-    try:
-        version = npy.read_magic(counted)
-        if version not in ((1, 0), (2, 0)):
-            raise ValueError(f"version {version} of the npy format")
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, fortran, dtype = read(counted)
-    except ValueError as error:
-        raise DataError(f"{name} is no npy array: {error}") from None
-    if dtype.hasobject:
-        raise DataError(f"{name} holds Python objects, which would need pickle; store numbers instead")
-    if counted.count + math.prod(shape) * dtype.itemsize > size:
-        raise DataError(f"{name} is cut short: shape {shape} of {dtype} needs more than the {size} bytes there are")
-    return dtype, shape, fortran, counted.count
-
-
-class _Counted:
-    """A reader that knows how many bytes it gave."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.file, self.count = file, 0
-
-    def read(self, size: int = -1, /) -> bytes:
-        data = self.file.read(size)
-        self.count += len(data)
-        return data
+    if math.prod(header.shape) == 0:
+        return np.zeros(header.shape, header.dtype)
+    return np.memmap(path, header.dtype, "r", begin + header.start, header.shape, header.order)

@@ -73,3 +73,5 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         raise DataError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path}: this is no UTF-8 text: {error}") from None
+    except ValueError as error:  # a zero byte in the name
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None

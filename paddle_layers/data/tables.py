@@ -53,7 +53,7 @@ class Table:
         """Position of a column given by its name or by its number from 1."""
         if column in self.names:
             return self.names.index(column)
-        if column.isdecimal() and 1 <= int(column) <= len(self.names):
+        if column.isdecimal() and len(column) < 10 and 1 <= int(column) <= len(self.names):
             return int(column) - 1
         shown = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
         raise DataError(f"{self.path}:1: there is no column `{column}`; there are {len(self.names)}: {shown}")
@@ -74,7 +74,7 @@ class Table:
     def whole(self, column: int) -> NDArray[np.int64]:
         """A column of whole numbers."""
         values = self.values[:, column]
-        broken = np.flatnonzero(values != np.floor(values))
+        broken = np.flatnonzero((values != np.floor(values)) | (np.abs(values) >= 2**63))
         if len(broken):
             value = float(values[broken[0]])
             raise DataError(
@@ -124,6 +124,8 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise DataError(f"{path} is not UTF-8 text (byte {error.start})") from None
+    except ValueError as error:  # a zero byte in the name
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
     except csv.Error as error:
         raise DataError(f"{path}:{reader.line_num}: {error}") from None
 

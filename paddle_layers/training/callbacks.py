@@ -12,10 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from paddle_layers.define import Choice, Float, Int, String, Strings, callback, registries
 
+from .facts import is_count, is_number
 from .problems import TrainingError
 
 if TYPE_CHECKING:
@@ -68,7 +69,9 @@ class EarlyStop(_Watching):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on counting."""
-        self._best, self._worse = state["best"], state["worse"]
+        self._best, self._worse = _best(state), state["worse"]
+        if not is_count(self._worse):
+            raise ValueError("`worse` has to be a whole number from 0 on")
 
 
 @callback("save_best")
@@ -93,7 +96,7 @@ class SaveBest(_Watching):
 
     def restore(self, state: Mapping[str, Any]) -> None:
         """Go on from the best result."""
-        self._best = state["best"]
+        self._best = _best(state)
 
 
 @callback(
@@ -138,6 +141,13 @@ class Print:
             run.say(f"step {run.step}: gradient of {name}\n{value_text(_gradient(run, name), self.rows, None, ())}")
 
 
+def _best(state: Mapping[str, Any]) -> float | None:
+    best = state["best"]
+    if best is not None and not is_number(best):
+        raise ValueError("`best` has to be a number or null")
+    return cast("float | None", best)
+
+
 def _gradient(run: Run, name: str) -> Any:
     try:
         return run.net.gradient(name)
@@ -163,9 +173,15 @@ def states_of(callbacks: Sequence[object]) -> dict[str, Any]:
     }
 
 
-def restore_states(callbacks: Sequence[object], states: Mapping[str, Any]) -> None:
-    """Give every callback what it wanted to keep; those that were not there before start afresh."""
+def restore_states(callbacks: Sequence[object], states: Mapping[str, Any], origin: str) -> None:
+    """Give every callback what it wanted to keep; those that were not there before start afresh.
+
+    Raises `TrainingError` that begins with `origin` where a callback can do nothing with it.
+    """
     for place, listener in enumerate(callbacks):
         key = f"{place} {type(listener).__name__}"
         if key in states and hasattr(listener, "restore"):
-            listener.restore(states[key])
+            try:
+                listener.restore(states[key])
+            except (KeyError, TypeError, ValueError) as error:
+                raise TrainingError(f"{origin}: the state of the callback `{key}` cannot be used: {error}") from error

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,13 @@ from numpy.typing import NDArray
 from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_tensors, save_error, write_file, write_tensors
 from paddle_layers.runtime.optimise.updater import PENDING
 
+from .facts import NEEDED, fault
 from .problems import TrainingError
 
 if TYPE_CHECKING:
     from paddle_layers.runtime import Net
 
 WEIGHTS, OPTIMIZER, FACTS = "weights.safetensors", "optimizer.safetensors", "state.json"
-NEEDED = ("step", "epoch", "batch", "capacities", "loss_sum", "loss_count", "seconds")
 
 
 def save_checkpoint(
@@ -70,18 +70,25 @@ def newest_checkpoint(folder: Path) -> Path:
     return found[-1]
 
 
-def read_facts(checkpoint: Path, fixed: Mapping[str, Any]) -> dict[str, Any]:
-    """Where the training stood. `TrainingError` for a damaged file, or when anything in `fixed` has changed."""
+def read_facts(
+    checkpoint: Path, fixed: Mapping[str, Any], *, batches: int, capacities: Mapping[str, Sequence[int]]
+) -> dict[str, Any]:
+    """Where the training stood. `TrainingError` for a damaged file, or when anything in `fixed` has changed.
+
+    `batches` are those of an epoch, `capacities` those of the net: the checkpoint's have to go with them.
+    """
     path, remedy = checkpoint / FACTS, f"delete {checkpoint} to use the one before"
     try:
         facts = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise TrainingError(f"{path} cannot be read: {error}; {remedy}") from None
     if not isinstance(facts, dict) or not all(name in facts for name in NEEDED):
         raise TrainingError(f"{path} is no checkpoint; {remedy}")
     changed = [f"{name} was {facts.get(name)} and is {now}" for name, now in fixed.items() if facts.get(name) != now]
     if changed:
         raise TrainingError(f"{checkpoint} cannot be continued: {', '.join(changed)}; train to another --output")
+    if wrong := fault(facts, batches=batches, capacities=capacities):
+        raise TrainingError(f"{path}: {wrong}; {remedy}")
     return facts
 
 
@@ -101,14 +108,17 @@ def _names(names: list[str]) -> str:
 
 def read_states(checkpoint: Path, sizes: Mapping[str, int]) -> dict[str, NDArray[Any]]:
     """The optimizer's arrays; `TrainingError` when they are those of another optimizer or network."""
-    path = checkpoint / OPTIMIZER
+    path, remedy = checkpoint / OPTIMIZER, f"delete {checkpoint} to use the one before"
     try:
         found, _ = read_tensors(path)
     except WeightsError as error:
-        raise TrainingError(f"{error}; delete {checkpoint} to use the one before") from None
+        raise TrainingError(f"{error}; {remedy}") from None
     shapes = {name: array.shape for name, array in found.items() if not name.startswith(PENDING)}
     if {name: (size,) for name, size in sizes.items()} != shapes:
         raise TrainingError(f"{path} belongs to another optimizer or network; resume with the files it was made with")
+    for name, array in found.items():
+        if array.dtype.kind != "f" and not name.startswith(PENDING):
+            raise TrainingError(f"{path}: `{name}` holds {array.dtype}, no real numbers; {remedy}")
     return found
 
 

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.data import Position
 
 from .callbacks import restore_states, states_of
-from .checkpoints import WEIGHTS, load_weights, newest_checkpoint, read_facts, read_states, save_checkpoint
+from .checkpoints import (
+    FACTS,
+    OPTIMIZER,
+    WEIGHTS,
+    load_weights,
+    newest_checkpoint,
+    read_facts,
+    read_states,
+    save_checkpoint,
+)
 from .evaluation import evaluate
 from .folders import CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
@@ -130,16 +139,21 @@ class Trainer:
         self._saved = run.step
 
     def _restore(self, checkpoint: Path) -> None:
-        facts = read_facts(checkpoint, self._fixed())
-        load_weights(self.job.net, checkpoint / WEIGHTS)
+        net, batches = self.job.net, len(self.job.train)
+        facts = read_facts(checkpoint, self._fixed(), batches=batches, capacities=net.capacities())
+        load_weights(net, checkpoint / WEIGHTS)
         sizes = {name: state.size for name, state in self.job.updater.states.items()}
-        self.job.updater.restore(read_states(checkpoint, sizes))
-        self.job.net.reserve(facts["capacities"])
+        try:
+            self.job.updater.restore(read_states(checkpoint, sizes))
+        except ValueError as error:
+            remedy = f"delete {checkpoint} to use the one before"
+            raise TrainingError(f"{checkpoint / OPTIMIZER}: {error}; {remedy}") from None
+        net.reserve(facts["capacities"])
         self.run.step = self._saved = facts["step"]
         self.run.epoch = facts["epoch"]
         self.job.train.position = Position(facts["epoch"], facts["batch"])
         self._ledger.restore(facts)
-        restore_states(self.callbacks, facts.get("callbacks", {}))
+        restore_states(self.callbacks, facts.get("callbacks", {}), str(checkpoint / FACTS))
         self.progress.say(f"going on after step {self.run.step}")
 
     def _fixed(self) -> dict[str, Any]:

@@ -12,6 +12,8 @@ from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
 
 from .problems import TrainingError
 
+_REMEDY = "mend the file or move it away"
+_DIGITS = 15
 COLUMNS = ("step", "epoch", "phase", "loss", "rate", "seconds")
 
 
@@ -48,13 +50,33 @@ class Records:
 
 
 def read_records(path: Path) -> list[dict[str, str]]:
-    """The lines of a log; one that was cut short by a crash is left out. Raises `TrainingError` for another file."""
+    """The lines of a log; one that was cut short by a crash is left out. `TrainingError` for what is no log."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
-            lines = [line for line in csv.DictReader(file) if None not in line and None not in line.values()]
-    except (csv.Error, UnicodeDecodeError) as error:
-        raise TrainingError(f"{path} is no log of a training: {error}; move it away to go on") from None
-    return [line for line in lines if line.get("step", "").isdecimal()]
+            reader = csv.DictReader(file)
+            missing = [name for name in COLUMNS if name not in (reader.fieldnames or COLUMNS)]
+            if missing:
+                raise TrainingError(f"{path}:1: there is no column `{missing[0]}`; {_REMEDY}")
+            lines = []
+            for line in reader:
+                if None not in line.values() and line["step"].isdecimal():
+                    _check(line, f"{path}:{reader.line_num}")
+                    lines.append(line)
+            return lines
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise TrainingError(f"{path} cannot be read: {error}; {_REMEDY}") from None
+
+
+def _check(line: Mapping[str, str], place: str) -> None:
+    """Whether the columns of numbers hold numbers; in those that a report lacks there is nothing."""
+    if len(line["step"]) > _DIGITS:
+        raise TrainingError(f"{place}: `step` has {len(line['step'])} digits; {_REMEDY}")
+    for name, value in line.items():
+        if name is not None and name != "phase" and value:  # cells behind the last column have no name
+            try:
+                float(value)
+            except ValueError:
+                raise TrainingError(f"{place}: `{name}` is {value[:40]!r}, which is no number; {_REMEDY}") from None
 
 
 def _csv(*lines: Sequence[str]) -> str:

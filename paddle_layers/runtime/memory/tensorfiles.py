@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import math
 import os
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,6 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Tensors = dict[str, NDArray[Any]]
+
+_TYPES = ("F16", "F32", "F64", "BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64")
+_MOST_AXES = 32
+"""What every version of NumPy can hold."""
 
 
 class WeightsError(ValueError):
@@ -43,12 +49,27 @@ def read_tensors(path: str | Path) -> tuple[Tensors, dict[str, str]]:
 
     try:
         with safe_open(path, framework="numpy") as file:
-            names = file.keys()
+            names = list(file.keys())
+            for name in names:
+                _check(path, name, file.get_slice(name))
             return {name: file.get_tensor(name) for name in names}, dict(file.metadata() or {})
     except FileNotFoundError:
         raise WeightsError(f"there is no file {path}") from None
-    except (SafetensorError, OSError) as error:
+    except (SafetensorError, OSError, ValueError) as error:
+        if isinstance(error, WeightsError):
+            raise
         raise WeightsError(f"{path} is no safetensors file or is cut short: {error}") from None
+
+
+def _check(path: str | Path, name: str, stored: Any) -> None:
+    """Whether NumPy can hold a tensor; that the file has its bytes was checked when it was opened."""
+    dtype, shape = stored.get_dtype(), stored.get_shape()
+    if dtype not in _TYPES:
+        raise WeightsError(
+            f"{path}: `{name}` is stored as {dtype}; convert it to F32, the types are {', '.join(_TYPES)}"
+        )
+    if len(shape) > _MOST_AXES or math.prod(max(axis, 1) for axis in shape) > sys.maxsize // 8:
+        raise WeightsError(f"{path}: no tensor has the shape of `{name}`, {str(shape)[:80]}")
 
 
 def write_file(path: Path, data: bytes) -> None:

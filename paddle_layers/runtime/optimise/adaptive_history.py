@@ -89,10 +89,17 @@ class AdaptiveHistory:
         }
 
     def restore(self, found: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from what was saved."""
-        self.steps, self.blocks, self.lifetime = len(found["sums"]), len(found["starts"]), int(found["lifetime"][0])
-        self.sums[: self.steps] = found["sums"]
-        self.starts[: self.blocks], self.tails[: self.blocks] = found["starts"], found["tails"]
+        """Go on from what was saved. Raises `ValueError` for anything else."""
+        sums = stored(found, "sums", (None, self.sums.shape[1]), "f")
+        starts = stored(found, "starts", (None,), "iu")
+        tails = stored(found, "tails", (len(starts), 3), "f")
+        lifetime = int(stored(found, "lifetime", (1,), "iu")[0])
+        steps, blocks = len(sums), len(starts)
+        rising = blocks > 0 and starts[0] == 0 and starts[-1] <= steps and bool(np.all(starts[1:] > starts[:-1]))
+        if not 0 < steps <= len(self.sums) or not rising or not 0 <= lifetime < 2**53:
+            raise ValueError("the pending steps do not go together")
+        self.steps, self.blocks, self.lifetime = steps, blocks, lifetime
+        self.sums[:steps], self.starts[:blocks], self.tails[:blocks] = sums, starts, tails
 
     def _lifetime(self, step: AdaptiveStep) -> int:
         fading = step.mean / math.sqrt(max(step.squares, SMALLEST))
@@ -137,3 +144,14 @@ class AdaptiveHistory:
         size = step.scale * (sums[0, 4] / step.epsilon) * sums[:, 1]
         sums[:, FACTORS:] *= step.value
         sums[:, FACTORS:] += np.outer(size, self._deviation(step) ** np.arange(self.terms))
+
+
+def stored(found: Mapping[str, NDArray[Any]], name: str, shape: tuple[int | None, ...], kinds: str) -> NDArray[Any]:
+    """An array of a file if it has this shape (None: any length) and one of these kinds; else `ValueError`."""
+    array = found.get(name)
+    if array is None:
+        raise ValueError(f"`{name}` of the pending steps is not there")
+    wanted = tuple(have if want is None else want for have, want in zip(array.shape, shape, strict=False))
+    if len(wanted) != len(shape) or array.shape != wanted or array.dtype.kind not in kinds:
+        raise ValueError(f"`{name}` of the pending steps is {array.dtype} of shape {array.shape}, which does not fit")
+    return array

@@ -25,7 +25,7 @@ from paddle_layers.runtime.launches.arguments import Argument, Fixed, Ref
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.blocks import Flat
 
-from .adaptive_history import FACTORS, AdaptiveHistory
+from .adaptive_history import FACTORS, AdaptiveHistory, stored
 from .row_forms import adaptive_launch, linear_launch
 
 Ints = NDArray[np.int64]
@@ -104,9 +104,12 @@ class PendingSteps(ABC):
         return {"done": self._done, **self._saved()} if self._steps else {}
 
     def restore(self, found: Mapping[str, NDArray[Any]]) -> None:
-        """Take the pending steps that `saved` gave."""
-        self._done[:] = found["done"]
+        """Take the pending steps that `saved` gave. Raises `ValueError` for others."""
         self._restore(found)
+        done = stored(found, "done", self._done.shape, "iu")
+        if not np.all((done >= 0) & (done <= self._steps)):
+            raise ValueError("a row has made more of the pending steps than there are")
+        self._done[:] = done
 
     def _make_some(self, rows: Ints) -> None:
         self._ids.block.write(0, rows, "int64")
@@ -153,9 +156,13 @@ class LinearSteps(PendingSteps):
         return {"maps": self._maps[:, : (self._steps + 1) * len(self._tables)]}
 
     def _restore(self, found: Mapping[str, NDArray[Any]]) -> None:
-        width = found["maps"].shape[1]
-        self._maps[:, :width] = found["maps"]
-        self._steps = width // len(self._tables) - 1
+        size = len(self._tables)
+        steps = len(stored(found, "maps", (size, None), "f")[0]) // size - 1
+        if not 0 <= steps <= HISTORY:
+            raise ValueError(f"{steps} steps are pending; there are at most {HISTORY}")
+        width = (steps + 1) * size
+        self._maps[:, :width] = stored(found, "maps", (size, width), "f")
+        self._steps = steps
 
 
 class AdaptiveSteps(PendingSteps):

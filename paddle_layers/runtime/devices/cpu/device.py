@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.protocol import Progress
 from paddle_layers.runtime.launches.buffers import ALIGNMENT
+from paddle_layers.runtime.memory.blocks import DeviceError
 
 from .compiler import compile_all, cpu_driver
 from .table import Table
@@ -45,7 +46,10 @@ class Cpu:
 
     def allocate(self, nbytes: int) -> CpuBlock:
         """Host memory."""
-        return CpuBlock(nbytes)
+        try:
+            return CpuBlock(nbytes)
+        except MemoryError:
+            raise DeviceError(f"there are no {nbytes} bytes of memory for a buffer; try a smaller batch") from None
 
     def compile(self, launches: Sequence[Launch], dtype: str, progress: Progress | None) -> None:
         """Compile drivers that are not on the disk yet."""

@@ -1,0 +1,50 @@
+"""What the `state.json` of a checkpoint may hold: each fact has a type and a range, checked before it is used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+COUNTS = ("step", "epoch", "batch", "loss_count")
+NUMBERS = ("loss_sum", "seconds")
+NEEDED = (*COUNTS, *NUMBERS, "capacities")
+MOST, LARGEST = 2**53, 1e300
+"""Bounds of counts and of numbers; a count below the first is exact in every program that reads JSON."""
+
+
+def is_count(value: Any) -> bool:
+    """Whether a value of a JSON file is a whole number from 0 on that can be used."""
+    return type(value) is int and 0 <= value < MOST
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value of a JSON file is a finite number."""
+    return type(value) in (int, float) and -LARGEST <= value <= LARGEST
+
+
+def fault(facts: Mapping[str, Any], *, batches: int, capacities: Mapping[str, Sequence[int]]) -> str:
+    """What is wrong with the facts of a training whose epochs have so many batches, or nothing.
+
+    `capacities` are those that the net has now: the checkpoint's are as many.
+    """
+    for name in COUNTS:
+        if not is_count(facts[name]):
+            return f"`{name}` is {_shown(facts[name])}; it has to be a whole number from 0 on"
+    for name in NUMBERS:
+        if not is_number(facts[name]):
+            return f"`{name}` is {_shown(facts[name])}; it has to be a number"
+    if facts["batch"] >= batches:
+        return f"`batch` is {facts['batch']}, but an epoch has {batches} batches"
+    found = facts["capacities"]
+    for phase, now in capacities.items():
+        rows = found.get(phase) if isinstance(found, dict) else None
+        if not isinstance(rows, list) or len(rows) != len(now) or not all(map(is_count, rows)):
+            return f"`capacities` of the phase {phase} has to be a list of {len(now)} whole numbers"
+    if not isinstance(facts.get("callbacks", {}), dict):
+        return f"`callbacks` is {_shown(facts['callbacks'])}; it has to be an object"
+    return ""
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
