@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from paddle_layers.data import Dataset
 
-from .folders import claim_folder, clear_folder, output_folder
+from .folders import claimed_folder, clear_folder, output_folder
 from .loop import Trainer
 from .preparation import prepare
 from .progress import Progress, make_progress
@@ -40,9 +41,8 @@ def train(
 
     training = load_training(path, plugins=plugins)
     folder = output_folder(training, output)
-    claim_folder(folder, resume=resume, overwrite=overwrite)
-    shown = progress or make_progress()
-    try:
+    claim = claimed_folder(folder, resume=resume, overwrite=overwrite)
+    with claim, contextlib.closing(progress or make_progress()) as shown:
         seed = training.seed if seed is None else seed
         own = [settings.definition.create(settings.attributes) for settings in training.callback]
         callbacks = [*own, *callbacks]
@@ -62,7 +62,5 @@ def train(
             trainer.begin(resume=resume, weights=weights)
             trainer.run_steps()
             report = trainer.finish(str(path))
-    finally:
-        shown.close()
     print(report)
     return report
