@@ -10,11 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import training_helpers as small
 from training_helpers import Losses
 
 import paddle_layers as pl
 from paddle_layers.data import Dataset
 from paddle_layers.training.progress import Lines
+from paddle_layers.training.records import read_records
 
 IMAGES = """
 net {
@@ -166,3 +168,58 @@ def test_ctrl_c_in_a_process_of_its_own(tmp_path):
     assert "Traceback" not in errors
     (checkpoint,) = (tmp_path / "out" / "checkpoints").iterdir()
     assert int(checkpoint.name.removeprefix("step-")) >= 10
+
+
+class Killed(BaseException):
+    """As a signal ends a process: nothing is tidied up."""
+
+
+class Kill:
+    """A callback that ends the training at an event of a step."""
+
+    def __init__(self, event, step):
+        self.event, self.step = event, step
+
+    def on_step(self, run):
+        self._at("step", run)
+
+    def on_test(self, run):
+        self._at("test", run)
+
+    def on_end(self, run):
+        self._at("end", run)
+
+    def _at(self, event, run):
+        if event == self.event and run.step >= self.step:
+            raise Killed
+
+
+def log(folder):
+    return [{**line, "seconds": ""} for line in read_records(folder / "log.csv")]
+
+
+TESTS = ["", "test { every: 5 }", "test { every: 7 }"]
+
+
+@pytest.mark.parametrize("tests", TESTS)
+@pytest.mark.parametrize(
+    ("event", "step"),
+    [("step", 11), ("step", 14), ("step", 15), ("step", 25), ("step", 30), ("test", 12), ("test", 29), ("end", 1)],
+)
+def test_the_log_after_a_kill_is_that_of_an_uninterrupted_training(tmp_path, tests, event, step):
+    path = small.write(tmp_path, small.NETWORK + small.SOURCES + small.SETTINGS + tests)
+    small.train(path, output=tmp_path / "whole")
+    with pytest.raises(Killed):
+        small.train(path, output=tmp_path / "parts", callbacks=[Kill(event, step)])
+    small.train(path, output=tmp_path / "parts", resume=True)
+    assert log(tmp_path / "parts") == log(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("tests", TESTS)
+def test_a_finished_training_that_is_resumed_leaves_its_log(tmp_path, tests):
+    path = small.write(tmp_path, small.NETWORK + small.SOURCES + small.SETTINGS + tests)
+    first, _, _ = small.train(path)
+    before = first.log.read_bytes()
+    again, losses, _ = small.train(path, resume=True)
+    assert first.log.read_bytes() == before
+    assert (again.results, losses) == (first.results, {})

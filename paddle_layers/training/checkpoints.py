@@ -5,8 +5,10 @@ A checkpoint is written beside its place and renamed when it is complete, so a f
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
     from paddle_layers.runtime import Net
 
 WEIGHTS, OPTIMIZER, FACTS = "weights.safetensors", "optimizer.safetensors", "state.json"
+NAME, UNFINISHED = re.compile(r"step-[0-9]{8,}"), re.compile(r"\.step-[0-9]{8,}\.[0-9]+\.tmp")
+"""Folders that trainings make; what is called otherwise is somebody else's, and stays."""
 
 
 def save_checkpoint(
@@ -59,7 +63,28 @@ def save_checkpoint(
 
 def checkpoints(folder: Path) -> list[Path]:
     """The checkpoints in a folder, oldest first."""
-    return sorted(path for path in folder.glob("step-*") if path.is_dir())
+    found = [path for path in _entries(folder) if NAME.fullmatch(path.name) and path.is_dir()]
+    return sorted(found, key=lambda path: int(path.name.removeprefix("step-")))
+
+
+def remove_checkpoints(folder: Path) -> None:
+    """Remove all checkpoints, and the folder if nothing else is in it."""
+    remove_unfinished(folder)
+    for path in checkpoints(folder):
+        shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def remove_unfinished(folder: Path) -> None:
+    """Remove checkpoints that a killed training was writing; none may be writing now."""
+    for path in _entries(folder):
+        if UNFINISHED.fullmatch(path.name):
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _entries(folder: Path) -> list[Path]:
+    return list(folder.iterdir()) if folder.is_dir() else []
 
 
 def newest_checkpoint(folder: Path) -> Path:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
+import contextlib
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from .checkpoints import WEIGHTS
+from .checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
 from .problems import TrainingError
 
 if TYPE_CHECKING:
@@ -40,31 +42,80 @@ def _plain_name(name: str) -> str:
     return name
 
 
-def claim_folder(folder: Path, *, resume: bool, overwrite: bool) -> None:
-    """Make the folder; `TrainingError` if something is there and it is neither to be continued nor overwritten."""
+@contextlib.contextmanager
+def claimed_folder(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[None]:
+    """Make the folder, and keep other trainings out of it as long as the context is open.
+
+    Raises `TrainingError` if one runs in it, or if there is something that is to be neither continued nor overwritten.
+    """
     if folder.is_file():
         raise TrainingError(f"{folder} is a file; choose another output folder with --output")
-    taken = folder.exists() and any(path.name != MARK for path in folder.iterdir())
-    if taken and overwrite and not (folder / MARK).is_file():
+    with contextlib.ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(_locked(folder))
+        except BlockingIOError:
+            raise TrainingError(
+                f"another training is running in {folder}; wait until it has ended, or choose another folder with "
+                "--output"
+            ) from None
+        except OSError as error:
+            raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
+        _check(folder, resume=resume, overwrite=overwrite)
+        remove_unfinished(folder / CHECKPOINTS)
+        yield
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Mark an empty folder, and lock the mark until the context or the process ends, however it ends.
+
+    A folder of an earlier version has no mark, and is locked itself. Raises `BlockingIOError` when it is locked.
+    """
+    mark = folder / MARK
+    if not _is_taken(folder):
+        with mark.open("a", encoding="utf-8") as file:
+            if not file.tell():
+                file.write("A training of paddle_layers made this folder.\n")
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such locks
+        yield
+        return
+    writable = mark.is_file() and os.access(mark, os.W_OK)  # network file systems lock no other files
+    handle = os.open(mark if mark.is_file() else folder, os.O_RDWR if writable else os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if isinstance(error, BlockingIOError):
+                raise  # any other: a file system without locks
+        yield
+    finally:
+        os.close(handle)
+
+
+def _is_taken(folder: Path) -> bool:
+    return any(path.name != MARK for path in folder.iterdir())
+
+
+def _check(folder: Path, *, resume: bool, overwrite: bool) -> None:
+    if not _is_taken(folder):
+        return
+    if overwrite and not (folder / MARK).is_file():
         raise TrainingError(
             f"{folder} was not made by a training, so nothing in it is removed; choose another folder with --output, "
             "or empty it yourself"
         )
-    if taken and not resume and not overwrite:
+    if not resume and not overwrite:
         raise TrainingError(
             f"{folder} exists already, and nothing is overwritten silently; choose another folder with --output, "
             "continue that training with --resume, or replace it with --overwrite"
         )
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not taken:
-            (folder / MARK).write_text("A training of paddle_layers made this folder.\n", encoding="utf-8")
-    except OSError as error:
-        raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
 
 
 def clear_folder(folder: Path) -> None:
     """Remove what an earlier training left, so that nothing of it is taken for the new one's; other files stay."""
-    shutil.rmtree(folder / CHECKPOINTS, ignore_errors=True)
+    remove_checkpoints(folder / CHECKPOINTS)
     for name in RESULTS:
         (folder / name).unlink(missing_ok=True)

@@ -22,9 +22,9 @@ class Ledger:
         self._sum, self._count, self._earlier = 0.0, 0, 0.0
         self._began = time.monotonic()
 
-    def open(self, path: Path, statistics: Sequence[str], *, resume_at: int | None) -> None:
-        """Start the log, or go on with its lines up to a step."""
-        self.records = Records(path, statistics, resume_at=resume_at)
+    def open(self, path: Path, statistics: Sequence[str], *, resume_at: int | None, tested: bool) -> None:
+        """Start the log, or go on with its lines up to a step, after which there was a test or not."""
+        self.records = Records(path, statistics, resume_at=resume_at, tested=tested)
 
     @property
     def seconds(self) -> float:

@@ -55,8 +55,12 @@ class Trainer:
             load_weights(self.job.net, Path(weights))
         if resume:
             self._restore(newest_checkpoint(self.run.folder / CHECKPOINTS))
-        names = list(self.job.statistics.values())
-        self._ledger.open(self.run.folder / LOG, names, resume_at=self.run.step if resume else None)
+        run, names = self.run, list(self.job.statistics.values())
+        due = _due(run.step, self.training.test.every)
+        at, tested = run.step if resume else None, due or run.step == run.total
+        self._ledger.open(run.folder / LOG, names, resume_at=at, tested=tested)
+        if due and (results := self._ledger.records.test_at(run.step)):  # callbacks know of it: it came before saving
+            run.results, self._tested = results, run.step
 
     def run_steps(self) -> None:
         """Do the steps that are left; Ctrl-C and `Run.stop` end this early."""
@@ -150,7 +154,7 @@ class Trainer:
             raise TrainingError(f"{checkpoint / OPTIMIZER}: {error}; {remedy}") from None
         net.reserve(facts["capacities"])
         self.run.step = self._saved = facts["step"]
-        self.run.epoch = facts["epoch"]
+        self.run.epoch = facts["epoch"] - (facts["batch"] == 0)  # that of the last step
         self.job.train.position = Position(facts["epoch"], facts["batch"])
         self._ledger.restore(facts)
         restore_states(self.callbacks, facts.get("callbacks", {}), str(checkpoint / FACTS))

@@ -20,20 +20,26 @@ COLUMNS = ("step", "epoch", "phase", "loss", "rate", "seconds")
 class Records:
     """Lines of `log.csv`: step, epoch, phase, loss, learning rate, seconds since the start, then the statistics.
 
-    With `resume_at` the lines of an earlier run up to that step are kept and the others dropped.
+    With `resume_at` the lines of an earlier run up to that step are kept and the others dropped. A test at that step is
+    kept if it was to be `tested` there: one that was stopped is tested, one that goes on is not.
     """
 
-    def __init__(self, path: Path, statistics: Sequence[str], *, resume_at: int | None = None) -> None:
+    def __init__(
+        self, path: Path, statistics: Sequence[str], *, resume_at: int | None = None, tested: bool = True
+    ) -> None:
         self.path = path
         self.columns = (*COLUMNS, *statistics)
         self.lines: list[dict[str, str]] = []
         if resume_at is not None and path.exists():
-            self.lines = [line for line in read_records(path) if int(line["step"]) <= resume_at]
+            last = {"train": resume_at, "test": resume_at if tested else resume_at - 1}
+            self.lines = [line for line in read_records(path) if int(line["step"]) <= last.get(line["phase"], -1)]
         lines = ([line.get(name, "") for name in self.columns] for line in self.lines)
         write_file(path, _csv(self.columns, *lines).encode())
 
     def add(self, facts: Mapping[str, Any]) -> None:
-        """Append a line. Numbers are written so that they read back exactly. Raises `SaveError`."""
+        """Append a line, unless an earlier sitting did. Numbers read back exactly. Raises `SaveError`."""
+        if self.test_at(facts["step"]) and facts["phase"] == "test":
+            return
         line = {name: "" if facts.get(name) is None else str(facts[name]) for name in self.columns}
         self.lines.append(line)
         try:
@@ -41,6 +47,14 @@ class Records:
                 file.write(_csv(list(line.values())))
         except OSError as error:
             raise save_error(self.path, error) from error
+
+    def test_at(self, step: int) -> dict[str, float]:
+        """Results of a test after this step, if it was the last thing to be written down."""
+        last = self.lines[-1] if self.lines else {}
+        if (last.get("step"), last.get("phase")) != (str(step), "test"):
+            return {}
+        names = ("loss", *self.columns[len(COLUMNS) :])
+        return {name: float(last[name]) for name in names if last.get(name)}
 
     def series(self, phase: str, name: str) -> list[tuple[int, float]]:
         """Steps and values of a column in a phase."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from paddle_layers.data import Dataset
 from paddle_layers.define.escaping import printable
 
-from .folders import claim_folder, clear_folder, output_folder
+from .folders import claimed_folder, clear_folder, output_folder
 from .loop import Trainer
 from .preparation import prepare
 from .progress import Progress, make_progress
@@ -41,9 +42,8 @@ def train(
 
     training = load_training(path, plugins=plugins)
     folder = output_folder(training, output)
-    claim_folder(folder, resume=resume, overwrite=overwrite)
-    shown = progress or make_progress()
-    try:
+    claim = claimed_folder(folder, resume=resume, overwrite=overwrite)
+    with claim, contextlib.closing(progress or make_progress()) as shown:
         seed = training.seed if seed is None else seed
         own = [settings.definition.create(settings.attributes) for settings in training.callback]
         callbacks = [*own, *callbacks]
@@ -63,7 +63,5 @@ def train(
             trainer.begin(resume=resume, weights=weights)
             trainer.run_steps()
             report = trainer.finish(str(path))
-    finally:
-        shown.close()
     print(printable(str(report)))
     return report

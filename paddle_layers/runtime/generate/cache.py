@@ -1,7 +1,13 @@
-"""Driver files on disk: named by the hash of their own text, so a result can be neither stale nor missed."""
+"""Driver files on disk: named by the hash of their own text, so a result can be neither stale nor missed.
+
+They are code: a folder or file that another user may have written is not used. A cache that can't be used is replaced
+by a temporary one, with a warning.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import functools
 import hashlib
 import importlib.util
@@ -9,26 +15,30 @@ import os
 import sys
 import tempfile
 import threading
+import warnings
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
+from typing import Any
+
+from .private_files import is_trusted, make_private_folder, why_distrusted
 
 VARIABLE = "PADDLE_LAYERS_CACHE"
 FORMAT = "1"
 """Changes when the meaning of a driver's text changes."""
+COMPILED = "__pycache__"
+"""Where Python and numba keep what they make of a driver, beside it."""
+
+
+def cache_folder() -> Path:
+    """The user's cache folder (`$PADDLE_LAYERS_CACHE` overrides it); a temporary one when that can't be used."""
+    return _REPLACED.get(wanted := _wanted_folder(), wanted)
 
 
 @functools.cache
-def cache_folder() -> Path:
-    """The user's cache folder (`$PADDLE_LAYERS_CACHE` overrides it); a temporary one when it can't be written."""
+def _wanted_folder() -> Path:
     home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = Path(os.environ.get(VARIABLE) or os.path.join(home, "paddle_layers"))
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError:
-        folder = Path(tempfile.mkdtemp(prefix="paddle_layers_"))
-    return folder
+    return Path(os.environ.get(VARIABLE) or os.path.join(home, "paddle_layers"))
 
 
 def driver_path(kind: str, name: str, text: str) -> Path:
@@ -36,31 +46,90 @@ def driver_path(kind: str, name: str, text: str) -> Path:
     import numba
 
     digest = hashlib.sha256(f"{FORMAT} {numba.__version__}\n{text}".encode()).hexdigest()[:16]
+    _try(kind)
     return cache_folder() / kind / f"{name}_{digest}.py"
+
+
+@functools.cache
+def _try(kind: str) -> None:
+    """Make the folders for a kind of drivers; give the cache up where others may write, or the user may not."""
+    with _IMPORTING:
+        root = cache_folder()
+        try:
+            for folder in (root, root / kind, root / kind / COMPILED):
+                make_private_folder(folder)
+                if why := why_distrusted(folder):
+                    raise PermissionError(errno.EPERM, why, str(folder))
+                with tempfile.TemporaryFile(dir=folder):
+                    pass
+        except OSError as error:
+            _give_up(root, error)
+
+
+def _give_up(root: Path, error: OSError) -> None:
+    """Use a temporary cache from now on."""
+    if root in _REPLACED or root in _REPLACED.values():
+        return
+    temporary = _REPLACED[root] = Path(tempfile.mkdtemp(prefix="paddle_layers_"))
+    at = error.filename or root
+    warnings.warn(
+        f"the kernel cache {at} is not used: {error.strerror}; this run has a temporary one, {temporary}, and "
+        f"{VARIABLE} can name another folder",
+        RuntimeWarning,
+        stacklevel=2,
+    )
 
 
 def is_compiled(path: Path) -> bool:
     """Whether numba has a result for the driver at `path` (for any machine: a guess for progress displays)."""
-    folder = path.parent / "__pycache__"
+    return any(file.endswith(".nbi") for file in _made_of(path))
+
+
+def _made_of(path: Path) -> list[str]:
+    """Files that Python and numba made of a driver."""
+    folder = path.parent / COMPILED
     try:
-        return path.stem in _compiled(str(folder), folder.stat().st_mtime_ns)
-    except FileNotFoundError:
-        return False
+        return _by_driver(str(folder), folder.stat().st_mtime_ns).get(path.stem, [])
+    except OSError:
+        return []
 
 
 @functools.lru_cache(maxsize=4)
-def _compiled(folder: str, changed: int) -> frozenset[str]:  # noqa: ARG001  (another listing once it has changed)
-    """Drivers for which numba keeps a result: the folder may hold thousands of files."""
-    return frozenset(name.partition(".")[0] for name in os.listdir(folder) if name.endswith(".nbi"))
+def _by_driver(folder: str, changed: int) -> Mapping[str, list[str]]:  # noqa: ARG001  (anew once it has changed)
+    """What was made of each driver: the folder may hold thousands of files."""
+    found: dict[str, list[str]] = {}
+    for name in os.listdir(folder):
+        if ".tmp." not in name:  # being written by another process
+            found.setdefault(name.partition(".")[0], []).append(os.path.join(folder, name))
+    return found
+
+
+def kept_file(path: Path) -> bytes | None:
+    """A file of the cache; None when there is none that can be trusted."""
+    return path.read_bytes() if is_trusted(path) else None
 
 
 def keep_file(path: Path, data: bytes) -> None:
     """Write a file of the cache whole or not at all; several processes may race."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    make_private_folder(path.parent)
     handle, temporary = tempfile.mkstemp(dir=path.parent, suffix=".tmp")
-    with os.fdopen(handle, "wb") as file:
-        file.write(data)
-    os.replace(temporary, path)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(temporary, path)
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.unlink(temporary)
+        raise
+
+
+def keep_result(path: Path, data: bytes) -> None:
+    """Write a file that this run can do without: when that fails, the cache is given up."""
+    with _IMPORTING:
+        try:
+            keep_file(_place(path), data)
+        except OSError as error:
+            _give_up(path.parents[1], error)
 
 
 def load_driver(path: Path, text: str) -> ModuleType:
@@ -69,19 +138,61 @@ def load_driver(path: Path, text: str) -> ModuleType:
     with _IMPORTING:  # a module is in `sys.modules` before it has run: another thread would find it half made
         if name in sys.modules:
             return sys.modules[name]
-        if not path.exists():
-            keep_file(path, text.encode())
-        spec = importlib.util.spec_from_file_location(name, path)
-        assert spec is not None
-        assert spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        sys.modules[name] = module
         try:
+            return _import(name, _place(path), text)
+        except OSError as error:
+            if error.errno is None:  # not the disk: a library that can't be loaded
+                raise
+            _give_up(path.parents[1], error)
+            return _import(name, _place(path), text)
+
+
+def _place(path: Path) -> Path:
+    """The same file in the temporary cache, once the one that it was meant for is given up."""
+    root = path.parents[1]
+    return _REPLACED[root] / path.parent.name / path.name if root in _REPLACED else path
+
+
+def _import(name: str, path: Path, text: str) -> ModuleType:
+    make_private_folder(path.parent / COMPILED)
+    if not is_trusted(path):
+        keep_file(path, text.encode())
+    for file in _made_of(path):
+        if not is_trusted(Path(file)):
+            Path(file).unlink(missing_ok=True)
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        with _kept_private(path):
             spec.loader.exec_module(module)
-        except BaseException:
-            del sys.modules[name]
-            raise
-        return module
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
 
 
+@contextlib.contextmanager
+def _kept_private(path: Path) -> Iterator[None]:
+    """What numba keeps of a driver lies beside it, wherever other functions are kept, and is the user's alone."""
+    from numba.core import config
+
+    settings: Any = config  # a module that fills itself
+    folder, elsewhere = path.parent / COMPILED, settings.CACHE_DIR
+    before = folder.stat().st_mtime_ns
+    settings.CACHE_DIR = ""
+    try:
+        yield
+    finally:
+        settings.CACHE_DIR = elsewhere
+    if folder.stat().st_mtime_ns != before:  # numba writes as the umask says
+        for file in _made_of(path):
+            with contextlib.suppress(FileNotFoundError):
+                os.chmod(file, 0o600)
+
+
+_REPLACED: dict[Path, Path] = {}
+"""Temporary caches by those that can't be used."""
 _IMPORTING = threading.RLock()

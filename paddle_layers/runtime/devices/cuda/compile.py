@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddle_layers.kernels.tuned import tuned_is_wanted
-from paddle_layers.runtime.generate.cache import driver_path, keep_file, load_driver
+from paddle_layers.runtime.generate.cache import driver_path, keep_result, kept_file, load_driver
 from paddle_layers.runtime.generate.drivers import Array, Kernel, Spec, TunedCall
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import refs_of
@@ -105,23 +105,25 @@ def _largest(launch: Launch) -> int:
 def ptx_of(driver: CudaDriver) -> str:
     """The kernel's PTX, its entry named `ENTRY`; kept on the disk. Raises what numba-cuda raises."""
     path = _kept(driver, OLDEST, "ptx")
-    if path.exists():
-        return path.read_text(encoding="utf-8")
+    kept = kept_file(path)
+    if kept is not None:
+        return kept.decode()
     from numba import cuda
 
     text, _ = cuda.compile_ptx(driver.function(), signature(driver), cc=OLDEST)
     entry = re.search(r"\.visible \.entry (\w+)\(", text)
     assert entry is not None
     text = text.replace(entry[1], ENTRY)
-    keep_file(path, text.encode())
+    keep_result(path, text.encode())
     return str(text)
 
 
 def cubin_of(driver: CudaDriver, architecture: Architecture) -> bytes:
     """Machine code of the kernel, made by nvJitLink; kept on the disk. Raises what the linker raises."""
     path = _kept(driver, architecture, "cubin")
-    if path.exists():
-        return path.read_bytes()
+    kept = kept_file(path)
+    if kept is not None:
+        return kept
     from cuda.bindings import nvjitlink
 
     ptx = ptx_of(driver).encode()
@@ -134,7 +136,7 @@ def cubin_of(driver: CudaDriver, architecture: Architecture) -> bytes:
         nvjitlink.get_linked_cubin(linker, cubin)
     finally:
         nvjitlink.destroy(linker)
-    keep_file(path, bytes(cubin))
+    keep_result(path, bytes(cubin))
     return bytes(cubin)
 
 
