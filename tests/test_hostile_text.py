@@ -179,6 +179,7 @@ def test_other_names_stay_legal_and_are_shown_and_drawn(run: Run, tmp_path: Path
 def test_the_caret_stands_under_what_is_wrong() -> None:
     with pytest.raises(ConfigError) as caught:
         loads('layer { name: "y" type: "f\x1b\u202e"\t\t input: "z\x9b" }')
+    assert not harmful(str(caught.value))
     lines = pairwise(str(caught.value).split("\n"))
     marked = [line[caret.index("^") : len(caret)] for line, caret in lines if caret.startswith("      | ")]
     assert marked == [r'"f\x1b\u202e"', r'"z\x9b"']
@@ -195,7 +196,9 @@ def test_a_networks_name_stays_on_its_line_and_in_its_picture(run: Run, tmp_path
 # ---- training
 
 
-def test_progress() -> None:
+def test_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "150")
+
     class Terminal(io.StringIO):
         def isatty(self) -> bool:
             return True
@@ -213,6 +216,7 @@ def test_progress() -> None:
     bar.close()
     text = terminal.getvalue()
     assert "[red] \\x9b\\u202e :smile:" in text
+    assert "\\x9b\\u202e[blue] 1" in text
     assert not set(text) & {"\x9b", "\u202e"}
 
 
