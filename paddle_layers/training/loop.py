@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.data import Position
 
 from .callbacks import restore_states, states_of
-from .checkpoints import WEIGHTS, load_weights, newest_checkpoint, read_facts, read_states, save_checkpoint
+from .checkpoints import FACTS, WEIGHTS, load_weights, newest_checkpoint, read_facts, read_states, save_checkpoint
 from .evaluation import evaluate
 from .folders import CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
@@ -128,7 +128,7 @@ class Trainer:
     def _save(self) -> None:
         run, (epoch, batch) = self.run, self.job.train.position
         facts = {"epoch": epoch, "batch": batch, "capacities": run.net.capacities(), **self._fixed()}
-        facts |= {**self._ledger.facts(), "callbacks": states_of(self.callbacks)}
+        facts |= {**self._ledger.facts(), "callbacks": states_of(self.callbacks), "statistics": run.net.counted()}
         keep = self.training.checkpoint.keep
         save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, self.job.updater.saved(), facts, keep=keep)
         self._saved = run.step
@@ -139,6 +139,10 @@ class Trainer:
         sizes = {name: state.size for name, state in self.job.updater.states.items()}
         self.job.updater.restore(read_states(checkpoint, sizes))
         self.job.net.reserve(facts["capacities"])
+        try:
+            self.job.net.count_on(facts.get("statistics", []))
+        except (TypeError, ValueError):
+            raise TrainingError(f"the statistics in {checkpoint / FACTS} are none; delete {checkpoint}") from None
         self.run.step = self._saved = facts["step"]
         self.run.epoch = facts["epoch"] - (facts["batch"] == 0)  # that of the last step
         self.job.train.position = Position(facts["epoch"], facts["batch"])
