@@ -3,6 +3,7 @@
 import errno
 import os
 import stat
+import subprocess
 import sys
 import tempfile
 import warnings
@@ -91,13 +92,29 @@ def test_a_folder_that_others_may_write_is_refused(folder, place, mode):
     load()
     forget()
     write_access(folder / place, mode)
-    with pytest.warns(RuntimeWarning, match="others may write there until you run `chmod -R go-w /") as told:
+    with pytest.warns(RuntimeWarning, match="others may write there until you run `find /.* -type d") as told:
         path = load()
     assert len(told) == 1
     assert str(folder / place) in str(told[0].message)
     assert "\n" not in str(told[0].message)
     assert folder not in path.parents
     assert stat.S_IMODE(cache.cache_folder().stat().st_mode) == 0o700
+
+
+def test_the_command_of_the_warning_mends_folders_and_blesses_no_file(folder):
+    load()
+    poisoned = next(folder.rglob("*.py"))
+    poisoned.write_text("raise SystemExit('poisoned')")
+    for path in (folder, *folder.rglob("*")):
+        write_access(path, 0o777 if path.is_dir() else 0o666)
+    forget()
+    with pytest.warns(RuntimeWarning, match="others may write") as told:
+        load()
+    subprocess.run(str(told[0].message).split("`")[1], shell=True, check=True)
+    cache._REPLACED.clear()
+    forget()
+    assert load() == poisoned
+    assert poisoned.read_text() == TEXT
 
 
 def test_a_folder_of_another_user_is_refused_and_one_of_root_is_not(folder, monkeypatch):

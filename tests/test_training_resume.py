@@ -1,6 +1,7 @@
 """Trainings that go on bit for bit where they stopped: images with random transforms, sequences of any length."""
 
 import io
+import json
 import os
 import shutil
 import signal
@@ -223,3 +224,25 @@ def test_a_finished_training_that_is_resumed_leaves_its_log(tmp_path, tests):
     again, losses, _ = small.train(path, resume=True)
     assert first.log.read_bytes() == before
     assert (again.results, losses) == (first.results, {})
+
+
+@pytest.mark.parametrize("tests", TESTS)
+@pytest.mark.parametrize("stop", [3, 5, 12, 14, 28])
+def test_the_log_after_a_stop_too(tmp_path, tests, stop):
+    path = small.write(tmp_path, small.NETWORK + small.SOURCES + small.SETTINGS + tests)
+    small.train(path, output=tmp_path / "whole")
+    small.train(path, output=tmp_path / "parts", stop_after=stop)
+    small.train(path, output=tmp_path / "parts", resume=True)
+    assert log(tmp_path / "parts") == log(tmp_path / "whole")
+
+
+@pytest.mark.parametrize(
+    "statistics", ["accuracy", [1], [["accuracy", "hits", "many"]], [["accuracy", "hits", [1, 2]]]]
+)
+def test_statistics_of_a_checkpoint_that_are_none(tmp_path, statistics):
+    path = small.write(tmp_path)
+    report, _, _ = small.train(path, stop_after=12)
+    facts = report.folder / "checkpoints" / "step-00000012" / "state.json"
+    facts.write_text(json.dumps({**json.loads(facts.read_text()), "statistics": statistics}))
+    with pytest.raises(pl.training.TrainingError, match=r"the statistics in .* are none; delete"):
+        small.train(path, resume=True)

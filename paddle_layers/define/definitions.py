@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import keyword
+import sys
+import textwrap
 import threading
 from collections.abc import Mapping
 from functools import cached_property
@@ -44,7 +47,7 @@ class Definition:
     ) -> None:
         self.kind, self.name, self.owner = kind, name, owner
         self.elsewhere, self.since, self.version = dict(elsewhere or {}), since, version
-        self.description = inspect.cleandoc(owner.__doc__ or "")
+        self.description = inspect.cleandoc(owner.__doc__ or _left_out(owner))
         self.file, self.line = place or _location(owner)
         self.module: str = owner.__module__
         self.family = family or self.module.split(".")[:3][-1]
@@ -172,6 +175,17 @@ class Definition:
 def is_word(name: str) -> bool:
     """Whether a name may stand in Python, in protobuf and in a config."""
     return name.isascii() and name.isidentifier() and not keyword.iskeyword(name)
+
+
+def _left_out(owner: type) -> str:
+    """The docstring that `python -OO` left out, from the source."""
+    if sys.flags.optimize < 2:
+        return ""
+    try:
+        (found,) = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
+    except (OSError, TypeError):  # made by a program
+        return ""
+    return ast.get_docstring(found) or "" if isinstance(found, ast.ClassDef) else ""
 
 
 def _location(owner: type) -> tuple[str, int]:

@@ -295,6 +295,16 @@ class Net:
         self._statistics.reset()
 
     @one_at_a_time
+    def counted(self) -> list[tuple[str, str, list[float]]]:
+        """The sums that statistics are made of, for `count_on`."""
+        return self._statistics.sums()
+
+    @one_at_a_time
+    def count_on(self, counted: Iterable[tuple[str, str, list[float]]]) -> None:
+        """Go on counting from what `counted` gave. Raises `ValueError` for anything else."""
+        self._statistics.restore(counted)
+
+    @one_at_a_time
     def save(self, path: str) -> None:
         """Write parameters and states as safetensors, whole or not at all. Raises `SaveError`."""
         save_weights(path, self.arena)

@@ -137,7 +137,7 @@ class Trainer:
     def _save(self) -> None:
         run, (epoch, batch) = self.run, self.job.train.position
         facts = {"epoch": epoch, "batch": batch, "capacities": run.net.capacities(), **self._fixed()}
-        facts |= {**self._ledger.facts(), "callbacks": states_of(self.callbacks)}
+        facts |= {**self._ledger.facts(), "callbacks": states_of(self.callbacks), "statistics": run.net.counted()}
         keep = self.training.checkpoint.keep
         save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, self.job.updater.saved(), facts, keep=keep)
         self._saved = run.step
@@ -153,6 +153,10 @@ class Trainer:
             remedy = f"delete {checkpoint} to use the one before"
             raise TrainingError(f"{checkpoint / OPTIMIZER}: {error}; {remedy}") from None
         net.reserve(facts["capacities"])
+        try:
+            net.count_on(facts.get("statistics", []))
+        except (TypeError, ValueError):
+            raise TrainingError(f"the statistics in {checkpoint / FACTS} are none; delete {checkpoint}") from None
         self.run.step = self._saved = facts["step"]
         self.run.epoch = facts["epoch"] - (facts["batch"] == 0)  # that of the last step
         self.job.train.position = Position(facts["epoch"], facts["batch"])

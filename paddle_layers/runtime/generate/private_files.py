@@ -27,7 +27,8 @@ def why_distrusted(path: Path) -> str:
     if facts.st_uid not in (ROOT, os.getuid()):
         return "it belongs to another user"
     if facts.st_mode & OTHERS:
-        return f"others may write there until you run `chmod -R go-w {shlex.quote(str(path))}`"
+        command = f"find {shlex.quote(str(path))} -type d -exec chmod go-w {{}} +"  # files stay as they are, distrusted
+        return f"others may write there until you run `{command}`"
     return ""
 
 

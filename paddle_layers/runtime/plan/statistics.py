@@ -68,6 +68,18 @@ class Statistics:
             for name, number in op.layer.report({**op.attributes, **self._read(op, refs)}).items()
         }
 
+    def sums(self) -> list[tuple[str, str, list[float]]]:
+        """What was counted since the last reset: layer, name and numbers of each sum."""
+        found = self._sums.items()
+        return [(op, name, sums.read().tolist()) for (op, name, _), sums in found if op in self._counted]
+
+    def restore(self, counted: Iterable[tuple[str, str, list[float]]]) -> None:
+        """Go on from what `sums` gave; what is not counted here is left out."""
+        numbers = {(op, name): np.array(values, np.float64) for op, name, values in counted}
+        for (op, name, _), sums in self._sums.items():
+            if (op, name) in numbers:
+                sums.write(numbers[op, name])
+
     def _read(self, op: Op, refs: Mapping[str, Ref]) -> dict[str, Any]:
         """Sums by name, as numbers and lists of numbers."""
         shapes = {name: table_of(ref).shape for name, ref in refs.items()}
