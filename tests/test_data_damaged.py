@@ -161,6 +161,14 @@ def test_members_that_share_their_bytes_are_refused(tmp_path, compression):
     refused(lambda: read_npz(tmp_path / "x.npz"), "x.npz", "lie over one another")
 
 
+def test_stored_members_have_the_size_that_is_mapped(tmp_path):
+    """The first of two claims, beside a packed size that is right, to go on into the second."""
+    data, directory = archive(zipfile.ZIP_STORED, x=np.arange(3), y=np.arange(3))
+    put(data, directory + 24, "<I", 400)
+    (tmp_path / "x.npz").write_bytes(data)
+    refused(lambda: read_npz(tmp_path / "x.npz"), "x.npz", "`x` and `y` lie over one another")
+
+
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [

@@ -53,7 +53,8 @@ def _opened(path: Path) -> IO[bytes]:
 def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
     """What the directory of the file claims: every member has bytes of its own, and they do not grow without end."""
     for first, second in pairwise(sorted(members, key=lambda info: info.header_offset)):
-        if first.header_offset + _LOCAL_HEADER + first.compress_size > second.header_offset:
+        held = first.file_size if first.compress_type == zipfile.ZIP_STORED else first.compress_size
+        if first.header_offset + _LOCAL_HEADER + held > second.header_offset:
             raise DataError(
                 f"{path} is damaged: the arrays `{_name(first)}` and `{_name(second)}` lie over one another"
             )
