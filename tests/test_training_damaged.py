@@ -7,9 +7,11 @@ import struct
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from safetensors.numpy import load_file, save_file
 from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
 
+from paddle_layers.cli import commands
 from paddle_layers.runtime import DeviceError, WeightsError
 from paddle_layers.runtime.memory.tensorfiles import read_tensors
 from paddle_layers.runtime.optimise.adaptive_history import AdaptiveHistory
@@ -212,3 +214,34 @@ def test_a_log_with_text_in_it(folder, case):
 def test_lines_of_a_log_that_were_cut_short_are_left_out(tmp_path):
     (tmp_path / "log.csv").write_text(f"{HEADER}\n5,0,train,1,0.1,1\n6,0,tr")
     assert [line["step"] for line in read_records(tmp_path / "log.csv")] == ["5"]
+
+
+def status_of(*arguments):
+    """What the command line says to a mistake, without the parts that are no message."""
+    result = CliRunner().invoke(commands, [str(argument) for argument in arguments])
+    assert result.exit_code == 1
+    assert isinstance(result.exception, SystemExit)
+    return result.output
+
+
+def test_the_command_line_says_it_too(folder):
+    path, output = folder / "train.textproto", folder / "output"
+    (folder / "bad.safetensors").write_bytes(WEIGHTS["BF16"])
+    assert "is stored as BF16" in status_of("predict", path, "--weights", folder / "bad.safetensors")
+    assert "is stored as BF16" in status_of(
+        "train", path, "--output", folder / "new", "--weights", folder / "bad.safetensors"
+    )
+    log = (output / "log.csv").read_text()
+    (output / "log.csv").write_text(log.replace("train,", "train,text"))
+    assert "log.csv:2: `loss`" in status_of("train", path, "--output", output, "--resume")
+    (output / "checkpoints" / "step-00000012" / "state.json").write_text("[" * 100_000)
+    assert "state.json" in status_of("train", path, "--output", output, "--resume")
+    data = bytearray((folder / "train.npz").read_bytes())
+    data[data.find(b"PK\1\2") + 6] = 99
+    (folder / "train.npz").write_bytes(data)
+    assert "train.npz is no npz file" in status_of("train", path, "--output", output, "--overwrite")
+
+
+def test_an_output_that_no_folder_can_be(tmp_path):
+    path = write(tmp_path, NETWORK + SOURCES + SETTINGS + 'output: "a\\000b"\n')
+    assert "`output` is 'a\\x00b', which no folder" in status_of("train", path)

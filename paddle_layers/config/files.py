@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
@@ -76,6 +77,8 @@ def read_file(path: str | Path) -> str:
         message = f"`{path}` is not UTF-8 text: byte {error.start} cannot be read"
     except OSError as error:
         message = f"`{path}` cannot be read: {error.strerror}"
+    except ValueError as error:  # a zero byte in the name
+        message = f"{str(path)!r} cannot be read: {error}"
     raise ConfigError([Diagnostic("E007", message, Source(str(path), ""), 0)])
 
 
@@ -86,8 +89,9 @@ def load_plugins(paths: Iterable[str | Path]) -> None:
             load_plugin(path)
         except DefinitionError as error:
             message, file, line = error.message, error.file or str(path), error.line
-            text = Path(file).read_text(encoding="utf-8", errors="replace") if Path(file).is_file() else ""
-            source = Source(file, text)
-            start = sum(len(row) for row in text.splitlines(keepends=True)[: max(line - 1, 0)])
-            start += len(source.line(line)) - len(source.line(line).lstrip())
-            raise ConfigError([Diagnostic("E402", message, source, start)]) from error
+            there = os.path.isfile(file)
+            text = Path(file).read_text(encoding="utf-8", errors="replace") if there else ""
+            rows = text.split("\n")
+            before, row = rows[: max(line - 1, 0)], rows[min(max(line, 1), len(rows)) - 1]
+            start = sum(len(other) + 1 for other in before) + len(row) - len(row.lstrip())
+            raise ConfigError([Diagnostic("E402", message, Source(file, text), min(start, len(text)))]) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -105,11 +106,14 @@ class _Reader:
                 self.report.add("E301", "this training file names no network", 0, help=help_)
             return None
         if block:
+            net = bound.values["net"]
+            if net is None:  # no block, which was reported
+                return None
             before = len(self.report.diagnostics)
-            self.sound = Network.checked(*wire_fields([], self.report, bound.values["net"]))
-            return None if len(self.report.diagnostics) > before or bound.values["net"].broken else self.sound
+            self.sound = Network.checked(*wire_fields([], self.report, net))
+            return None if len(self.report.diagnostics) > before or net.broken else self.sound
         self.network_path = self.base / str(path)
-        if not self.network_path.is_file():
+        if not os.path.isfile(self.network_path):
             self.report.add("E302", f"there is no network file `{self.network_path}`", bound.place("network"))
             return None
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import importlib
 import importlib.util
+import os
 import sys
 import warnings
 from collections.abc import Callable
@@ -167,10 +168,12 @@ _FILES: set[str] = set()
 
 def load_plugin(path: str | Path) -> None:
     """Import a file that registers definitions. Raises `DefinitionError` that names the file when it can't."""
+    if "\0" in str(path):
+        raise DefinitionError(f"there is no file {str(path)!r}")
     file = Path(path).resolve()
     if str(file) in _FILES:
         return
-    if not file.is_file():
+    if not os.path.isfile(file):
         raise DefinitionError(f"there is no file {path}")
     name = f"paddle_layers_plugin_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)

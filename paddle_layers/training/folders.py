@@ -29,6 +29,8 @@ def output_folder(training: Training, output: str | Path | None) -> Path:
     Raises `TrainingError` for a network whose name is no name of a folder: a config is no reason to leave `output`.
     """
     given = output or training.output
+    if "\0" in str(given or ""):
+        raise TrainingError(f"`output` is {str(given)!r}, which no folder can be named")
     return Path(given) if given else Path("output") / _plain_name(training.network.name or "network")
 
 

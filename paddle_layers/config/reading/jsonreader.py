@@ -8,6 +8,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # missing in 
 
 from ..diagnostics.report import Report
 from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
+from .lexical import HALF, LONGEST
 
 _TOKEN = re.compile(
     r"""[ \t\r\n]*+(?:
@@ -91,10 +92,13 @@ class _JsonReader:
         if kind == 1:
             value, end = self._string(at)
             self.fields.append((name, STRING, value, start, at))
-        elif kind == 2 and end - at < 300:
+        elif kind in (2, 3) and end - at > LONGEST:
+            self.report.add("E004", "malformed number: more digits than any number needs", at, at + 40)
+            self.fields.append(broken(at))
+        elif kind == 2:
             self.fields.append((name, INT, int(match[2]), start, at))
-        elif kind in (2, 3):
-            self.fields.append((name, FLOAT, float(match[kind]), start, at))
+        elif kind == 3:
+            self.fields.append((name, FLOAT, float(match[3]), start, at))
         elif kind == 4:
             self.fields.append((name, WORD, match[4], start, at))
         elif kind != 5:
@@ -107,6 +111,8 @@ class _JsonReader:
         except JSONDecodeError as error:
             place = max(position, min(error.pos, len(self.text) - 1))
             raise self._fault(f"malformed text: {error.msg}", place) from None
+        if not text.isascii() and (half := HALF.search(text)):
+            raise self._fault(f"malformed text: `\\u{ord(half[0]):04x}` is half a character", position)
         return text, end
 
     def abandon(self) -> None:
@@ -120,7 +126,7 @@ class _JsonReader:
         return match.end() if match else position
 
     def _fault(self, message: str, start: int) -> _Stop:
-        self.report.add("E006", message, start, start + 1)
+        self.report.add("E006", message, start, min(start + 1, len(self.text)))
         return _Stop()
 
     def _enter(self, bracket: str, start: int, name: str = "", name_start: int = 0) -> None:

@@ -8,7 +8,11 @@ _HEX = re.compile(r"[-+]?0[xX][0-9a-fA-F]+")
 _OCTAL = re.compile(r"[-+]?0[0-7]+")
 _DECIMAL = re.compile(r"[-+]?(?:0|[1-9]\d*)")
 _REAL = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?[fF]?")
-_LONGEST = 300
+LONGEST = 300
+"""Characters of a number."""
+
+HALF = re.compile("[\ud800-\udfff]")
+"""Half of a character beyond the first 65,536, without the other half: no encoding can write it."""
 
 _ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(.))", re.S)
 _SIMPLE = {"n": 10, "r": 13, "t": 9, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92, "'": 39, '"': 34, "?": 63}
@@ -16,7 +20,7 @@ _SIMPLE = {"n": 10, "r": 13, "t": 9, "a": 7, "b": 8, "f": 12, "v": 11, "\\": 92,
 
 def parse_number(raw: str) -> int | float:
     """A number as the text format writes it: decimal, hexadecimal, octal or real. Raises ValueError."""
-    if len(raw) > _LONGEST:
+    if len(raw) > LONGEST:
         raise ValueError("more digits than any number needs")
     if _DECIMAL.fullmatch(raw):
         return int(raw)

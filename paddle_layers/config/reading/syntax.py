@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from ..diagnostics.report import Report
-from .fields import Fields, Recall
+from .fields import Fields, Recall, broken
 from .jsonreader import read_json
+from .lexical import HALF
 from .reader import read_text
 
 
 def read(report: Report, recall: Recall | None = None) -> Fields:
     """The fields of a text, whichever syntax it is in. Raises `TooManyFaults`."""
     text = report.source.text
+    if not text.isascii() and (half := HALF.search(text)):
+        report.add("E003", f"`\\u{ord(half[0]):04x}` is half a character", half.start(), half.end())
+        return [broken(half.start())]
     return read_json(text, report) if is_json(text) else read_text(text, report, recall)
 
 

@@ -17,6 +17,8 @@ from .nodes import Inside
 
 CODES = {"count": "E205", "kind": "E206", "level": "E207", "rank": "E208", "shape": "E209"}
 _HOPS = 3
+LARGEST = 2**60
+"""Numbers in a row of a value; bytes of more could not be counted with 64 bits, nor written down."""
 INPUT = -1
 """Position of a `Maker` that is an input of a recurrent group, as a step sees it."""
 
@@ -61,7 +63,7 @@ class Inference:
         if found is not None:
             return found
         try:
-            found = tuple(setup.definition.infer(types, setup.attributes))
+            found = of_a_size(tuple(setup.definition.infer(types, setup.attributes)))
         except ShapeError as error:
             self._shape_error(draft, error, story)
         except DefinitionError as error:
@@ -106,6 +108,13 @@ class Inference:
             draft.place("type"),
             help=f"this is a fault of the layer's author, not of this file; it happened at {place}",
         )
+
+
+def of_a_size(types: Types) -> Types:
+    """The types, if a machine can count their numbers; else `ShapeError`."""
+    if any(type_.size > LARGEST for type_ in types):
+        raise ShapeError(f"a row of its output would have more than {LARGEST:,} numbers")
+    return types
 
 
 def _origin(error: Exception) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..diagnostics.diagnostic import Source
 from ..diagnostics.report import ConfigError, Report
@@ -31,9 +33,24 @@ def format_text(text: str, name: str = "<text>") -> str:
 
 
 def _format_json(text: str) -> str:
-    import json
+    return _json(json.loads(text, parse_float=_Real), "\n") + "\n"
 
-    return json.dumps(json.loads(text), indent=2, ensure_ascii=False) + "\n"
+
+class _Real(str):
+    """A number as it is written; `json` would write one that is too large as a word that is no JSON."""
+
+
+def _json(value: Any, line: str) -> str:
+    """JSON with a member or item a line; `line` is the end of a line and the indent of the value."""
+    inner = line + INDENT
+    if isinstance(value, _Real):
+        return json.dumps(float(value)) if math.isfinite(float(value)) else str(value)
+    if isinstance(value, dict) and value:
+        members = (f"{json.dumps(name, ensure_ascii=False)}: {_json(item, inner)}" for name, item in value.items())
+        return f"{{{inner}{f',{inner}'.join(members)}{line}}}"
+    if isinstance(value, list) and value:
+        return f"[{inner}{f',{inner}'.join(_json(item, inner) for item in value)}{line}]"
+    return json.dumps(value, ensure_ascii=False)
 
 
 class _Item(NamedTuple):
