@@ -38,6 +38,8 @@ SHARED = {
     "                total += x[r, c] * real(s + 1)\n    return total",
     "inside": HEAD + "for r in range(C):\n        h = r - 1\n        if 0 <= h < C:\n            for c in range(C):\n"
     "                w = c - 1\n                if 0 <= w < C:\n                    total += x[h, w]\n    return total",
+    "names of the author's": HEAD + "r_step = real(2.0)\n    total_part = real(3.0)\n    for r in range(C):\n"
+    "        for c in range(4):\n            total += x[r, c] * r_step + total_part\n    return total",
     "extreme": "best = x[n, 0]\n    for c in range(1, C):\n        best = max(best, x[n, c])\n    return best",
     "count": "hits = 0\n    for c in range(C):\n        hits += places[c]\n    return real(hits)",
     "twice": HEAD + "for c in range(C):\n        total += x[n, c]\n    mean = total / real(C)\n    total = real(0.0)\n"

@@ -7,6 +7,8 @@ import pytest
 from rotation import every_architecture
 
 from paddle_layers.config import loads
+from paddle_layers.define import DefinitionError
+from paddle_layers.kernels import tuned as kernels_tuned
 from paddle_layers.kernels.cuda import tiles
 from paddle_layers.kernels.cuda.images import convolutions
 from paddle_layers.kernels.cuda.rows import projections
@@ -165,3 +167,21 @@ def test_registers_hold_the_sums(kind, name, architecture):
 def registers(cubin):
     """Registers of the functions of a cubin, by its attributes of that kind: 0x2f in the format 0x04, of 8 bytes."""
     return max(int.from_bytes(count, "little") for count in re.findall(rb"\x04\x2f\x08\0.{4}(.{4})", cubin, re.DOTALL))
+
+
+def test_a_kernel_behind_another_one_is_checked(monkeypatch):
+    monkeypatch.setattr(kernels_tuned, "_TUNED", {})
+
+    def first(y, scratch): ...
+
+    def second(y, scratch): ...
+
+    first.__module__ = second.__module__ = "some.kernels"
+    with pytest.raises(DefinitionError, match="second: `behind` names a kernel"):
+        kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, behind=first)(second)
+    kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, scratch=lambda: 4)(first)
+    with pytest.raises(DefinitionError, match="the first one decides the rest"):
+        kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, least=5, behind=first)(second)
+    kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, behind=first)(second)
+    (entry,) = kernels_tuned.tuned_kernels("fc", "fc_y", "cuda")
+    assert (entry.call, entry.then.call) == (first, second)

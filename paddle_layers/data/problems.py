@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterator
 
+from paddle_layers.define.errors import first_line
+
 
 class DataError(ValueError):
     """Data that cannot be used: the text names file, field, row and value, and what to write instead."""
@@ -20,6 +22,5 @@ def as_data_error(what: str) -> Iterator[None]:
         yield
     except DataError:
         raise
-    except Exception as error:
-        lines = str(error).strip().splitlines() or [type(error).__name__]
-        raise DataError(f"{what}: {lines[0][:200]}") from None
+    except Exception as error:  # see above: no list of what a damaged file leads to would be complete
+        raise DataError(f"{what}: {first_line(error)[:200]}") from error

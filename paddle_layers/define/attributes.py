@@ -106,7 +106,7 @@ class Attribute(ABC, Generic[T]):
             and (self.above is None or value > self.above)
             and (self.max is None or value <= self.max)
             and (self.below is None or value < self.below)
-            and value == value  # noqa: PLR0124  (NaN is not equal to itself)
+            and value == value  # noqa: PLR0124  only NaN is unlike itself; `math.isnan` fails for huge whole numbers
         ):
             return None
         return f"`{self.name}` is {value}, must be {self.range_text() or 'a number'}"

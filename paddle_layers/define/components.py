@@ -11,9 +11,11 @@ from .registry import registries
 C = TypeVar("C", bound=type)
 
 
-def _register(kind: str, name: str, options: dict[str, Any]) -> Callable[[C], C]:
+def register(kind: str, name: str, options: dict[str, Any], make: type[Definition] = Definition) -> Callable[[C], C]:
+    """The decorator that registers a class under a name, as a definition of this kind."""
+
     def mark(owner: C) -> C:
-        registries[kind].add(Definition(kind, name, owner, **options))
+        registries[kind].add(make(kind, name, owner, **options))
         return owner
 
     return mark
@@ -21,24 +23,24 @@ def _register(kind: str, name: str, options: dict[str, Any]) -> Callable[[C], C]
 
 def initializer(name: str, **options: Any) -> Callable[[C], C]:
     """Register an initializer: `draw(shape, rng, fans)` gives the first values of a parameter."""
-    return _register("initializer", name, options)
+    return register("initializer", name, options)
 
 
 def schedule(name: str, **options: Any) -> Callable[[C], C]:
     """Register a learning-rate schedule: `rate(base, step, total)` gives the rate of a step, counted from 0."""
-    return _register("schedule", name, options)
+    return register("schedule", name, options)
 
 
 def source(name: str, **options: Any) -> Callable[[C], C]:
     """Register a data source: `open(base)` gives a dataset; relative paths start at the folder `base`."""
-    return _register("source", name, options)
+    return register("source", name, options)
 
 
 def transform(name: str, **options: Any) -> Callable[[C], C]:
     """Register a transform of batches: `output_shape(shape)` and `apply(batch, rng)`."""
-    return _register("transform", name, options)
+    return register("transform", name, options)
 
 
 def callback(name: str, **options: Any) -> Callable[[C], C]:
     """Register a callback: methods `on_step`, `on_test`, `on_epoch`, `on_end` are called by the trainer."""
-    return _register("callback", name, options)
+    return register("callback", name, options)

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Set
 from typing import Any, TypeVar
 
+from .components import register
 from .definitions import Definition
 from .errors import suggestion
 from .fields import State
 from .functions import Function
-from .registry import registries
 
 C = TypeVar("C", bound=type)
 F = TypeVar("F", bound=Callable[..., Any])
@@ -45,22 +45,14 @@ class Elementwise(Definition):
                 raise function.error(f"unknown argument `{name}`{suggestion(name, known)}")
 
 
-def _register(kind: str, name: str, options: dict[str, Any]) -> Callable[[C], C]:
-    def mark(owner: C) -> C:
-        registries[kind].add(Elementwise(kind, name, owner, **options))
-        return owner
-
-    return mark
-
-
 def optimizer(name: str, **options: Any) -> Callable[[C], C]:
     """Register an optimizer: a class of attributes and states; `@step` gives the function."""
-    return _register("optimizer", name, options)
+    return register("optimizer", name, options, Elementwise)
 
 
 def regularizer(name: str, **options: Any) -> Callable[[C], C]:
     """Register a regularizer: a class of attributes; `@penalty` gives the function."""
-    return _register("regularizer", name, options)
+    return register("regularizer", name, options, Elementwise)
 
 
 def step(owner: type) -> Callable[[F], F]:

@@ -12,6 +12,11 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
+def first_line(error: BaseException) -> str:
+    """What an error of another library says, without the rest; its type where it says nothing."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)
+
+
 class DefinitionError(Exception):
     """A definition is wrong: the message starts with the file and line of the author's text."""
 

@@ -10,9 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, TypeVar
-
-from google.protobuf.message import Message
+from typing import Any, Protocol, TypeVar
 
 from paddle_layers.schema import layer_def_pb2 as pb
 
@@ -27,7 +25,12 @@ from .layer_def import PARAMETER_SETTINGS, attribute_def, read_value
 from .message_attributes import check_fields, read_attribute
 from .registry import registries
 
-M = TypeVar("M", bound=Message)
+
+class _Named(Protocol):
+    name: str
+
+
+M = TypeVar("M", bound=_Named)
 
 
 def register_layer(definition: pb.LayerDef, **temporaries: Temp) -> type[Any]:
@@ -90,11 +93,11 @@ def _fields(message: pb.LayerDef, temporaries: dict[str, Temp]) -> dict[str, Any
     temporaries = _divisors(message) | temporaries
     found: dict[str, Any] = {}
     named = [
-        *_named("input", message.inputs, _input),
-        *_named("output", message.outputs, partial(_output, temporaries=temporaries)),
+        *_by_name("input", message.inputs, _input),
+        *_by_name("output", message.outputs, partial(_output, temporaries=temporaries)),
         *_parameters(message),
-        *_named("statistic", message.statistics, _statistic),
-        *_named("attribute", _own_attributes(message), read_attribute),
+        *_by_name("statistic", message.statistics, _statistic),
+        *_by_name("attribute", _own_attributes(message), read_attribute),
         *temporaries.items(),
     ]
     for name, field in named:
@@ -106,10 +109,10 @@ def _fields(message: pb.LayerDef, temporaries: dict[str, Temp]) -> dict[str, Any
     return found
 
 
-def _named(role: str, messages: Iterable[M], read: Callable[[M], Any]) -> Iterator[tuple[str, Any]]:
+def _by_name(role: str, messages: Iterable[M], read: Callable[[M], Any]) -> Iterator[tuple[str, Any]]:
     """What `read` makes of each message, by name; a mistake is told with role and name."""
     for message in messages:
-        name: str = getattr(message, "name")  # noqa: B009  all of these messages have one
+        name = message.name
         try:
             if not name:
                 raise ValueError("it needs a name")
@@ -189,14 +192,14 @@ def _parameters(message: pb.LayerDef) -> Iterator[tuple[str, Field]]:
             raise ValueError(f"parameter `{entry.name}`: its place is that of `{owner.name}`, not of `{entry.input}`")
         if entry.ListFields():
             per = owner.name if owner.repeatable else None
-            yield from _named("parameter", [entry], partial(_parameter, per=per))
+            yield from _by_name("parameter", [entry], partial(_parameter, per=per))
     if message.HasField("bias_attr"):
-        yield from _named("bias", [message.bias_attr], _bias)
+        yield from _by_name("bias", [message.bias_attr], _bias)
     for entry in message.extra_parameters:
         if entry.HasField("trained") and not entry.trained:
-            yield from _named("state", [entry], _state)
+            yield from _by_name("state", [entry], _state)
         else:
-            yield from _named("parameter", [entry], partial(_parameter, per=entry.input or None))
+            yield from _by_name("parameter", [entry], partial(_parameter, per=entry.input or None))
 
 
 def _parameter(message: pb.LayerDef.ParameterDef, per: str | None) -> Param:

@@ -50,12 +50,21 @@ class Tuned(NamedTuple):
 _TUNED: dict[tuple[str, str, str], list[Tuned]] = {}
 
 
+def _no_work() -> int:
+    return 0
+
+
+def _error(function: Any, message: str) -> DefinitionError:
+    code = function.__code__
+    return DefinitionError(f"{function.__name__}: {message}", code.co_filename, code.co_firstlineno)
+
+
 def tuned(
     layer: str,
     function: str,
     *,
     items: Callable[..., int],
-    work: Callable[..., int] = lambda: 0,
+    work: Callable[..., int] = _no_work,
     least: int = 0,
     when: Callable[..., bool] | None = None,
     device: str = "cpu",
@@ -70,26 +79,32 @@ def tuned(
     `items(...)`. On `"cuda"` it is a plain function, `call(...)`, whose text becomes the kernel: it runs with `items`
     blocks of `threads` threads (`THREADS` in its text), and uses `cuda`, `real` and `double`. Both ask for
     tensors (whole arrays), axis sizes, attributes, `accumulate` (add to the target) and `scratch` (an array of
-    `items x scratch(...)` reals) by name, as point functions do. A kernel `behind` another one runs when that is done,
-    and finds its scratch memory: a sum in two steps. `work`, `items` and `scratch` are host functions
+    `items x scratch(...)` reals) by name, as point functions do. `work`, `items` and `scratch` are host functions
     of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
     `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend
-    on threads. Raises `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs.
+    on threads. On `"cuda"` a kernel `behind` another one, with `items` and `threads` of its own, runs when that is done
+    and finds its scratch memory: a sum in two steps. Raises `DefinitionError` outside of a module `kernels`, which is
+    imported when a layer first runs, and for a `behind` that is no such kernel.
     """
 
     def mark(call: Any) -> Any:
         plain = getattr(call, "py_func", call)
         if "kernels" not in plain.__module__.split("."):
-            message = f"{plain.__name__}: tuned kernels stand in the module `kernels` of a plugin's package"
-            raise DefinitionError(message, plain.__code__.co_filename, plain.__code__.co_firstlineno)
+            raise _error(plain, "tuned kernels stand in the module `kernels` of a plugin's package")
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
         entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads)
         kernels = _TUNED.setdefault((layer, function, device), [])
         if behind is None:
             kernels.append(entry)
-        else:
-            at = next(at for at, kernel in enumerate(kernels) if kernel.call is behind)
-            kernels[at] = kernels[at]._replace(then=entry)
+            return call
+        places = [at for at, kernel in enumerate(kernels) if kernel.call is behind]
+        if device == "cpu" or not places:
+            raise _error(plain, f'`behind` names a kernel for "cuda" that replaces `{function}` of `{layer}`, too')
+        if work is not _no_work or least or when is not None or scratch is not None or in_place:
+            raise _error(
+                plain, "a kernel `behind` another one has `items` and `threads`; the first one decides the rest"
+            )
+        kernels[places[0]] = kernels[places[0]]._replace(then=entry)
         return call
 
     return mark

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterator
 from functools import partial
 
+from paddle_layers.define.errors import first_line
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 
 from .breadth import breadth
@@ -68,7 +69,7 @@ def _problem(kernel: Ptx) -> str | None:
     try:
         kernel.link()
     except Exception as error:  # numba, NVVM and nvJitLink fail in many ways
-        return f"does not compile for {version}: {type(error).__name__}: {str(error).strip().splitlines()[0]}"
+        return f"does not compile for {version}: {type(error).__name__}: {first_line(error)}"
     if kernel.has_f64:
         return f"computes in float64 for {version}; write `real(...)` around whole numbers, or `double(...)` to mean it"
     return None

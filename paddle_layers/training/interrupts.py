@@ -27,7 +27,7 @@ class Interrupts:
         if self._active:
             signal.signal(signal.SIGINT, self._before)
 
-    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  (the signature of a handler)
+    def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  Python calls handlers with both
         if self.asked:
             raise KeyboardInterrupt
         self.asked = True

@@ -95,8 +95,8 @@ def _made_of(path: Path) -> list[str]:
 
 
 @functools.lru_cache(maxsize=4)
-def _by_driver(folder: str, changed: int) -> Mapping[str, list[str]]:  # noqa: ARG001  (anew once it has changed)
-    """What was made of each driver: the folder may hold thousands of files."""
+def _by_driver(folder: str, changed: int) -> Mapping[str, list[str]]:  # noqa: ARG001  a part of the key
+    """What was made of each driver by the time `changed`: the folder may hold thousands of files, and is read once."""
     found: dict[str, list[str]] = {}
     for name in os.listdir(folder):
         if ".tmp." not in name:  # being written by another process

@@ -182,5 +182,6 @@ def helper_programs(call: Callable[..., Any]) -> dict[str, Program]:
 
 
 @functools.lru_cache(maxsize=1 << 12)
-def _parsed(helper: Callable[..., Any], code: CodeType, name: str) -> Program:  # noqa: ARG001  (another code, another text)
+def _parsed(helper: Callable[..., Any], code: CodeType, name: str) -> Program:  # noqa: ARG001  a part of the key
+    """The text of a helper; of another one when a module is loaded anew, whose functions have another code."""
     return Program.parse(inspect.getsource(helper)).named(name)

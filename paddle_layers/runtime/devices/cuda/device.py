@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define.errors import first_line
 from paddle_layers.runtime.devices.protocol import Progress
 from paddle_layers.runtime.generate.drivers import TunedCall
 from paddle_layers.runtime.memory.blocks import DeviceError
@@ -114,7 +115,7 @@ class Cuda:
         except DeviceError:
             raise
         except Exception as error:  # compilers fail in many ways; the CPU has the same function
-            reason = next(iter(str(error).strip().splitlines()), type(error).__name__)
+            reason = first_line(error)
             if isinstance(driver.code, TunedCall):
                 raise DeviceError(f"the tuned kernel {driver.name} does not compile for CUDA: {reason}") from error
             self._reasons[driver.text] = reason

@@ -2,7 +2,8 @@
 
 A thread for each element leaves a card idle where there are few elements with long loops, as the mean of a channel or
 the largest score of a row. The same text, rewritten, gives each thread every n-th iteration of a loop; what the threads
-found is then combined in a fixed order, so the bits are the same in every run.
+found is then combined in a fixed order, so the bits are the same in every run. Names that are added end in `_`, so that
+none of the author's is overwritten.
 """
 
 from __future__ import annotations
@@ -52,19 +53,19 @@ def _share(loop: ast.For, types: Types, after: list[ast.stmt], number: int) -> l
     found = accumulators(loop, types)
     if not found or carries(loop, set(found), types.known, after):
         return None
-    renamed = _Rename({name: f"{name}_part" for name in found}).visit(copy.deepcopy(loop))
-    begin = [f"{name}_part = {name if how in EXTREMES else f'{types.known[name]}(0)'}" for name, how in found.items()]
+    renamed = _Rename({name: f"{name}_part_" for name in found}).visit(copy.deepcopy(loop))
+    begin = [f"{name}_part_ = {name if how in EXTREMES else f'{types.known[name]}(0)'}" for name, how in found.items()]
     combine = [line for name, how in found.items() for line in _combine(name, how, str(types.known[name]), number)]
     return [*_parse(begin), *_every_nth(renamed), *_parse(combine)]
 
 
 def _combine(name: str, how: str, type_: str, number: int) -> list[str]:
     """Half of the threads take what the other half found, until one has all of it."""
-    table, mine = f"{name}_block{number}", "cuda.threadIdx.x"
+    table, mine = f"{name}_block{number}_", "cuda.threadIdx.x"
     join = f"{how}({{}}, {{}})" if how in EXTREMES else "{} + {}"
     return [
         f"{table} = cuda.shared.array(THREADS, {type_})",
-        f"{table}[{mine}] = {name}_part",
+        f"{table}[{mine}] = {name}_part_",
         "cuda.syncthreads()",
         "width_ = THREADS // 2",
         "while width_ > 0:",
@@ -101,7 +102,7 @@ def _every_nth(loop: ast.For) -> list[ast.stmt]:
     whole = ast.parse(f"for iteration_ in range(cuda.threadIdx.x, {total}, THREADS):\n    pass").body[0]
     assert isinstance(whole, ast.For)
     names = [ast.unparse(one.target) for one in nest]
-    here = [f"{name} = {range_of(one)[0]} + {name}_place" for name, one in zip(names, nest, strict=True)]
+    here = [f"{name} = {range_of(one)[0]} + {name}_place_" for name, one in zip(names, nest, strict=True)]
     whole.body = [*_parse(here), *nest[-1].body, *_parse(_step_on(names))]
     return [*_parse(_first_place(names, nest)), whole]
 
@@ -109,22 +110,26 @@ def _every_nth(loop: ast.For) -> list[ast.stmt]:
 def _first_place(names: list[str], nest: list[ast.For]) -> list[str]:
     """Where in the nest a thread begins, and how far it is to its next iteration; dividing is slow, and done once."""
     lines = [
-        f"{name}_size = max({{1}} - ({{0}}), 1)".format(*range_of(one)) for name, one in zip(names, nest, strict=True)
+        f"{name}_size_ = max({{1}} - ({{0}}), 1)".format(*range_of(one)) for name, one in zip(names, nest, strict=True)
     ]
     for what, number in (("place", "cuda.threadIdx.x"), ("step", "THREADS")):
         rest = number
         for name in reversed(names[1:]):
-            lines += [f"{name}_{what} = {rest} % {name}_size", f"{name}_rest = {rest} // {name}_size"]
-            rest = f"{name}_rest"
-        lines += [f"{names[0]}_{what} = {rest}"]
+            lines += [f"{name}_{what}_ = {rest} % {name}_size_", f"{name}_rest_ = {rest} // {name}_size_"]
+            rest = f"{name}_rest_"
+        lines += [f"{names[0]}_{what}_ = {rest}"]
     return lines
 
 
 def _step_on(names: list[str]) -> list[str]:
     """To the next iteration of the thread, as one adds numbers digit by digit."""
-    lines = [f"{name}_place += {name}_step" for name in names]
+    lines = [f"{name}_place_ += {name}_step_" for name in names]
     for outer, name in reversed([*pairwise(names)]):
-        lines += [f"if {name}_place >= {name}_size:", f"    {name}_place -= {name}_size", f"    {outer}_place += 1"]
+        lines += [
+            f"if {name}_place_ >= {name}_size_:",
+            f"    {name}_place_ -= {name}_size_",
+            f"    {outer}_place_ += 1",
+        ]
     return lines
 
 
