@@ -207,3 +207,22 @@ def test_a_full_disk_found_by_numba(folder, monkeypatch):
 def test_a_library_that_is_missing_is_no_fault_of_the_cache(folder):
     with warnings.catch_warnings(), pytest.raises(OSError, match="none_such"):
         cache.load_driver(folder / "cpu" / "library.py", "import ctypes\nctypes.CDLL('none_such')\n")
+
+
+def test_nothing_is_kept_beside_the_modules_of_the_package(tmp_path):
+    """What numba leaves there outlives an uninstall, and hides an editable install."""
+    code = (
+        "import paddle_layers as pl, numpy as np\n"
+        'net = pl.Net(pl.loads(\'layer { name: "x" type: "data" data { shape: 3 } } \'\n'
+        '    \'layer { name: "y" type: "relu" input: "x" }\'))\n'
+        "net.forward({'x': np.ones((1, 3), np.float32)})\n"
+        "from paddle_layers.runtime.devices.cpu import native\n"
+        "from paddle_layers.runtime.devices.cuda import queue\n"
+        "print(*(f.stats.cache_path for f in (native.run_launches, native.run_backwards, queue.queue_kernels)))\n"
+    )
+    environment = {**os.environ, "PADDLE_LAYERS_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    places = done.stdout.split()
+    assert len(places) == 3
+    assert all(Path(place).is_relative_to(tmp_path / "cache" / "library") for place in places), places
+    assert list((tmp_path / "cache" / "library").rglob("native.run_launches*.nbc"))

@@ -19,13 +19,16 @@ import warnings
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from .private_files import is_trusted, make_private_folder, why_distrusted
 
+F = TypeVar("F")
 VARIABLE = "PADDLE_LAYERS_CACHE"
 FORMAT = "1"
 """Changes when the meaning of a driver's text changes."""
+LIBRARY = "library"
+"""Folder of what numba makes of functions of the package itself."""
 COMPILED = "__pycache__"
 """Where Python and numba keep what they make of a driver, beside it."""
 
@@ -177,20 +180,40 @@ def _import(name: str, path: Path, text: str) -> ModuleType:
 @contextlib.contextmanager
 def _kept_private(path: Path) -> Iterator[None]:
     """What numba keeps of a driver lies beside it, wherever other functions are kept, and is the user's alone."""
-    from numba.core import config
-
-    settings: Any = config  # a module that fills itself
-    folder, elsewhere = path.parent / COMPILED, settings.CACHE_DIR
+    folder = path.parent / COMPILED
     before = folder.stat().st_mtime_ns
-    settings.CACHE_DIR = ""
-    try:
+    with _numba_keeps_in(""):
         yield
-    finally:
-        settings.CACHE_DIR = elsewhere
     if folder.stat().st_mtime_ns != before:  # numba writes as the umask says
         for file in _made_of(path):
             with contextlib.suppress(FileNotFoundError):
                 os.chmod(file, 0o600)
+
+
+def kept(function: F) -> F:
+    """Keep what numba compiles of a function of the package in the cache.
+
+    numba's own place is beside the module, where it outlives the package: Python then finds a folder `paddle_layers`
+    without modules there, and takes it for the library in place of an editable install.
+    """
+    compiled: Any = function
+    _try(LIBRARY)
+    with _numba_keeps_in(str(cache_folder() / LIBRARY)):
+        compiled.enable_caching()
+    return function
+
+
+@contextlib.contextmanager
+def _numba_keeps_in(folder: str) -> Iterator[None]:
+    """Within it, numba chooses this folder for functions that are to be kept; empty: beside their modules."""
+    from numba.core import config
+
+    settings: Any = config  # a module that fills itself
+    elsewhere, settings.CACHE_DIR = settings.CACHE_DIR, folder
+    try:
+        yield
+    finally:
+        settings.CACHE_DIR = elsewhere
 
 
 _REPLACED: dict[Path, Path] = {}

@@ -11,6 +11,8 @@ from numba import njit, prange, threading_layer, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from paddle_layers.runtime.generate.cache import kept
+
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 # Threads that wait spin for some microseconds and then sleep. OpenMP's default spins for milliseconds, which made a
 # step 14 times slower as soon as another process wanted a core, and gained nothing on a quiet machine.
@@ -71,7 +73,8 @@ def run_pieces(address, total, chunks, pointers, ints, floats):
         call_body(address, total * chunk // chunks, total * (chunk + 1) // chunks, pointers, ints, floats)
 
 
-@njit(nogil=True, cache=True)
+@kept
+@njit(nogil=True)
 def run_backwards(table, start, stop):
     """The same as `run_launches`, the pieces of each launch from the last to the first, one by one: for checks."""
     for row in range(start, stop):
@@ -82,7 +85,8 @@ def run_backwards(table, start, stop):
                 call_body(address, first, last, table[row, 3], table[row, 4], table[row, 5])
 
 
-@njit(nogil=True, cache=True)
+@kept
+@njit(nogil=True)
 def run_launches(table, start, stop):
     """Run the launches `start` to `stop` of a table with the columns of `COLUMNS`, one after the other."""
     for row in range(start, stop):

@@ -8,6 +8,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from paddle_layers.runtime.generate.cache import kept
+
 
 @intrinsic
 def call_launch(typingctx: Any, launch: Any, function: Any, blocks: Any, threads: Any, stream: Any, params: Any) -> Any:
@@ -26,7 +28,8 @@ def call_launch(typingctx: Any, launch: Any, function: Any, blocks: Any, threads
     return types.int64(*[types.int64] * 6), codegen
 
 
-@njit(nogil=True, cache=True)
+@kept
+@njit(nogil=True)
 def queue_kernels(rows: Any, launch: int, stream: int) -> tuple[int, int]:
     """Queue the rows of a `CudaTable`; gives the driver's first error and the row, or (0, 0)."""
     for row in range(rows.shape[0]):
