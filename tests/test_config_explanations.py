@@ -9,7 +9,7 @@ import paddle_layers
 from paddle_layers.config import ConfigError, load_training, loads
 from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
 
-CONFIG = Path(paddle_layers.__file__).parent / "config"
+PACKAGE = Path(paddle_layers.__file__).parent
 SHOWN = [code for code, page in EXPLANATIONS.items() if page.wrong]
 
 
@@ -34,6 +34,9 @@ def test_examples(code: str, tmp_path: Path) -> None:
 
 
 def test_every_code_has_a_page() -> None:
-    texts = (path.read_text() for path in CONFIG.rglob("*.py") if path.name != "explanations.py")
+    rooms = ("config", "editor")
+    texts = (
+        path.read_text() for room in rooms for path in (PACKAGE / room).rglob("*.py") if path.name != "explanations.py"
+    )
     used = {code for text in texts for code in re.findall(r'"([EW]\d{3})"', text)}
     assert used == set(EXPLANATIONS)

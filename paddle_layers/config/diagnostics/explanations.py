@@ -362,5 +362,8 @@ EXPLANATIONS: dict[str, Explanation] = {
         "The file is missing, or its definitions are wrong; the place is in the plugin.",
     ),
     "W001": Explanation("An attribute is deprecated", "It still works; the message says what to write instead."),
+    "W002": Explanation(
+        "The file is too large for an editor", "Completion and checks while writing stop there; `validate` reads it."
+    ),
 }
 """The pages by code."""
