@@ -24,7 +24,7 @@ class Bound:
     them is then not checked any further.
     """
 
-    __slots__ = ("attributes", "block", "broken", "definition", "places", "start", "values")
+    __slots__ = ("_listed", "attributes", "block", "broken", "definition", "places", "start", "values")
 
     def __init__(self, start: int) -> None:
         self.start = start
@@ -34,10 +34,13 @@ class Bound:
         self.attributes: Attributes | None = None
         self.block: Fields = []
         self.broken = False
+        self._listed: dict[str, Fields] = {}
 
     def place(self, name: str, item: int = 0) -> int:
         """Offset of a header field's value, or of the message when it is absent."""
-        found = [value for field in self.places.get(name, ()) for value in items(field)]
+        found = self._listed.get(name, [])
+        if not found:  # kept, because a layer may have 100,000 inputs, each of them wrong
+            found = self._listed[name] = [value for field in self.places.get(name, ()) for value in items(field)]
         return found[min(item, len(found) - 1)][4] if found else self.start
 
     def item_place(self, name: str, item: int) -> int:
@@ -251,6 +254,7 @@ class Binder:
         """The attributes that a block sets, completed with defaults; None after a report."""
         known, given, excused = definition.attribute_by_name, {}, set()
         ok = not bound.broken
+        present = {field[0] for field in fields}
         groups: dict[str, list[Field]] = {}
         for field in fields:
             attribute = known.get(field[0])
@@ -260,7 +264,7 @@ class Binder:
                 bound.broken = True
                 ok = False
             else:
-                excused.add(self._unknown_attribute(definition, field, {f[0] for f in fields}))
+                excused.add(self._unknown_attribute(definition, field, present))
                 ok = False
         for name, same in groups.items():
             attribute = definition.attributes[name]
