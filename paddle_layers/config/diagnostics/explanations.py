@@ -97,6 +97,12 @@ EXPLANATIONS: dict[str, Explanation] = {
         "or it has fields that nobody here knows: then it comes from a newer version, or was written with a plugin "
         "that is not installed here. `paddle-layers convert` makes such files.",
     ),
+    "E009": Explanation(
+        "The file is of the other kind",
+        "A network file has layers. A training file names a network file and says how it is trained.",
+        NET + OPTIMIZER + SOURCE + "epochs: 1",
+        _x(FC),
+    ),
     "E101": Explanation(
         "There is no field of this name",
         "Attributes stand in the block that is named like the layer's type, fields such as `input` in the layer "
