@@ -35,7 +35,7 @@ class Batch(BatchRows):
         for name in feeds:
             if name not in graph.feeds:
                 known = ", ".join(f"`{n}`" for n in graph.feeds)
-                raise FeedError(f"`{name}` is no data layer{suggestion(name, graph.feeds)} There are {known}.")
+                raise FeedError(f"`{name}` is no data layer{suggestion(name, graph.feeds)}; there are {known}")
         for name, value in graph.feeds.items():
             if name not in feeds:
                 raise FeedError(f"data layer `{name}` ({value.type}) is not fed")
@@ -134,7 +134,8 @@ def _checked(type_: Type, rows: Any, extra: frozenset[int], dtype: str) -> Any:
         flat = type_.dims == () and array.ndim == 2 and array.shape[1] == 1
         if not flat:
             wanted = ", ".join(["rows", *map(str, type_.dims)])
-            raise FeedError(f"has the shape {array.shape}; it takes ({wanted})")
+            one = "; a single row is a batch, too: feed array[None]" if array.shape == type_.dims else ""
+            raise FeedError(f"has the shape {array.shape}; it takes ({wanted}){one}")
     return finite(array, dtype) if array.dtype.kind == "f" else array
 
 
@@ -151,15 +152,18 @@ def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
 
 
 def _checked_ids(array: NDArray[Any], size: int, extra: frozenset[int]) -> NDArray[Any]:
+    if array.ndim != 1 and array.size != len(array):
+        marked = array.ndim == 2 and bool(((array == 0) | (array == 1)).all() and (array.sum(1) == 1).all())
+        meant = "; for rows with one 1 in them, feed array.argmax(1)" if marked else ""
+        raise FeedError(f"has the shape {array.shape}; ids are one in a row: (rows,){meant}")
     if array.dtype.kind not in "iu" and array.size:
         raise FeedError(f"has the data type {array.dtype}; ids are whole numbers")
-    if array.ndim != 1 and array.size != len(array):
-        raise FeedError(f"has the shape {array.shape}; ids are one in a row: (rows,)")
     array = array.reshape(-1)
     if array.size and (array.min() < 0 or array.max() >= size):
         wrong = np.flatnonzero(((array < 0) | (array >= size)) & ~np.isin(array, list(extra)))
         if len(wrong):
-            raise FeedError(f"holds the id {array[wrong[0]]} in row {wrong[0]}; ids are 0 to {size - 1}")
+            meant = "; these seem to begin with 1: feed array - 1" if array.min() > 0 and array.max() == size else ""
+            raise FeedError(f"holds the id {array[wrong[0]]} in row {wrong[0]}; ids are 0 to {size - 1}{meant}")
     return array
 
 
