@@ -9,7 +9,7 @@ from random import Random
 from typing import Any
 
 import paddle_layers as pl
-from paddle_layers.config import ConfigError, Diagnostic, Network, examine, format_text, loads, render_github
+from paddle_layers.config import ConfigError, Diagnostic, Examined, Network, examine, format_text, loads, render_github
 from paddle_layers.config import render_json, render_text
 from paddle_layers.config.conversion import written
 from paddle_layers.config.diagnostics.diagnostic import Source
@@ -29,6 +29,12 @@ from .trees import Block, as_json, as_text, changed_tree, tree_of
 ROOT = Path(__file__).parents[2]
 EXAMPLES = [path for name in ("digits", "language", "tagger", "text") for path in sorted(
     (ROOT / "docs" / "examples" / name).glob("*.textproto"))]
+SMALL = """
+layer { name: "x" type: "data" data { shape: 8 } }
+layer { name: "label" type: "data" data { data_type: INT size: 3 } }
+layer { name: "fc" type: "fc" input: "x" fc { size: 3 act: "relu" } param { of: "bias" lr_mult: 2 } }
+layer { name: "cost" type: "softmax_with_loss" input: "fc" input: "label" include { phase: "train" } }
+"""
 TRAINING = """
 net { %s }
 steps: 10
@@ -64,7 +70,7 @@ def networks() -> list[Block]:
 @cache
 def trainings() -> list[Block]:
     """Sound training files."""
-    texts = [TRAINING % net for net in (RESIDUAL, SEQUENCE, 'layer { name: "x" type: "data" data { shape: 4 } }')]
+    texts = [TRAINING % net for net in (RESIDUAL, *[SMALL] * 12)]
     return [tree_of(text) for text in (*texts, *_example_texts("optimizer", True))]
 
 
@@ -97,11 +103,15 @@ class Text(Target):
     def check(self, case: bytes) -> None:
         """As every command of the command line sees it."""
         text = case.decode("utf-8", "surrogatepass")
-        found = examine(text, self.path)
+        found = self.examined(text)
         check_faults(found.faults)
         check_layout(text, str(self.path))
         if not found.failed and found.network is not None:
             check_network(found.network, text)
+
+    def examined(self, text: str) -> Examined:
+        """What the library finds in a text."""
+        return examine(text, self.path)
 
 
 class Json(Text):
@@ -118,19 +128,18 @@ class TrainingText(Text):
     name = "training-text"
     trees = staticmethod(trainings)
 
-    def check(self, case: bytes) -> None:
-        """As a network file; a sound one also gives its components."""
-        super().check(case)
-        training, found = read_training(case.decode("utf-8", "surrogatepass"), self.path)
+    def examined(self, text: str) -> Examined:
+        """A sound training file also gives its components."""
+        training, found = read_training(text, self.path)
         demand(found.failed or training is not None, "no training and no fault")
-        if training is None or found.failed:
-            return
-        for made in (training.schedule, training.regularizer, *training.callback):
-            if made is not None:
-                made.definition.create(made.attributes)
-        for source in training.source:
-            for one in (source, *source.transform):
-                one.definition.create(one.attributes)
+        if training is not None and not found.failed:
+            for made in (training.schedule, training.regularizer, *training.callback, *training.source):
+                if made is not None:
+                    made.definition.create(made.attributes)
+            for source in training.source:
+                for change in source.transform:
+                    change.definition.create(change.attributes)
+        return found
 
 
 class TrainingJson(TrainingText):

@@ -7,11 +7,13 @@ import faulthandler
 import itertools
 import multiprocessing
 import os
+import re
 import resource
 import signal
 import tempfile
 import time
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -114,7 +116,7 @@ def _smaller(target: Target, case: bytes, kind: str, story: str) -> tuple[bytes,
 def _place(error: Exception) -> str:
     """The kind of an error, and the last line of the library, or of the fuzzer, that it came through."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "/paddle_layers/" in frame.filename or "/fuzz/" in frame.filename]
+    ours = [frame for frame in frames if re.search(r"/(paddle_layers|fuzz)/(?!target\.py)", frame.filename)]
     where = f" at {Path(ours[-1].filename).name}:{ours[-1].lineno}" if ours else ""
     return f"{type(error).__name__}{where}"
 
@@ -136,6 +138,7 @@ def opened(kind: type[Target]) -> Iterator[Target]:
 
 def _work(kind: type[Target], seed: int, seconds: float, cases: float, current: Any, pipe: Connection) -> None:
     faulthandler.enable()
+    warnings.simplefilter("error")
     with opened(kind) as target:
         for number in range(20):  # whatever is made once is made now
             current.value = seed

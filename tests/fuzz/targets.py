@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from . import binaries, configs
+from . import binaries, checkpoints, configs, data_files
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
     target.name: target
     for target in (
         *(configs.Text, configs.Json, binaries.Binary, configs.TrainingText, configs.TrainingJson),
+        *(data_files.Npy, data_files.Npz, data_files.Csv, data_files.Text),
+        *(checkpoints.Weights, checkpoints.Checkpoint),
     )
 }
