@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import binaries, checkpoints, configs, data_files
+from . import binaries, checkpoints, configs, data_files, feeds
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
@@ -11,5 +11,6 @@ TARGETS: dict[str, type[Target]] = {
         *(configs.Text, configs.Json, binaries.Binary, configs.TrainingText, configs.TrainingJson),
         *(data_files.Npy, data_files.Npz, data_files.Csv, data_files.Text),
         *(checkpoints.Weights, checkpoints.Checkpoint),
+        *(feeds.Feeds, feeds.ComputedIds),
     )
 }
