@@ -90,6 +90,8 @@ def _array(value: Any, name: str, origin: str) -> Array:
         raise DataError(f"{origin}: field `{name}` holds {kind}; only numbers can be used")
     if value.ndim == 0:
         raise DataError(f"{origin}: field `{name}` is a single number; its first axis has to count rows")
+    if len(value) and not value.size:  # a few bytes of a file may claim any number of such rows
+        raise DataError(f"{origin}: field `{name}` has rows of the shape {value.shape[1:]}, with no number in them")
     return np.asarray(value)
 
 

@@ -142,11 +142,11 @@ class Csv:
                 raise DataError(
                     f'{table.path}: `columns` has {entry!r}; write "field = first, second" or "field = 2-65"'
                 )
-            fields[name.strip()] = table.values[:, table.select(columns)].astype(np.float32)
+            fields[name.strip()] = table.reals(table.select(columns))
         if not self.columns:
             features = [at for at in range(len(table.names)) if at != label]
             if features:
-                fields["features"] = table.values[:, features].astype(np.float32)
+                fields["features"] = table.reals(features)
         if self.label:
             fields["label"] = table.whole(label)
         return fields

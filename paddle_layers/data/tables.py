@@ -83,6 +83,18 @@ class Table:
             )
         return values.astype(np.int64)
 
+    def reals(self, columns: Sequence[int]) -> NDArray[np.float32]:
+        """Columns of real numbers, in the precision of most networks."""
+        values = self.values[:, columns]
+        with np.errstate(over="ignore"):
+            single = values.astype(np.float32)
+        bad = np.argwhere(~np.isfinite(single))
+        if len(bad):
+            row, column = bad[0]
+            place, value = self._at(row, columns[column]), float(values[row, column])
+            raise DataError(f"{place}: {value} is too large; numbers go up to {np.finfo(np.float32).max:.3g}")
+        return single
+
     def place(self, row: int) -> str:
         """File and line of a row."""
         return f"{self.path}:{self.lines[row]}"
