@@ -22,6 +22,7 @@ FAULTS = {
     "32_fault_in_the_network_and_in_the_training": 2,
     "40_eighteen_faults": 18,
     "56_three_faults_in_a_step": 3,
+    "60d_rename_by_old_and_new": 2,
 }
 """Files with more faults than one."""
 

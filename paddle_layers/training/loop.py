@@ -14,13 +14,13 @@ from .checkpoints import (
     FACTS,
     OPTIMIZER,
     WEIGHTS,
-    load_weights,
     newest_checkpoint,
     read_facts,
     read_states,
     save_checkpoint,
 )
 from .evaluation import evaluate
+from .first_values import load_first
 from .folders import CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
 from .ledger import Ledger
@@ -31,7 +31,7 @@ from .runs import Report, Run, call, take_statistics
 from .schedules import rate_at
 
 if TYPE_CHECKING:
-    from paddle_layers.config.training import Training
+    from paddle_layers.config.training import Training, WeightsSettings
 
 
 class Trainer:
@@ -49,12 +49,12 @@ class Trainer:
         self._statistics: dict[str, float] = {}
         self._tested = self._saved = -1
 
-    def begin(self, *, resume: bool, weights: str | Path | None) -> None:
+    def begin(self, *, resume: bool, weights: WeightsSettings | None) -> None:
         """Start afresh, from `weights` or from the newest checkpoint."""
-        if weights is not None:
-            load_weights(self.job.net, Path(weights))
         if resume:
             self._restore(newest_checkpoint(self.run.folder / CHECKPOINTS))
+        elif text := load_first(self.job.net, self.training, weights):
+            self.progress.say(text)
         run, names = self.run, list(self.job.statistics.values())
         due = _due(run.step, self.training.test.every)
         at, tested = run.step if resume else None, due or run.step == run.total
@@ -145,7 +145,7 @@ class Trainer:
     def _restore(self, checkpoint: Path) -> None:
         net, batches = self.job.net, len(self.job.train)
         facts = read_facts(checkpoint, self._fixed(), batches=batches, capacities=net.capacities())
-        load_weights(net, checkpoint / WEIGHTS)
+        net.load(checkpoint / WEIGHTS)
         sizes = {name: state.size for name, state in self.job.updater.states.items()}
         try:
             self.job.updater.restore(read_states(checkpoint, sizes))
