@@ -21,7 +21,7 @@ from .checkpoints import (
 )
 from .evaluation import evaluate
 from .first_values import load_first
-from .folders import CHECKPOINTS, CURVE, LOG
+from .folders import BEST, CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
 from .ledger import Ledger
 from .preparation import Job
@@ -88,15 +88,16 @@ class Trainer:
             self._save()
         if self._tested != run.step:
             self._test()
-        weights, curve = run.folder / WEIGHTS, run.folder / CURVE
-        run.net.save(str(weights))
+        curve = run.folder / CURVE
+        run.net.save(str(run.folder / WEIGHTS))
         self._ledger.draw(curve, self.training.network.name or run.folder.name)
         call(self.callbacks, "on_end", run)
-        command = (f"paddle-layers predict {path} --weights {weights}", "Use it")
+        weights = run.folder / (WEIGHTS if run.best is None else BEST)
+        commands = [(f"paddle-layers predict {path} --weights {weights}", "Use it")]
         if run.step < run.total:
-            command = (f"paddle-layers train {path} --output {run.folder} --resume", "Go on")
+            commands.append((f"paddle-layers train {path} --output {run.folder} --resume", "Go on"))
         log = self._ledger.records.path
-        return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, [command])
+        return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands)
 
     def _step(self) -> None:
         job, run = self.job, self.run
