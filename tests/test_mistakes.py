@@ -23,6 +23,7 @@ FAULTS = {
     "40_eighteen_faults": 18,
     "76_keys_twice": 2,
     "56_three_faults_in_a_step": 3,
+    "60d_rename_by_old_and_new": 2,
 }
 """Files with more faults than one."""
 

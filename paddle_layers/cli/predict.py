@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file")
 @click.argument("data", required=False)
-@click.option("--weights", metavar="FILE", help="Weights; those in the training's output folder when absent.")
+@click.option("--weights", metavar="FILE", help="Weights; when absent, the best in the training's output folder.")
 @click.option("--output", metavar="FILE", help="Write the table here instead of to stdout. Nothing is overwritten.")
 @click.option("--dictionary", metavar="FILE", help="The words of ids and classes, one on each line.")
 @device_option
@@ -31,11 +31,14 @@ def command(
     Without DATA the file's source for the test phase is used. Classes come with their probabilities; ids in sequences
     are a line for each sequence.
     """
+    from paddle_layers.training.folders import BEST
     from paddle_layers.training.prediction import predict
 
     if output is not None and Path(output).exists():
         raise FileExistsError(17, "exists already, and nothing is overwritten", output)
     found = predict(file, data, weights=weights, dictionary=dictionary, device=device)
+    if weights is None and found.weights.name == BEST:
+        echo(f"weights: {found.weights}, of the best test", err=True)
     if output is None:
         text = io.StringIO()
         write_table(found, text)

@@ -12,7 +12,7 @@ from .device import device_option
 @click.option("--output", metavar="DIR", help="Folder of the results; overrides the file's.")
 @click.option("--resume", is_flag=True, help="Continue the newest checkpoint in the output folder.")
 @click.option("--overwrite", is_flag=True, help="Replace what is in the output folder.")
-@click.option("--weights", metavar="FILE", help="Start from these weights.")
+@click.option("--weights", metavar="FILE", help="Start from these weights; overrides `weights { file }`.")
 @click.option("--seed", type=click.IntRange(min=0, max=2**63 - 1), help="Overrides the file's seed.")
 @device_option
 def command(
@@ -21,6 +21,8 @@ def command(
     """Train the network of the training FILE; Ctrl-C saves and stops."""
     if resume and overwrite:
         raise click.UsageError("--resume and --overwrite exclude each other")
+    if resume and weights is not None:
+        raise click.UsageError("--resume goes on from the weights of a checkpoint: leave --weights out")
     from paddle_layers.training import train
 
     train(file, output=output, resume=resume, overwrite=overwrite, weights=weights, seed=seed, device=device)

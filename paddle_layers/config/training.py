@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from paddle_layers.define import Attributes, Definition
 
-from .diagnostics.diagnostic import Diagnostic, Source
+from .diagnostics.diagnostic import Diagnostic, Note, Source
 from .diagnostics.report import ConfigError
 from .network import Network
+from .parameters import ParamRule
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,15 @@ class SourceSettings(ComponentSettings):
 
 
 @dataclass(frozen=True, slots=True)
+class WeightsSettings:
+    """What the parameters start from: a file, relative to that of the training; new names by old ones; patterns."""
+
+    file: str
+    rename: dict[str, str] = field(default_factory=dict)
+    leave_out: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class ClipSettings:
     """Limits of the gradients: of their norm together, of the absolute value of each."""
 
@@ -84,6 +95,7 @@ class Training:
     """How a network is trained. Exactly one of `epochs` and `steps` is set."""
 
     network: Network
+    """With the settings of parameters that the training file gives."""
     optimizer: OptimizerSettings
     source: tuple[SourceSettings, ...]
     seed: int = 0
@@ -103,6 +115,9 @@ class Training:
     level: int = 0
     stage: tuple[str, ...] = ()
     callback: tuple[ComponentSettings, ...] = ()
+    weights: WeightsSettings | None = None
+    param: tuple[ParamRule, ...] = ()
+    """Settings that the network has from the training file."""
     network_path: Path | None = None
     base: Path = Path()
     """Folder of the training file: relative paths of sources start here."""
@@ -114,12 +129,14 @@ class Training:
         """The source that feeds a phase."""
         return next((source for source in self.source if source.phase == phase), None)
 
-    def error(self, place: str, message: str, *, code: str = "E309", help: str = "") -> ConfigError:
+    def error(self, place: str, message: str, *, help: str = "", notes: Iterable[str] = ()) -> ConfigError:
         """An error at a place of the training file, for what shows only when data are read.
 
         `place` is a dotted name as in `places`; an attribute follows a slash. The nearest place that the file has
         is taken.
         """
+        code = "E308" if place.startswith("weights") else "E309"
         while place and place not in self.places:
             place = place[: max(place.rfind("."), place.rfind("/"), 0)]
-        return ConfigError([Diagnostic(code, message, self.file, self.places.get(place, 0), help=help)])
+        remarks = tuple(map(Note, notes))
+        return ConfigError([Diagnostic(code, message, self.file, self.places.get(place, 0), help=help, notes=remarks)])

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from paddle_layers.define.name_patterns import listed, matching, rename_problem
+
 from .binding.binder import Binder, Bound
 from .binding.headers import is_network, spec
 from .diagnostics.diagnostic import Source
@@ -14,6 +16,7 @@ from .diagnostics.report import ConfigError, Report, TooManyFaults
 from .diagnostics.suggestions import nearest
 from .files import Examined, examine_network, load_plugins, read_file
 from .network import Network
+from .parameters import ParamRule, parameter_names, with_rules
 from .reading.quiet import quietly
 from .reading.syntax import read
 from .training import (
@@ -26,6 +29,7 @@ from .training import (
     TestSettings,
     Training,
     TransformSettings,
+    WeightsSettings,
 )
 from .wiring.texts import wire_fields
 
@@ -75,13 +79,17 @@ class _Reader:
         network = self._network(bound)
         self._lengths(bound)
         self._sources(bound, network)
+        self._weights(bound.values.get("weights"))
         if network is not None:
             self._feeds(bound, network)
+            self._params(bound, network)
         if self.report.failed or network is None:
             return None
         values = bound.values
+        rules = tuple(ParamRule(**_header(param, "Param")) for param in values.get("param", ()))
         return Training(
-            network=network,
+            network=with_rules(network, rules),
+            param=rules,
             optimizer=self._optimizer(values["optimizer"]),
             source=tuple(map(self._source, values.get("source", ()))),
             schedule=self._component(values.get("schedule")),
@@ -92,6 +100,7 @@ class _Reader:
             checkpoint=CheckpointSettings(**_header(values.get("checkpoint"), "Checkpoint")),
             log=LogSettings(**_header(values.get("log"), "Log")),
             feed={feed.values["input"]: feed.values["field"] for feed in values.get("feed", ())},
+            weights=_weights(values.get("weights")),
             network_path=self.network_path,
             base=self.base,
             file=self.report.source,
@@ -178,6 +187,24 @@ class _Reader:
             hint = f"did you mean `{near}`?" if near else "there are " + ", ".join(f"`{n}`" for n in known)
             self.report.add("E305", f"`{name}` is no data layer of the network", bound.place("input"), help=hint)
 
+    def _weights(self, bound: Bound | None) -> None:
+        for rename in bound.values.get("rename", ()) if bound is not None else ():
+            old, new = rename.values.get("from"), rename.values.get("to")
+            if isinstance(old, str) and isinstance(new, str) and (problem := rename_problem(old, new)):
+                self.report.add("E306", problem, rename.place("to"))
+
+    def _params(self, bound: Bound, network: Network) -> None:
+        """Each pattern has to match a parameter."""
+        blocks = bound.values.get("param", ())
+        known = parameter_names(network) if blocks else []
+        for block in blocks:
+            pattern = block.values.get("of")
+            if isinstance(pattern, str) and not matching(pattern, known):
+                layers = dict.fromkeys(f"{name.rpartition('.')[0]}.*" for name in known)
+                near = nearest(pattern, [*layers, *known])
+                hint = f"did you mean `{near}`?" if near else f"there are {listed(known) or 'no parameters'}"
+                self.report.add("E306", f"no parameter is called `{pattern}`", block.place("of"), help=hint)
+
     # ---- components
 
     def _component(self, bound: Bound | None) -> ComponentSettings | None:
@@ -216,6 +243,13 @@ def _header(bound: Bound | None, message: str) -> dict[str, Any]:
     """All fields of a small message, with their defaults."""
     fields = spec(message).fields
     return {name: field.default if bound is None else _get(bound, name, message) for name, field in fields.items()}
+
+
+def _weights(bound: Bound | None) -> WeightsSettings | None:
+    if bound is None:
+        return None
+    rename = {one.values["from"]: one.values["to"] for one in bound.values.get("rename", ())}
+    return WeightsSettings(bound.values["file"], rename, bound.values.get("leave_out", ()))
 
 
 def _plain(bound: Bound, names: Iterable[str]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import logging
 import threading
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -310,9 +311,17 @@ class Net:
         save_weights(path, self.arena)
 
     @one_at_a_time
-    def load(self, path: str) -> LoadReport:
-        """Read parameters and states by name. Raises `WeightsError` when the file is not of this network."""
-        return load_weights(path, self.arena)
+    def load(
+        self, path: str | Path, *, rename: Mapping[str, str] | None = None, leave_out: str | Iterable[str] = ()
+    ) -> LoadReport:
+        """Read parameters and states by name: all of them, and all that the file has, in the same shapes.
+
+        `rename` has names of the network by those in the file, as in `{"head.*": "scores.*"}`. What matches a pattern
+        of `leave_out`, such as `"scores.*"`, keeps its values, and is not read where the file has it. Raises
+        `WeightsError` that lists what does not fit, also for patterns that match nothing; nothing is changed then.
+        """
+        patterns = (leave_out,) if isinstance(leave_out, str) else tuple(leave_out)
+        return load_weights(str(path), self.arena, rename=dict(rename or {}), leave_out=patterns)
 
     # ---- plans
 

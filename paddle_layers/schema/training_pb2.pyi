@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Training(_message.Message):
-    __slots__ = ("network", "net", "seed", "batch_size", "epochs", "steps", "source", "optimizer", "schedule", "regularizer", "clip", "test", "checkpoint", "log", "output", "dtype", "feed", "level", "stage", "callback")
+    __slots__ = ("network", "net", "seed", "batch_size", "epochs", "steps", "source", "optimizer", "schedule", "regularizer", "clip", "test", "checkpoint", "log", "output", "dtype", "feed", "level", "stage", "callback", "weights", "param")
     NETWORK_FIELD_NUMBER: _ClassVar[int]
     NET_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -29,6 +29,8 @@ class Training(_message.Message):
     LEVEL_FIELD_NUMBER: _ClassVar[int]
     STAGE_FIELD_NUMBER: _ClassVar[int]
     CALLBACK_FIELD_NUMBER: _ClassVar[int]
+    WEIGHTS_FIELD_NUMBER: _ClassVar[int]
+    PARAM_FIELD_NUMBER: _ClassVar[int]
     network: str
     net: _network_pb2.Network
     seed: int
@@ -49,7 +51,40 @@ class Training(_message.Message):
     level: int
     stage: _containers.RepeatedScalarFieldContainer[str]
     callback: _containers.RepeatedCompositeFieldContainer[Callback]
-    def __init__(self, network: _Optional[str] = ..., net: _Optional[_Union[_network_pb2.Network, _Mapping]] = ..., seed: _Optional[int] = ..., batch_size: _Optional[int] = ..., epochs: _Optional[int] = ..., steps: _Optional[int] = ..., source: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., optimizer: _Optional[_Union[Optimizer, _Mapping]] = ..., schedule: _Optional[_Union[Schedule, _Mapping]] = ..., regularizer: _Optional[_Union[Regularizer, _Mapping]] = ..., clip: _Optional[_Union[Clip, _Mapping]] = ..., test: _Optional[_Union[Test, _Mapping]] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., output: _Optional[str] = ..., dtype: _Optional[str] = ..., feed: _Optional[_Iterable[_Union[Feed, _Mapping]]] = ..., level: _Optional[int] = ..., stage: _Optional[_Iterable[str]] = ..., callback: _Optional[_Iterable[_Union[Callback, _Mapping]]] = ...) -> None: ...
+    weights: Weights
+    param: _containers.RepeatedCompositeFieldContainer[Param]
+    def __init__(self, network: _Optional[str] = ..., net: _Optional[_Union[_network_pb2.Network, _Mapping]] = ..., seed: _Optional[int] = ..., batch_size: _Optional[int] = ..., epochs: _Optional[int] = ..., steps: _Optional[int] = ..., source: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., optimizer: _Optional[_Union[Optimizer, _Mapping]] = ..., schedule: _Optional[_Union[Schedule, _Mapping]] = ..., regularizer: _Optional[_Union[Regularizer, _Mapping]] = ..., clip: _Optional[_Union[Clip, _Mapping]] = ..., test: _Optional[_Union[Test, _Mapping]] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., output: _Optional[str] = ..., dtype: _Optional[str] = ..., feed: _Optional[_Iterable[_Union[Feed, _Mapping]]] = ..., level: _Optional[int] = ..., stage: _Optional[_Iterable[str]] = ..., callback: _Optional[_Iterable[_Union[Callback, _Mapping]]] = ..., weights: _Optional[_Union[Weights, _Mapping]] = ..., param: _Optional[_Iterable[_Union[Param, _Mapping]]] = ...) -> None: ...
+
+class Weights(_message.Message):
+    __slots__ = ("file", "rename", "leave_out")
+    FILE_FIELD_NUMBER: _ClassVar[int]
+    RENAME_FIELD_NUMBER: _ClassVar[int]
+    LEAVE_OUT_FIELD_NUMBER: _ClassVar[int]
+    file: str
+    rename: _containers.RepeatedCompositeFieldContainer[Rename]
+    leave_out: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, file: _Optional[str] = ..., rename: _Optional[_Iterable[_Union[Rename, _Mapping]]] = ..., leave_out: _Optional[_Iterable[str]] = ...) -> None: ...
+
+class Rename(_message.Message):
+    __slots__ = ("to",)
+    FROM_FIELD_NUMBER: _ClassVar[int]
+    TO_FIELD_NUMBER: _ClassVar[int]
+    to: str
+    def __init__(self, to: _Optional[str] = ..., **kwargs) -> None: ...
+
+class Param(_message.Message):
+    __slots__ = ("of", "lr_mult", "decay_mult", "frozen", "clip")
+    OF_FIELD_NUMBER: _ClassVar[int]
+    LR_MULT_FIELD_NUMBER: _ClassVar[int]
+    DECAY_MULT_FIELD_NUMBER: _ClassVar[int]
+    FROZEN_FIELD_NUMBER: _ClassVar[int]
+    CLIP_FIELD_NUMBER: _ClassVar[int]
+    of: str
+    lr_mult: float
+    decay_mult: float
+    frozen: bool
+    clip: float
+    def __init__(self, of: _Optional[str] = ..., lr_mult: _Optional[float] = ..., decay_mult: _Optional[float] = ..., frozen: bool = ..., clip: _Optional[float] = ...) -> None: ...
 
 class Source(_message.Message):
     __slots__ = ("type", "phase", "transform", "shuffle")

@@ -10,6 +10,7 @@ training file.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -38,7 +39,7 @@ class _Watching:
             raise TrainingError(f"`watch` is `{self.watch}`, but the test gives {known}")
         value = run.results[self.watch]
         beaten = best is None or (value < best if self.mode == "min" else value > best)
-        return value if beaten else None
+        return value if beaten and not math.isnan(value) else None
 
 
 @callback("early_stop")
@@ -61,7 +62,8 @@ class EarlyStop(_Watching):
             return
         self._worse += 1
         if self._worse >= self.patience:
-            run.stop(f"`{self.watch}` has not become better than {self._best:.4g} for {self._worse} tests")
+            best = f"become better than {self._best:.4g}" if self._best is not None else "been a number"
+            run.stop(f"`{self.watch}` has not {best} for {self._worse} tests")
 
     def state(self) -> dict[str, Any]:
         """The best result, and the tests since."""
@@ -76,10 +78,15 @@ class EarlyStop(_Watching):
 
 @callback("save_best")
 class SaveBest(_Watching):
-    """Saves the weights of the best result of the test as `best.safetensors` in the output folder."""
+    """Saves the weights of the best result of the test as `best.safetensors` in the output folder.
+
+    `predict` takes these, and the closing words of the training name them.
+    """
 
     def __init__(self) -> None:
         self._best: float | None = None
+        self._step = 0
+        self._results: dict[str, float] = {}
 
     def on_test(self, run: Run) -> None:
         """Save when this is the best result so far."""
@@ -87,16 +94,28 @@ class SaveBest(_Watching):
 
         value = self.better(run, self._best)
         if value is not None:
-            self._best = value
+            self._best, self._step, self._results = value, run.step, dict(run.results)
             run.net.save(str(run.folder / BEST))
 
+    def on_end(self, run: Run) -> None:
+        """Say which test was the best."""
+        from .runs import Best  # as above
+
+        if self._best is not None:
+            run.best = Best(self._step, self._results)
+
     def state(self) -> dict[str, Any]:
-        """The best result."""
-        return {"best": self._best}
+        """The best result, and the test it is of."""
+        return {"best": self._best, "step": self._step, "results": self._results}
 
     def restore(self, state: Mapping[str, Any]) -> None:
-        """Go on from the best result."""
+        """Go on from the best result; checkpoints of earlier versions have nothing else."""
         self._best = _best(state)
+        self._step, self._results = state.get("step", 0), state.get("results", {})
+        if not is_count(self._step):
+            raise ValueError("`step` has to be a whole number from 0 on")
+        if not isinstance(self._results, dict) or {type(value) for value in self._results.values()} - {int, float}:
+            raise ValueError("`results` has to be an object of numbers")
 
 
 @callback(

@@ -117,20 +117,6 @@ def read_facts(
     return facts
 
 
-def load_weights(net: Net, path: Path) -> None:
-    """Fill the net from a file; `TrainingError` when it lacks weights or has others besides."""
-    report = net.load(str(path))
-    if not report.missing and not report.unexpected:
-        return
-    parts = (("it lacks", list(report.missing)), ("it has besides", list(report.unexpected)))
-    listed = [f"{what} {_names(names)}" for what, names in parts if names]
-    raise TrainingError(f"{path} holds the weights of another network: {'; '.join(listed)}")
-
-
-def _names(names: list[str]) -> str:
-    return ", ".join(f"`{name}`" for name in names[:5]) + (", ..." if len(names) > 5 else "")
-
-
 def read_states(checkpoint: Path, sizes: Mapping[str, int]) -> dict[str, NDArray[Any]]:
     """The optimizer's arrays; `TrainingError` when they are those of another optimizer or network."""
     path, remedy = checkpoint / OPTIMIZER, f"delete {checkpoint} to use the one before"

@@ -34,6 +34,12 @@ def output_folder(training: Training, output: str | Path | None) -> Path:
     return Path(given) if given else Path("output") / _plain_name(training.network.name or "network")
 
 
+def trained_weights(folder: Path) -> Path:
+    """The weights to use: those of the best test where `save_best` kept them, else those of the last step."""
+    best = folder / BEST
+    return best if best.is_file() else folder / WEIGHTS
+
+
 def _plain_name(name: str) -> str:
     separators = any(character in "/\\:" or not character.isprintable() for character in name)
     if separators or name.startswith(".") or len(name.encode(errors="replace")) > LONGEST_NAME:

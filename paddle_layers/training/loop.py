@@ -14,14 +14,14 @@ from .checkpoints import (
     FACTS,
     OPTIMIZER,
     WEIGHTS,
-    load_weights,
     newest_checkpoint,
     read_facts,
     read_states,
     save_checkpoint,
 )
 from .evaluation import evaluate
-from .folders import CHECKPOINTS, CURVE, LOG
+from .first_values import load_first
+from .folders import BEST, CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
 from .ledger import Ledger
 from .preparation import Job
@@ -31,7 +31,7 @@ from .runs import Report, Run, call, take_statistics
 from .schedules import rate_at
 
 if TYPE_CHECKING:
-    from paddle_layers.config.training import Training
+    from paddle_layers.config.training import Training, WeightsSettings
 
 
 class Trainer:
@@ -49,12 +49,12 @@ class Trainer:
         self._statistics: dict[str, float] = {}
         self._tested = self._saved = -1
 
-    def begin(self, *, resume: bool, weights: str | Path | None) -> None:
+    def begin(self, *, resume: bool, weights: WeightsSettings | None) -> None:
         """Start afresh, from `weights` or from the newest checkpoint."""
-        if weights is not None:
-            load_weights(self.job.net, Path(weights))
         if resume:
             self._restore(newest_checkpoint(self.run.folder / CHECKPOINTS))
+        elif text := load_first(self.job.net, self.training, weights):
+            self.progress.say(text)
         run, names = self.run, list(self.job.statistics.values())
         due = _due(run.step, self.training.test.every)
         at, tested = run.step if resume else None, due or run.step == run.total
@@ -88,15 +88,16 @@ class Trainer:
             self._save()
         if self._tested != run.step:
             self._test()
-        weights, curve = run.folder / WEIGHTS, run.folder / CURVE
-        run.net.save(str(weights))
+        curve = run.folder / CURVE
+        run.net.save(str(run.folder / WEIGHTS))
         self._ledger.draw(curve, self.training.network.name or run.folder.name)
         call(self.callbacks, "on_end", run)
-        command = (f"paddle-layers predict {path} --weights {weights}", "Use it")
+        weights = run.folder / (WEIGHTS if run.best is None else BEST)
+        commands = [(f"paddle-layers predict {path} --weights {weights}", "Use it")]
         if run.step < run.total:
-            command = (f"paddle-layers train {path} --output {run.folder} --resume", "Go on")
+            commands.append((f"paddle-layers train {path} --output {run.folder} --resume", "Go on"))
         log = self._ledger.records.path
-        return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, [command])
+        return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands)
 
     def _step(self) -> None:
         job, run = self.job, self.run
@@ -145,7 +146,7 @@ class Trainer:
     def _restore(self, checkpoint: Path) -> None:
         net, batches = self.job.net, len(self.job.train)
         facts = read_facts(checkpoint, self._fixed(), batches=batches, capacities=net.capacities())
-        load_weights(net, checkpoint / WEIGHTS)
+        net.load(checkpoint / WEIGHTS)
         sizes = {name: state.size for name, state in self.job.updater.states.items()}
         try:
             self.job.updater.restore(read_states(checkpoint, sizes))

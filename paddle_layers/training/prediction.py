@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.lines import read_dictionary
 
-from .checkpoints import WEIGHTS
-from .folders import output_folder
+from .folders import output_folder, trained_weights
 from .preparation import selected, transforms_of
 from .printing import word_of, words_of_ids
 from .problems import TrainingError
+from .trained import load_trained
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
@@ -37,6 +37,8 @@ class Prediction:
     values: dict[str, NDArray[Any]]
     classes: dict[str, NDArray[np.int64]]
     texts: dict[str, list[str]]
+    weights: Path
+    """The file they were computed with."""
 
 
 def predict(
@@ -51,21 +53,22 @@ def predict(
     """Run the network of a training file over `data` (csv or npz; absent: the file's source of the test phase).
 
     What is given are the scores that the costs look at, as probabilities where the cost takes them so; no labels are
-    needed. `weights` are those in the training's output folder unless they are given; `dictionary` is a file with the
+    needed. `weights` are those in the training's output folder unless they are given, the best ones if
+    it has them; `dictionary` is a file with the
     words of ids and classes, one on each line. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
     """
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
 
     training = load_training(path)
-    file = Path(weights) if weights is not None else output_folder(training, None) / WEIGHTS
+    file = Path(weights) if weights is not None else trained_weights(output_folder(training, None))
     network, scores = scoring_part(training)
     words = list(read_dictionary(Path(dictionary))) if dictionary is not None else []
     batches = _batches(training, network, data)
     results: dict[str, list[NDArray[Any]]] = {name: [] for name in scores}
     texts: dict[str, list[str]] = {}
     with Net(network, device=device, dtype=training.dtype, seed=seed, keep=scores) as net:
-        net.load(str(file))
+        load_trained(net, training, file)
         for batch in batches:
             net.forward(batch, phase="test")
             for name, found in results.items():
@@ -76,7 +79,7 @@ def predict(
     values = {name: _activated(np.concatenate(found), scores[name]) for name, found in results.items()}
     classes = {name: values[name].argmax(axis=1) for name, how in scores.items() if how == "softmax"}
     texts |= {name: [word_of(number, words) for number in numbers.tolist()] for name, numbers in classes.items()}
-    return Prediction(values, classes, texts)
+    return Prediction(values, classes, texts, file)
 
 
 def scoring_part(training: Training) -> tuple[Network, dict[str, str]]:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
+from paddle_layers.config.parameters import learning_names
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.feeds import Transform
 from paddle_layers.define.errors import suggestion
@@ -214,6 +215,9 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
 
 
 def _check_loss(training: Training) -> None:
+    """A network learns by a loss, and has something that learns. Raises `TrainingError`."""
+    if not learning_names(selected(training, "train")):
+        raise TrainingError("nothing learns: the network has no parameters in the phase train, or all are frozen")
     for node in selected(training, "train").nodes:
         if any(output.loss for output in node.definition.outputs.values()) or any(node.loss_weight or ()):
             return

@@ -5,12 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from .checkpoints import WEIGHTS
 from .progress import as_text
 
 if TYPE_CHECKING:
     from paddle_layers.runtime import Net
+
+
+class Best(NamedTuple):
+    """The best test, as `save_best` has found it: the steps before it, and its results."""
+
+    step: int
+    results: Mapping[str, float]
 
 
 @dataclass
@@ -28,6 +36,8 @@ class Run:
     rate: float = 0.0
     results: dict[str, float] = field(default_factory=dict)
     """Latest results of the test: `loss` and the statistics by name."""
+    best: Best | None = None
+    """The test whose weights were kept."""
     stopped: str = ""
     """Why the training ends before its last step; empty while it goes on."""
 
@@ -38,7 +48,10 @@ class Run:
 
 @dataclass(frozen=True)
 class Report:
-    """The end of a training: results of the last test, and the files that it left."""
+    """The end of a training: results of the last test, and the files that it left.
+
+    `weights` are those to use: of the `best` test where `save_best` kept them, else of the last step.
+    """
 
     folder: Path
     weights: Path
@@ -47,6 +60,7 @@ class Report:
     steps: int
     results: Mapping[str, float]
     stopped: str = ""
+    best: Best | None = None
     commands: Sequence[tuple[str, str]] = ()
     """What to type next, and what it does."""
 
@@ -54,7 +68,12 @@ class Report:
         lines = [f"Stopped after {self.steps} steps: {self.stopped}."] if self.stopped else []
         if self.results:
             lines.append(f"On the held-out data: {as_text(self.results)}")
-        lines += [f"Weights: {self.weights}", f"Log: {self.log}", f"Learning curve: {self.curve}"]
+        whose = ""
+        if self.best is not None:
+            if self.best.results:  # a checkpoint of an earlier version knows none
+                lines.append(f"Best, after {self.best.step} steps: {as_text(self.best.results)}")
+            whose = f", of the best test; those of the last step are in {WEIGHTS}"
+        lines += [f"Weights: {self.weights}{whose}", f"Log: {self.log}", f"Learning curve: {self.curve}"]
         lines += [f"{purpose}: {command}" for command, purpose in self.commands]
         return "\n".join(lines)
 

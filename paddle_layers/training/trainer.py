@@ -9,9 +9,11 @@ from pathlib import Path
 from paddle_layers.data import Dataset
 from paddle_layers.define.escaping import printable
 
+from .first_values import first_weights
 from .folders import claimed_folder, clear_folder, output_folder
 from .loop import Trainer
 from .preparation import prepare
+from .problems import TrainingError
 from .progress import Progress, make_progress
 from .runs import Report
 
@@ -33,14 +35,18 @@ def train(
     """Train as the file at `path` says, show the progress on stderr, and print the results on stdout.
 
     `callbacks` are objects with any of the methods `on_step`, `on_test`, `on_epoch`, `on_end`, each taking a `Run`;
-    they come after those of the file. `datasets` replaces the file's sources by phase, `weights` are first values.
+    they come after those of the file. `datasets` replaces the file's sources by phase; `weights` are first values, in
+    place of those of the block `weights`, whose other fields hold for them as well.
     `resume` continues the newest checkpoint in the output folder; its losses equal those of an uninterrupted run bit
     for bit on the same machine. Raises `ConfigError` for a wrong file or data that do not fit, `TrainingError` when
     the training cannot start or the loss is no number, `SaveError` when the disk is full.
     """
     from paddle_layers.config import load_training
 
+    if resume and weights is not None:
+        raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
     training = load_training(path, plugins=plugins)
+    first = first_weights(training, weights) if not resume else None
     folder = output_folder(training, output)
     claim = claimed_folder(folder, resume=resume, overwrite=overwrite)
     with claim, contextlib.closing(progress or make_progress()) as shown:
@@ -60,7 +66,7 @@ def train(
             clear_folder(folder)
         with job.net:
             trainer = Trainer(training, job, folder, shown, callbacks)
-            trainer.begin(resume=resume, weights=weights)
+            trainer.begin(resume=resume, weights=first)
             trainer.run_steps()
             report = trainer.finish(str(path))
     print(printable(str(report)))

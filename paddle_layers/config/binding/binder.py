@@ -91,7 +91,8 @@ class Binder:
         else:
             for field in rest:
                 self._unknown_header(bound, header, field)
-        self._missing(bound, header)
+        if registry or not rest or header.name == "Training":  # else a field of an unknown name may be the one missed
+            self._missing(bound, header)
         return bound
 
     # ---- header fields
@@ -123,7 +124,8 @@ class Binder:
     def _nested(self, field: HeaderField, given: Field) -> Bound | None:
         if given[1] != BLOCK:
             if given[0] != BROKEN:
-                message = f"`{field.name}` is a block: write `{field.name} {{ ... }}`"
+                inner = ": ... ".join((*spec(field.message).required, "")).strip() or "..."
+                message = f"`{field.name}` is a block: write `{field.name} {{ {inner} }}`"
                 self.report.add("E102", message, given[4])
             return None
         return self.message(given[2], spec(field.message), given[3], field.registry)
@@ -131,7 +133,7 @@ class Binder:
     def _missing(self, bound: Bound, header: MessageSpec) -> None:
         for name in header.required:
             if name not in bound.places and not bound.broken and name not in bound.meant:
-                kind = header.name.lower() if header.name != "ParamSettings" else "param"
+                kind = {"ParamSettings": "param", "Weights": "block `weights`"}.get(header.name, header.name.lower())
                 code = "E110" if name in ("name", "type") else "E105"
                 self.report.add(code, f"this {kind} has no `{name}`", bound.start, help=f"add `{name}: ...`")
 

@@ -34,6 +34,7 @@ LABEL = 'layer { name: "label" type: "data" data { data_type: INT size: 10 } }\n
 FC = 'layer { name: "y" type: "fc" input: "x" fc { size: 10 } }'
 OPTIMIZER = 'optimizer { type: "sgd" learning_rate: 0.1 }\n'
 SOURCE = 'source { type: "digits" digits { part: "train" } }\n'
+NET_WITH_FC = "net {\n  " + X.replace("[3, 8, 8]", "[64]") + "  " + FC + "\n}\n"
 NET = "net {\n  " + X.replace("[3, 8, 8]", "[64]") + "}\n"
 
 
@@ -354,6 +355,20 @@ EXPLANATIONS: dict[str, Explanation] = {
         NET + OPTIMIZER + SOURCE + 'epochs: 1\nfeed { input: "y" field: "pixels" }',
         NET + OPTIMIZER + SOURCE + 'epochs: 1\nfeed { input: "x" field: "pixels" }',
         "training",
+    ),
+    "E306": Explanation(
+        "A pattern means no parameter",
+        "`param { of: ... }` of a training file names parameters such as `conv1.weight` by a pattern: `conv1.*` for "
+        "those of a layer, `*.bias` for all of that name. In `rename`, `to` has no more `*` than `from`.",
+        NET_WITH_FC + OPTIMIZER + SOURCE + 'epochs: 1\nparam { of: "y" frozen: true }',
+        NET_WITH_FC + OPTIMIZER + SOURCE + 'epochs: 1\nparam { of: "y.*" frozen: true }',
+        "training",
+    ),
+    "E308": Explanation(
+        "The weights to start from don't fit the network",
+        "Every parameter has its weights in the file, of its shape, and every weight of the file has its parameter. "
+        "Where the network was changed, `weights { }` says how: `rename` for other names, `leave_out` for what starts "
+        "from its initializer. Shown when the training starts; a pattern that matches nothing is a fault too.",
     ),
     "E309": Explanation(
         "The data don't fit the network",

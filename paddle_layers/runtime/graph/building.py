@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
@@ -29,6 +29,14 @@ def build_graph(network: Network, parameters: ParameterSet, feed_types: Mapping[
             builder.add(node, graph.values, "")
             _add_losses(graph, node)
     return graph
+
+
+def parameter_shapes(network: Network, level: int = 0, stages: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
+    """The shape of each parameter and state by its name, in both phases; nothing is allocated."""
+    parameters, stages = ParameterSet("float32"), tuple(stages)
+    for phase in ("train", "test"):
+        build_graph(network.select(phase, level, stages), parameters, {})
+    return {name: parameter.shape for name, parameter in parameters.by_name.items()}
 
 
 def _add_feed(graph: Graph, node: Node, feed_types: Mapping[str, Type]) -> None:

@@ -8,7 +8,7 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -48,16 +48,31 @@ def write_tensors(
     write_file(Path(path), save(whole, metadata=dict(facts) if facts else None))
 
 
-def read_tensors(path: str | Path) -> tuple[Tensors, dict[str, str]]:
-    """The arrays by name, and the facts of the header. Raises `WeightsError` that names the file."""
+def read_tensors(path: str | Path, names: Iterable[str] | None = None) -> tuple[Tensors, dict[str, str]]:
+    """The arrays by name, all or those asked for, and the facts of the header. Raises `WeightsError` with the file."""
+    with _opened(path) as file:
+        wanted = list(file.keys()) if names is None else list(names)
+        for name in wanted:
+            _check(path, name, file.get_slice(name))
+        return {name: file.get_tensor(name) for name in wanted}, dict(file.metadata() or {})
+
+
+def read_shapes(path: str | Path) -> dict[str, tuple[int, ...]]:
+    """The shape of each array by its name: the header, nothing else. Raises `WeightsError` that names the file."""
+    with _opened(path) as file:
+        slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  it is no mapping
+        for name, stored in slices.items():
+            _check(path, name, stored)
+        return {name: tuple(stored.get_shape()) for name, stored in slices.items()}
+
+
+@contextlib.contextmanager
+def _opened(path: str | Path) -> Iterator[Any]:
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
-            names = list(file.keys())
-            for name in names:
-                _check(path, name, file.get_slice(name))
-            return {name: file.get_tensor(name) for name in names}, dict(file.metadata() or {})
+            yield file
     except FileNotFoundError:
         raise WeightsError(f"there is no file {path}") from None
     except (SafetensorError, OSError, ValueError) as error:

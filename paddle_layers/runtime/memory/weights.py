@@ -1,23 +1,55 @@
-"""Parameters and states in safetensors files."""
+"""Parameters and states in safetensors files: each finds its weights by name, or the user says otherwise."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from paddle_layers.config.diagnostics.suggestions import nearest
+from paddle_layers.define.escaping import printable_line
+from paddle_layers.define.name_patterns import listed, matching, rename_problem, renamed
 from paddle_layers.runtime.memory.precision import too_large
 
 from .parameters import ParameterSet
-from .tensorfiles import WeightsError, read_tensors, write_tensors
+from .tensorfiles import WeightsError, read_shapes, read_tensors, write_tensors
+
+Shapes = Mapping[str, tuple[int, ...]]
+_SHOWN = 20
+"""Problems that are told one by one."""
+
+
+class PatternError(WeightsError):
+    """A pattern of `rename` or `leave_out` (that is `field`) matches nothing."""
+
+    def __init__(self, field: str, message: str) -> None:
+        self.field = field
+        super().__init__(message)
+
+
+class MismatchError(WeightsError):
+    """Weights that don't fit the network: `summary`, one of `problems` for each weight, and `help`."""
+
+    def __init__(self, summary: str, problems: Sequence[str], help: str) -> None:
+        more = [f"... and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
+        self.summary, self.help = summary, help
+        self.problems = [*map(printable_line, problems[:_SHOWN]), *more]  # names of the file stay on their lines
+        super().__init__("\n  ".join([f"{summary}:", *self.problems]) + f"\n{help}")
 
 
 @dataclass(frozen=True)
 class LoadReport:
-    """Names that were read, names that the file lacks, names of the file that the network lacks."""
+    """What was read: names of parameters and states, those that kept their values, and weights that were left out."""
 
     loaded: tuple[str, ...]
     missing: tuple[str, ...]
     unexpected: tuple[str, ...]
+    sources: Mapping[str, str]
+    """The name in the file of each that was read."""
+
+    @property
+    def plain(self) -> bool:
+        """Whether everything was read, and by its own name."""
+        return not self.missing and not self.unexpected and all(name == own for name, own in self.sources.items())
 
 
 def save_weights(path: str, parameters: ParameterSet) -> None:
@@ -25,28 +57,118 @@ def save_weights(path: str, parameters: ParameterSet) -> None:
     write_tensors(path, {name: parameter.value for name, parameter in parameters.by_name.items()})
 
 
-def load_weights(path: str, parameters: ParameterSet) -> LoadReport:
-    """Read values by name; nothing is changed unless all shapes fit. Raises `WeightsError`."""
-    tensors, _ = read_tensors(path)
+def load_weights(
+    path: str, parameters: ParameterSet, *, rename: Mapping[str, str], leave_out: Iterable[str]
+) -> LoadReport:
+    """Read values by name; nothing is changed unless all of them fit. Raises `WeightsError`."""
     known = parameters.by_name
-    loaded = [name for name in known if name in tensors]
-    if known and not loaded:
-        raise WeightsError(
-            f"{path} holds weights of another network: it has {_some(tensors)}, the network has {_some(known)}"
+    report = match_weights(path, {name: one.shape for name, one in known.items()}, rename=rename, leave_out=leave_out)
+    tensors, _ = read_tensors(path, report.sources.values())
+    for name, source in report.sources.items():
+        if problem := too_large(tensors[source], known[name].dtype):
+            raise WeightsError(f"{path}: `{source}` {problem}")
+    for name, source in report.sources.items():
+        known[name].value = tensors[source]
+    return report
+
+
+def match_weights(path: str, wanted: Shapes, *, rename: Mapping[str, str], leave_out: Iterable[str]) -> LoadReport:
+    """Which weights of a file are for which of the `wanted`, by the file's header alone. Raises `WeightsError`."""
+    stored = read_shapes(path)
+    left = {name for pattern in leave_out for name in _left_out(path, pattern, stored, wanted)}
+    sources = _renamed(path, [name for name in stored if name not in left], rename)
+    sources = {name: source for name, source in sources.items() if name not in left}
+    missing = [name for name in wanted if name not in sources and name not in left]
+    extra = [name for name in sources if name not in wanted]
+    other = [name for name in wanted if name in sources and wanted[name] != stored[sources[name]]]
+    if missing or extra or other:
+        raise _mismatch(path, stored, wanted, sources, missing, extra, other)
+    loaded, read = tuple(name for name in wanted if name in sources), set(sources.values())
+    kept = tuple(name for name in wanted if name not in sources)
+    unread = tuple(name for name in stored if name not in read)
+    return LoadReport(loaded, kept, unread, {name: sources[name] for name in loaded})
+
+
+def _left_out(path: str, pattern: str, stored: Shapes, wanted: Shapes) -> list[str]:
+    found = matching(pattern, {**wanted, **stored})
+    if not found:
+        near = _near(pattern, [*wanted, *stored])
+        message = f"{path}: `leave_out` is `{pattern}`, and neither the network nor the file has such a name{near}"
+        raise PatternError("leave_out", message)
+    return found
+
+
+def _renamed(path: str, names: Sequence[str], rename: Mapping[str, str]) -> dict[str, str]:
+    """The names in the file by those they have in the network; the first of the renames that fits is taken."""
+    for old, new in rename.items():
+        if problem := rename_problem(old, new):
+            raise PatternError("rename", problem)
+    unused = dict(rename)
+    found: dict[str, str] = {}
+    for name in names:
+        fitting = ((old, renamed(name, old, new)) for old, new in rename.items())
+        old, own = next(((old, own) for old, own in fitting if own is not None), ("", name))
+        unused.pop(old, None)
+        if own in found:
+            raise PatternError("rename", f"{path}: both `{found[own]}` and `{name}` are to be read as `{own}`")
+        found[own] = name
+    for old in unused:
+        raise PatternError(
+            "rename", f"{path}: `rename` is from `{old}`, and the file has no such name{_near(old, names)}"
         )
-    for name in loaded:
-        if tensors[name].shape != known[name].shape:
-            raise WeightsError(
-                f"{path}: `{name}` has the shape {tensors[name].shape}, but the network's has {known[name].shape}"
-            )
-        if problem := too_large(tensors[name], known[name].dtype):
-            raise WeightsError(f"{path}: `{name}` {problem}")
-    for name in loaded:
-        known[name].value = tensors[name]
-    missing = tuple(name for name in known if name not in tensors)
-    return LoadReport(tuple(loaded), missing, tuple(name for name in tensors if name not in known))
+    return found
 
 
-def _some(names: Iterable[str]) -> str:
-    listed = [f"`{name}`" for name in names]
-    return ", ".join(listed[:3]) + (", ..." if len(listed) > 3 else "") or "nothing"
+def _mismatch(
+    path: str,
+    stored: Shapes,
+    wanted: Shapes,
+    sources: Mapping[str, str],
+    missing: Sequence[str],
+    extra: Sequence[str],
+    other: Sequence[str],
+) -> MismatchError:
+    """The error with all that does not fit, and the words of the training file that would make it fit."""
+    problems, meant = [], {}
+    for name in missing:
+        same = [sources[one] for one in extra if stored[sources[one]] == wanted[name]]
+        near = nearest(name, same) or next((one for one in same if _stem(one)[1] == _stem(name)[1]), None)
+        hint = f"; did you mean `{near}`, which has this shape?" if near else ""
+        problems.append(f"`{name}` {_show(wanted[name])} is not in the file{hint}")
+        if near:
+            meant[near] = name
+    problems += [f"`{name}` is {_show(wanted[name])}, and {_show(stored[sources[name]])} in the file" for name in other]
+    for name in extra:
+        source = sources[name] if sources[name] == name else f"{sources[name]}`, renamed `{name}"
+        problems.append(f"`{source}` {_show(stored[sources[name]])} is in the file only")
+    return MismatchError(f"{path} holds weights of another network", problems, _help(meant, [*missing, *other]))
+
+
+def _help(meant: Mapping[str, str], unread: Sequence[str]) -> str:
+    """What to write, with the first weight of another name, and the first that is not there, as examples."""
+    words = []
+    for first, second in list(meant.items())[:1]:
+        (old, old_end), (new, new_end) = _stem(first), _stem(second)
+        pair = (f"{old}.*", f"{new}.*") if old_end == new_end else (first, second)
+        words.append(f'rename {{ from: "{pair[0]}" to: "{pair[1]}" }}')
+    words += [f'leave_out: "{_stem(name)[0]}.*"' for name in unread[:1]] or ["leave_out"]
+    return (
+        f"to start a changed network from them, say what is meant in its training file: {' or '.join(words)} in "
+        "`weights { }`; `Net.load` takes the same by keyword"
+    )
+
+
+def _stem(name: str) -> tuple[str, str]:
+    """The layer of a parameter, and its name there."""
+    layer, _, own = name.rpartition(".")
+    return layer, own
+
+
+def _near(pattern: str, names: Sequence[str]) -> str:
+    layers = dict.fromkeys(f"{_stem(name)[0]}.*" for name in names)
+    near = nearest(pattern, [*layers, *names])
+    return f"; did you mean `{near}`?" if near else f"; there are {listed(names) or 'none'}"
+
+
+def _show(shape: Sequence[int]) -> str:
+    return f"({'x'.join(map(str, shape)) or 'one number'})"

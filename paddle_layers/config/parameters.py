@@ -1,0 +1,107 @@
+"""Settings that a training file gives to the parameters of its network, by patterns of their names."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+
+from paddle_layers.define.name_patterns import matching
+
+from .binding.settings import ParamSettings
+from .network import Network
+from .wiring.nodes import Inside, Node
+
+
+@dataclass(frozen=True, slots=True)
+class ParamRule:
+    """Settings of all parameters whose names match `of`; those that are None stay as the network has them."""
+
+    of: str
+    lr_mult: float | None = None
+    decay_mult: float | None = None
+    frozen: bool | None = None
+    clip: float | None = None
+
+    def change(self, settings: ParamSettings) -> ParamSettings:
+        """The settings of a parameter that it is for."""
+        given = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "of"}
+        return replace(settings, **{name: value for name, value in given.items() if value is not None})
+
+
+def parameter_names(network: Network) -> list[str]:
+    """Names of all parameters of a network, those inside of layers too, as weights bear them: `conv1.weight`."""
+    return list(_settings(network.nodes))
+
+
+def learning_names(network: Network) -> list[str]:
+    """Names of the parameters that a training changes: those that are not frozen."""
+    return [name for name, settings in _settings(network.nodes).items() if not settings.frozen and settings.lr_mult]
+
+
+def shared_names(network: Network) -> list[list[str]]:
+    """Names of parameters that share their values, in groups."""
+    return list(_shared(_settings(network.nodes)).values())
+
+
+def with_rules(network: Network, rules: Sequence[ParamRule]) -> Network:
+    """The network with the rules' settings, later rules before earlier ones.
+
+    Parameters that share their values share the rules as well.
+    """
+    if not rules:
+        return network
+    known = _settings(network.nodes)
+    shared = _shared(known)
+    for rule in rules:
+        for name in matching(rule.of, known):
+            for other in shared.get(known[name].share or "", [name]):
+                known[other] = rule.change(known[other])
+    return Network.checked(network.name, [_changed(node, "", known) for node in network.nodes], network.source)
+
+
+def _shared(known: Mapping[str, ParamSettings]) -> dict[str, list[str]]:
+    """The names that have a `share` name in common."""
+    found: dict[str, list[str]] = {}
+    for name, settings in known.items():
+        if settings.share is not None:
+            found.setdefault(settings.share, []).append(name)
+    return found
+
+
+def _settings(nodes: Sequence[Node], prefix: str = "") -> dict[str, ParamSettings]:
+    """The settings of every parameter by its name."""
+    found: dict[str, ParamSettings] = {}
+    for node in nodes:
+        own = f"{prefix}{node.name}."
+        if node.inside is not None:
+            found |= _settings(node.inside.nodes, own)
+            continue
+        for name, general in _own_names(node):
+            found[own + name] = node.params.get(name) or node.params.get(general) or ParamSettings()
+    return found
+
+
+def _own_names(node: Node) -> Iterator[tuple[str, str]]:
+    """Names of a layer's parameters: its own, by number where there are several, and the one for all of them."""
+    definition = node.definition
+    for name, param in definition.params.items():
+        if param is definition.bias and not node.attributes["bias"]:
+            continue
+        count = 1
+        if param.per is not None:
+            count = len(definition.bind_axes(node.input_types, node.attributes).positions[param.per])
+        for item in range(count):
+            yield (f"{name}_{item}" if count > 1 else name), name
+
+
+def _changed(node: Node, prefix: str, known: dict[str, ParamSettings]) -> Node:
+    """The node with these settings of its parameters."""
+    own, inside, setup = f"{prefix}{node.name}.", node.inside, node.setup
+    if inside is not None:
+        inside = Inside(tuple(_changed(part, own, known) for part in inside.nodes), inside.inputs, inside.outputs)
+    else:
+        setup = copy.copy(setup)
+        setup.params = {name: known[own + name] for name, _ in _own_names(node)}
+    types = node.input_types, node.output_types
+    return Node(node.name, node.inputs, node.output_names, setup, *types, node.span[0], inside)

@@ -1,0 +1,34 @@
+"""Patterns of names, as a shell has them: `conv*` for all that begins with `conv`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from fnmatch import fnmatchcase
+
+
+def matching(pattern: str, names: Iterable[str]) -> list[str]:
+    """The names that a pattern means: `*` stands for any text, `?` for a character, `[ab]` for one of these."""
+    return [name for name in names if fnmatchcase(name, pattern)]
+
+
+def rename_problem(old: str, new: str) -> str | None:
+    """What is wrong with a rename, or None: each `*` of `new` is the text that the same one of `old` stands for."""
+    if new.count("*") <= old.count("*"):
+        return None
+    return f"`{new}` has more `*` than `{old}`, which says what they stand for"
+
+
+def renamed(name: str, old: str, new: str) -> str | None:
+    """The name, with `new` in place of `old`; None where it does not match. In `old`, only `*` is special."""
+    found = re.fullmatch("(.*)".join(map(re.escape, old.split("*"))), name, re.DOTALL)
+    if found is None:
+        return None
+    first, *rest = new.split("*")
+    return first + "".join(text + part for text, part in zip(found.groups(), rest, strict=False))
+
+
+def listed(names: Iterable[str], most: int = 5) -> str:
+    """The first names of a list, in backticks."""
+    shown = [f"`{name}`" for name in names]
+    return ", ".join(shown[:most]) + (", ..." if len(shown) > most else "")

@@ -1,0 +1,87 @@
+"""Weights that a training starts from: those of another one, perhaps of a network that was changed since."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddle_layers.config.training import Training, WeightsSettings
+from paddle_layers.define.escaping import printable_line
+from paddle_layers.runtime.graph.building import parameter_shapes
+from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_shapes
+from paddle_layers.runtime.memory.weights import LoadReport, MismatchError, PatternError, match_weights
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime import Net, Parameter
+
+
+def first_weights(training: Training, file: str | Path | None) -> WeightsSettings | None:
+    """What the training file says of its first weights, read from `file` where that is given; checked by its header.
+
+    Raises `ConfigError` with the place in the training file, `WeightsError` for a `file` that was given.
+    """
+    settings = training.weights
+    if file is not None:
+        settings = replace(settings or WeightsSettings(""), file=str(file))
+    elif settings is not None:
+        settings = replace(settings, file=str(training.base / settings.file))
+    if settings is None:
+        return None
+    try:
+        wanted = parameter_shapes(training.network, training.level, training.stage)
+        match_weights(settings.file, wanted, rename=settings.rename, leave_out=settings.leave_out)
+    except PatternError as error:
+        raise training.error(f"weights.{error.field}", str(error)) from None
+    except WeightsError as error:
+        if file is not None:
+            raise
+        problems = error.problems if isinstance(error, MismatchError) else ()
+        summary, help_ = (error.summary, error.help) if isinstance(error, MismatchError) else (str(error), "")
+        raise training.error("weights.file", summary, notes=problems, help=help_) from None
+    return settings
+
+
+def load_first(net: Net, training: Training, settings: WeightsSettings | None) -> str:
+    """Fill the net, and say what became of each parameter; nothing where there is nothing to say."""
+    report = None
+    if settings is not None:
+        report = net.load(settings.file, rename=settings.rename, leave_out=settings.leave_out)
+        if report.plain and not training.param:
+            return f"{len(report.loaded)} weights read from {settings.file}"
+    if report is None and not training.param:
+        return ""
+    rows = [(one.name, _shape(one.shape), _origin(one.name, report), _rate(one)) for one in net.arena.by_name.values()]
+    if settings is not None and report is not None:
+        shapes = read_shapes(settings.file)
+        rows += [(name, _shape(shapes[name]), "in the file only, left out", "") for name in report.unexpected]
+    head = f"first values, from {settings.file}:" if settings is not None else "parameters:"
+    return "\n".join([head, *_aligned(rows)])
+
+
+def _origin(name: str, report: LoadReport | None) -> str:
+    if report is None or name not in report.sources:
+        return "initialised anew" if report is not None else "initialised"
+    source = report.sources[name]
+    return "read" if source == name else f"read from {source}"
+
+
+def _rate(parameter: Parameter) -> str:
+    settings = parameter.settings
+    if settings is None:
+        return ""
+    if settings.frozen or settings.lr_mult == 0:
+        return "frozen"
+    return f"learning rate x {settings.lr_mult:g}" if settings.lr_mult != 1 else ""
+
+
+def _aligned(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    cells = [[printable_line(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in cells)
+    return [f"  {line}".rstrip() for line in lines]
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "one number"

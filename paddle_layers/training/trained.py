@@ -1,0 +1,33 @@
+"""Weights of a training, read into a net of a part of its network."""
+
+from __future__ import annotations
+
+import glob
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddle_layers.config.parameters import shared_names
+from paddle_layers.runtime.memory.tensorfiles import read_shapes
+
+if TYPE_CHECKING:
+    from paddle_layers.config.training import Training
+    from paddle_layers.runtime import Net
+
+
+def load_trained(net: Net, training: Training, file: Path) -> None:
+    """Fill a net that has some layers of the training's network: all its weights are there, those of others unread.
+
+    Raises `WeightsError`.
+    """
+    stored, own = read_shapes(file), {*net.parameters, *net.states}
+    others = {node.name for node in training.network} - {node.name for node in net.network}
+    rename: dict[str, str] = {}
+    for group in shared_names(training.network):  # the file has one name of each group, perhaps that of another layer
+        ours = next((name for name in group if name in own), None)
+        holder = next((name for name in group if name in stored), None)
+        if ours is not None and holder is not None and ours not in stored:
+            rename[holder] = ours
+    unread = [
+        name for name in stored if name not in {*own, *rename} and any(name.startswith(f"{one}.") for one in others)
+    ]
+    net.load(file, rename=rename, leave_out=[glob.escape(name) for name in unread])
