@@ -14,10 +14,12 @@ if TYPE_CHECKING:
     from paddle_layers.runtime import Net
 
 
-def evaluate(net: Net, batches: Batches, names: Mapping[str, str]) -> dict[str, float]:
+def evaluate(
+    net: Net, batches: Batches, names: Mapping[str, str], losses: Mapping[str, str] | None = None
+) -> dict[str, float]:
     """The loss and the statistics over all batches, as if they were one; statistics are reset before and after.
 
-    `names` are those of the statistics in the results, by the net's.
+    `names` are those of the statistics in the results, by the net's, and `losses` those of single costs.
     """
     net.reset_statistics()
     sums: dict[str, LossSum] = {}
@@ -25,4 +27,10 @@ def evaluate(net: Net, batches: Batches, names: Mapping[str, str]) -> dict[str, 
         net.forward(batch, phase="test")
         for name, one in net.loss_sums().items():
             sums[name] = sums[name].plus(one) if name in sums else one
-    return {"loss": total_loss(sums.values()), **take_statistics(net, names)}
+    costs = named_costs(sums, losses or {})
+    return {"loss": total_loss(sums.values()), **costs, **take_statistics(net, names)}
+
+
+def named_costs(sums: Mapping[str, LossSum], names: Mapping[str, str]) -> dict[str, float]:
+    """What a row costs on average, by the names that the log has for the net's."""
+    return {short: sums[name].mean for name, short in names.items() if name in sums}
