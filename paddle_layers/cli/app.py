@@ -23,6 +23,7 @@ NAMES = (
         "validate",
         "show",
         "train",
+        "evaluate",
         "predict",
         "layers",
         "explain",
