@@ -6,24 +6,22 @@ from pathlib import Path
 import pytest
 
 import paddle_layers
-from paddle_layers.config import ConfigError, load_training, loads
+from paddle_layers.config import ConfigError, validate
 from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
 
-CONFIG = Path(paddle_layers.__file__).parent / "config"
+PACKAGE = Path(paddle_layers.__file__).parent
 SHOWN = [code for code, page in EXPLANATIONS.items() if page.wrong]
 
 
 def codes(kind: str, text: str, folder: Path) -> list[str]:
     """Codes of the diagnostics of a text."""
+    (folder / "file.textproto").write_text(text)
     try:
-        if kind == "network":
-            loads(text)
-        else:
-            (folder / "train.textproto").write_text(text)
-            load_training(folder / "train.textproto")
+        what, found = validate(folder / "file.textproto")
+        assert what.startswith("a training file" if kind == "training" else "a network")
     except ConfigError as error:
-        return [diagnostic.code for diagnostic in error.diagnostics]
-    return []
+        found = error.diagnostics
+    return [diagnostic.code for diagnostic in found]
 
 
 @pytest.mark.parametrize("code", SHOWN)
@@ -34,6 +32,6 @@ def test_examples(code: str, tmp_path: Path) -> None:
 
 
 def test_every_code_has_a_page() -> None:
-    texts = (path.read_text() for path in CONFIG.rglob("*.py") if path.name != "explanations.py")
+    texts = (path.read_text() for path in PACKAGE.rglob("*.py") if not path.name.endswith("explanations.py"))
     used = {code for text in texts for code in re.findall(r'"([EW]\d{3})"', text)}
     assert used == set(EXPLANATIONS)

@@ -37,7 +37,7 @@ def command(
     if output is not None and Path(output).exists():
         raise FileExistsError(17, "exists already, and nothing is overwritten", output)
     found = predict(file, data, weights=weights, dictionary=dictionary, device=device)
-    if weights is None and found.weights.name == BEST:
+    if weights is None and found.weights is not None and found.weights.name == BEST:
         echo(f"weights: {found.weights}, of the best test", err=True)
     if output is None:
         text = io.StringIO()

@@ -37,7 +37,7 @@ class Prediction:
     values: dict[str, NDArray[Any]]
     classes: dict[str, NDArray[np.int64]]
     texts: dict[str, list[str]]
-    weights: Path
+    weights: Path | None = None
     """The file they were computed with."""
 
 
@@ -60,7 +60,7 @@ def predict(
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
 
-    training = load_training(path)
+    training = load_training(path, sources_needed=False)
     file = Path(weights) if weights is not None else trained_weights(output_folder(training, None))
     network, scores = scoring_part(training)
     words = list(read_dictionary(Path(dictionary))) if dictionary is not None else []
