@@ -118,16 +118,16 @@ def test_warnings_are_shown_and_the_file_is_valid(run: Run, tmp_path: Path) -> N
     (tmp_path / "odd.textproto").write_text(odd)
     result = run("validate", "odd.textproto")
     assert result.stdout == "odd.textproto: valid, a network of 5 layers\n"
-    assert re.match(r"odd.textproto:\d+:15: warning\[W003\]: no loss depends on layer `idle`", result.stderr)
+    assert re.match(r"odd.textproto:\d+:15: warning\[W004\]: no loss depends on layer `idle`", result.stderr)
     (fault,) = json.loads(run("validate", "--format", "json", "odd.textproto").stdout)
-    assert (fault["code"], fault["severity"]) == ("W003", "warning")
+    assert (fault["code"], fault["severity"]) == ("W004", "warning")
     assert run("validate", "--format", "github", "odd.textproto").stdout.startswith("::warning file=odd.textproto")
     command = [sys.executable, "-m", "paddle_layers", "show", "odd.textproto"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, result.stderr)
-    with pytest.warns(ConfigWarning, match="W003") as caught:
+    with pytest.warns(ConfigWarning, match="W004") as caught:
         pl.load(tmp_path / "odd.textproto")
-    assert [one.code for one in caught[0].message.diagnostics] == ["W003"]
+    assert [one.code for one in caught[0].message.diagnostics] == ["W004"]
 
 
 def test_validate_github(run: Run, tmp_path: Path) -> None:

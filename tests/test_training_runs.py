@@ -404,7 +404,7 @@ def test_what_waits_for_tests_is_refused_where_there_are_none(tmp_path, text):
     with pytest.raises(pl.ConfigError, match="no source for the test phase") as caught:
         train(path)
     (fault,) = caught.value.diagnostics
-    assert (fault.code, fault.line) == ("E307", (NETWORK + NO_TESTS).count("\n") + 1)
+    assert (fault.code, fault.line) == ("E310", (NETWORK + NO_TESTS).count("\n") + 1)
     with np.load(tmp_path / "test.npz") as data:
         given = Dataset(dict(data))
     every = "" if text.startswith("test") else "test { every: 10 }"

@@ -187,16 +187,16 @@ class _Reader:
         test: Bound | None = bound.values.get("test")
         every = test is not None and "every" in test.places
         if test is not None and every and not tested:
-            self.report.add("W004", NO_TEST_SOURCE, test.place("every"), help=TEST_SOURCE)
+            self.report.add("W005", NO_TEST_SOURCE, test.place("every"), help=TEST_SOURCE)
         for callback in bound.values.get("callback", ()):
             if callback.definition is None or not acts_on_tests(callback.definition.owner):
                 continue
             what = f"`{callback.definition.name}` acts on tests"
             if not tested:
-                self.report.add("W004", f"{what}, but {NO_TEST_SOURCE}", callback.start, help=TEST_SOURCE)
+                self.report.add("W005", f"{what}, but {NO_TEST_SOURCE}", callback.start, help=TEST_SOURCE)
             elif not every:
                 help_ = "add `test { every: 100 }`, with as many steps as you like between two tests"
-                self.report.add("W004", f"{what}, and the only one is at the end", callback.start, help=help_)
+                self.report.add("W005", f"{what}, and the only one is at the end", callback.start, help=help_)
 
     def _feeds(self, bound: Bound, network: Network) -> None:
         for feed in bound.values.get("feed", ()):

@@ -221,12 +221,12 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
 def _check_tests(training: Training, callbacks: Sequence[object]) -> None:
     """Raises `ConfigError`, or `TrainingError` for a callback from Python, where something waits for tests."""
     if training.test.every is not None:
-        raise training.error("test.every", NO_TEST_SOURCE, code="E307", help=TEST_SOURCE)
+        raise training.error("test.every", NO_TEST_SOURCE, code="E310", help=TEST_SOURCE)
     for number, listener in enumerate(callbacks):
         if acts_on_tests(type(listener)):
             message = f"`{type(listener).__name__}` acts on tests, but {NO_TEST_SOURCE}"
             if number < len(training.callback):
-                raise training.error(f"callback[{number}]", message, code="E307", help=TEST_SOURCE)
+                raise training.error(f"callback[{number}]", message, code="E310", help=TEST_SOURCE)
             raise TrainingError(f"{message}: give one, or datasets={{'test': ...}}")
 
 

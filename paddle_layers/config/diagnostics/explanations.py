@@ -283,7 +283,7 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "The file is missing, or its definitions are wrong; the place is in the plugin.",
     ),
     "W001": Explanation("An attribute is deprecated", "It still works; the message says what to write instead."),
-    "W002": Explanation(
+    "W003": Explanation(
         "An activation is applied twice",
         "Costs such as `softmax_with_loss` take scores and apply softmax themselves, `sigmoid_cross_entropy` the "
         "logistic function: that loses no digits. After an activation of the same kind the network learns slowly and "
@@ -291,7 +291,7 @@ _EXPLANATIONS: dict[str, Explanation] = {
         with_x(FC.replace("10 }", '10 act: "softmax" }') + COST),
         with_x(FC + COST),
     ),
-    "W003": Explanation(
+    "W004": Explanation(
         "A layer learns nothing",
         "It has parameters, the network is trained, but no loss depends on what the layer gives. Mostly an `input` "
         "behind it names the wrong layer.",

@@ -42,11 +42,6 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         NET_WITH_FC + OPTIMIZER + SOURCE + 'epochs: 1\nparam { of: "y.*" frozen: true }',
         "training",
     ),
-    "E307": Explanation(
-        "Nothing is tested",
-        "`test { every: ... }`, `early_stop` and `save_best` need a source for the test phase, or `datasets` with one "
-        "from Python. Shown when the training starts; `validate`, which does not know what Python gives, warns (W004).",
-    ),
     "E308": Explanation(
         "The weights to start from don't fit the network",
         "Every parameter has its weights in the file, of its shape, and every weight of the file has its parameter. "
@@ -57,7 +52,12 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         "The data don't fit the network",
         "A field is missing, or has another shape, type or range than the data layer; shown when the data are read.",
     ),
-    "W004": Explanation(
+    "E310": Explanation(
+        "Nothing is tested",
+        "`test { every: ... }`, `early_stop` and `save_best` need a source for the test phase, or `datasets` with one "
+        "from Python. Shown when the training starts; `validate`, which does not know what Python gives, warns (W005).",
+    ),
+    "W005": Explanation(
         "Something waits for tests that don't come",
         "`early_stop` and `save_best` act on the results of tests: they need a source for the test phase, and "
         "`test { every: ... }`, since without it the only test is at the end.",

@@ -47,7 +47,7 @@ def _activated_twice(cost: Node, maker: Node, report: Report) -> None:
     remedy = f"let `{cost.name}` read `{maker.inputs[0]}`" if own else f"remove the activation of `{name}`"
     instead = f", or make `{cost.name}` a `{instead}`, which takes probabilities" if instead else ""
     report.add(
-        "W002",
+        "W003",
         f"{applied} is applied twice: by `{name}`, and by the cost `{cost.name}`, since `{kind}` takes scores",
         *maker.span,
         help=remedy + instead,
@@ -75,7 +75,7 @@ def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Repor
         elif _learns(node, shared):
             read.update(node.inputs)
             message = f"no loss depends on layer `{node.name}`, so its parameters stay as they begin"
-            report.add("W003", message, *node.span, help=_MEANT)
+            report.add("W004", message, *node.span, help=_MEANT)
 
 
 def _is_loss(setup: Setup) -> bool:
