@@ -9,8 +9,10 @@ from typing import Any
 
 import jinja2
 
-from paddle_layers.config import examine, render_text
+from paddle_layers.config import render_text
 from paddle_layers.config.diagnostics.explanations import EXPLANATIONS, Explanation
+from paddle_layers.config.files import examine_network
+from paddle_layers.config.trainingfiles import read_training
 from paddle_layers.define import Definition, LayerDefinition
 from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.define.layer_def import component_def
@@ -58,8 +60,9 @@ def source_place(definition: Definition) -> str:
 def _message(explanation: Explanation) -> str:
     if not explanation.wrong:
         return ""
-    name = "net.textproto" if explanation.kind == "network" else "train.textproto"
-    return render_text(examine(explanation.wrong, name).faults)
+    if explanation.kind == "network":
+        return render_text(examine_network(explanation.wrong, "net.textproto").faults)
+    return render_text(read_training(explanation.wrong, "train.textproto")[1].faults)
 
 
 def render(template: str, **values: Any) -> str:

@@ -72,6 +72,8 @@ if TYPE_CHECKING:
     from .runtime import FeedError as FeedError
     from .runtime import Net as Net
     from .runtime import Sequences as Sequences
+    from .training import evaluate as evaluate
+    from .training import predict as predict
     from .training import train as train
 
     registry: Registry
@@ -116,7 +118,7 @@ _HOMES = {
     "define.from_message": ("register_layer",),
     "kernels.tuned": ("tuned",),
     "runtime": ("DeviceError", "FeedError", "Net", "Sequences"),
-    "training": ("train",),
+    "training": ("evaluate", "predict", "train"),
 }
 _ROOM_OF = {name: room for room, names in _HOMES.items() for name in names}
 

@@ -287,6 +287,38 @@ def concat(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def confusion_matrix(
+    x: Value,
+    label: Value,
+    weight: Value | None = None,
+    *,
+    threshold: float = 0.5,
+    ignore_label: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """How often each class was taken for each other one.
+
+    `counts[k, j]` are the rows of class `k` that were found to be of class `j`, weighted. A row is found to be of the
+    class with the best score, the first of equal ones, and of none where a score is not a number; a single score says
+    yes (class 1) where it is above `threshold`. Rows whose label is `ignore_label` or outside the classes are not
+    counted. `accuracy` is the share of the diagonal, `balanced_accuracy` the plain mean of the recalls of the classes
+    that have rows. `paddle-layers evaluate` prints and draws the counts, with precision, recall and F1 of every class,
+    and adds this layer to costs of classes by itself.
+
+    x: score or probability of every class
+    label: right class of every row
+    weight: importance of every row
+    threshold: where a single score says yes (0.5)
+    ignore_label: rows of this class are not counted (none)
+    """
+
 def context(
     x: Value,
     *,
@@ -1868,6 +1900,33 @@ def recurrent_group(
     x: sequences, and what all steps see
     static: names of inputs that every step sees whole ([])
     reverse: from the end of each sequence to its start (false)
+    """
+
+def regression_error(
+    x: Value,
+    target: Value,
+    weight: Value | None = None,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Mean absolute error (MAE), root of the mean squared error (RMSE) and coefficient of determination (R2).
+
+    `MAE = mean of |x - target|` and `RMSE = sqrt(mean of (x - target) ** 2)` over all numbers of all rows.
+    `R2 = 1 - sum of (x - target) ** 2 / sum of (target - mean) ** 2` is 1 for exact predictions, 0 for those no better
+    than always saying the mean of the targets, and below 0 for worse ones; of several columns it is the plain mean of
+    each column's R2. A column whose targets are all equal has none. Rows may have weights. All three are those of all
+    rows since the last reset: neither RMSE nor R2 is the mean of those of the batches.
+
+    x: predicted numbers
+    target: right numbers
+    weight: importance of every row
     """
 
 def relu(

@@ -22,7 +22,7 @@ from paddle_layers.cli.output import replace_file
 from paddle_layers.cli.problems import USER_ERRORS
 from paddle_layers.config import ConfigWarning
 from paddle_layers.runtime.devices import open_device
-from paddle_layers.runtime.plan.capacity import as_bytes
+from paddle_layers.runtime.memory.blocks import as_bytes
 
 NET = """\
 name: "small"
@@ -378,3 +378,18 @@ def test_warm(run: Run) -> None:
 
 
 # ---- as a process
+
+
+@pytest.mark.parametrize(
+    ("option", "written"),
+    [
+        ("--lr", "`optimizer { learning_rate: ... }`"),
+        ("--epochs", "`epochs: ...`"),
+        ("--batch-size", "`batch_size: ...`"),
+    ],
+)
+def test_an_option_that_is_a_field_of_the_training_file(option: str, written: str) -> None:
+    done = CliRunner().invoke(commands, ["train", "train.textproto", option, "3"])
+    assert done.exit_code == 2
+    assert f"there is no option `{option}`; the training file says it, {written}" in done.output
+    assert "the training file" not in CliRunner().invoke(commands, ["train", "t.textproto", "--nonsense", "3"]).output

@@ -9,7 +9,8 @@ from click.testing import CliRunner
 
 import paddle_layers as pl
 from paddle_layers.cli import commands
-from paddle_layers.config import ConfigError, format_text
+from paddle_layers.config import ConfigError, format_text, loads
+from paddle_layers.config.diagnostics.report import KEPT
 from paddle_layers.config.files import examine_network
 from paddle_layers.config.trainingfiles import load_training, read_training
 
@@ -169,3 +170,25 @@ def test_a_plugin_that_fails_has_a_place_in_its_file(tmp_path, case):
 def test_plugins_that_no_file_can_be(name):
     with pytest.raises(ConfigError, match="E402"):
         pl.load(EXAMPLES / "digits" / "lenet.textproto", plugins=[name])
+
+
+@pytest.mark.parametrize("count", [10, 999, 1000, 1001, 100_000])
+@pytest.mark.parametrize(
+    "layer", ['layer {{ name: "y" type: "fc" input: "x" fc {{ size: 3 {} }} }}', 'layer {{ name: "y" type: "fc" {} }}']
+)
+def test_one_layer_with_many_faults(layer: str, count: int) -> None:
+    """A layer is first read by itself, where its faults must not be lost, however many there are."""
+    wrong = " ".join(f"odd{number}: 3" for number in range(count))
+    with pytest.raises(ConfigError) as error:
+        loads(layer.format(wrong))
+    assert len([fault for fault in error.value.diagnostics if fault.code == "E101"]) >= min(count, 999)
+
+
+def test_one_layer_with_many_unknown_inputs() -> None:
+    """The place of each is found without looking at all of them again."""
+    inputs = " ".join(f'input: "q{number}"' for number in range(100_000))
+    with pytest.raises(ConfigError) as error:
+        loads(f'layer {{ name: "y" type: "concat" {inputs} }}')
+    faults = error.value.diagnostics
+    assert {fault.code for fault in faults} == {"E203"}
+    assert len({fault.start for fault in faults}) == KEPT

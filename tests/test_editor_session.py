@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -14,6 +15,8 @@ from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
 import paddle_layers as pl
+from paddle_layers.editor.document import LARGEST, Document
+from paddle_layers.editor.problems import problems
 
 DATA = 'layer { name: "bild𝄞" type: "data" data { shape: [3, 8, 8] } }\n'
 NET = (
@@ -313,6 +316,60 @@ def test_an_editor_that_just_goes_away() -> None:
         [sys.executable, "-m", "paddle_layers", "lsp"], input=b"", capture_output=True, timeout=60, check=False
     )
     assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
+
+
+HEADER = b"Content-Length: %d\r\n\r\n"
+
+
+def _message(content: object, header: bytes = HEADER) -> bytes:
+    body = content if isinstance(content, bytes) else json.dumps(content).encode()
+    return header % len(body) + body
+
+
+START = _message({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}})
+STOP = _message({"jsonrpc": "2.0", "id": 2, "method": "shutdown"}) + _message({"jsonrpc": "2.0", "method": "exit"})
+NOT_OPEN = {"textDocument": {"uri": "file:///x"}, "position": {"line": -1, "character": 2**40}}
+
+
+def _served(sent: bytes) -> tuple[int, int, str]:
+    """Exit status, number of answers and stderr of a server that is sent these bytes."""
+    done = subprocess.run(
+        [sys.executable, "-m", "paddle_layers", "lsp"], input=sent, capture_output=True, timeout=60, check=False
+    )
+    return done.returncode, done.stdout.count(b"Content-Length: "), done.stderr.decode()
+
+
+def test_headers_in_any_case_and_broken_messages() -> None:
+    start = START.replace(b"Content-Length", b"Content-Type: application/vscode-jsonrpc\r\ncontent-length")
+    broken = [b"{nope", b"[" * 100_000, b"\xff\xfe{}", [1, 2], 5, {"jsonrpc": "2.0", "id": 3, "method": 5}]
+    hover = {"jsonrpc": "2.0", "id": 4, "method": "textDocument/hover", "params": NOT_OPEN}
+    sent = start + b"".join(_message(content) for content in [*broken, hover])
+    status, answers, told = _served(sent + STOP)
+    assert (status, answers) == (0, 2 + len(broken) + 1)
+    assert "Traceback" not in told
+    assert told.count("RecursionError") == 1
+
+
+@pytest.mark.parametrize(
+    ("sent", "said"),
+    [
+        (b"Content-Length: 10\r\n" + b'{"jsonrpc": "2.0"}' * 100, "is no header"),
+        (b"Content-Length: 99999999999999999999\r\n\r\n{}", "a length is a number of bytes up to 268,435,456"),
+        (b"Content-Type: text\r\n\r\n{}", "its headers have no Content-Length"),
+    ],
+)
+def test_where_no_message_begins_the_session_ends(sent: bytes, said: str) -> None:
+    status, answers, told = _served(sent)
+    assert (status, answers) == (1, 0)
+    assert said in told
+    assert told.count("\n") == 1
+
+
+def test_a_text_that_is_too_large_says_so() -> None:
+    document = Document(NET + "#" * LARGEST)
+    assert [problem.code for problem in problems(document)] == ["W002"]
+    assert document.tree.tokens == []
+    assert len(problems(Document(NET + "#" * (LARGEST - len(NET))))) == 0
 
 
 def test_without_pygls_it_says_what_to_install() -> None:

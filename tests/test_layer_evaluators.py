@@ -179,3 +179,61 @@ def test_refusals_say_in_words_what_is_wrong(layer, inputs, attributes, words):
     with pytest.raises(pl.ShapeError) as caught:
         definition.infer([pl.Type.parse(text) for text in inputs], definition.bind(attributes))
     assert words in caught.value.message
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_errors_of_regression_are_those_of_all_rows_of_unequal_batches(dtype):
+    """The oracle is the formula over all rows; the targets are far from zero, where squares lose digits."""
+    text = """
+    layer { name: "x" type: "data" data { shape: 2 } }
+    layer { name: "target" type: "data" data { shape: 2 } }
+    layer { name: "r" type: "regression_error" input: "x" input: "target" }
+    """
+    rng = np.random.default_rng(0)
+    target = (2000 + rng.normal(0, [0.5, 20], (50, 2))).astype(dtype)
+    x = (target + rng.normal(0, 0.3, (50, 2))).astype(dtype)
+    with pl.Net(pl.loads(text), dtype=dtype) as net:
+        for first, last in ((0, 1), (1, 33), (33, 50)):
+            net.forward({"x": x[first:last], "target": target[first:last]})
+        found = net.statistics()
+    error = x.astype(float) - target
+    r2 = 1 - (error**2).sum(axis=0) / ((target - target.mean(axis=0, dtype=float)) ** 2).sum(axis=0, dtype=float)
+    expected = {"MAE": abs(error).mean(), "RMSE": math.sqrt((error**2).mean()), "R2": r2.mean()}
+    assert 0.5 < r2[0] < 0.9 < r2[1]
+    assert found == {f"r.regression_error.{name}": pytest.approx(value, rel=1e-6) for name, value in expected.items()}
+
+
+def test_equal_targets_have_no_r2():
+    text = """
+    layer { name: "x" type: "data" data { } }
+    layer { name: "r" type: "regression_error" input: "x" input: "x" }
+    """
+    found = statistics(text, {"x": np.full(300, 0.1)}, {"x": np.full(7, 0.1)})
+    assert found["r.regression_error.MAE"] == found["r.regression_error.RMSE"] == 0
+    assert math.isnan(found["r.regression_error.R2"])
+
+
+def test_confusions_of_unequal_batches_add_up():
+    text = """
+    layer { name: "x" type: "data" data { shape: 3 } }
+    layer { name: "label" type: "data" data { data_type: INT size: 3 } }
+    layer { name: "scores" type: "power" input: "x" power { power: 0.5 } }
+    layer { name: "c" type: "confusion_matrix" input: "scores" input: "label" }
+    """
+    rng = np.random.default_rng(0)
+    label, said = rng.choice(3, 60, p=[0.2, 0.2, 0.6]), rng.integers(0, 3, 60)
+    x = 1 + np.eye(3)[said]
+    x[5] = -1  # has no root
+    with pl.Net(pl.loads(text), dtype="float64") as net:
+        for first, last in ((0, 2), (2, 45), (45, 60)):
+            net.forward({"x": x[first:last], "label": label[first:last]})
+        counted = {name: numbers for _, name, numbers in net.counted()}
+        found = net.statistics()
+    expected = np.zeros((3, 3))
+    for row in range(60):
+        if row != 5:
+            expected[label[row], said[row]] += 1
+    assert counted["counts"] == expected.ravel().tolist()
+    assert counted["wanted"] == np.bincount(label).tolist(), "a row found to be of no class is one of its class"
+    recalls = expected.diagonal() / np.bincount(label)
+    assert list(found.values()) == pytest.approx([expected.trace() / 60, recalls.mean()])

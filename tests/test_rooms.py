@@ -32,7 +32,19 @@ INSIDE: dict[str, tuple[str, ...]] = {
     ),
     "config": ("diagnostics", "reading", "binding", "wiring", "writing", "building"),
     "runtime": (
-        *("locking", "memory", "generate", "graph", "launches", "passes", "schedule", "devices", "plan", "batch"),
+        *(
+            "arguments",
+            "locking",
+            "memory",
+            "generate",
+            "graph",
+            "launches",
+            "passes",
+            "schedule",
+            "devices",
+            "plan",
+            "batch",
+        ),
         *("net", "optimise"),
     ),
 }

@@ -426,3 +426,27 @@ def test_data_from_python_need_no_source(tmp_path):
     assert train(path, datasets={"train": given})[0].steps == 30
     with pytest.raises(pl.ConfigError, match=r"E304.*no source for the train phase"):
         train(path, overwrite=True)
+
+
+TWO_COSTS = NETWORK.replace(
+    '  layer { name: "accuracy"',
+    '  layer { name: "loss" type: "square_error" input: "fc2" input: "fc1x" loss_weight: 0.25 }\n'
+    '  layer { name: "accuracy"',
+).replace(
+    '  layer { name: "cost"', '  layer { name: "fc1x" type: "fc" input: "fc1" fc { size: 3 } }\n  layer { name: "cost"'
+)
+
+
+@pytest.mark.parametrize("stop", [None, 12])
+def test_every_cost_is_in_the_log_by_name(tmp_path, stop):
+    path = write(tmp_path, TWO_COSTS + SOURCES + SETTINGS)
+    if stop:
+        train(path, stop_after=stop)
+    report, _, shown = train(path, resume=bool(stop))
+    lines = list(csv.DictReader(report.log.read_text().splitlines()))
+    assert list(lines[0])[-3:] == ["cost", "loss.square_error", "accuracy"], "a cost named like a column has its type"
+    for line in lines:
+        parts = float(line["cost"]) + 0.25 * float(line["loss.square_error"])
+        assert float(line["loss"]) == pytest.approx(parts, rel=1e-5)
+    assert "loss.square_error" in shown
+    assert list(report.results) == ["loss", "cost", "loss.square_error", "accuracy"]

@@ -39,6 +39,7 @@ BY_EXAMPLES = {
     "wrong_border": "memory",
     "wrong_outside": "memory",
     "wrong_last_column": "memory",
+    "wrong_wrapped": "memory",
     "wrong_total": "memory",
     "wrong_race": "determinism",
     "wrong_order": "determinism",

@@ -49,6 +49,25 @@ def last_column_y(n, c, x):
     return x[n, c] + x[n, c + 1]
 
 
+@layer("wrong_wrapped")
+class Wrapped:
+    """Sums of neighbours; the first column takes a negative index, which NumPy counts from the end."""
+
+    x = Input("N C", "rows")
+    y = Output("N C", "sums")
+    examples = (Example(x="16"),)
+
+
+@each(Wrapped.y)
+def wrapped_y(n, c, x):
+    return x[n, c] + x[n, c - 1]
+
+
+@gradient(Wrapped.x)
+def wrapped_dx(n, c, dy, C):
+    return dy[n, c] + dy[n, (c + 1) % C]
+
+
 @layer("wrong_total")
 class Total:
     """Adds rows to a temporary that nobody set to zero."""

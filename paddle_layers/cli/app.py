@@ -23,6 +23,7 @@ NAMES = (
         "validate",
         "show",
         "train",
+        "evaluate",
         "predict",
         "layers",
         "explain",
@@ -83,6 +84,8 @@ def _told() -> Iterator[None]:
     """A mistake of the user ends with a message and status 1."""
     try:
         yield
+    except click.NoSuchOption as error:
+        raise _harmless(_in_the_file(error)) from None
     except click.ClickException as error:
         raise _harmless(error) from None
     except (click.exceptions.Exit, click.Abort, BrokenPipeError):
@@ -95,6 +98,20 @@ def _told() -> Iterator[None]:
             raise
         echo(message, err=True)
         raise click.exceptions.Exit(1) from None
+
+
+def _in_the_file(error: click.NoSuchOption) -> click.UsageError:
+    """The error for an option that is a field of a training file."""
+    from paddle_layers.config.binding.headers import spec
+
+    name = error.option_name.lstrip("-").replace("-", "_")
+    training = spec("Training")
+    field, (block, inner) = training.names.get(name, ""), training.home_of(name)
+    written = f"{field}: ..." if field else f"{block} {{ {inner}: ... }}" if block else ""
+    if error.ctx is None or error.ctx.info_name != "train" or not written:
+        return error
+    message = f"there is no option `{error.option_name}`; the training file says it, `{written}`"
+    return click.UsageError(message, error.ctx)
 
 
 def _harmless(error: click.ClickException) -> click.ClickException:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+
+import click
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -22,3 +25,25 @@ def replace_file(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def ending_of(name: str | None, kinds: Mapping[str, str], what: str) -> str:
+    """The ending of a file's name, which says what is written; the first of `kinds` where there is no file.
+
+    Raises a usage error for an ending that is not known.
+    """
+    if name is None:
+        return next(iter(kinds))
+    ending = Path(name).suffix.lower()
+    if ending not in kinds:
+        known = ", ".join(f"{known} ({kind})" for known, kind in kinds.items())
+        raise click.UsageError(f"{name}: {what} are written to files that end in {known}")
+    return ending
+
+
+def check_new(path: Path) -> None:
+    """Raise `OSError` where a new file cannot be written, before the work is done."""
+    if path.exists():
+        raise FileExistsError(errno.EEXIST, "exists already, and nothing is overwritten", str(path))
+    if not path.parent.is_dir():
+        raise FileNotFoundError(errno.ENOENT, "there is no such folder", str(path.parent))

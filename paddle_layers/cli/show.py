@@ -58,7 +58,7 @@ def command(file: str, svg: Path | None, phase: str | None, batch_size: int, pla
 def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
     from rich.table import Table
 
-    from paddle_layers.runtime.plan.capacity import as_bytes
+    from paddle_layers.runtime.memory.blocks import as_bytes
 
     table = Table(title=network.name or None, title_justify="left", box=None, pad_edge=False, show_footer=True)
     totals = f"total, {batch_size} rows"

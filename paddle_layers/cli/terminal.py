@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
@@ -20,6 +21,17 @@ def echo(text: object, *, err: bool = False, nl: bool = True) -> None:
 
 def print_table(table: Table) -> None:
     """To a terminal in its width; to a file without folding. Cells are plain text: no markup, no emoji."""
+    _print(table, sys.stdout, None if sys.stdout.isatty() else 200)
+
+
+def table_text(table: Table) -> str:
+    """The lines of a table as they are, however long; none ends in spaces."""
+    text = io.StringIO()
+    _print(table, text, 10_000)
+    return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+
+
+def _print(table: Table, stream: TextIO, width: int | None) -> None:
     from rich.console import Console
 
     from paddle_layers.define.escaping import printable_line
@@ -28,5 +40,4 @@ def print_table(table: Table) -> None:
         def render_str(self, text: str, **options: Any) -> Any:  # every text of a table passes here
             return super().render_str(printable_line(text), **options)
 
-    width = None if sys.stdout.isatty() else 200
-    PlainConsole(highlight=False, markup=False, emoji=False, width=width).print(table)
+    PlainConsole(file=stream, highlight=False, markup=False, emoji=False, width=width).print(table)

@@ -13,7 +13,7 @@ from .device import device_option
 @click.option("--resume", is_flag=True, help="Continue the newest checkpoint in the output folder.")
 @click.option("--overwrite", is_flag=True, help="Replace what is in the output folder.")
 @click.option("--weights", metavar="FILE", help="Start from these weights; overrides `weights { file }`.")
-@click.option("--seed", type=int, help="Overrides the file's seed.")
+@click.option("--seed", type=click.IntRange(min=0, max=2**63 - 1), help="Overrides the file's seed.")
 @device_option
 def command(
     file: str, output: str | None, resume: bool, overwrite: bool, weights: str | None, seed: int | None, device: str

@@ -10,7 +10,7 @@ from typing import Any
 from paddle_layers.define.name_patterns import listed, matching, rename_problem
 
 from .binding.binder import Binder, Bound
-from .binding.headers import spec
+from .binding.headers import is_network, spec
 from .diagnostics.diagnostic import Source
 from .diagnostics.report import ConfigError, Report, TooManyFaults, warn
 from .diagnostics.suggestions import nearest
@@ -80,7 +80,14 @@ class _Reader:
             return None
 
     def _read(self) -> Training | None:
-        bound = self.binder.message(read(self.report), spec("Training"), 0)
+        fields = read(self.report)
+        if is_network(fields):
+            help_ = (
+                'a training file names it, `network: "FILE"`, beside an optimizer and a source: see `paddle-layers new`'
+            )
+            self.report.add("E009", "this is a network file, not a training file", fields[0][3], help=help_)
+            return None
+        bound = self.binder.message(fields, spec("Training"), 0)
         network = self._network(bound)
         self._lengths(bound)
         phases = self._sources(bound, network)

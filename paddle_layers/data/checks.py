@@ -84,9 +84,10 @@ def first_non_finite(values: Array) -> tuple[int, ...] | None:
 
 
 def non_finite(dataset: Dataset, name: str, row: int, value: Any) -> DataError:
-    """The error for a NaN or an infinity."""
+    """The error for a NaN or an infinity, or for a number that is one in the precision of the network."""
+    large = ", too large for the precision of the network" if np.isfinite(value) else ""
     return DataError(
-        f"{dataset.place(row)}: field `{name}` is {float(value)}; replace it by a number or drop the row, "
+        f"{dataset.place(row)}: field `{name}` is {float(value)}{large}; replace it by a number or drop the row, "
         "or the loss becomes NaN"
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -19,14 +19,21 @@ class Dataset:
     sequences (with `words.sub_starts`, nested ones); `words.ids` and `words.starts`, with or without `words.values`,
     are sparse rows. Sequences of sparse rows have `words.ids`, `words.row_starts` and `words.starts`.
 
-    `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``.
+    `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``. `words` has
+    the words of ids by field, as far as they are known.
     Raises `DataError` when there are no fields or no rows, or when the fields differ in their number of rows.
     """
 
     def __init__(
-        self, arrays: Mapping[str, Any], *, origin: str = "the data", place: Callable[[int], str] | None = None
+        self,
+        arrays: Mapping[str, Any],
+        *,
+        origin: str = "the data",
+        place: Callable[[int], str] | None = None,
+        words: Mapping[str, Sequence[str]] | None = None,
     ) -> None:
         self.origin = origin
+        self.words = {field: tuple(listed) for field, listed in (words or {}).items()}
         self.fields: dict[str, Column] = _columns(arrays, origin)
         self._place = place
         lengths = {name: len(column) for name, column in self.fields.items()}
@@ -90,6 +97,8 @@ def _array(value: Any, name: str, origin: str) -> Array:
         raise DataError(f"{origin}: field `{name}` holds {kind}; only numbers can be used")
     if value.ndim == 0:
         raise DataError(f"{origin}: field `{name}` is a single number; its first axis has to count rows")
+    if len(value) and not value.size:  # a few bytes of a file may claim any number of such rows
+        raise DataError(f"{origin}: field `{name}` has rows of the shape {value.shape[1:]}, with no number in them")
     return np.asarray(value)
 
 

@@ -52,7 +52,8 @@ class Feed:
     def __post_init__(self) -> None:
         check_kind(self.dataset, self.name, self.column, self.layer, self.wanted)
         self.shape = self._input_shape()
-        self.checked = check_values(self.dataset, self.name, self.column, self.layer, self.wanted, self.ignored)
+        sound = check_values(self.dataset, self.name, self.column, self.layer, self.wanted, self.ignored)
+        self.checked = sound and not _narrowed(self.column.dtype, self.dtype)
 
     def take(self, rows: Rows, random: Sequence[RowRandom] | None) -> Any:
         """The values of these rows; `random` has one source of random numbers for each transform, None in the test."""
@@ -65,9 +66,11 @@ class Feed:
     def _change(self, batch: Array, rows: Rows, random: Sequence[RowRandom] | None) -> Array:
         if self.wanted.kind == "INT":
             return batch.reshape(-1).astype(np.int64, copy=False)
-        batch = np.ascontiguousarray(batch, self.dtype).reshape(len(batch), *self.shape)
+        stored = batch.reshape(len(batch), *self.shape)
+        with np.errstate(over="ignore"):
+            batch = np.ascontiguousarray(stored, self.dtype)
         if not self.checked and (bad := first_non_finite(batch)) is not None:
-            raise non_finite(self.dataset, self.name, int(rows[bad[0]]), batch[bad])
+            raise non_finite(self.dataset, self.name, int(rows[bad[0]]), stored[bad])
         for number, change in enumerate(self.transforms):
             batch = change.apply(batch, random[number].at(rows) if random is not None else None)
         return batch
@@ -136,6 +139,11 @@ def make_feeds(
         extra = (ignored or {}).get(layer, frozenset())
         feeds.append(Feed(dataset, layer, name, dataset.fields[name], wanted, chain, dtype, extra))
     return tuple(feeds)
+
+
+def _narrowed(stored: DTypeLike, wanted: DTypeLike) -> bool:
+    """Whether a finite number may be infinite in the other type."""
+    return np.dtype(stored).kind == "f" and np.dtype(stored).itemsize > np.dtype(wanted).itemsize
 
 
 def _missing(dataset: Dataset, layer: str, name: str) -> str:

@@ -75,11 +75,9 @@ def _name(info: zipfile.ZipInfo) -> str:
 def _member(path: Path, file: IO[bytes], archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
     name = f"{path}, array `{_name(info)}`"
     if info.compress_type == zipfile.ZIP_STORED:
-        file.seek(info.header_offset + 26)
-        lengths = file.read(4)
-        if len(lengths) < 4:
-            raise DataError(f"{name} is cut short")
-        file.seek(sum(struct.unpack("<HH", lengths)), io.SEEK_CUR)
+        with as_data_error(f"{name} is damaged"):  # its place may be any number
+            file.seek(info.header_offset + 26)
+            file.seek(sum(struct.unpack("<HH", file.read(4))), io.SEEK_CUR)
         return _mapped(path, file, info.file_size, name)
     with as_data_error(f"{name} is damaged"), archive.open(info) as member:
         header = read_header(member, info.file_size, name)

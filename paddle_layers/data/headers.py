@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -37,7 +38,8 @@ class Header(NamedTuple):
 def read_header(file: IO[bytes], size: int, name: str) -> Header:
     """The header of an array that has `size` bytes with it. Raises `DataError` that begins with `name`."""
     counted = _Counted(file)
-    with as_data_error(f"{name} is no npy array"):
+    with as_data_error(f"{name} is no npy array"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of headers that Python 2 wrote: they are read as any other
         version = npy.read_magic(counted)
         if version not in _READERS:
             raise ValueError(f"version {version} of the npy format")

@@ -17,10 +17,19 @@ class Lines:
     """The words of a text file as ids; `lines[row]` is the line in the file. Empty lines are left out.
 
     `unknown` is the id of words that the dictionary lacks; without it they raise `DataError`, with file and line.
-    With `classes` the first word, up to a tab, is the label.
+    With `classes` the first word, up to a tab, is the label; unless it is `labelled`, it is passed over and may be
+    missing.
     """
 
-    def __init__(self, path: Path, ids: dict[str, int], unknown: int | None, classes: Sequence[str]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        ids: dict[str, int],
+        unknown: int | None,
+        classes: Sequence[str],
+        *,
+        labelled: bool = True,
+    ) -> None:
         self.path, self.lines, self.labels = path, array("q"), array("q")
         numbers = {word: number for number, word in enumerate(classes)}
         words, starts = array("q"), array("q", [0])
@@ -28,11 +37,11 @@ class Lines:
             if not text.strip():
                 continue
             label, tab, rest = text.partition("\t")
-            if classes:
+            if classes and labelled:
                 if not tab:
                     raise DataError(f"{path}:{line}: no label; write it in front of the words, with a tab behind it")
                 self.labels.append(self._number(label.strip(), numbers, None, line, "class"))
-            for word in (rest if classes else text).split():
+            for word in (rest if classes and tab else text).split():
                 words.append(self._number(word, ids, unknown, line, "word of the dictionary"))
             starts.append(len(words))
             self.lines.append(line)

@@ -6,10 +6,14 @@ import contextlib
 from collections.abc import Iterator
 
 from paddle_layers.define.errors import first_line
+from paddle_layers.define.escaping import message_line
 
 
 class DataError(ValueError):
-    """Data that cannot be used: the text names file, field, row and value, and what to write instead."""
+    """Data that cannot be used: one line names file, field, row and value, and what to write instead."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message_line(message))
 
 
 @contextlib.contextmanager

@@ -1,7 +1,13 @@
-"""The built-in sources of data. A source's `open(base)` gives a `Dataset`; relative paths start at `base`."""
+"""The built-in sources of data. A source's `open(base)` gives a `Dataset`; relative paths start at `base`.
+
+A source may have `open_fields(base, wanted)`, too: the same with only the fields that are named, so that data without
+labels can be read for predictions. `wanted` is None for all.
+"""
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Container
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +19,7 @@ from .dataset import Dataset
 from .files import read_npy, read_npz
 from .lines import Lines, read_dictionary
 from .problems import DataError
-from .tables import Table
+from .tables import BadCell, Table
 
 _DIGITS = Path(__file__).with_name("digits.npz")
 
@@ -93,14 +99,20 @@ class Text:
 
     def open(self, base: Path) -> Dataset:
         """The lines of the file."""
+        return self.open_fields(base, None)
+
+    def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
+        """As `open`, but only the fields in `wanted`: where `label` is not, lines may be without."""
         ids = read_dictionary(base / self.dictionary)
         if self.unknown and self.unknown not in ids:
             raise DataError(f"{base / self.dictionary}: there is no word `{self.unknown}`, which `unknown` names")
-        lines = Lines(base / self.file, ids, ids.get(self.unknown), self.classes)
+        labelled = bool(self.classes) and (wanted is None or "label" in wanted)
+        lines = Lines(base / self.file, ids, ids.get(self.unknown), self.classes, labelled=labelled)
         if not len(lines.lines):
             raise DataError(f"{base / self.file} has no words; there is nothing to train on")
-        labels = {"label": np.frombuffer(lines.labels, np.int64)} if self.classes else {}
-        return Dataset({"words": lines.words, **labels}, origin=str(lines.path), place=lines.place)
+        labels = {"label": np.frombuffer(lines.labels, np.int64)} if labelled else {}
+        words = {"words": list(ids), "label": self.classes}
+        return Dataset({"words": lines.words, **labels}, origin=str(lines.path), place=lines.place, words=words)
 
 
 @source("csv")
@@ -123,30 +135,57 @@ class Csv:
 
     def open(self, base: Path) -> Dataset:
         """The rows of the file."""
+        return self.open_fields(base, None)
+
+    def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
+        """As `open`, but only the fields in `wanted`: the columns of the others may be missing."""
         path = base / self.file
         if len(self.delimiter) != 1:
             raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, it has to be one character")
         if self.classes and not self.label:
             raise DataError(f"{path}: `classes` are the words of the label, so `label` has to name its column")
-        table = Table(path, delimiter=self.delimiter, header=self.header, label=self.label, classes=self.classes)
+        table = Table(path, delimiter=self.delimiter, header=self.header)
+        labelled = bool(self.label) and (wanted is None or "label" in wanted)
+        label = table.index(self.label) if labelled else -1
+        fields = self._columns(table, wanted)
+        numbers = [*itertools.chain(*fields.values())]
+        try:
+            if self.classes:
+                table.read(numbers, [label] if labelled else [])
+            else:
+                table.read([*numbers, label] if labelled else numbers)
+        except BadCell as error:
+            remedy = "; list the words of the labels in `classes`" if error.column == label else ""
+            raise DataError(f"{error}{remedy}") from None
         if not len(table.lines):
             raise DataError(f"{path} has no rows; there is nothing to train on")
-        return Dataset(self._fields(table), origin=str(path), place=table.place)
+        arrays: dict[str, Any] = {name: table.reals(at) for name, at in fields.items()}
+        if labelled:
+            arrays["label"] = self._ids(table, label) if self.classes else table.whole(label)
+        words = {"label": self.classes} if self.classes else {}
+        return Dataset(arrays, origin=str(path), place=table.place, words=words)
 
-    def _fields(self, table: Table) -> dict[str, Any]:
-        fields: dict[str, Any] = {}
-        label = table.index(self.label) if self.label else -1
+    def _columns(self, table: Table, wanted: Container[str] | None) -> dict[str, list[int]]:
+        """Places of the columns of every field of numbers."""
+        fields: dict[str, list[int]] = {}
         for entry in self.columns:
-            name, equals, columns = entry.partition("=")
-            if not equals or not name.strip():
+            name, equals, columns = (part.strip() for part in entry.partition("="))
+            if not equals or not name:
                 raise DataError(
                     f'{table.path}: `columns` has {entry!r}; write "field = first, second" or "field = 2-65"'
                 )
-            fields[name.strip()] = table.values[:, table.select(columns)].astype(np.float32)
-        if not self.columns:
+            if wanted is None or name in wanted:
+                fields[name] = table.select(columns)
+        if not self.columns and (wanted is None or "features" in wanted):
+            label = table.index(self.label) if self.label and self.label in table else -1
             features = [at for at in range(len(table.names)) if at != label]
             if features:
-                fields["features"] = table.values[:, features].astype(np.float32)
-        if self.label:
-            fields["label"] = table.whole(label)
+                fields["features"] = features
         return fields
+
+    def _ids(self, table: Table, label: int) -> Any:
+        ids = {word: number for number, word in enumerate(self.classes)}
+        for row, word in enumerate(table.words[label]):
+            if word not in ids:
+                raise DataError(f"{table.place(row)}: the label {word!r} is not one of `classes`: {', '.join(ids)}")
+        return np.array([ids[word] for word in table.words[label]], np.int64)

@@ -1,13 +1,13 @@
-"""CSV files: rows of numbers, with names for the columns and a label."""
+"""CSV files: columns by name, of which some are read as numbers and others as words."""
 
 from __future__ import annotations
 
 import csv
+import itertools
 import math
 from array import array
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,47 +16,41 @@ from .problems import DataError
 
 
 class Table:
-    """The cells of a CSV file as numbers; `lines[row]` is the line in the file.
+    """The columns of a CSV file, known from its first line; `read` reads those that are wanted.
 
-    `classes` are the words of the column `label`, in the order of their ids; without them labels are numbers.
-    Raises `DataError` with file, line and column for a cell that is no number and for a row of another length.
+    Raises `DataError` for a file that cannot be read, and for two columns of one name.
     """
 
-    def __init__(
-        self, path: Path, *, delimiter: str = ",", header: str = "auto", label: str = "", classes: Sequence[str] = ()
-    ) -> None:
-        self.path, self.lines = path, array("q")
-        self.names: list[str] = []
-        values = array("d")
-        ids = {word: number for number, word in enumerate(classes)}
-        label_at = -1
-        for line, cells in _rows(path, delimiter):
-            if not self.names:
-                titled = header == "yes" or (header == "auto" and not any(map(_is_number, cells)))
-                self.names = [c.strip() for c in cells] if titled else [str(n) for n in range(1, len(cells) + 1)]
-                label_at = self.index(label) if label else -1
-                if titled:
-                    continue
-            if len(cells) != len(self.names):
-                raise DataError(f"{path}:{line}: {len(cells)} cells, the rows above have {len(self.names)}")
-            if classes:
-                cells[label_at] = self._id(cells[label_at].strip(), ids, line)
-            try:
-                values.extend(map(float, cells))
-            except ValueError:
-                raise self._bad_cell(cells, line, label_at) from None
-            self.lines.append(line)
-        self.values: NDArray[np.float64] = np.frombuffer(values, np.float64).reshape(len(self.lines), len(self.names))
-        self._check_finite()
+    def __init__(self, path: Path, *, delimiter: str = ",", header: str = "auto") -> None:
+        self.path, self._delimiter = path, delimiter
+        _, first = next(_rows(path, delimiter), (1, []))
+        self._titled = header == "yes" or (header == "auto" and not any(map(_is_number, first)))
+        self.names = [c.strip() for c in first] if self._titled else [str(n) for n in range(1, len(first) + 1)]
+        self._check_names()
+        self.lines = array("q")
+        """The line in the file of every row."""
+        self.values: NDArray[np.float64] = np.empty((0, 0))
+        """The columns of numbers, one beside the other; NaN for an empty cell."""
+        self.words: dict[int, list[str]] = {}
+        """The cells of the columns of words."""
+        self._numbers: list[int] = []
+
+    def __contains__(self, column: str) -> bool:
+        return self._place(column) is not None
 
     def index(self, column: str) -> int:
         """Position of a column given by its name or by its number from 1."""
+        place = self._place(column)
+        if place is None:
+            shown = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
+            raise DataError(f"{self.path}:1: there is no column `{column}`; there are {len(self.names)}: {shown}")
+        return place
+
+    def _place(self, column: str) -> int | None:
         if column in self.names:
             return self.names.index(column)
-        if column.isdecimal() and len(column) < 10 and 1 <= int(column) <= len(self.names):
-            return int(column) - 1
-        shown = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
-        raise DataError(f"{self.path}:1: there is no column `{column}`; there are {len(self.names)}: {shown}")
+        counted = column.isdecimal() and len(column) < 10 and 1 <= int(column) <= len(self.names)
+        return int(column) - 1 if counted else None
 
     def select(self, columns: str) -> list[int]:
         """Positions of columns written as in ``width, height`` or ``2-65``."""
@@ -71,44 +65,97 @@ class Table:
             raise DataError(f"{self.path}: {columns!r} names no column")
         return chosen
 
+    def read(self, numbers: Sequence[int], words: Sequence[int] = (), *, gaps: bool = False) -> None:
+        """Read the rows. With `gaps` a cell of a number may be empty.
+
+        Raises `DataError` with file, line and column for a cell that is no number and for a row of another length.
+        """
+        self._numbers = list(dict.fromkeys(numbers))
+        values = array("d")
+        self.words = {column: [] for column in words}
+        for line, cells in itertools.islice(_rows(self.path, self._delimiter), int(self._titled), None):
+            if len(cells) != len(self.names):
+                raise DataError(f"{self.path}:{line}: {len(cells)} cells, the rows above have {len(self.names)}")
+            try:
+                values.extend([float(cells[at]) for at in self._numbers])
+            except ValueError:
+                del values[len(self.lines) * len(self._numbers) :]
+                values.extend([self._number(cells[at], line, at, gaps) for at in self._numbers])
+            for column, texts in self.words.items():
+                texts.append(cells[column].strip())
+            self.lines.append(line)
+        self.values = np.frombuffer(values, np.float64).reshape(len(self.lines), len(self._numbers))
+        self._check_finite(gaps)
+
+    def columns(self, chosen: Sequence[int]) -> NDArray[np.float64]:
+        """Columns of numbers that were read."""
+        return self.values[:, [self._numbers.index(at) for at in chosen]]
+
     def whole(self, column: int) -> NDArray[np.int64]:
         """A column of whole numbers."""
-        values = self.values[:, column]
+        values = self.columns([column])[:, 0]
         broken = np.flatnonzero((values != np.floor(values)) | (np.abs(values) >= 2**63))
         if len(broken):
             value = float(values[broken[0]])
+            what = "the label's cell is empty" if math.isnan(value) else f"the label {value} is no whole number"
             raise DataError(
-                f"{self._at(broken[0], column)}: the label {value} is no whole number; number classes from 0, "
+                f"{self.cell(int(broken[0]), column)}: {what}; number classes from 0, "
                 'and list a column of real numbers in `columns`, such as "target = price"'
             )
         return values.astype(np.int64)
+
+    def reals(self, columns: Sequence[int]) -> NDArray[np.float32]:
+        """Columns of real numbers, in the precision of most networks."""
+        values = self.columns(columns)
+        with np.errstate(over="ignore"):
+            single = values.astype(np.float32)
+        bad = np.argwhere(np.isinf(single) & np.isfinite(values))
+        if len(bad):
+            row, column = bad[0]
+            place, value = self.cell(int(row), columns[column]), float(values[row, column])
+            raise DataError(f"{place}: {value} is too large; numbers go up to {np.finfo(np.float32).max:.3g}")
+        return single
 
     def place(self, row: int) -> str:
         """File and line of a row."""
         return f"{self.path}:{self.lines[row]}"
 
-    def _at(self, row: Any, column: int) -> str:
-        return f"{self.place(int(row))}: column {column + 1} (`{self.names[column]}`)"
+    def cell(self, row: int, column: int) -> str:
+        """File, line and column of a cell."""
+        return f"{self.place(row)}: column {column + 1} (`{self.names[column]}`)"
 
-    def _id(self, word: str, ids: dict[str, int], line: int) -> str:
-        if word not in ids:
-            raise DataError(f"{self.path}:{line}: the label {word!r} is not one of `classes`: {', '.join(ids)}")
-        return str(ids[word])
+    def _number(self, cell: str, line: int, column: int, gaps: bool) -> float:
+        if _is_number(cell):
+            return float(cell)
+        if gaps and not cell.strip():
+            return math.nan
+        what = f"{cell.strip()!r} is no number" if cell.strip() else "the cell is empty"
+        raise BadCell(f"{self.path}:{line}: column {column + 1} (`{self.names[column]}`): {what}", column)
 
-    def _bad_cell(self, cells: list[str], line: int, label_at: int) -> DataError:
-        column = next(at for at, cell in enumerate(cells) if not _is_number(cell))
-        cell = cells[column].strip()
-        what = "the cell is empty" if not cell else f"{cell!r} is no number"
-        if column == label_at:
-            what += "; list the words of the labels in `classes`"
-        return DataError(f"{self.path}:{line}: column {column + 1} (`{self.names[column]}`): {what}")
-
-    def _check_finite(self) -> None:
-        bad = np.argwhere(~np.isfinite(self.values))
+    def _check_finite(self, gaps: bool) -> None:
+        bad = np.argwhere(np.isinf(self.values) if gaps else ~np.isfinite(self.values))
         if len(bad):
             row, column = bad[0]
             value = float(self.values[row, column])
-            raise DataError(f"{self._at(row, column)}: {value} cannot be used; write a number or drop the row")
+            place = self.cell(int(row), self._numbers[column])
+            raise DataError(f"{place}: {value} cannot be used; write a number or drop the row")
+
+    def _check_names(self) -> None:
+        for place, name in enumerate(self.names):
+            first = self.names.index(name)
+            if first < place:
+                raise DataError(
+                    f"{self.path}:1: columns {first + 1} and {place + 1} are both called `{name}`; "
+                    "give each column a name of its own"
+                )
+
+
+class BadCell(DataError):
+    """A cell that is no number; `column` is its place."""
+
+    def __init__(self, message: str, column: int) -> None:
+        super().__init__(message)
+        self.column = column
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -270,6 +270,13 @@ class Attributes(Mapping[str, Any]):
         return f"Attributes({self._values})"
 
 
+def plain(value: Any) -> Any:
+    """A number, or several, of NumPy as Python's own: what was computed with arrays is often one."""
+    if type(value).__module__ == "numpy" and hasattr(value, "tolist"):
+        return value.tolist()
+    return tuple(map(plain, value)) if type(value) in (list, tuple) else value
+
+
 def is_number(value: object) -> bool:
     """A finite int or float, but no bool."""
     return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)

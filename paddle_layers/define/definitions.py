@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
-from .attributes import Attribute, Attributes
+from .attributes import Attribute, Attributes, plain
 from .errors import DefinitionError, InvalidAttributes, suggestion
 
 C = TypeVar("C", bound=type)
@@ -88,7 +88,7 @@ class Definition:
         if not values and self._defaults is not None:
             return self._defaults
         known, given, problems = self.attribute_by_name, {}, {}
-        for name, value in values.items():
+        for name, value in ((name, plain(value)) for name, value in values.items()):
             attribute = known.get(name)
             if attribute is None:
                 problems[name] = f"{self.kind} `{self.name}` has no attribute `{name}`{suggestion(name, known)}"

@@ -12,6 +12,11 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     return f"; did you mean `{near[0]}`?" if near else ""
 
 
+def brief(value: object) -> str:
+    """What a value of the wrong kind is, short enough for a message: texts are shown, of others the type is said."""
+    return repr(value)[:60] if isinstance(value, (str, int, float)) or value is None else f"a {type(value).__name__}"
+
+
 def first_line(error: BaseException) -> str:
     """What an error of another library says, without the rest; its type where it says nothing."""
     return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -27,6 +27,16 @@ def printable_line(text: str) -> str:
     return CONTROL.sub(_number, text)
 
 
+LONGEST = 900
+"""Characters of a message; a name or a cell may be a megabyte long."""
+
+
+def message_line(text: str) -> str:
+    """A message on one line, harmless and of a length that can be read, whatever it quotes from a file."""
+    line = printable_line(text)
+    return line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..."
+
+
 def xml_text(text: str) -> str:
     """For XML and HTML, between tags or in a quoted attribute."""
     return escape(printable(text))

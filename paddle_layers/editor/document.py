@@ -14,6 +14,9 @@ from .scanner import Block, Token, Tree
 
 STEP = "step"
 
+LARGEST = 2_000_000
+"""Characters of a text that is read while it is edited; reading so many after a change takes seconds."""
+
 
 class Layer(NamedTuple):
     """A layer as the text has it; `node` is what inference says of it, None while it is faulty."""
@@ -40,12 +43,18 @@ class Document:
 
     @cached_property
     def tree(self) -> Tree:
-        """Blocks, fields and tokens."""
-        return Tree(self.text)
+        """Blocks, fields and tokens; none of a text that is too large."""
+        return Tree(self.text if len(self.text) <= LARGEST else "")
 
     @cached_property
     def examined(self) -> Examined:
         """Sound layers and faults. A plugin that fails where the reader does not expect it is a fault, too."""
+        if len(self.text) > LARGEST:
+            message = (
+                f"{len(self.text):,} characters are too many to be read while they are edited (at most {LARGEST:,})"
+            )
+            help_ = "check the file with `paddle-layers validate`"
+            return Examined(None, [Diagnostic("W002", message, Source(self.path, self.text), 0, help=help_)])
         try:
             return examine(self.text, self.path)
         except (Exception, SystemExit) as error:
@@ -102,10 +111,9 @@ class Document:
 
     def type_of(self, name: str, block: Block) -> tuple[Node, Type] | None:
         """The type of the output that a block knows by a name, and the layer that makes it, if that is sound."""
-        for layer in self.beside(block):
-            node = layer.node
-            if node is not None and name in node.output_names:
-                return node, node.output_types[node.output_names.index(name)]
+        own = self._types_by_net.get(id(net_of(block)), {})
+        if name in own:
+            return own[name]
         group = self.group_around(block)
         if group is None:
             return self.types.get(name)
@@ -113,6 +121,15 @@ class Document:
         if found is None or group.node is None or name in group.node.attributes["static"]:
             return found
         return found[0], found[1]._replace(level=max(found[1].level - 1, 0))
+
+    @cached_property
+    def _types_by_net(self) -> dict[int, dict[str, tuple[Node, Type]]]:
+        """Types of the outputs of sound layers, with the layer, by the identity of the network or step they are in."""
+        found: dict[int, dict[str, tuple[Node, Type]]] = {}
+        for layer in self.layers:
+            if layer.node is not None:
+                _add_types(layer.node, found.setdefault(id(layer.block.parent), {}))
+        return found
 
     def output_names(self, layer: Layer) -> tuple[str, ...]:
         """Names of a layer's outputs, as far as they are known."""
@@ -126,8 +143,7 @@ class Document:
         """Types of the outputs of sound layers, with the layer, in this file or the one that `network` names."""
         found: dict[str, tuple[Node, Type]] = {}
         for node in self.network.nodes if self.network is not None else ():
-            for name, type_ in zip(node.output_names, node.output_types, strict=True):
-                found.setdefault(name, (node, type_))
+            _add_types(node, found)
         return found
 
     def data_layers(self) -> list[str]:
@@ -137,6 +153,12 @@ class Document:
             if layer.definition is not None and not layer.definition.inputs:
                 names += self.output_names(layer)
         return list(dict.fromkeys(names))
+
+
+def _add_types(node: Node, found: dict[str, tuple[Node, Type]]) -> None:
+    """The first layer that makes a name counts; others make it in other phases."""
+    for name, type_ in zip(node.output_names, node.output_types, strict=True):
+        found.setdefault(name, (node, type_))
 
 
 def net_of(block: Block) -> Block:

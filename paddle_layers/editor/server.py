@@ -177,8 +177,21 @@ def _formatted(document: Document) -> str | None:
     return text.replace("\n", "\r\n") if "\r\n" in document.text else text
 
 
+class _Lines(logging.Formatter):
+    """Writes one line without a traceback: of what an editor sends wrong, the place in pygls does not matter."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        line = record.getMessage().split("\n", 1)[0]
+        error = record.exc_info[1] if record.exc_info else None
+        return line if error is None else f"{line}: {type(error).__name__}: {error}"
+
+
 def serve() -> int:
     """Talk to an editor over stdin and stdout until it says goodbye; the exit status, 1 when it just went away."""
+    handler = logging.StreamHandler()
+    handler.setLevel(logging.WARNING)
+    handler.setFormatter(_Lines())
+    logging.getLogger().addHandler(handler)
     server = make_server()
     server.start_io(*protocol_streams())
     return 0 if server.stopped else 1

@@ -2,9 +2,66 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sys
-from typing import BinaryIO
+from typing import BinaryIO, cast
+
+LARGEST_MESSAGE = 2**28
+"""Bytes of a message: more than any text that an editor opens."""
+
+LONGEST_HEADER = 1000
+"""Bytes of a line before a message."""
+
+log = logging.getLogger(__name__)
+
+
+class Incoming:
+    """What an editor sends, with the headers of each message as pygls knows them.
+
+    pygls passes over a header that it cannot read and waits for the next one, for ever if need be. Here the names of
+    headers are read in upper and lower case, as in HTTP, and where no message can begin the session ends with a line.
+    """
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self.stream = stream
+        self.lines: list[bytes] = []
+
+    def readline(self) -> bytes:
+        """The next line of the headers; nothing at the end."""
+        if not self.lines:
+            try:
+                length = self._length()
+            except ValueError as error:
+                log.error("the session ends, the editor sent no message of the protocol: %s", error)
+                length = None
+            self.lines = [b""] if length is None else [b"Content-Length: %d\r\n" % length, b"\r\n"]
+        return self.lines.pop(0)
+
+    def read(self, size: int) -> bytes:
+        """The text of a message."""
+        return self.stream.read(size)
+
+    def _length(self) -> int | None:
+        """Bytes of the next message; None at the end. Raises `ValueError` where no message begins."""
+        length = None
+        while line := self.stream.readline(LONGEST_HEADER):
+            if not line.strip():
+                if length is None:
+                    raise ValueError("its headers have no Content-Length")
+                return length
+            name, colon, value = line.partition(b":")
+            if not colon or not line.endswith(b"\n"):
+                raise ValueError(f"{line[:40]!r} is no header")
+            if name.strip().lower() == b"content-length":
+                length = _number(value.strip())
+        return None
+
+
+def _number(value: bytes) -> int:
+    if not value.isdigit() or len(value) > 12 or int(value) > LARGEST_MESSAGE:
+        raise ValueError(f"a length is a number of bytes up to {LARGEST_MESSAGE:,}, not {value[:40]!r}")
+    return int(value)
 
 
 def protocol_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -18,4 +75,4 @@ def protocol_streams() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    return reader, writer
+    return cast(BinaryIO, Incoming(reader)), writer

@@ -82,10 +82,11 @@ def _outputs(document: Document, block: Block) -> Iterator[Value]:
     beside = document.beside(block)
     before = [layer for layer in beside if layer.block.start < block.start]
     behind = [layer for layer in beside if layer.block.start > block.start]
+    own = document.tree.first(block, "name")
     seen: set[str] = set()
     for layer in [*reversed(before), *behind]:
         for name in document.output_names(layer):
-            if name not in seen and layer.name != document.tree.first(block, "name"):
+            if name not in seen and layer.name != own:
                 seen.add(name)
                 yield Value(
                     name, "output", True, _made(document, name, block), f"Made by a layer of type `{layer.type}`."

@@ -30,6 +30,7 @@ from paddle_layers.runtime.plan.phase import Phase, Planning, Seeds
 from paddle_layers.runtime.plan.plan import Plan
 from paddle_layers.runtime.plan.statistics import Statistics
 
+from .arguments import check_arguments, check_feeds, check_phase, no_gradient, no_value
 from .devices import open_device
 from .locking import one_at_a_time
 
@@ -65,8 +66,7 @@ class Net:
         level: int = 0,
         stages: Iterable[str] = (),
     ) -> None:
-        if dtype not in ("float32", "float64"):
-            raise ValueError(f'dtype is {dtype!r}, must be "float32" or "float64"')
+        check_arguments(network, dtype, seed, batch_size)
         self.target = open_device(device) if isinstance(device, str) else device
         self.network, self.device, self.dtype, self.seed = network, self.target.name, dtype, seed
         self._progress, self._keep = progress, tuple(keep)
@@ -146,8 +146,8 @@ class Net:
         Gives the outputs that no layer reads, as arrays (`Sequences` for values in sequences). `step` decides the
         random numbers of layers such as dropout; without it, steps are counted. Raises `FeedError`.
         """
-        if phase not in self._phases:
-            raise ValueError(f'phase is {phase!r}, must be "train" or "test"')
+        check_feeds(feeds, self._phases["train"].graph.feeds)
+        check_phase(phase)
         chosen = self._phases[phase]
         self._adapt(chosen, feeds)
         batch = Batch(chosen.graph, feeds, extra_ids(chosen.graph), self.dtype)
@@ -244,7 +244,7 @@ class Net:
         """
         phase, plan, _ = self._last_pass("are no gradients")
         if name not in plan.gradients:
-            raise KeyError(f"`{name}` has no gradient")
+            raise no_gradient(name, plan.gradients)
         return self._shaped(plan, plan.gradients[name], phase.graph.values[name])
 
     @one_at_a_time
@@ -252,7 +252,7 @@ class Net:
         """An output of the last forward pass, or a value named in `keep`."""
         phase, plan, _ = self._last_pass("are no values")
         if name not in {*phase.network.outputs, *self._keep, *phase.graph.feeds}:
-            raise KeyError(f"`{name}` is not kept; write Net(network, keep=[{name!r}])")
+            raise no_value(name, phase.graph.values)
         return self._read(plan, phase.graph.values[name])
 
     def _read(self, plan: Plan, value: Value) -> Any:

@@ -133,6 +133,7 @@ COMMENTS: dict[str, str] = {
     "Feed.input": "Name of the data layer.",
     "FieldRule": "What the reader checks of a header field beside its type.",
     "FieldRule.above": "Values must be above this.",
+    "FieldRule.elsewhere": "What the field is called elsewhere; who writes that is told the name here.",
     "FieldRule.max": "Largest value.",
     "FieldRule.min": "Smallest value.",
     "FieldRule.options": "The words that are allowed.",

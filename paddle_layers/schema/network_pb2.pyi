@@ -10,20 +10,22 @@ RULE_FIELD_NUMBER: _ClassVar[int]
 rule: _descriptor.FieldDescriptor
 
 class FieldRule(_message.Message):
-    __slots__ = ("required", "min", "above", "max", "options", "registry")
+    __slots__ = ("required", "min", "above", "max", "options", "registry", "elsewhere")
     REQUIRED_FIELD_NUMBER: _ClassVar[int]
     MIN_FIELD_NUMBER: _ClassVar[int]
     ABOVE_FIELD_NUMBER: _ClassVar[int]
     MAX_FIELD_NUMBER: _ClassVar[int]
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     REGISTRY_FIELD_NUMBER: _ClassVar[int]
+    ELSEWHERE_FIELD_NUMBER: _ClassVar[int]
     required: bool
     min: float
     above: float
     max: float
     options: _containers.RepeatedScalarFieldContainer[str]
     registry: str
-    def __init__(self, required: bool = ..., min: _Optional[float] = ..., above: _Optional[float] = ..., max: _Optional[float] = ..., options: _Optional[_Iterable[str]] = ..., registry: _Optional[str] = ...) -> None: ...
+    elsewhere: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, required: bool = ..., min: _Optional[float] = ..., above: _Optional[float] = ..., max: _Optional[float] = ..., options: _Optional[_Iterable[str]] = ..., registry: _Optional[str] = ..., elsewhere: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Network(_message.Message):
     __slots__ = ("name", "layer")

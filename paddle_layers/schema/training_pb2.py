@@ -25,25 +25,27 @@ _sym_db = _symbol_database.Default()
 from paddle_layers.schema import network_pb2 as paddle__layers_dot_schema_dot_network__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#paddle_layers/schema/training.proto\x12\rpaddle_layers\x1a\"paddle_layers/schema/network.proto\"\xdb\x06\n\x08Training\x12\x0f\n\x07network\x18\x01 \x01(\t\x12#\n\x03net\x18\x02 \x01(\x0b\x32\x16.paddle_layers.Network\x12\x1e\n\x04seed\x18\x03 \x01(\x03:\x01\x30\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12%\n\nbatch_size\x18\x04 \x01(\x05:\x02\x36\x34\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\x12\x1d\n\x06\x65pochs\x18\x05 \x01(\x05\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\x12\x1c\n\x05steps\x18\x06 \x01(\x03\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\x12\x33\n\x06source\x18\x07 \x03(\x0b\x32\x15.paddle_layers.SourceB\x0c\xa2\x9a\x19\x08\x32\x06source\x12>\n\toptimizer\x18\x08 \x01(\x0b\x32\x18.paddle_layers.OptimizerB\x11\xa2\x9a\x19\r\x08\x01\x32\toptimizer\x12\x39\n\x08schedule\x18\t \x01(\x0b\x32\x17.paddle_layers.ScheduleB\x0e\xa2\x9a\x19\n2\x08schedule\x12\x42\n\x0bregularizer\x18\n \x01(\x0b\x32\x1a.paddle_layers.RegularizerB\x11\xa2\x9a\x19\r2\x0bregularizer\x12!\n\x04\x63lip\x18\x0b \x01(\x0b\x32\x13.paddle_layers.Clip\x12!\n\x04test\x18\x0c \x01(\x0b\x32\x13.paddle_layers.Test\x12-\n\ncheckpoint\x18\r \x01(\x0b\x32\x19.paddle_layers.Checkpoint\x12\x1f\n\x03log\x18\x0e \x01(\x0b\x32\x12.paddle_layers.Log\x12\x0e\n\x06output\x18\x0f \x01(\t\x12.\n\x05\x64type\x18\x10 \x01(\t:\x07\x66loat32B\x16\xa2\x9a\x19\x12*\x07\x66loat32*\x07\x66loat64\x12!\n\x04\x66\x65\x65\x64\x18\x11 \x03(\x0b\x32\x13.paddle_layers.Feed\x12\x10\n\x05level\x18\x12 \x01(\x05:\x01\x30\x12\r\n\x05stage\x18\x13 \x03(\t\x12\x39\n\x08\x63\x61llback\x18\x14 \x03(\x0b\x32\x17.paddle_layers.CallbackB\x0e\xa2\x9a\x19\n2\x08\x63\x61llback\x12\'\n\x07weights\x18\x15 \x01(\x0b\x32\x16.paddle_layers.Weights\x12#\n\x05param\x18\x16 \x03(\x0b\x32\x14.paddle_layers.Param\"Y\n\x07Weights\x12\x14\n\x04\x66ile\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12%\n\x06rename\x18\x02 \x03(\x0b\x32\x15.paddle_layers.Rename\x12\x11\n\tleave_out\x18\x03 \x03(\t\"2\n\x06Rename\x12\x14\n\x04\x66rom\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x12\n\x02to\x18\x02 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"\x8b\x01\n\x05Param\x12\x12\n\x02of\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x1e\n\x07lr_mult\x18\x02 \x01(\x01\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12!\n\ndecay_mult\x18\x03 \x01(\x01\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12\x0e\n\x06\x66rozen\x18\x04 \x01(\x08\x12\x1b\n\x04\x63lip\x18\x05 \x01(\x01\x42\r\xa2\x9a\x19\t\x19\x00\x00\x00\x00\x00\x00\x00\x00\"\x96\x01\n\x06Source\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\'\n\x05phase\x18\x02 \x01(\t:\x05trainB\x11\xa2\x9a\x19\r*\x05train*\x04test\x12<\n\ttransform\x18\x03 \x03(\x0b\x32\x18.paddle_layers.TransformB\x0f\xa2\x9a\x19\x0b\x32\ttransform\x12\x0f\n\x07shuffle\x18\x04 \x01(\x08\"8\n\tTransform\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x15\n\x05input\x18\x02 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"I\n\tOptimizer\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12&\n\rlearning_rate\x18\x02 \x01(\x01\x42\x0f\xa2\x9a\x19\x0b\x08\x01\x19\x00\x00\x00\x00\x00\x00\x00\x00\" \n\x08Schedule\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"#\n\x0bRegularizer\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\" \n\x08\x43\x61llback\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"A\n\x04\x43lip\x12\x1b\n\x04norm\x18\x01 \x01(\x01\x42\r\xa2\x9a\x19\t\x19\x00\x00\x00\x00\x00\x00\x00\x00\x12\x1c\n\x05value\x18\x02 \x01(\x01\x42\r\xa2\x9a\x19\t\x19\x00\x00\x00\x00\x00\x00\x00\x00\"$\n\x04Test\x12\x1c\n\x05\x65very\x18\x01 \x01(\x03\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\"J\n\nCheckpoint\x12\x1c\n\x05\x65very\x18\x01 \x01(\x03\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\x12\x1e\n\x04keep\x18\x02 \x01(\x05:\x01\x32\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\"\'\n\x03Log\x12 \n\x05\x65very\x18\x01 \x01(\x03:\x02\x32\x30\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\"4\n\x04\x46\x65\x65\x64\x12\x15\n\x05input\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x15\n\x05\x66ield\x18\x02 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n#paddle_layers/schema/training.proto\x12\rpaddle_layers\x1a\"paddle_layers/schema/network.proto\"\xaa\x07\n\x08Training\x12\'\n\x07network\x18\x01 \x01(\tB\x16\xa2\x9a\x19\x12:\ttrain_net:\x05model\x12#\n\x03net\x18\x02 \x01(\x0b\x32\x16.paddle_layers.Network\x12+\n\x04seed\x18\x03 \x01(\x03:\x01\x30\x42\x1a\xa2\x9a\x19\x16\x11\x00\x00\x00\x00\x00\x00\x00\x00:\x0brandom_seed\x12%\n\nbatch_size\x18\x04 \x01(\x05:\x02\x36\x34\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\x12\x35\n\x06\x65pochs\x18\x05 \x01(\x05\x42%\xa2\x9a\x19!\x11\x00\x00\x00\x00\x00\x00\xf0?:\nmax_epochs:\nnum_passes\x12&\n\x05steps\x18\x06 \x01(\x03\x42\x17\xa2\x9a\x19\x13\x11\x00\x00\x00\x00\x00\x00\xf0?:\x08max_iter\x12\x33\n\x06source\x18\x07 \x03(\x0b\x32\x15.paddle_layers.SourceB\x0c\xa2\x9a\x19\x08\x32\x06source\x12\x46\n\toptimizer\x18\x08 \x01(\x0b\x32\x18.paddle_layers.OptimizerB\x19\xa2\x9a\x19\x15\x08\x01\x32\toptimizer:\x06solver\x12\x39\n\x08schedule\x18\t \x01(\x0b\x32\x17.paddle_layers.ScheduleB\x0e\xa2\x9a\x19\n2\x08schedule\x12\x42\n\x0bregularizer\x18\n \x01(\x0b\x32\x1a.paddle_layers.RegularizerB\x11\xa2\x9a\x19\r2\x0bregularizer\x12!\n\x04\x63lip\x18\x0b \x01(\x0b\x32\x13.paddle_layers.Clip\x12!\n\x04test\x18\x0c \x01(\x0b\x32\x13.paddle_layers.Test\x12-\n\ncheckpoint\x18\r \x01(\x0b\x32\x19.paddle_layers.Checkpoint\x12\x1f\n\x03log\x18\x0e \x01(\x0b\x32\x12.paddle_layers.Log\x12\x0e\n\x06output\x18\x0f \x01(\t\x12.\n\x05\x64type\x18\x10 \x01(\t:\x07\x66loat32B\x16\xa2\x9a\x19\x12*\x07\x66loat32*\x07\x66loat64\x12!\n\x04\x66\x65\x65\x64\x18\x11 \x03(\x0b\x32\x13.paddle_layers.Feed\x12\x10\n\x05level\x18\x12 \x01(\x05:\x01\x30\x12\r\n\x05stage\x18\x13 \x03(\t\x12\x39\n\x08\x63\x61llback\x18\x14 \x03(\x0b\x32\x17.paddle_layers.CallbackB\x0e\xa2\x9a\x19\n2\x08\x63\x61llback\x12\'\n\x07weights\x18\x15 \x01(\x0b\x32\x16.paddle_layers.Weights\x12#\n\x05param\x18\x16 \x03(\x0b\x32\x14.paddle_layers.Param\"Y\n\x07Weights\x12\x14\n\x04\x66ile\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12%\n\x06rename\x18\x02 \x03(\x0b\x32\x15.paddle_layers.Rename\x12\x11\n\tleave_out\x18\x03 \x03(\t\"2\n\x06Rename\x12\x14\n\x04\x66rom\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x12\n\x02to\x18\x02 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"\x8b\x01\n\x05Param\x12\x12\n\x02of\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x1e\n\x07lr_mult\x18\x02 \x01(\x01\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12!\n\ndecay_mult\x18\x03 \x01(\x01\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12\x0e\n\x06\x66rozen\x18\x04 \x01(\x08\x12\x1b\n\x04\x63lip\x18\x05 \x01(\x01\x42\r\xa2\x9a\x19\t\x19\x00\x00\x00\x00\x00\x00\x00\x00\"\x96\x01\n\x06Source\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\'\n\x05phase\x18\x02 \x01(\t:\x05trainB\x11\xa2\x9a\x19\r*\x05train*\x04test\x12<\n\ttransform\x18\x03 \x03(\x0b\x32\x18.paddle_layers.TransformB\x0f\xa2\x9a\x19\x0b\x32\ttransform\x12\x0f\n\x07shuffle\x18\x04 \x01(\x08\"8\n\tTransform\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x15\n\x05input\x18\x02 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"V\n\tOptimizer\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x33\n\rlearning_rate\x18\x02 \x01(\x01\x42\x1c\xa2\x9a\x19\x18\x08\x01\x19\x00\x00\x00\x00\x00\x00\x00\x00:\x02lr:\x07\x62\x61se_lr\" \n\x08Schedule\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"#\n\x0bRegularizer\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\" \n\x08\x43\x61llback\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"A\n\x04\x43lip\x12\x1b\n\x04norm\x18\x01 \x01(\x01\x42\r\xa2\x9a\x19\t\x19\x00\x00\x00\x00\x00\x00\x00\x00\x12\x1c\n\x05value\x18\x02 \x01(\x01\x42\r\xa2\x9a\x19\t\x19\x00\x00\x00\x00\x00\x00\x00\x00\"$\n\x04Test\x12\x1c\n\x05\x65very\x18\x01 \x01(\x03\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\"J\n\nCheckpoint\x12\x1c\n\x05\x65very\x18\x01 \x01(\x03\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\x12\x1e\n\x04keep\x18\x02 \x01(\x05:\x01\x32\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\"\'\n\x03Log\x12 \n\x05\x65very\x18\x01 \x01(\x03:\x02\x32\x30\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\"4\n\x04\x46\x65\x65\x64\x12\x15\n\x05input\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x15\n\x05\x66ield\x18\x02 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'paddle_layers.schema.training_pb2', _globals)
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
+  _globals['_TRAINING'].fields_by_name['network']._loaded_options = None
+  _globals['_TRAINING'].fields_by_name['network']._serialized_options = b'\242\232\031\022:\ttrain_net:\005model'
   _globals['_TRAINING'].fields_by_name['seed']._loaded_options = None
-  _globals['_TRAINING'].fields_by_name['seed']._serialized_options = b'\242\232\031\t\021\000\000\000\000\000\000\000\000'
+  _globals['_TRAINING'].fields_by_name['seed']._serialized_options = b'\242\232\031\026\021\000\000\000\000\000\000\000\000:\013random_seed'
   _globals['_TRAINING'].fields_by_name['batch_size']._loaded_options = None
   _globals['_TRAINING'].fields_by_name['batch_size']._serialized_options = b'\242\232\031\t\021\000\000\000\000\000\000\360?'
   _globals['_TRAINING'].fields_by_name['epochs']._loaded_options = None
-  _globals['_TRAINING'].fields_by_name['epochs']._serialized_options = b'\242\232\031\t\021\000\000\000\000\000\000\360?'
+  _globals['_TRAINING'].fields_by_name['epochs']._serialized_options = b'\242\232\031!\021\000\000\000\000\000\000\360?:\nmax_epochs:\nnum_passes'
   _globals['_TRAINING'].fields_by_name['steps']._loaded_options = None
-  _globals['_TRAINING'].fields_by_name['steps']._serialized_options = b'\242\232\031\t\021\000\000\000\000\000\000\360?'
+  _globals['_TRAINING'].fields_by_name['steps']._serialized_options = b'\242\232\031\023\021\000\000\000\000\000\000\360?:\010max_iter'
   _globals['_TRAINING'].fields_by_name['source']._loaded_options = None
   _globals['_TRAINING'].fields_by_name['source']._serialized_options = b'\242\232\031\0102\006source'
   _globals['_TRAINING'].fields_by_name['optimizer']._loaded_options = None
-  _globals['_TRAINING'].fields_by_name['optimizer']._serialized_options = b'\242\232\031\r\010\0012\toptimizer'
+  _globals['_TRAINING'].fields_by_name['optimizer']._serialized_options = b'\242\232\031\025\010\0012\toptimizer:\006solver'
   _globals['_TRAINING'].fields_by_name['schedule']._loaded_options = None
   _globals['_TRAINING'].fields_by_name['schedule']._serialized_options = b'\242\232\031\n2\010schedule'
   _globals['_TRAINING'].fields_by_name['regularizer']._loaded_options = None
@@ -79,7 +81,7 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_OPTIMIZER'].fields_by_name['type']._loaded_options = None
   _globals['_OPTIMIZER'].fields_by_name['type']._serialized_options = b'\242\232\031\002\010\001'
   _globals['_OPTIMIZER'].fields_by_name['learning_rate']._loaded_options = None
-  _globals['_OPTIMIZER'].fields_by_name['learning_rate']._serialized_options = b'\242\232\031\013\010\001\031\000\000\000\000\000\000\000\000'
+  _globals['_OPTIMIZER'].fields_by_name['learning_rate']._serialized_options = b'\242\232\031\030\010\001\031\000\000\000\000\000\000\000\000:\002lr:\007base_lr'
   _globals['_SCHEDULE'].fields_by_name['type']._loaded_options = None
   _globals['_SCHEDULE'].fields_by_name['type']._serialized_options = b'\242\232\031\002\010\001'
   _globals['_REGULARIZER'].fields_by_name['type']._loaded_options = None
@@ -103,33 +105,33 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_FEED'].fields_by_name['field']._loaded_options = None
   _globals['_FEED'].fields_by_name['field']._serialized_options = b'\242\232\031\002\010\001'
   _globals['_TRAINING']._serialized_start=91
-  _globals['_TRAINING']._serialized_end=950
-  _globals['_WEIGHTS']._serialized_start=952
-  _globals['_WEIGHTS']._serialized_end=1041
-  _globals['_RENAME']._serialized_start=1043
-  _globals['_RENAME']._serialized_end=1093
-  _globals['_PARAM']._serialized_start=1096
-  _globals['_PARAM']._serialized_end=1235
-  _globals['_SOURCE']._serialized_start=1238
-  _globals['_SOURCE']._serialized_end=1388
-  _globals['_TRANSFORM']._serialized_start=1390
-  _globals['_TRANSFORM']._serialized_end=1446
-  _globals['_OPTIMIZER']._serialized_start=1448
-  _globals['_OPTIMIZER']._serialized_end=1521
-  _globals['_SCHEDULE']._serialized_start=1523
-  _globals['_SCHEDULE']._serialized_end=1555
-  _globals['_REGULARIZER']._serialized_start=1557
-  _globals['_REGULARIZER']._serialized_end=1592
-  _globals['_CALLBACK']._serialized_start=1594
-  _globals['_CALLBACK']._serialized_end=1626
-  _globals['_CLIP']._serialized_start=1628
-  _globals['_CLIP']._serialized_end=1693
-  _globals['_TEST']._serialized_start=1695
-  _globals['_TEST']._serialized_end=1731
-  _globals['_CHECKPOINT']._serialized_start=1733
-  _globals['_CHECKPOINT']._serialized_end=1807
-  _globals['_LOG']._serialized_start=1809
-  _globals['_LOG']._serialized_end=1848
-  _globals['_FEED']._serialized_start=1850
-  _globals['_FEED']._serialized_end=1902
+  _globals['_TRAINING']._serialized_end=1029
+  _globals['_WEIGHTS']._serialized_start=1031
+  _globals['_WEIGHTS']._serialized_end=1120
+  _globals['_RENAME']._serialized_start=1122
+  _globals['_RENAME']._serialized_end=1172
+  _globals['_PARAM']._serialized_start=1175
+  _globals['_PARAM']._serialized_end=1314
+  _globals['_SOURCE']._serialized_start=1317
+  _globals['_SOURCE']._serialized_end=1467
+  _globals['_TRANSFORM']._serialized_start=1469
+  _globals['_TRANSFORM']._serialized_end=1525
+  _globals['_OPTIMIZER']._serialized_start=1527
+  _globals['_OPTIMIZER']._serialized_end=1613
+  _globals['_SCHEDULE']._serialized_start=1615
+  _globals['_SCHEDULE']._serialized_end=1647
+  _globals['_REGULARIZER']._serialized_start=1649
+  _globals['_REGULARIZER']._serialized_end=1684
+  _globals['_CALLBACK']._serialized_start=1686
+  _globals['_CALLBACK']._serialized_end=1718
+  _globals['_CLIP']._serialized_start=1720
+  _globals['_CLIP']._serialized_end=1785
+  _globals['_TEST']._serialized_start=1787
+  _globals['_TEST']._serialized_end=1823
+  _globals['_CHECKPOINT']._serialized_start=1825
+  _globals['_CHECKPOINT']._serialized_end=1899
+  _globals['_LOG']._serialized_start=1901
+  _globals['_LOG']._serialized_end=1940
+  _globals['_FEED']._serialized_start=1942
+  _globals['_FEED']._serialized_end=1994
 # @@protoc_insertion_point(module_scope)

@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def as_python(compute: Callable[[], T]) -> T:
-    """Run the point functions as Python, which needs no compiler and notices every index out of range.
+    """Run the point functions as Python, which needs no compiler and notices indices out of range or below zero.
 
     Python raises where a kernel goes on with infinity or NaN; then they are compiled.
     """

@@ -1,25 +1,42 @@
 """Trainer, optimizers, schedules and checkpoints."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .callbacks import make_callback
 from .problems import TrainingError
 
 if TYPE_CHECKING:
+    from .evaluation_report import Evaluation, evaluate
+    from .prediction import Prediction, predict
     from .runs import Report, Run
     from .trainer import train
 
-__all__ = ["Report", "Run", "TrainingError", "make_callback", "train"]
+__all__ = [
+    "Evaluation",
+    "Prediction",
+    "Report",
+    "Run",
+    "TrainingError",
+    "evaluate",
+    "make_callback",
+    "predict",
+    "train",
+]
+
+_HOMES = {
+    "Evaluation": "evaluation_report",
+    "evaluate": "evaluation_report",
+    "Prediction": "prediction",
+    "predict": "prediction",
+    "Report": "runs",
+    "Run": "runs",
+    "train": "trainer",
+}
 
 
 def __getattr__(name: str) -> Any:
     # The definitions of optimizers and schedules are in this room and are needed without the trainer.
-    if name == "train":
-        from .trainer import train
-
-        return train
-    if name in ("Report", "Run"):
-        from . import runs
-
-        return getattr(runs, name)
+    if name in _HOMES:
+        return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module `{__name__}` has no attribute `{name}`")

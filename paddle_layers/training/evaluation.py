@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from paddle_layers.data import Batches
 from paddle_layers.runtime.plan.losses import LossSum, total_loss
@@ -14,15 +14,29 @@ if TYPE_CHECKING:
     from paddle_layers.runtime import Net
 
 
-def evaluate(net: Net, batches: Batches, names: Mapping[str, str]) -> dict[str, float]:
+def evaluate(
+    net: Net, batches: Batches, names: Mapping[str, str], losses: Mapping[str, str] | None = None
+) -> dict[str, float]:
     """The loss and the statistics over all batches, as if they were one; statistics are reset before and after.
 
-    `names` are those of the statistics in the results, by the net's.
+    `names` are those of the statistics in the results, by the net's, and `losses` those of single costs.
     """
+    sums = run_test(net, batches)
+    costs = named_costs(sums, losses or {})
+    return {"loss": total_loss(sums.values()), **costs, **take_statistics(net, names)}
+
+
+def run_test(net: Net, batches: Iterable[Mapping[str, Any]]) -> dict[str, LossSum]:
+    """Run all batches. Gives the costs by name; the net has counted the statistics of these batches alone."""
     net.reset_statistics()
     sums: dict[str, LossSum] = {}
     for batch in batches:
         net.forward(batch, phase="test")
         for name, one in net.loss_sums().items():
             sums[name] = sums[name].plus(one) if name in sums else one
-    return {"loss": total_loss(sums.values()), **take_statistics(net, names)}
+    return sums
+
+
+def named_costs(sums: Mapping[str, LossSum], names: Mapping[str, str]) -> dict[str, float]:
+    """What a row costs on average, by the names that the log has for the net's."""
+    return {short: sums[name].mean for name, short in names.items() if name in sums}

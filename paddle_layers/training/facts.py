@@ -35,6 +35,9 @@ def fault(facts: Mapping[str, Any], *, batches: int, capacities: Mapping[str, Se
             return f"`{name}` is {_shown(facts[name])}; it has to be a number"
     if facts["batch"] >= batches:
         return f"`batch` is {facts['batch']}, but an epoch has {batches} batches"
+    costs = facts.get("cost_sums", {})
+    if not isinstance(costs, dict) or not all(map(is_number, costs.values())):
+        return f"`cost_sums` is {_shown(costs)}; it has to be an object of numbers"
     found = facts["capacities"]
     for phase, now in capacities.items():
         rows = found.get(phase) if isinstance(found, dict) else None

@@ -19,27 +19,32 @@ class Ledger:
 
     def __init__(self) -> None:
         self.records: Records
-        self._sum, self._count, self._earlier = 0.0, 0, 0.0
+        self._sums: dict[str, float] = {}
+        self._count, self._earlier = 0, 0.0
         self._began = time.monotonic()
 
-    def open(self, path: Path, statistics: Sequence[str], *, resume_at: int | None, tested: bool) -> None:
-        """Start the log, or go on with its lines up to a step, after which there was a test or not."""
-        self.records = Records(path, statistics, resume_at=resume_at, tested=tested)
+    def open(self, path: Path, names: Sequence[str], *, resume_at: int | None, tested: bool) -> None:
+        """Start the log, or go on with its lines up to a step, after which there was a test or not.
+
+        `names` are the columns of single costs and statistics.
+        """
+        self.records = Records(path, names, resume_at=resume_at, tested=tested)
 
     @property
     def seconds(self) -> float:
         """Time spent so far."""
         return self._earlier + time.monotonic() - self._began
 
-    def add(self, loss: float) -> None:
-        """The loss of a step."""
-        self._sum, self._count = self._sum + loss, self._count + 1
+    def add(self, losses: Mapping[str, float]) -> None:
+        """The loss of a step, and its costs by name where there are several."""
+        self._sums = {name: self._sums.get(name, 0.0) + loss for name, loss in losses.items()}
+        self._count += 1
 
-    def mean(self) -> float | None:
-        """The mean loss since the last call; None when there was no step."""
-        mean = self._sum / self._count if self._count else None
-        self._sum, self._count = 0.0, 0
-        return mean
+    def means(self) -> dict[str, float]:
+        """The mean losses since the last call; empty when there was no step."""
+        means = {name: total / self._count for name, total in self._sums.items()} if self._count else {}
+        self._sums, self._count = {}, 0
+        return means
 
     def write(self, run: Run, phase: str, facts: Mapping[str, float]) -> None:
         """A line of the log."""
@@ -49,11 +54,14 @@ class Ledger:
 
     def facts(self) -> dict[str, Any]:
         """What a checkpoint has to keep."""
-        return {"loss_sum": self._sum, "loss_count": self._count, "seconds": self.seconds}
+        costs = {name: total for name, total in self._sums.items() if name != "loss"}
+        loss = self._sums.get("loss", 0.0)
+        return {"loss_sum": loss, "cost_sums": costs, "loss_count": self._count, "seconds": self.seconds}
 
     def restore(self, facts: Mapping[str, Any]) -> None:
         """Go on from a checkpoint."""
-        self._sum, self._count, self._earlier = facts["loss_sum"], facts["loss_count"], facts["seconds"]
+        self._sums = {"loss": facts["loss_sum"], **facts.get("cost_sums", {})}
+        self._count, self._earlier = facts["loss_count"], facts["seconds"]
 
     def draw(self, path: Path, title: str) -> None:
         """Write the learning curve: loss, statistics and learning rate over the steps. Raises `SaveError`."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.data import Position
+from paddle_layers.runtime.plan.losses import total_loss
 
 from .callbacks import restore_states, states_of
 from .checkpoints import (
@@ -19,7 +20,7 @@ from .checkpoints import (
     read_states,
     save_checkpoint,
 )
-from .evaluation import evaluate
+from .evaluation import evaluate, named_costs
 from .first_values import load_first
 from .folders import BEST, CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
@@ -55,7 +56,7 @@ class Trainer:
             self._restore(newest_checkpoint(self.run.folder / CHECKPOINTS))
         elif text := load_first(self.job.net, self.training, weights):
             self.progress.say(text)
-        run, names = self.run, list(self.job.statistics.values())
+        run, names = self.run, [*self.job.losses.values(), *self.job.statistics.values()]
         due = _due(run.step, self.training.test.every)
         at, tested = run.step if resume else None, due or run.step == run.total
         self._ledger.open(run.folder / LOG, names, resume_at=at, tested=tested)
@@ -105,32 +106,33 @@ class Trainer:
         rows = len(job.train.rows(*job.train.position))
         run.rate = rate_at(self._schedule, self.training.optimizer.learning_rate, run.step, run.total)
         job.net.forward(job.train.take(), phase="train", step=run.step)
-        run.loss = job.net.loss
+        sums = job.net.loss_sums()
+        run.loss = total_loss(sums.values())
         if not math.isfinite(run.loss):
             raise self._not_finite()
         job.net.backward()
         run.step += 1
         job.updater.step(run.rate, run.step)
-        self._ledger.add(run.loss)
+        self._ledger.add({"loss": run.loss, **named_costs(sums, job.losses)})
         self.progress.step(run.step, run.total, {"loss": run.loss, **self._statistics}, rows)
         call(self.callbacks, "on_step", run)
 
     def _report(self) -> None:
         """A line of the log and of the progress: the mean loss since the last one, and the statistics."""
         run = self.run
-        mean = self._ledger.mean()
-        if mean is None:
+        means = self._ledger.means()
+        if not means:
             return
         self._statistics = take_statistics(run.net, self.job.statistics)
-        self._ledger.write(run, "train", {"loss": mean, "rate": run.rate, **self._statistics})
-        self.progress.report(run.step, run.total, {"loss": mean, **self._statistics})
+        self._ledger.write(run, "train", {**means, "rate": run.rate, **self._statistics})
+        self.progress.report(run.step, run.total, {**means, **self._statistics})
 
     def _test(self) -> None:
         run = self.run
         self._tested = run.step
         if self.job.test is None:
             return
-        run.results = evaluate(self.job.net, self.job.test, self.job.statistics)
+        run.results = evaluate(self.job.net, self.job.test, self.job.statistics, self.job.losses)
         self._ledger.write(run, "test", run.results)
         self.progress.say(f"step {run.step}: on the held-out data  {as_text(run.results)}")
         call(self.callbacks, "on_test", run)

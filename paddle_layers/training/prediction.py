@@ -1,7 +1,8 @@
-"""Using a trained network: the part of it that leads to the scores, run over new data."""
+"""Using a trained network: the part of it that its outputs rest on, run over new data."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,35 +10,37 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.lines import read_dictionary
 
-from .folders import output_folder, trained_weights
-from .preparation import selected, transforms_of
+from .given_data import given_batches, weights_file
+from .outputs import Reading, part_for, predicted, readings
+from .preparation import selected
 from .printing import word_of, words_of_ids
 from .problems import TrainingError
 from .trained import load_trained
 
 if TYPE_CHECKING:
-    from paddle_layers.config import Network, Training
-    from paddle_layers.config.wiring.nodes import Node
+    from paddle_layers.config import Training
+    from paddle_layers.config.training import SourceSettings
+    from paddle_layers.data import Batches
 
-SUFFIXES = {".csv": "csv", ".npz": "npz"}
-PROBABILITIES = {"softmax_with_loss": "softmax", "sigmoid_cross_entropy": "sigmoid"}
-"""Costs that take scores, and the layer that turns these into probabilities."""
+Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
 class Prediction:
-    """Results by name of the value, one row for each row of the data; `classes` of those that are probabilities.
+    """Results by name of the value, one row for each row of the data; `classes` of those that are classes.
 
     `texts` has the words of classes and of values that are ids: for ids in sequences, a line for each sequence.
+    `starts` has, for values in sequences, where each sequence begins, and for nested ones where each sub-sequence
+    does, with the number of rows at the end.
     """
 
-    values: dict[str, NDArray[Any]]
+    values: dict[str, Array]
     classes: dict[str, NDArray[np.int64]]
     texts: dict[str, list[str]]
-    weights: Path | None = None
+    starts: dict[str, tuple[Array, ...]]
+    weights: Path
     """The file they were computed with."""
 
 
@@ -46,108 +49,116 @@ def predict(
     data: str | Path | None = None,
     *,
     weights: str | Path | None = None,
+    values: Sequence[str] = (),
     dictionary: str | Path | None = None,
     device: str = "cpu",
     seed: int = 0,
 ) -> Prediction:
-    """Run the network of a training file over `data` (csv or npz; absent: the file's source of the test phase).
+    """Run the network of a training file over `data` (absent: the file's source of the test phase).
 
-    What is given are the scores that the costs look at, as probabilities where the cost takes them so; no labels are
-    needed. `weights` are those in the training's output folder unless they are given, the best ones if
-    it has them; `dictionary` is a file with the
-    words of ids and classes, one on each line. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
+    `data` is a file, read as the training file's source reads its own, or by its ending: csv, npz, npy. What is given
+    are the outputs, or the `values` that are named: what no layer reads but costs and statistics. No labels are needed
+    for it, nor weights of rows. Scores that a cost makes probabilities of are given as these. `weights` are those in
+    the training's output folder unless they are given, the best ones if it has them; `dictionary` is a file with the
+    words of ids and classes, one on each line; else the words are those of the source. Raises `ConfigError`,
+    `DataError`, `WeightsError`, `TrainingError`.
     """
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
 
     training = load_training(path, sources_needed=False)
-    file = Path(weights) if weights is not None else trained_weights(output_folder(training, None))
-    network, scores = scoring_part(training)
-    words = list(read_dictionary(Path(dictionary))) if dictionary is not None else []
-    batches = _batches(training, network, data)
-    results: dict[str, list[NDArray[Any]]] = {name: [] for name in scores}
-    texts: dict[str, list[str]] = {}
-    with Net(network, device=device, dtype=training.dtype, seed=seed, keep=scores) as net:
+    file = weights_file(training, weights)
+    whole = selected(training, "test")
+    names = list(dict.fromkeys(values)) or predicted(whole)
+    network, known = part_for(whole, names), readings(whole)
+    batches = given_batches(training, network, source_for(training), data)
+    own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
+    collected = {name: _Collected(known.get(name, Reading())) for name in names}
+    with Net(network, device=device, dtype=training.dtype, seed=seed, keep=names) as net:
         load_trained(net, training, file)
         for batch in batches:
             net.forward(batch, phase="test")
-            for name, found in results.items():
-                value = net.value(name)
-                found.append(value if isinstance(value, np.ndarray) else value.data)
-                if found[-1].dtype.kind == "i":
-                    texts.setdefault(name, []).extend(map(" ".join, words_of_ids(value, words)))
-    values = {name: _activated(np.concatenate(found), scores[name]) for name, found in results.items()}
-    classes = {name: values[name].argmax(axis=1) for name, how in scores.items() if how == "softmax"}
-    texts |= {name: [word_of(number, words) for number in numbers.tolist()] for name, numbers in classes.items()}
-    return Prediction(values, classes, texts, file)
+            for name, one in collected.items():
+                one.add(net.value(name))
+    words = {name: own or _words(training, batches, name, one.reading) for name, one in collected.items()}
+    return Prediction(
+        values={name: one.data() for name, one in collected.items()},
+        classes={name: one.classes() for name, one in collected.items() if one.has_classes},
+        texts={name: one.texts(words[name]) for name, one in collected.items() if one.has_texts},
+        starts={name: one.starts for name, one in collected.items() if one.starts},
+        weights=file,
+    )
 
 
-def scoring_part(training: Training) -> tuple[Network, dict[str, str]]:
-    """The layers that the costs' scores rest on, and the scores with what turns them into probabilities ("": nothing).
-
-    Without a cost these are all layers and the network's outputs.
-    """
-    from paddle_layers.config import Network
-
-    whole = selected(training, "test")
-    scores = {
-        node.inputs[0]: PROBABILITIES.get(node.definition.name, "")
-        for node in whole.nodes
-        if any(output.loss for output in node.definition.outputs.values())
-    }
-    scores = scores or dict.fromkeys(whole.outputs, "")
-    makers = {name: node for node in whole.nodes for name in node.output_names}
-    wanted: dict[str, Node] = {}
-    waiting = list(scores)
-    while waiting:
-        node = makers[waiting.pop()]
-        if node.name not in wanted:
-            wanted[node.name] = node
-            waiting += node.inputs
-    nodes = [node for node in whole.nodes if node.name in wanted]
-    return Network.checked(whole.name, nodes, whole.source), scores
-
-
-def _batches(training: Training, network: Network, data: str | Path | None) -> Batches:
+def source_for(training: Training) -> SourceSettings:
+    """The source that says how data are read: that of the test phase, where there is one."""
     source = training.source_of("test") or training.source_of("train")
     if source is None:
         raise TrainingError("the training file has no source, so it does not say how data are read")
-    types = {
-        name: type_
-        for node in network.nodes
-        if not node.definition.inputs
-        for name, type_ in zip(node.output_names, node.output_types, strict=True)
-    }
-    dataset = source.definition.create(source.attributes).open(training.base) if data is None else _open(source, data)
-    transforms = [(layer, change) for layer, change in transforms_of(training, source) if layer in types]
-    feeds = make_feeds(dataset, types, fields=training.feed, transforms=transforms, dtype=training.dtype)
-    return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds)
+    return source
 
 
-def _open(source: Any, data: str | Path) -> Dataset:
-    """A file, read as the training file's own source is when that is of the same type."""
-    from paddle_layers.define import registries
-
-    path = Path(data).absolute()
-    kind = SUFFIXES.get(path.suffix.lower())
-    if kind is None:
-        raise DataError(f"{data}: data are read from {' and '.join(SUFFIXES)} files")
-    definition = registries["source"][kind]
-    settings = dict(source.attributes) if source.definition is definition else {}
-    opened: Dataset
-    try:
-        opened = definition.create(definition.bind({**settings, "file": str(path)})).open(Path())
-    except DataError:
-        if not settings.get("label"):
-            raise
-        opened = definition.create(definition.bind({**settings, "label": "", "classes": [], "file": str(path)})).open(
-            Path()
-        )
-    return opened
+def _words(training: Training, batches: Batches, name: str, reading: Reading) -> Sequence[str]:
+    """The words that the data have for the classes of a value, or for the ids of a data layer."""
+    layer = reading.label or name
+    return batches.dataset.words.get(training.feed.get(layer, layer), ())
 
 
-def _activated(scores: NDArray[Any], how: str) -> NDArray[Any]:
+class _Collected:
+    """A value over all batches."""
+
+    def __init__(self, reading: Reading) -> None:
+        self.reading = reading
+        self.starts: tuple[Array, ...] = ()
+        self._parts: list[Array] = []
+
+    def add(self, value: Any) -> None:
+        """The value of a batch."""
+        if isinstance(value, np.ndarray):
+            self._parts.append(value)
+            return
+        self._parts.append(value.data)
+        found = (value.starts,) if value.sub_starts is None else (value.starts, value.sub_starts)
+        self.starts = tuple(map(_joined, self.starts, found)) if self.starts else found
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether one of the columns is meant."""
+        return self.reading.classes and self._parts[0][0:1].size != len(self._parts[0][0:1])
+
+    @property
+    def has_texts(self) -> bool:
+        """Whether there are ids, or classes."""
+        return self.has_classes or self._parts[0].dtype.kind == "i"
+
+    def data(self) -> Array:
+        """The numbers of all rows; probabilities where a cost makes such of them."""
+        data = np.concatenate(self._parts)
+        flat = _activated(data.reshape(len(data), -1), self.reading.activation)
+        return flat.reshape(data.shape)
+
+    def classes(self) -> NDArray[np.int64]:
+        """The best column of every row."""
+        data = self.data()
+        return np.asarray(data.reshape(len(data), -1).argmax(axis=1), np.int64)
+
+    def texts(self, words: Sequence[str]) -> list[str]:
+        """A word for each class; a line for each id, or for each sequence of ids."""
+        from paddle_layers.runtime import Sequences
+
+        if self.has_classes:
+            return [word_of(number, words) for number in self.classes().tolist()]
+        data = self.data()
+        return list(map(" ".join, words_of_ids(Sequences(data, *self.starts) if self.starts else data, words)))
+
+
+def _joined(before: Array, more: Array) -> Array:
+    return np.concatenate([before, before[-1] + more[1:]])
+
+
+def _activated(scores: Array, how: str) -> Array:
+    from scipy.special import expit, softmax
+
     if how == "softmax":
-        powers = np.exp(scores - scores.max(axis=1, keepdims=True))
-        return np.asarray(powers / powers.sum(axis=1, keepdims=True))
-    return np.asarray(1 / (1 + np.exp(-scores))) if how == "sigmoid" else scores
+        return np.asarray(softmax(scores, axis=1))
+    return np.asarray(expit(scores)) if how == "sigmoid" else scores

@@ -35,6 +35,8 @@ class Job:
     test: Batches | None
     total: int
     """Steps of the whole training."""
+    losses: Mapping[str, str]
+    """Names of several costs in the log, by the net's; a single one is the loss."""
     statistics: Mapping[str, str]
     """Names of the statistics in the log, by the net's."""
 
@@ -72,7 +74,7 @@ def prepare(
     total = training.steps or (training.epochs or 1) * len(train)
     capacity = max(train.batch_size, test.batch_size if test is not None else 1)
     net, updater = _make_net(training, seed, device, capacity, keep, compiling)
-    return Job(net, updater, train, test, total, statistic_names(training))
+    return Job(net, updater, train, test, total, loss_names(training), statistic_names(training))
 
 
 def open_batches(training: Training, phase: str, *, seed: int, dataset: Dataset | None = None) -> Batches | None:
@@ -126,13 +128,38 @@ def selected(training: Training, phase: str) -> Network:
     return training.network.select(phase, training.level, training.stage)
 
 
+def loss_names(training: Training) -> dict[str, str]:
+    """What the log calls the costs of either phase by name of the value; nothing where there is one: it is the loss.
+
+    A cost that is called like a column of the log has the type of its layer added, such as `loss.square_error`.
+    """
+    names: dict[str, str] = {}
+    for phase in ("train", "test"):
+        for node in selected(training, phase).nodes:
+            for name in costs_of(node):
+                names[name] = f"{name}.{node.definition.name}" if name in COLUMNS else name
+    return names if len(names) > 1 else {}
+
+
+def costs_of(node: Node) -> list[str]:
+    """Outputs of a layer that are part of the loss."""
+    weights = node.loss_weight or ()
+    outputs = list(node.definition.outputs.values())
+    costs = []
+    for position, name in enumerate(node.output_names):
+        own = position < len(outputs) and outputs[position].loss
+        if own or (position < len(weights) and weights[position]):
+            costs.append(name)
+    return costs
+
+
 def statistic_names(training: Training) -> dict[str, str]:
     """What the log calls the statistics of either phase, such as `chunks.F1`, by the net's names.
 
-    The net's name, with the type of the layer, stays where a column or another statistic has the short one.
+    The net's name, with the type of the layer, stays where a column, a cost or another statistic has the short one.
     """
     names: dict[str, str] = {}
-    layers: dict[str, set[str]] = {name: {""} for name in COLUMNS}
+    layers: dict[str, set[str]] = {name: {""} for name in (*COLUMNS, *loss_names(training).values())}
     for phase in ("train", "test"):
         for layer, definition in _counting(selected(training, phase).nodes):
             for result in definition.results or ("",):
@@ -235,7 +262,7 @@ def _check_loss(training: Training) -> None:
     if not learning_names(selected(training, "train")):
         raise TrainingError("nothing learns: the network has no parameters in the phase train, or all are frozen")
     for node in selected(training, "train").nodes:
-        if any(output.loss for output in node.definition.outputs.values()) or any(node.loss_weight or ()):
+        if costs_of(node):
             return
     raise TrainingError(
         "the network has no loss in the phase train, so there is nothing to learn from; "

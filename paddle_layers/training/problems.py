@@ -1,5 +1,10 @@
 """The error of a training that cannot start or go on."""
 
+from paddle_layers.define.escaping import message_line
+
 
 class TrainingError(Exception):
-    """A training cannot start or go on; the text says why and what to do."""
+    """A training cannot start or go on; one line says why and what to do."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message_line(message))

@@ -68,7 +68,8 @@ def read_records(path: Path) -> list[dict[str, str]]:
     try:
         with path.open(encoding="utf-8", newline="") as file:
             reader = csv.DictReader(file)
-            missing = [name for name in COLUMNS if name not in (reader.fieldnames or COLUMNS)]
+            found = COLUMNS if reader.fieldnames is None else reader.fieldnames  # none: the file is empty
+            missing = [name for name in COLUMNS if name not in found]
             if missing:
                 raise TrainingError(f"{path}:1: there is no column `{missing[0]}`; {_REMEDY}")
             lines = []

@@ -24,7 +24,7 @@ class Bound:
     them is then not checked any further.
     """
 
-    __slots__ = ("attributes", "block", "broken", "definition", "places", "start", "values")
+    __slots__ = ("_listed", "attributes", "block", "broken", "definition", "meant", "places", "start", "values")
 
     def __init__(self, start: int) -> None:
         self.start = start
@@ -34,10 +34,15 @@ class Bound:
         self.attributes: Attributes | None = None
         self.block: Fields = []
         self.broken = False
+        self.meant: set[str] = set()
+        """Fields that were given under wrong names: they are not missing."""
+        self._listed: dict[str, Fields] = {}
 
     def place(self, name: str, item: int = 0) -> int:
         """Offset of a header field's value, or of the message when it is absent."""
-        found = [value for field in self.places.get(name, ()) for value in items(field)]
+        found = self._listed.get(name, [])
+        if not found:  # kept, because a layer may have 100,000 inputs, each of them wrong
+            found = self._listed[name] = [value for field in self.places.get(name, ()) for value in items(field)]
         return found[min(item, len(found) - 1)][4] if found else self.start
 
     def item_place(self, name: str, item: int) -> int:
@@ -85,7 +90,7 @@ class Binder:
             self._typed(bound, header, registry, rest)
         else:
             for field in rest:
-                self._unknown_header(header, field, "")
+                self._unknown_header(bound, header, field)
         if registry or not rest or header.name == "Training":  # else a field of an unknown name may be the one missed
             self._missing(bound, header)
         return bound
@@ -127,7 +132,7 @@ class Binder:
 
     def _missing(self, bound: Bound, header: MessageSpec) -> None:
         for name in header.required:
-            if name not in bound.places and not bound.broken:
+            if name not in bound.places and not bound.broken and name not in bound.meant:
                 kind = {"ParamSettings": "param", "Weights": "block `weights`"}.get(header.name, header.name.lower())
                 code = "E110" if name in ("name", "type") else "E105"
                 self.report.add(code, f"this {kind} has no `{name}`", bound.start, help=f"add `{name}: ...`")
@@ -138,17 +143,21 @@ class Binder:
             note = self.report.note("first given here", given[0][3])
             self.report.add("E106", f"`{field[0]}` is given twice", field[3], notes=(note,))
 
-    def _unknown_header(self, header: MessageSpec, field: Field, hint: str) -> None:
-        near = None if hint else nearest(field[0], header.fields)
+    def _unknown_header(self, bound: Bound, header: MessageSpec, field: Field, hint: str = "") -> None:
+        name = field[0]
+        block, inner = ("", "") if name in header.names else header.home_of(name)
+        near = "" if block else header.nearest(name)
+        bound.meant.add(near or block)
         if near:
             hint = f"did you mean `{near}`?"
-        known = ", ".join(header.fields)
-        fix = Fix(field[3], field[3] + len(field[0]), near) if near and not self._json else None
+        elif block:
+            hint = f"write `{block} {{ {inner}: ... }}`"
+        elif not hint:
+            hint = f"there are {', '.join(header.fields)}"
+        fix = Fix(field[3], field[3] + len(name), near) if near and not self._json else None
         what = {"Network": "a network file", "Training": "a training file", "ParamSettings": "`param`"}
         where = what.get(header.name, f"`{header.name.lower()}`")
-        self.report.add(
-            "E101", f"{where} has no field `{field[0]}`", field[3], help=hint or f"there are {known}", fix=fix
-        )
+        self.report.add("E101", f"{where} has no field `{name}`", field[3], help=hint, fix=fix)
 
     @property
     def _json(self) -> bool:
@@ -190,9 +199,9 @@ class Binder:
         """Without a type only words that nobody knows are faults."""
         for field in rest:
             if field[1] not in (BLOCK, LIST) and field[0] not in registries[registry]:
-                near = nearest(field[0], header.fields)
+                near = header.nearest(field[0])
                 if near and near not in bound.places:
-                    self._unknown_header(header, field, "")
+                    self._unknown_header(bound, header, field)
                     bound.places[near] = [field]
 
     def _stray(self, bound: Bound, header: MessageSpec, registry: str, definition: Definition, field: Field) -> None:
@@ -217,10 +226,8 @@ class Binder:
             )
             bound.broken = True
         else:
-            near = nearest(name, header.fields)
-            self._unknown_header(
-                header, field, "" if near else f"the settings of `{definition.name}` stand in its block"
-            )
+            near = header.nearest(name)
+            self._unknown_header(bound, header, field, f"the settings of `{definition.name}` stand in its block")
             bound.broken = bound.broken or near in ("input", "output")  # so that none is said to be missing
             if near == "name" and near not in bound.places and field[1] == STRING:
                 bound.places[near], bound.values[near] = [field], field[2]  # its readers know what was meant
@@ -253,6 +260,7 @@ class Binder:
         """The attributes that a block sets, completed with defaults; None after a report."""
         known, given, excused = definition.attribute_by_name, {}, set()
         ok = not bound.broken
+        present = {field[0] for field in fields}
         groups: dict[str, list[Field]] = {}
         for field in fields:
             attribute = known.get(field[0])
@@ -262,7 +270,7 @@ class Binder:
                 bound.broken = True
                 ok = False
             else:
-                excused.add(self._unknown_attribute(definition, field, {f[0] for f in fields}))
+                excused.add(self._unknown_attribute(definition, field, present))
                 ok = False
         for name, same in groups.items():
             attribute = definition.attributes[name]
@@ -319,4 +327,4 @@ class Binder:
 
 
 def _near_block(name: str, header: MessageSpec) -> bool:
-    return nearest(name, header.fields) is None
+    return not header.nearest(name)

@@ -18,6 +18,7 @@ from paddle_layers.define.attributes import (
     Strings,
 )
 
+from ..diagnostics.suggestions import nearest
 from ..reading.fields import Fields
 
 if TYPE_CHECKING:
@@ -27,10 +28,12 @@ if TYPE_CHECKING:
 class HeaderField:
     """A field of a message: a value, described as an attribute, or a message of its own."""
 
-    __slots__ = ("attribute", "default", "message", "name", "registry", "repeated", "required")
+    __slots__ = ("attribute", "default", "elsewhere", "message", "name", "registry", "repeated", "required")
 
-    def __init__(self, name: str, *, repeated: bool, required: bool, registry: str) -> None:
-        self.name, self.repeated, self.required, self.registry = name, repeated, required, registry
+    def __init__(self, name: str, rule: Any, *, repeated: bool) -> None:
+        self.name, self.repeated, self.required, self.registry = name, repeated, rule.required, rule.registry
+        self.elsewhere = tuple(rule.elsewhere)
+        """What other systems call it."""
         self.attribute: Attribute[Any] | None = None
         self.message = ""
         self.default: Any = () if repeated else None
@@ -39,11 +42,26 @@ class HeaderField:
 class MessageSpec:
     """The header fields of a message by name."""
 
-    __slots__ = ("fields", "name", "required")
+    __slots__ = ("fields", "name", "names", "required")
 
     def __init__(self, name: str, fields: dict[str, HeaderField]) -> None:
         self.name, self.fields = name, fields
         self.required = tuple(field.name for field in fields.values() if field.required)
+        self.names = {other: field.name for field in fields.values() for other in (*field.elsewhere, field.name)}
+        """The fields by all their names, those of other systems too."""
+
+    def nearest(self, name: str) -> str:
+        """The field that is called like this, here or elsewhere; nothing when none is."""
+        near = name if name in self.names else nearest(name, self.names) or ""
+        return self.names.get(near, "")
+
+    def home_of(self, name: str) -> tuple[str, str]:
+        """The block of this message that has a field of this name, and that field; nothing unless there is one."""
+        blocks = [
+            (field.name, spec(field.message).names.get(name, "")) for field in self.fields.values() if field.message
+        ]
+        found = [(block, field) for block, field in blocks if field]
+        return found[0] if len(found) == 1 else ("", "")
 
 
 @cache
@@ -66,6 +84,12 @@ def is_training(fields: Fields) -> bool:
     return bool(names & known) and "layer" not in names
 
 
+def is_network(fields: Fields) -> bool:
+    """Whether the fields of a file are those of a network file."""
+    names = {field[0] for field in fields}
+    return "layer" in names and not names & (set(spec("Training").fields) - set(spec("Network").fields))
+
+
 def _rule(field: FieldDescriptor) -> Any:
     from paddle_layers.schema import network_pb2
 
@@ -76,7 +100,7 @@ def _rule(field: FieldDescriptor) -> Any:
 def _field(field: FieldDescriptor, rule: Any) -> HeaderField:
     descriptor: Any = field  # `label` is gone in protobuf 7, `is_repeated` is not yet in 6.31
     repeated = descriptor.is_repeated if hasattr(field, "is_repeated") else descriptor.label == 3
-    made = HeaderField(field.name, repeated=repeated, required=rule.required, registry=rule.registry)
+    made = HeaderField(field.name, rule, repeated=repeated)
     if field.message_type is not None:
         made.message = field.message_type.name
         return made

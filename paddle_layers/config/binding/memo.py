@@ -12,7 +12,7 @@ from typing import Any
 from paddle_layers.define import Attributes, LayerDefinition, registries
 
 from ..diagnostics.diagnostic import Source
-from ..diagnostics.report import Report
+from ..diagnostics.report import Report, TooManyFaults
 from ..reading.fields import INT, STRING, WORD, Field, Recall
 from ..reading.patterns import SIMPLE_BLOCK, SIMPLE_FIELD
 from ..reading.reader import read_text
@@ -64,6 +64,12 @@ class _Settings:
                 return Setup(definition, attributes)
         report = Report(Source("", rest))
         self.binder.report = report
+        try:
+            return self._judged(kind, rest, report)
+        except TooManyFaults:
+            return None
+
+    def _judged(self, kind: str, rest: str, report: Report) -> Setup | None:
         fields: list[Field] = [("name", STRING, kind, 0, 0), ("type", STRING, kind, 0, 0)]
         fields += read_text(rest, report)
         bound = self.binder.message(fields, self.header, 0, "layer")

@@ -33,7 +33,9 @@ def build(outputs: Sequence[Any], name: str) -> Wired:
     return wired
 
 
-def _flat(outputs: Sequence[Any]) -> list[Value]:
+def _flat(outputs: Any) -> list[Value]:
+    if isinstance(outputs, Value):
+        raise TypeError("the outputs of a network are a list: write Network(outputs=[...])")
     found = []
     for item in outputs:
         for value in item if isinstance(item, (list, tuple)) else (item,):

@@ -6,7 +6,20 @@ gives the code, and nothing else, and that the right one gives nothing.
 
 from __future__ import annotations
 
-from .explanation import COST, FC, LABEL, SEQUENCES, STATE, Explanation, X, group, with_x
+from .explanation import (
+    COST,
+    FC,
+    LABEL,
+    NET,
+    OPTIMIZER,
+    SEQUENCES,
+    SOURCE,
+    STATE,
+    Explanation,
+    X,
+    group,
+    with_x,
+)
 from .training_explanations import TRAINING_EXPLANATIONS
 
 _EXPLANATIONS: dict[str, Explanation] = {
@@ -50,6 +63,12 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "`paddle_layers.Training`. It was cut, it is another message or too large for one, a text in it is not UTF-8, "
         "or it has fields that nobody here knows: then it comes from a newer version, or was written with a plugin "
         "that is not installed here. `paddle-layers convert` makes such files.",
+    ),
+    "E009": Explanation(
+        "The file is of the other kind",
+        "A network file has layers. A training file names a network file and says how it is trained.",
+        NET + OPTIMIZER + SOURCE + "epochs: 1",
+        with_x(FC),
     ),
     "E101": Explanation(
         "There is no field of this name",
@@ -283,6 +302,9 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "The file is missing, or its definitions are wrong; the place is in the plugin.",
     ),
     "W001": Explanation("An attribute is deprecated", "It still works; the message says what to write instead."),
+    "W002": Explanation(
+        "The file is too large for an editor", "Completion and checks while writing stop there; `validate` reads it."
+    ),
     "W003": Explanation(
         "An activation is applied twice",
         "Costs such as `softmax_with_loss` take scores and apply softmax themselves, `sigmoid_cross_entropy` the "

@@ -17,6 +17,7 @@ class ConfigError(Exception):
 
     def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
         self.diagnostics = list(diagnostics)
+        assert self.diagnostics, "an error that says nothing would end a command as if all were well"
         super().__init__(self.diagnostics)
 
     def __str__(self) -> str:

@@ -64,22 +64,28 @@ class _JsonReader:
             position = self._space(position + 1)
         if not is_object:
             return self._value("", position, position)
-        name, end = self._key(position)
-        return self._value(name, position, end)
+        name, end, again = self._key(position)
+        fields, count = self.fields, len(self.fields)
+        there = self._value(name, position, end)
+        if again:  # that is said; nobody has to see it twice
+            del fields[count:]
+        return there
 
-    def _key(self, position: int) -> tuple[str, int]:
+    def _key(self, position: int) -> tuple[str, int, bool]:
+        """The name of a member, where it ends, and whether the object has one of that name."""
         if not self.text.startswith('"', position):
             raise self._fault("expected a name in double quotes", position)
         name, end = self._string(position)
         keys = self.stack[-1][2]
-        if name in keys:
+        again = name in keys
+        if again:
             note = self.report.note("first given here", keys[name])
             self.report.add("E106", f"`{name}` is given twice", position, end, notes=(note,))
         keys[name] = position
         end = self._space(end)
         if not self.text.startswith(":", end):
             raise self._fault(f'expected `:` after "{name}"', end)
-        return name, end + 1
+        return name, end + 1, again
 
     def _value(self, name: str, start: int, position: int) -> tuple[int, bool]:
         match = _TOKEN.match(self.text, position)

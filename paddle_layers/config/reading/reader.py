@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ..diagnostics.diagnostic import Note
+from ..diagnostics.diagnostic import Fix, Note
 from ..diagnostics.report import Report
 from .fields import BLOCK, DEEPEST, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, Recall, broken
+from .habits import Habit, instead_of_name, instead_of_value, lacks_brace
 from .lexical import parse_number, unescape
 from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE
 
@@ -244,8 +245,17 @@ class TextReader:
         return self._resume(position)
 
     def _fault(self, kind: int | None, name: str, start: int, position: int) -> int:
+        habit = {9: instead_of_value, 14: instead_of_name}.get(kind or 0, _none)(self.text, position)
+        if habit is not None:
+            return self._habit(habit, name, start, position)
         if (end := self._quote_missing(position)) >= 0:
             return end
+        if kind == 11 and lacks_brace(self.text, start, start + len(name)):
+            fix = Fix(start + len(name), start + len(name), " {")
+            message, help_ = f"expected `{{` after `{name}`", f"write `{name} {{`"
+            self.report.add("E001", message, start, start + len(name), help=help_, fix=fix)
+            self._open(name, start, start, "{")
+            return position
         found = self.text[position : position + 1]
         if kind == 9:
             self.report.add("E001", f"expected a value after `{name}:`", start, start + len(name))
@@ -260,6 +270,14 @@ class TextReader:
         if kind == 14 and resume == position:
             resume += 1
         return resume
+
+    def _habit(self, habit: Habit, name: str, start: int, position: int) -> int:
+        self.report.add(habit.code, habit.message, position, habit.end, help=habit.help, fix=habit.fix)
+        if habit.value is not None:
+            self.fields.append((name, STRING, habit.value, start, position))
+        elif name:
+            self.fields.append(broken(position))
+        return _skip(SEPARATOR, self.text, habit.end)
 
     def _quote_missing(self, position: int) -> int:
         """Give up a line with an odd number of quotes after one report; where it ends, or -1 for other lines.
@@ -288,6 +306,10 @@ class TextReader:
     def _resume(self, position: int) -> int:
         match = RESUME.search(self.text, position)
         return match.end() if match else len(self.text)
+
+
+def _none(_text: str, _position: int) -> None:
+    return None
 
 
 def _skip(pattern: re.Pattern[str], text: str, position: int) -> int:

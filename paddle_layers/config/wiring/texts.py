@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..binding.binder import Binder, Bound
 from ..binding.drafting import draft
 from ..binding.drafts import Draft
-from ..binding.headers import spec
+from ..binding.headers import is_training, spec
 from ..binding.memo import memo
 from ..diagnostics.diagnostic import Diagnostic, Source
 from ..diagnostics.report import Report, TooManyFaults
@@ -25,7 +25,12 @@ def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
 
 def _wire(report: Report) -> Wired | None:
     try:
-        return wire_fields(read(report, memo()), report)
+        fields = read(report, memo())
+        if is_training(fields):
+            help_ = "`load_training` and `paddle-layers train` read it"
+            report.add("E009", "this is a training file, not a network file", fields[0][3], help=help_)
+            return None
+        return wire_fields(fields, report)
     except TooManyFaults:
         return None
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import re
 from typing import Any, NamedTuple
 
 from ..diagnostics.diagnostic import Source
-from ..diagnostics.report import ConfigError, Report
+from ..diagnostics.report import ConfigError, Report, TooManyFaults
 from ..reading.syntax import is_json, read
 
 WIDTH = 100
@@ -24,7 +25,8 @@ _TOKEN = re.compile(
 def format_text(text: str, name: str = "<text>") -> str:
     """The formatted text of a config file. Raises `ConfigError` when it cannot be read."""
     report = Report(Source(name, text))
-    read(report)
+    with contextlib.suppress(TooManyFaults):
+        read(report)
     if report.failed:
         raise ConfigError(report.sorted())
     if is_json(text):

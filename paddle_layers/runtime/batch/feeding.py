@@ -18,7 +18,7 @@ from paddle_layers.runtime.memory.precision import too_large
 
 from .own_rows import check_equal_rows, make_early_rows
 from .rows import BatchRows
-from .values import Csr, FeedError, Sequences, as_csr, as_sequences
+from .values import Csr, FeedError, Sequences, as_array, as_csr, as_sequences, checked_starts
 
 Ints = NDArray[np.int64]
 
@@ -35,7 +35,7 @@ class Batch(BatchRows):
         for name in feeds:
             if name not in graph.feeds:
                 known = ", ".join(f"`{n}`" for n in graph.feeds)
-                raise FeedError(f"`{name}` is no data layer{suggestion(name, graph.feeds)} There are {known}.")
+                raise FeedError(f"`{name}` is no data layer{suggestion(name, graph.feeds)}; there are {known}")
         for name, value in graph.feeds.items():
             if name not in feeds:
                 raise FeedError(f"data layer `{name}` ({value.type}) is not fed")
@@ -75,12 +75,12 @@ class Batch(BatchRows):
         self.arrays[value.name] = array
 
     def _sequences(self, leaf: Domain, given: Sequences, count: int) -> None:
-        outer = _checked_starts(given.starts, None if given.sub_starts is not None else count)
+        outer = checked_starts(given.starts, None if given.sub_starts is not None else count)
         chain = leaf.ancestors()
         if given.sub_starts is None:
             self.starts[leaf, chain[0]] = outer
         else:
-            inner = _checked_starts(given.sub_starts, count)
+            inner = checked_starts(given.sub_starts, count)
             if outer[-1] != len(inner) - 1:
                 raise FeedError(f"has {len(inner) - 1} sub-sequences, but its starts end with {outer[-1]}")
             self.starts[leaf, chain[0]] = inner
@@ -97,21 +97,15 @@ class Batch(BatchRows):
             self._first = self._first or f"`{name}`"
 
 
-def _checked_starts(starts: Any, total: int | None) -> Ints:
-    array = np.asarray(starts)
-    if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) < 1:
-        raise FeedError("has starts that are no list of whole numbers")
-    if array[0] != 0 or np.any(np.diff(array.astype(np.int64)) < 0) or (total is not None and array[-1] != total):
-        raise FeedError(f"has starts that don't begin with 0, fall, or don't end with the number of rows ({total})")
-    return array.astype(np.int64)
-
-
 def check_gradient(graph: Graph, rows: Rows, name: str, given: Any, dtype: str) -> NDArray[Any]:
     """A gradient that the caller gives for an output. Raises `FeedError` when it does not fit the last batch."""
     value = graph.values.get(name)
     if value is None or value.type.kind != "DENSE":
         raise FeedError(f"`{name}` is no dense output of the network")
-    array = np.asarray(given.data if isinstance(given, Sequences) else given)
+    try:
+        array = _real(as_array(given.data if isinstance(given, Sequences) else given))
+    except FeedError as error:
+        raise FeedError(f"the gradient of `{name}` {error}") from None
     shape = (rows.of(value.domain), *value.type.dims)
     if array.shape != shape:
         raise FeedError(f"the gradient of `{name}` has the shape {array.shape}; it takes {shape}")
@@ -123,19 +117,25 @@ def check_gradient(graph: Graph, rows: Rows, name: str, given: Any, dtype: str) 
 def _checked(type_: Type, rows: Any, extra: frozenset[int], dtype: str) -> Any:
     if type_.kind in ("SPARSE", "SPARSE_INT"):
         return _checked_csr(type_, as_csr(rows), dtype)
-    array = np.asarray(rows)
+    array = as_array(rows)
     if array.shape == (0,):  # a list without rows does not say what they would be
         array = np.zeros((0, *type_.dims), np.int64)
     if type_.kind == "INT":
         return _checked_ids(array, type_.size, extra)
-    if array.dtype.kind not in "fiub":
-        raise FeedError(f"has the data type {array.dtype}; it takes real numbers")
-    if array.ndim == 0 or array.shape[1:] != type_.dims:
+    _real(array)
+    if array.shape[1:] != type_.dims:
         flat = type_.dims == () and array.ndim == 2 and array.shape[1] == 1
         if not flat:
             wanted = ", ".join(["rows", *map(str, type_.dims)])
-            raise FeedError(f"has the shape {array.shape}; it takes ({wanted})")
+            one = "; a single row is a batch, too: feed array[None]" if array.shape == type_.dims else ""
+            raise FeedError(f"has the shape {array.shape}; it takes ({wanted}){one}")
     return finite(array, dtype) if array.dtype.kind == "f" else array
+
+
+def _real(array: NDArray[Any]) -> NDArray[Any]:
+    if array.dtype.kind not in "fiub":
+        raise FeedError(f"has the data type {array.dtype}; it takes real numbers")
+    return array
 
 
 def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
@@ -151,26 +151,26 @@ def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
 
 
 def _checked_ids(array: NDArray[Any], size: int, extra: frozenset[int]) -> NDArray[Any]:
+    if array.ndim != 1 and array.size != len(array):
+        marked = array.ndim == 2 and bool(((array == 0) | (array == 1)).all() and (array.sum(1) == 1).all())
+        meant = "; for rows with one 1 in them, feed array.argmax(1)" if marked else ""
+        raise FeedError(f"has the shape {array.shape}; ids are one in a row: (rows,){meant}")
     if array.dtype.kind not in "iu" and array.size:
         raise FeedError(f"has the data type {array.dtype}; ids are whole numbers")
-    if array.ndim != 1 and array.size != len(array):
-        raise FeedError(f"has the shape {array.shape}; ids are one in a row: (rows,)")
     array = array.reshape(-1)
     if array.size and (array.min() < 0 or array.max() >= size):
         wrong = np.flatnonzero(((array < 0) | (array >= size)) & ~np.isin(array, list(extra)))
         if len(wrong):
-            raise FeedError(f"holds the id {array[wrong[0]]} in row {wrong[0]}; ids are 0 to {size - 1}")
+            meant = "; these seem to begin with 1: feed array - 1" if array.min() > 0 and array.max() == size else ""
+            raise FeedError(f"holds the id {array[wrong[0]]} in row {wrong[0]}; ids are 0 to {size - 1}{meant}")
     return array
 
 
 def _checked_csr(type_: Type, rows: Csr, dtype: str) -> Csr:
-    start = _checked_starts(rows.start, len(rows.id))
-    ids = _checked_ids(np.asarray(rows.id), type_.size, frozenset())
+    ids = _checked_ids(rows.id, type_.size, frozenset())
     if type_.kind == "SPARSE":
         if rows.value is None and len(ids):
             raise FeedError("has no values; the data layer is sparse with values")
-        value = np.zeros(0) if rows.value is None else np.asarray(rows.value)
-        if value.shape != ids.shape:
-            raise FeedError("needs one value for every entry")
-        return Csr(start, ids, finite(value, dtype))
-    return Csr(start, ids, np.ones(0))
+        value = np.zeros(0) if rows.value is None else _real(rows.value)
+        return Csr(rows.start, ids, finite(value, dtype))
+    return Csr(rows.start, ids, np.ones(0))

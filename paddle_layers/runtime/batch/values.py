@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from paddle_layers.define.errors import first_line
 
 Array = NDArray[Any]
 
@@ -70,7 +72,7 @@ def as_sequences(value: Any, level: int, *, sparse: bool = False) -> Any:
     elif not all(hasattr(part, "__len__") for part in parts):
         items = "a list of sub-sequences" if level == 2 else "the rows"
         raise FeedError(f"holds single values where sequences are expected: it takes a list with {items} of every one")
-    rows = join_csr(parts) if sparse else _joined(parts)
+    rows = join_csr(parts) if sparse else _joined(list(map(as_array, parts)))
     return Sequences(rows, _starts(parts)) if level == 1 else Sequences(rows, _starts(value), _starts(parts))
 
 
@@ -87,24 +89,55 @@ def _starts(parts: Sequence[Any]) -> NDArray[np.int64]:
     return np.cumsum([0, *map(len, parts)], dtype=np.int64)
 
 
-def _joined(parts: Sequence[Any]) -> Any:
-    filled = [np.asarray(part) for part in parts if len(part)]
+def _joined(parts: Sequence[Array]) -> Array:
+    filled = [part for part in parts if part.size]
+    if len({part.shape[1:] for part in filled}) > 1:
+        raise FeedError(f"holds rows of the shapes {filled[0].shape[1:]} and others; all rows have the same shape")
     return np.concatenate(filled) if filled else np.zeros(0, np.int64)
 
 
+def as_array(given: Any) -> Array:
+    """What is given as an array. Raises `FeedError` for what NumPy makes none of, and for single values."""
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise FeedError(f"holds {type(given).__name__}, which is no array: {first_line(error)[:200]}") from None
+    if array.ndim == 0:
+        raise FeedError(f"holds a single value, {type(given).__name__}, in place of rows")
+    return array
+
+
+def checked_starts(starts: Any, total: int | None) -> NDArray[np.int64]:
+    """Starts as 64-bit integers: they begin with 0, never fall, and end with `total`. Raises `FeedError`."""
+    array = as_array(starts)
+    if array.ndim != 1 or array.dtype.kind not in "iu" or len(array) < 1:
+        raise FeedError("has starts that are no list of whole numbers")
+    if array[0] != 0 or (array[1:] < array[:-1]).any() or (total is not None and array[-1] != total):
+        raise FeedError(f"has starts that don't begin with 0, fall, or don't end with the number of rows ({total})")
+    return array.astype(np.int64)
+
+
 def as_csr(value: Any) -> Csr:
-    """Lists of column numbers, of (column, value) pairs, or a SciPy sparse matrix as `Csr`. Raises `FeedError`."""
+    """Lists of column numbers, of (column, value) pairs, or a SciPy sparse matrix as `Csr`. Raises `FeedError`.
+
+    Its starts are sound; which columns there are is for the data layer to say.
+    """
     if isinstance(value, Csr):
-        return value
+        ids = as_array(value.id)
+        values = None if value.value is None else as_array(value.value)
+        if ids.ndim != 1 or (values is not None and values.shape != ids.shape):
+            raise FeedError("needs one column number, and one value, for every entry")
+        return Csr(checked_starts(value.start, len(ids)), ids, values)
     if hasattr(value, "tocsr"):
         matrix = value.tocsr()
-        return Csr(matrix.indptr.astype(np.int64), matrix.indices.astype(np.int64), matrix.data)
-    if not isinstance(value, (list, tuple)):
+        return as_csr(Csr(matrix.indptr, matrix.indices.astype(np.int64), matrix.data))
+    if not isinstance(value, (list, tuple)) or not all(isinstance(row, Iterable) for row in value):
         raise FeedError(
             f"is {type(value).__name__}; sparse rows are Csr(start, id), lists of columns or a SciPy matrix"
         )
-    entries = [entry for row in value for entry in row]
-    if entries and isinstance(entries[0], tuple):
-        columns, values = zip(*entries, strict=True)
-        return Csr(_starts(value), np.asarray(columns), np.asarray(values))
-    return Csr(_starts(value), np.asarray(entries, dtype=np.int64 if not entries else None))
+    rows = list(map(list, value))
+    entries = [entry for row in rows for entry in row]
+    if entries and all(isinstance(entry, tuple) and len(entry) == 2 for entry in entries):
+        columns, numbers = zip(*entries, strict=True)
+        return Csr(_starts(rows), as_array(columns), as_array(numbers))
+    return Csr(_starts(rows), as_array(entries) if entries else np.zeros(0, np.int64))

@@ -15,7 +15,7 @@ from paddle_layers.define import LayerDefinition, ShapeError, State, registries
 from paddle_layers.define.fields import Param
 from paddle_layers.runtime.memory.precision import too_large
 
-from .blocks import Allocator, Block, Flat
+from .blocks import Allocator, Block, DeviceError, Flat
 
 if TYPE_CHECKING:
     from paddle_layers.config import ParamSettings
@@ -204,6 +204,16 @@ class ParameterSet:
 
     def allocate(self, seed: int, device: Allocator) -> None:
         """Make the arenas and draw the first values; those that are trained lie together, as do their gradients."""
+        try:
+            self._allocate(device)
+        except DeviceError as error:
+            largest = sorted(self.by_name.values(), key=lambda parameter: -parameter.size)[:3]
+            sizes = ", ".join(f"{p.name} ({' x '.join(map(str, p.shape))})" for p in largest)
+            raise DeviceError(f"the parameters of this network do not fit: {error}; the largest are {sizes}") from None
+        for parameter in self.by_name.values():
+            parameter.value = parameter.draw(seed)
+
+    def _allocate(self, device: Allocator) -> None:
         fixed = [parameter for parameter in self.by_name.values() if not parameter.trained]
         itemsize = np.dtype(self.dtype).itemsize
         dense = _lay_out([parameter for parameter in self.trained if not parameter.by_rows], itemsize)
@@ -213,7 +223,6 @@ class ParameterSet:
         others = {"value": device.allocate(_lay_out(fixed, itemsize))}
         for parameter in self.by_name.values():
             parameter.blocks = trained if parameter.trained else others
-            parameter.value = parameter.draw(seed)
 
 
 def _lay_out(parameters: list[Parameter], itemsize: int) -> int:

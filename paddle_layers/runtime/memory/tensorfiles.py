@@ -15,6 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define.escaping import message_line
+
 Tensors = dict[str, NDArray[Any]]
 
 _TYPES = ("F16", "F32", "F64", "BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64")
@@ -23,7 +25,10 @@ _MOST_AXES = 32
 
 
 class WeightsError(ValueError):
-    """A file of weights can't be read: missing, cut short, or of another kind."""
+    """A file of weights can't be read: missing, cut short, or of another kind. The message is one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message_line(message))
 
 
 class SaveError(OSError):

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from paddle_layers.runtime.devices.protocol import Device
-from paddle_layers.runtime.memory.blocks import DeviceError
+from paddle_layers.runtime.memory.blocks import DeviceError, as_bytes
 from paddle_layers.runtime.passes.shared_memory import place
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def check_capacity(device: Device, schedules: Sequence[Schedule]) -> None:
     fitting = _fitting_rows(schedules, free - free // SPARE)
     remedy = f"a batch of {fitting} would fit" if fitting else "not even one row would fit"
     raise DeviceError(
-        f"a batch of {rows} needs {as_bytes(nbytes)} of the memory of {device.name!r}, and {as_bytes(free)} are free; "
+        f"a batch of {rows} needs {as_bytes(nbytes)} of the memory of {device.name!r}, and there are {as_bytes(free)}; "
         f"the largest tensors are {named}; {remedy}"
     )
 
@@ -62,13 +62,3 @@ def _fitting_rows(schedules: Sequence[Schedule], free: int) -> int:
         for domain, capacity in zip(domains, full, strict=True):
             domain.capacity = capacity
     return low
-
-
-def as_bytes(size: int) -> str:
-    """Bytes in a unit that leaves at most four digits."""
-    amount, units = float(size), ["TiB", "GiB", "MiB", "KiB", "B"]
-    while amount >= 1024 and len(units) > 1:
-        amount /= 1024
-        units.pop()
-    unit = units[-1]
-    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"

@@ -21,6 +21,11 @@ class LossSum(NamedTuple):
     divisor: float
     """Rows that count; where it is below 1, the total is not divided."""
 
+    @property
+    def mean(self) -> float:
+        """What a row that counts costs on average, without the weight in the loss."""
+        return self.total / max(self.divisor, 1.0)
+
     def plus(self, other: LossSum) -> LossSum:
         """Both together, as if their rows had come in one batch."""
         return LossSum(self.weight, self.total + other.total, self.divisor + other.divisor)
@@ -39,4 +44,4 @@ def loss_sums(graph: Graph, plan: Plan) -> dict[str, LossSum]:
 
 def total_loss(sums: Iterable[LossSum]) -> float:
     """The sum of `weight * total / divisor`."""
-    return sum(one.weight * one.total / max(one.divisor, 1.0) for one in sums)
+    return sum(one.weight * one.mean for one in sums)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.devices.protocol import Progress
 from paddle_layers.runtime.launches.buffers import ALIGNMENT
-from paddle_layers.runtime.memory.blocks import DeviceError
+from paddle_layers.runtime.memory.blocks import DeviceError, as_bytes
 
 from .compiler import compile_all, cpu_driver
 from .table import Table
@@ -46,10 +47,14 @@ class Cpu:
 
     def allocate(self, nbytes: int) -> CpuBlock:
         """Host memory."""
+        if nbytes > self.free_bytes():
+            raise DeviceError(
+                f"{as_bytes(nbytes)} are more memory than this machine has ({as_bytes(self.free_bytes())})"
+            )
         try:
             return CpuBlock(nbytes)
         except MemoryError:
-            raise DeviceError(f"there are no {nbytes} bytes of memory for a buffer; try a smaller batch") from None
+            raise DeviceError(f"there are no {as_bytes(nbytes)} of memory; try a smaller batch") from None
 
     def compile(self, launches: Sequence[Launch], dtype: str, progress: Progress | None) -> None:
         """Compile drivers that are not on the disk yet."""
@@ -60,8 +65,9 @@ class Cpu:
         bodies = compile_all([cpu_driver(launch.code, dtype) for launch in launches], None)
         return Table(launches, bodies, address, dtype)
 
-    def free_bytes(self) -> None:
-        """Unknown: the system gives memory when it is touched."""
+    def free_bytes(self) -> int:
+        """All the memory of the machine: the system makes room, and gives memory when it is touched."""
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
     def synchronise(self) -> None:
         """Nothing to wait for."""

@@ -62,7 +62,28 @@ def _carray(place: int | _Table, shape: Sequence[int], dtype: Any = None) -> Any
     """The array at an address; tables of arguments as lists, since Python's whole numbers do not overflow."""
     if isinstance(place, _Table):
         return array_at(place.address, shape, place.dtype).tolist()
-    return array_at(place, shape, dtype)
+    return array_at(place, shape, dtype).view(_Strict)
+
+
+class _Strict(np.ndarray[Any, Any]):
+    """An array without places behind its end and before its beginning: machine code checks no index.
+
+    NumPy refuses the former. A negative index counts from the end there; a kernel that computes one reads a
+    neighbour's memory as soon as its type has no sign or the axis is shorter.
+    """
+
+    def __getitem__(self, index: Any) -> Any:
+        _refuse_negative(index)
+        return super().__getitem__(index)
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        _refuse_negative(index)
+        super().__setitem__(index, value)
+
+
+def _refuse_negative(index: Any) -> None:
+    if (min(index) if isinstance(index, tuple) else index) < 0:
+        raise IndexError(f"index {index} is negative")
 
 
 def _unchanged(*_: Any, **__: Any) -> Callable[[Any], Any]:

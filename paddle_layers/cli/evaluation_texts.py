@@ -1,0 +1,139 @@
+"""An evaluation as a page to read, as JSON and as a table for programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from .terminal import table_text
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from paddle_layers.training.confusion import ClassMeasures, Confusion
+    from paddle_layers.training.evaluation_report import Evaluation
+
+WIDEST = 20
+"""Classes of a matrix that is printed; of a larger one the most frequent mistakes are."""
+MISTAKES = 10
+MEASURES = ("precision", "recall", "F1", "support")
+
+
+def as_text(found: Evaluation) -> str:
+    """For people: the results, then for each classifier its classes and what it takes for what."""
+    from paddle_layers.training.progress import as_text as one_line
+
+    name = f"{found.network}: " if found.network else ""
+    results = _table("", "")
+    for measure, value in found.results.items():
+        results.add_row(measure, one_line({measure: value}).removeprefix(measure).strip())
+    parts = [f"{name}{found.weights} on {found.data}, {found.rows:,} rows\n", table_text(results)]
+    for confusion in found.confusions:
+        parts.append(f"`{confusion.value}` against `{confusion.label}`\n\n{_classes(confusion)}")
+        small = len(confusion.names) <= WIDEST
+        parts.append(_matrix(confusion) if small else _mistakes(confusion))
+    return "\n".join(parts)
+
+
+def as_json(found: Evaluation) -> str:
+    """All of it; what is no number, as the precision of a class that was never found, is null."""
+    return json.dumps(
+        {
+            "network": found.network,
+            "weights": str(found.weights),
+            "data": found.data,
+            "rows": found.rows,
+            "results": {name: _number(value) for name, value in found.results.items()},
+            "classifiers": [
+                {
+                    "value": one.value,
+                    "label": one.label,
+                    "accuracy": _number(one.accuracy),
+                    "classes": [_measures(measures) for measures in one.classes()],
+                    "means": [_measures(measures) for measures in one.means()],
+                    "confusion": [[_number(count) for count in row] for row in one.counts.tolist()],
+                }
+                for one in found.confusions
+            ],
+        },
+        ensure_ascii=False,
+        indent=1,
+    )
+
+
+def as_csv(found: Evaluation) -> str:
+    """A line for each number: what it is of, the class, the class that was found, the measure, the number."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("name", "class", "found", "measure", "value"))
+    writer.writerows((name, "", "", name.rpartition(".")[2], f"{value:.9g}") for name, value in found.results.items())
+    for one in found.confusions:
+        for measures in (*one.classes(), *one.means()):
+            for measure, value in zip(MEASURES, measures[1:], strict=True):
+                writer.writerow((one.value, measures.name, "", measure, f"{value:.9g}"))
+        for right, row in zip(one.names, one.counts.tolist(), strict=True):
+            writer.writerows(
+                (one.value, right, other, "rows", f"{n:.9g}") for other, n in zip(one.names, row, strict=True)
+            )
+    return text.getvalue()
+
+
+def _classes(confusion: Confusion) -> str:
+    table = _table("class", *MEASURES)
+    for measures in confusion.classes():
+        table.add_row(*_cells(measures))
+    table.add_row()
+    rows = f"{float(confusion.wanted.sum()):,g}"
+    table.add_row("accuracy", "", "", f"{confusion.accuracy:.4f}", rows)
+    for measures in confusion.means():
+        table.add_row(*_cells(measures))
+    return table_text(table)
+
+
+def _matrix(confusion: Confusion) -> str:
+    unfound = confusion.wanted - confusion.counts.sum(axis=1)
+    nowhere = bool((unfound > 0.5).any())
+    table = _table("class", *(f"found {name}" for name in confusion.names), *(["found none"] if nowhere else []))
+    for name, row, missed in zip(confusion.names, confusion.counts.tolist(), unfound.tolist(), strict=True):
+        table.add_row(name, *(f"{count:,g}" for count in (*row, *([missed] if nowhere else []))))
+    return table_text(table)
+
+
+def _mistakes(confusion: Confusion) -> str:
+    table = _table("most frequent mistakes: class", "found", "rows")
+    for right, other, rows in confusion.mistakes(MISTAKES):
+        table.add_row(right, other, f"{rows:,g}")
+    return table_text(table)
+
+
+def _table(*headings: str) -> Table:
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=any(headings))
+    for place, heading in enumerate(headings):
+        table.add_column(heading, justify="right" if place else "left", no_wrap=True)
+    return table
+
+
+def _cells(measures: ClassMeasures) -> Iterator[str]:
+    yield measures.name
+    yield from ("-" if math.isnan(value) else f"{value:.4f}" for value in measures[1:-1])
+    yield f"{measures.support:,g}"
+
+
+def _measures(measures: ClassMeasures) -> dict[str, Any]:
+    return {"name": measures.name} | _named(measures[1:])
+
+
+def _named(values: Sequence[float]) -> dict[str, Any]:
+    return {name: _number(value) for name, value in zip(MEASURES, values, strict=True)}
+
+
+def _number(value: float) -> float | int | None:
+    if not math.isfinite(value):
+        return None
+    return int(value) if value == int(value) and abs(value) < 2**53 else value

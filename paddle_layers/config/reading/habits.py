@@ -1,0 +1,63 @@
+"""What people write who come from other formats, found where no field can be read: each has one answer."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from ..diagnostics.diagnostic import Fix
+
+_QUOTES = "“”„‟«»‹›‘’‚`"  # noqa: RUF001  it is these that are taken for straight ones
+_COMMENT = re.compile(r"//[^\n]*|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|--[^\n]*|;[^\n]*")
+_QUOTED = re.compile(rf'[{_QUOTES}]([^{_QUOTES}"\n]*)[{_QUOTES}]')
+_ROUND = re.compile(r"\(([^()\[\]{}\n]*)\)")
+_ALONE = re.compile(r"[ \t]*(?:#[^\n]*)?\n(?:[ \t]*(?:#[^\n]*)?\n)*([ \t]*)\S")
+
+
+class Habit(NamedTuple):
+    """What was found, up to where, and what to write instead."""
+
+    code: str
+    message: str
+    help: str
+    end: int
+    fix: Fix | None = None
+    value: str | None = None
+    """The text that was meant."""
+
+
+def instead_of_name(text: str, position: int) -> Habit | None:
+    """A comment of another language, where the name of a field could stand."""
+    comment = _COMMENT.match(text, position)
+    if comment is None or comment.end() == position + 1:
+        return None
+    mark = 1 if text[position] == ";" else 2
+    fix = Fix(position, position + mark, "#") if text[position + 1] != "*" else None
+    return Habit("E001", "this is no comment here", "comments start with `#`", comment.end(), fix)
+
+
+def instead_of_value(text: str, position: int) -> Habit | None:
+    """Quotes of a word processor, or a list in round brackets."""
+    if quoted := _QUOTED.match(text, position):
+        fix = Fix(position, quoted.end(), f'"{quoted[1]}"')
+        message, help_ = "these quotes are not the straight ones", f'write `"{quoted[1]}"`'
+        return Habit("E003", message, help_, quoted.end(), fix, quoted[1])
+    if found := _ROUND.match(text, position):
+        fix = Fix(position, found.end(), f"[{found[1]}]")
+        return Habit("E001", "a list stands in square brackets", f"write `[{found[1]}]`", found.end(), fix)
+    return None
+
+
+def lacks_brace(text: str, start: int, end: int) -> bool:
+    """Whether a name that has neither colon nor brace is meant to open a block.
+
+    It does if the next line is indented more than its own, or if its line closes more blocks than it opens.
+    """
+    first = text.rfind("\n", 0, start) + 1
+    indent = text[first:start]
+    alone = _ALONE.match(text, end)
+    if alone is not None:
+        return not indent.strip() and len(alone[1]) > len(indent)
+    last = text.find("\n", end)
+    line = text[first : last if last >= 0 else len(text)]
+    return line.count("}") > line.count("{")

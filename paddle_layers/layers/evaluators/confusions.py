@@ -1,0 +1,89 @@
+"""Statistics of what is taken for what."""
+
+import math
+
+from paddle_layers.define import Example, Float, Input, Int, Stat, Temp, each, infer, layer, result
+from paddle_layers.layers.checks import check_labels_or_ignored
+
+from .ratios import ratio
+
+
+@layer("confusion_matrix", since=1)
+class ConfusionMatrix:
+    """How often each class was taken for each other one.
+
+    `counts[k, j]` are the rows of class `k` that were found to be of class `j`, weighted. A row is found to be of the
+    class with the best score, the first of equal ones, and of none where a score is not a number; a single score says
+    yes (class 1) where it is above `threshold`. Rows whose label is `ignore_label` or outside the classes are not
+    counted. `accuracy` is the share of the diagonal, `balanced_accuracy` the plain mean of the recalls of the classes
+    that have rows. `paddle-layers evaluate` prints and draws the counts, with precision, recall and F1 of every class,
+    and adds this layer to costs of classes by itself.
+    """
+
+    x = Input("N C...", "score or probability of every class", seq=(0, 1, 2))
+    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    threshold = Float("where a single score says yes", default=0.5)
+    ignore_label = Int("rows of this class are not counted", optional=True)
+    share = Temp("N", "weight of the row, 0 where it is not counted")
+    guess = Temp("N", "class that was found, -1 where a score is not a number", kind="INT")
+    counts = Stat("K J", "rows of class K found to be of class J, weighted")
+    wanted = Stat("K", "rows of the class, those that are found to be of none too, weighted")
+    examples = (
+        Example(x="3", label="ids<3", ignore_label=1),
+        Example(x="1", label="ids<2", weight="scalar", threshold=0.0),
+        Example(x="sequence of 4", label="sequence of ids<5", ignore_label=4),
+    )
+
+
+@infer(ConfusionMatrix)
+def confusion_matrix_classes(label, C, ignore_label):
+    classes = max(C, 2)
+    check_labels_or_ignored(label, classes, ignore_label)
+    return {"K": classes, "J": classes}
+
+
+@each(ConfusionMatrix.share)
+def confusion_matrix_share(n, label, weight, K, ignore_label):
+    if ignore_label is not None and (label[n] == ignore_label or label[n] < 0 or label[n] >= K):
+        return 0.0
+    return 1.0 if weight is None else weight[n]
+
+
+@each(ConfusionMatrix.guess)
+def confusion_matrix_guess(n, x, C, threshold):
+    for c in range(C):
+        if math.isnan(x[n, c]):
+            return -1
+    if C == 1:
+        return 1 if x[n, 0] > threshold else 0
+    best = 0
+    for c in range(1, C):
+        if x[n, c] > x[n, best]:
+            best = c
+    return best
+
+
+@each(ConfusionMatrix.counts)
+def confusion_matrix_counts(k, j, guess, label, share, N):
+    total = 0.0
+    for n in range(N):
+        if label[n] == k and guess[n] == j:
+            total += share[n]
+    return total
+
+
+@each(ConfusionMatrix.wanted)
+def confusion_matrix_wanted(k, label, share, N):
+    total = 0.0
+    for n in range(N):
+        if label[n] == k:
+            total += share[n]
+    return total
+
+
+@result(ConfusionMatrix, "accuracy", "balanced_accuracy")
+def confusion_matrix_measures(counts, wanted):
+    correct = [row[k] for k, row in enumerate(counts)]
+    recalls = [ratio(right, rows) for right, rows in zip(correct, wanted, strict=True) if rows]
+    return ratio(sum(correct), sum(wanted)), ratio(sum(recalls), len(recalls))

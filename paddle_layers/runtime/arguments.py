@@ -1,0 +1,55 @@
+"""What a net is made with, checked before anything is allocated: a wrong kind gets a line that says what to write."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from paddle_layers.define.errors import brief, suggestion
+
+
+def check_arguments(network: Any, dtype: str, seed: Any, batch_size: Any) -> None:
+    """Raises `TypeError` for a wrong kind of argument, `ValueError` for a value out of range."""
+    if not hasattr(network, "select"):
+        meant = f": write Net(load({network!r}))" if isinstance(network, str) else ""
+        raise TypeError(f"network is what `load` or `Network` gives, not {brief(network)}{meant}")
+    if dtype not in ("float32", "float64"):
+        raise ValueError(f'dtype is {brief(dtype)}, must be "float32" or "float64"')
+    _check_count("seed", seed, 0)
+    if batch_size is not None:
+        _check_count("batch_size", batch_size, 1)
+
+
+def check_feeds(feeds: Any, names: Iterable[str]) -> None:
+    """Raises `TypeError` for feeds that are no dict by the names of the data layers."""
+    if not isinstance(feeds, Mapping):
+        example = ", ".join(f'"{name}": ...' for name in names)
+        raise TypeError(f"feeds is a dict by the names of the data layers, {{{example}}}, not {brief(feeds)}")
+
+
+def check_phase(phase: Any) -> None:
+    """Raises `ValueError` for what is no phase."""
+    if phase not in ("train", "test"):
+        raise ValueError(f'phase is {brief(phase)}, must be "train" or "test"')
+
+
+def _check_count(name: str, value: Any, least: int) -> None:
+    try:
+        number = operator.index(value)
+    except TypeError:
+        raise TypeError(f"{name} is a whole number from {least} on, not {brief(value)}") from None
+    if not least <= number < 2**63:
+        raise ValueError(f"{name} is {number}, must be a whole number from {least} on, below 2**63")
+
+
+def no_value(name: str, values: Mapping[str, object]) -> KeyError:
+    """The error for a value that cannot be read: it is not kept, or there is none."""
+    if name in values:
+        return KeyError(f"`{name}` is not kept; write Net(network, keep=[{name!r}])")
+    return KeyError(f"the network has no output `{name}`{suggestion(name, values)}")
+
+
+def no_gradient(name: str, known: Iterable[str]) -> KeyError:
+    """The error for a gradient that there is not."""
+    return KeyError(f"`{name}` has no gradient{suggestion(name, known)}")

@@ -1,0 +1,154 @@
+"""Saved weights on a test source: every loss and statistic, and what a classifier takes for what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paddle_layers.data.lines import read_dictionary
+from paddle_layers.define import registries
+from paddle_layers.runtime.plan.losses import total_loss
+
+from .confusion import Confusion
+from .evaluation import named_costs, run_test
+from .given_data import given_batches, weights_file
+from .outputs import CLASS_COSTS, always
+from .prediction import source_for
+from .preparation import loss_names, selected, statistic_names
+from .printing import word_of
+from .problems import TrainingError
+from .runs import take_statistics
+from .trained import load_trained
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Network, Training
+    from paddle_layers.config.training import SourceSettings
+    from paddle_layers.config.wiring.nodes import Node
+
+NUMBER_COSTS = ("square_error", "huber_regression", "smooth_l1")
+"""Costs of predicted numbers."""
+MOST_CLASSES = 1000
+"""Costs of more classes get no matrix of their own: it has the square of their number."""
+MATRIX, ERRORS, ERROR_NAMES = "confusion_matrix", "regression_error", ("MAE", "RMSE", "R2")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a test says. `results` has loss, costs and statistics by name, as the log of the training."""
+
+    network: str
+    weights: Path
+    data: str
+    rows: int
+    results: Mapping[str, float]
+    confusions: Sequence[Confusion] = ()
+    notes: Sequence[str] = ()
+    """What is left out, and why."""
+
+
+def evaluate(
+    path: str | Path,
+    data: str | Path | None = None,
+    *,
+    weights: str | Path | None = None,
+    dictionary: str | Path | None = None,
+    device: str = "cpu",
+) -> Evaluation:
+    """Test the network of a training file with saved weights on `data` (absent: its source of the test phase).
+
+    `data` is read as for `predict`, with labels. Beside the costs and statistics of the network, costs of classes get
+    a confusion matrix and costs of numbers MAE, RMSE and R2, unless the network has these layers itself. `weights` are
+    those in the training's output folder unless they are given; `dictionary` is a file with the words of the classes.
+    Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
+    """
+    from paddle_layers.config import load_training
+    from paddle_layers.runtime import Net
+
+    training = load_training(path)
+    file = weights_file(training, weights)
+    network, judged, notes = _with_measures(always(selected(training, "test")))
+    batches = given_batches(training, network, _source(training, data, path), data)
+    names, losses = {**statistic_names(training), **judged}, loss_names(training)
+    with Net(network, device=device, dtype=training.dtype) as net:
+        load_trained(net, training, file)
+        sums = run_test(net, batches)
+        counted = {(layer, name): numbers for layer, name, numbers in net.counted()}
+        results = {"loss": total_loss(sums.values()), **named_costs(sums, losses), **take_statistics(net, names)}
+    own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
+    confusions = [
+        _confusion(
+            node, counted, own or batches.dataset.words.get(training.feed.get(node.inputs[1], node.inputs[1]), ())
+        )
+        for node in network.nodes
+        if node.definition.name == MATRIX
+    ]
+    return Evaluation(network.name, file, batches.dataset.origin, len(batches.dataset), results, confusions, notes)
+
+
+def _source(training: Training, data: str | Path | None, path: str | Path) -> SourceSettings:
+    """The source that says how data are read; that of the training only where other data are named."""
+    source = training.source_of("test")
+    if source is None and data is None:
+        raise TrainingError(
+            f"{path} has no source for the phase test; name the data that are held out, as in "
+            f'`paddle-layers evaluate {path} DATA`, or add a source with `phase: "test"`'
+        )
+    return source or source_for(training)
+
+
+def _with_measures(network: Network) -> tuple[Network, dict[str, str], list[str]]:
+    """The network with layers that judge its costs; their statistics as results by the net's names; what is left out.
+
+    A cost whose values the network compares itself gets none.
+    """
+    from paddle_layers.config import Network
+
+    nodes = list(network.nodes)
+    there = {(node.definition.name, *node.inputs[:2]) for node in nodes}
+    judged: dict[str, str] = {}
+    notes: list[str] = []
+    for node in network.nodes:
+        kind = MATRIX if node.definition.name in CLASS_COSTS else ERRORS if node.definition.name in NUMBER_COSTS else ""
+        if not kind or (kind, *node.inputs[:2]) in there or (kind == MATRIX and node.input_types[1].kind != "INT"):
+            continue
+        there.add((kind, *node.inputs[:2]))
+        classes = node.input_types[0].size
+        if kind == MATRIX and classes > MOST_CLASSES:
+            notes.append(
+                f"`{node.inputs[0]}` has {classes:,} classes: above {MOST_CLASSES:,} there is no table of them"
+            )
+            continue
+        judge = _judge(kind, node, network)
+        nodes.append(judge)
+        if kind == ERRORS:
+            judged |= {f"{judge.name}.{kind}.{measure}": f"{node.inputs[0]}.{measure}" for measure in ERROR_NAMES}
+    return Network.checked(network.name, nodes, network.source), judged, notes
+
+
+def _judge(kind: str, cost: Node, network: Network) -> Node:
+    """A layer that compares what a cost compares."""
+    from paddle_layers.config.binding.drafts import Setup
+    from paddle_layers.config.wiring.nodes import Node
+
+    definition = registries["layer"][kind]
+    ignored = (
+        {"ignore_label": cost.attributes["ignore_label"]} if cost.attributes.get("ignore_label") is not None else {}
+    )
+    setup = Setup(definition, definition.bind(ignored))
+    types = cost.input_types[:2]
+    definition.infer(types, setup.attributes)
+    name = f"{kind} of {cost.name}"
+    while name in network:
+        name += "_"
+    return Node(name, cost.inputs[:2], (), setup, types, (), 0)
+
+
+def _confusion(node: Node, counted: Mapping[tuple[str, str], Sequence[float]], words: Sequence[str]) -> Confusion:
+    wanted = np.array(counted[node.name, "wanted"])
+    counts = np.array(counted[node.name, "counts"]).reshape(len(wanted), len(wanted))
+    names = [word_of(number, words) for number in range(len(wanted))]
+    return Confusion(node.inputs[0], node.inputs[1], names, counts, wanted)

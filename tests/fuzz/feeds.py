@@ -1,0 +1,450 @@
+"""What is fed from Python, and places and ids that layers compute from it.
+
+The networks run as Python: an index out of range is then an error, where a kernel reads what lies there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import paddle_layers as pl
+from paddle_layers.kernels.tuned import point_functions_only
+from paddle_layers.runtime import Csr, FeedError, Sequences
+from paddle_layers.runtime.devices.cpu.interpreter import interpreted
+
+from .mutators import several
+from .target import Target, demand
+
+Recipe = dict[str, Any]
+"""What is fed, in JSON: an array is its `values`, `dtype` and `layout`; a list of starts or rows holds such."""
+
+NET = """
+layer { name: "x" type: "data" data { shape: 3 } }
+layer { name: "label" type: "data" data { data_type: INT size: 3 } }
+layer { name: "words" type: "data" data { data_type: INT size: 10 seq_nested_level: 1 } }
+layer { name: "parts" type: "data" data { shape: 2 seq_nested_level: 2 } }
+layer { name: "tags" type: "data" data { data_type: SPARSE_INT size: 6 } }
+layer { name: "counts" type: "data" data { data_type: SPARSE size: 6 seq_nested_level: 1 } }
+layer { name: "embedded" type: "embedding" input: "words" embedding { size: 2 } }
+layer { name: "part" type: "seq_avg_pool" input: "parts" seq_avg_pool { level: SUBSEQUENCE } }
+layer { name: "dense" type: "fc" input: "x" input: "tags" fc { size: 3 } }
+layer { name: "rows" type: "fc" input: "counts" fc { size: 2 } }
+layer { name: "cost" type: "softmax_with_loss" input: "dense" input: "label" }
+"""
+IDS = {"label": 3, "words": 10, "tags": 6, "counts": 6}
+LAYOUTS = (
+    "plain",
+    "plain",
+    "strided",
+    "reversed",
+    "fortran",
+    "readonly",
+    "swapped",
+    "unaligned",
+    "masked",
+    "list",
+    "tuple",
+)
+KINDS = ("<f4", "<f8", "<f2", "<i8", "<i4", "|i1", "|u1", "<u8", "|b1", "<c8", "<U3", "|S2", "|O", "<M8[s]", "<m8[s]")
+NUMBERS = (
+    0,
+    1,
+    2,
+    3,
+    5,
+    9,
+    10,
+    11,
+    -1,
+    -2,
+    127,
+    255,
+    2**31 - 1,
+    2**31,
+    2**53,
+    2**63 - 1,
+    -(2**63),
+    0.5,
+    1e30,
+    1e39,
+    1e300,
+)
+WORDS = (
+    math.nan,
+    math.inf,
+    -math.inf,
+    None,
+    "x",
+    "",
+    [],
+    [1],
+    True,
+    {"values": [1], "dtype": "<i8", "layout": "plain"},
+)
+
+
+def array(values: Any, dtype: str) -> Recipe:
+    """An array as it is."""
+    return {"values": values, "dtype": dtype, "layout": "plain"}
+
+
+def sound() -> Recipe:
+    """A batch of three samples."""
+    return {
+        "x": array([[1, 2, 3], [0.5, 0, -1], [2, 2, 2]], "<f4"),
+        "label": array([0, 2, 1], "<i8"),
+        "words": {"data": array([3, 9, 0, 1, 4], "<i8"), "starts": array([0, 2, 2, 5], "<i8")},
+        "parts": {
+            "data": array([[1, 2], [3, 4], [5, 6], [7, 8]], "<f4"),
+            "starts": array([0, 1, 3, 4], "<i8"),
+            "sub_starts": array([0, 1, 1, 3, 4], "<i8"),
+        },
+        "tags": {"start": array([0, 2, 2, 3], "<i8"), "id": array([0, 5, 3], "<i8")},
+        "counts": {
+            "data": {
+                "start": array([0, 1, 3, 3], "<i8"),
+                "id": array([2, 0, 5], "<i8"),
+                "value": array([1, 0.5, 2], "<f4"),
+            },
+            "starts": array([0, 1, 1, 3], "<i8"),
+        },
+    }
+
+
+class Feeds(Target):
+    """Arrays, sequences and sparse rows of any type, layout and content."""
+
+    name = "feeds"
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        with _as_python():
+            self.net = pl.Net(pl.loads(NET))
+            self.wanted = self.forward(sound(), True)
+
+    def make(self, rng: Random) -> bytes:
+        """Other numbers, types and layouts somewhere in the batch."""
+        recipe = sound()
+        for _ in range(several(rng)):
+            _change(recipe, rng)
+        return json.dumps(recipe).encode()
+
+    def check(self, case: bytes) -> None:
+        """What is odd in its layout alone gives the result of a plain copy; what is wrong is refused, both ways."""
+        recipe = json.loads(case)
+        odd, plain = self.forward(recipe, False), self.forward(recipe, True)
+        demand(_same(odd, plain), f"{odd} where a plain copy gives {plain}")
+        if wrong := unlawful(recipe):
+            demand(isinstance(odd, str), f"takes {wrong}")
+        if zlib.crc32(case) % 8 == 0:
+            demand(_same(self.forward(sound(), True), self.wanted), "the next batch gives another result")
+
+    def forward(self, recipe: Recipe, plain: bool) -> Any:
+        """The outputs, or what the error says."""
+        try:
+            feeds = {name: built(value, plain) for name, value in recipe.items()}
+        except NotBuilt as error:
+            return str(error)
+        with _as_python():
+            try:
+                outputs = self.net.forward(feeds, step=1)
+            except FeedError:
+                return "refused"
+        return [getattr(value, "data", value) for value in outputs.values()]
+
+
+def _change(recipe: Recipe, rng: Random) -> None:
+    """Another number, type, layout or length of an array; or something else in place of a part."""
+    places = list(_places(recipe))
+    if not places:
+        return
+    owner, name = rng.choice(places)
+    found, way = owner[name], rng.randrange(12)
+    if way == 0:
+        owner[name] = rng.choice((*WORDS, *(other[key] for other, key in _places(sound()))))
+    elif way == 1:
+        del owner[name]
+    elif "values" in found:
+        _change_array(found, way, rng)
+
+
+def _change_array(found: Recipe, way: int, rng: Random) -> None:
+    values = found["values"]
+    if way < 5:
+        found["layout"] = rng.choice(LAYOUTS)
+    elif way < 7:
+        found["dtype"] = rng.choice(KINDS)
+    elif way == 7 or not isinstance(values, list):
+        more = (values * 2, values[:-1]) if isinstance(values, list) else ()
+        found["values"] = rng.choice(([], [values], 3, [[]], *more))
+    else:
+        while values and isinstance(values[0], list):
+            values = rng.choice(values)
+        if values and isinstance(values, list):
+            values[rng.randrange(len(values))] = rng.choice((*NUMBERS, *NUMBERS, *WORDS[:6]))
+
+
+def _places(recipe: Recipe) -> Iterator[tuple[Recipe, str]]:
+    """Every array and every record of arrays, with what holds it."""
+    for name, value in recipe.items():
+        if isinstance(value, dict):
+            yield recipe, name
+            if "values" not in value:
+                yield from _places(value)
+
+
+class NotBuilt(Exception):
+    """NumPy itself does not make such an array."""
+
+
+def built(recipe: Any, plain: bool) -> Any:
+    """What a recipe describes; `plain`: with arrays as NumPy makes them."""
+    if not isinstance(recipe, dict):
+        return recipe
+    if "values" in recipe:
+        return _array(recipe, plain)
+    parts = {name: built(value, plain) for name, value in recipe.items()}
+    if "id" in parts or "start" in parts:
+        return Csr(parts.get("start"), parts.get("id"), parts.get("value"))
+    return Sequences(parts.get("data"), parts.get("starts"), parts.get("sub_starts"))
+
+
+def _array(recipe: Recipe, plain: bool) -> Any:
+    values, layout = recipe["values"], recipe.get("layout", "plain")
+    try:
+        with np.errstate(all="ignore"):
+            made = np.array(values)
+            made = made.astype(np.dtype(recipe["dtype"]))
+    except (ValueError, TypeError, OverflowError, Warning) as error:
+        raise NotBuilt(str(error)) from None
+    if plain or made.ndim == 0 or layout not in _LAID_OUT:
+        return made
+    return _LAID_OUT[layout](made)
+
+
+def _strided(made: Any) -> Any:
+    wide = np.zeros((*made.shape[:-1], 2 * made.shape[-1]), made.dtype)
+    wide[..., ::2] = made
+    return wide[..., ::2]
+
+
+def _readonly(made: Any) -> Any:
+    made.flags.writeable = False
+    return made
+
+
+def _unaligned(made: Any) -> Any:
+    if made.dtype.hasobject:
+        return made
+    return (
+        np.frombuffer(b"\0" + made.tobytes(), np.uint8, offset=1).view(made.dtype).reshape(made.shape)
+        if made.size
+        else made
+    )
+
+
+_LAID_OUT: dict[str, Callable[[Any], Any]] = {
+    "strided": _strided,
+    "reversed": lambda made: made[::-1].copy()[::-1],
+    "fortran": np.asfortranarray,
+    "readonly": _readonly,
+    "swapped": lambda made: made.astype(made.dtype.newbyteorder()),
+    "unaligned": _unaligned,
+    "masked": lambda made: np.ma.masked_array(made, np.zeros(made.shape, bool)),
+    "list": lambda made: made.tolist(),
+    "tuple": lambda made: tuple(made.tolist()),
+}
+
+
+def unlawful(recipe: Recipe) -> str:
+    """Something that no feed may have, or nothing."""
+    for name in sound():
+        if name not in recipe:
+            return f"no `{name}`"
+    for name, size in IDS.items():
+        rows = recipe[name]
+        rows = rows.get("data", rows) if isinstance(rows, dict) else rows
+        ids = rows.get("id", rows) if isinstance(rows, dict) else rows
+        for value in _flat(ids):
+            if isinstance(value, (int, float)) and not 0 <= value < size and _kept(ids):
+                return f"the id {value} of `{name}`"
+    for owner, key in _places(recipe):
+        if key in ("starts", "start", "sub_starts") and _kept(owner[key]):
+            starts = _flat(owner[key])
+            if not starts or starts[0] != 0 or any(b < a for a, b in zip(starts, starts[1:], strict=False)):
+                return f"the starts {starts}"
+    values = _flat(recipe["x"])
+    if _kept(recipe["x"]) and not all(isinstance(value, (int, float)) and math.isfinite(value) for value in values):
+        return f"the values {values}"
+    return ""
+
+
+def _kept(ids: Any) -> bool:
+    """Whether the numbers of a recipe are those of its array: its type can hold them."""
+    kinds = {"<i8": (int,), "<f8": (int, float)}.get(ids.get("dtype"), ()) if isinstance(ids, dict) else ()
+    return bool(kinds) and all(type(value) in kinds and abs(value) < 2**53 for value in _flat(ids))
+
+
+def _flat(recipe: Any) -> list[Any]:
+    values = recipe.get("values", []) if isinstance(recipe, dict) else []
+    waiting, found = [values], []
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting += reversed(value)
+        else:
+            found.append(value)
+    return found
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, str) or isinstance(other, str):
+        return isinstance(one, str) and isinstance(other, str)
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+def _as_python() -> contextlib.ExitStack:
+    stack = contextlib.ExitStack()
+    stack.enter_context(point_functions_only())
+    stack.enter_context(interpreted())
+    return stack
+
+
+# ---- places and ids that layers compute
+
+COMPUTED = """
+layer { name: "x" type: "data" data { shape: 1 seq_nested_level: 2 } }
+layer { name: "selected" type: "data" data { shape: 2 } }
+layer { name: "rows" type: "data" data { shape: 1 seq_nested_level: 1 } }
+layer { name: "first" type: "data" data { shape: 2 } }
+layer { name: "moved" type: "fc" input: "first" fc { size: 2 bias: false } }
+layer { name: "chosen" type: "fc" input: "selected" fc { size: 2 bias: false } }
+layer { name: "part" type: "seq_avg_pool" input: "x" seq_avg_pool { level: SUBSEQUENCE } }
+layer { name: "best" type: "kmax_seq_score" input: "part" kmax_seq_score { beam_size: 2 } }
+layer { name: "top" type: "sub_nested_seq" input: "x" input: "best" }
+layer { name: "taken" type: "sub_nested_seq" input: "x" input: "chosen" }
+layer { name: "runs" type: "seq_slice" input: "rows" input: "moved" }
+layer { name: "scores" type: "fc" input: "runs" fc { size: 3 } }
+layer { name: "ids" type: "maxid" input: "scores" }
+layer { name: "embedded" type: "embedding" input: "ids" embedding { size: 1 } }
+layer { name: "sums" type: "seq_avg_pool" input: "embedded" seq_avg_pool { strategy: SUM } }
+layer { name: "cost" type: "sum_cost" input: "sums" }
+"""
+KEPT = ("moved", "chosen", "best", "top", "taken", "runs", "ids", "embedded")
+PLACES = (0, 0, 1, 1, 2, 3, -1, -1, -2, 0.5, 1e9, -1e9, 2.0**31, 2.0**63, 3e38, 1e-30)
+WEIGHTS = (1, 1, 1, 1, 2, -1, 0.5, 0, 1e30, -1e38, 3e38)
+
+
+class ComputedIds(Target):
+    """Places and ids that layers compute: out of range, fractions, NaN and infinity."""
+
+    name = "computed-ids"
+
+    def __init__(self, folder: Path) -> None:
+        super().__init__(folder)
+        with _as_python():
+            self.net = pl.Net(pl.loads(COMPUTED), keep=KEPT)
+
+    def make(self, rng: Random) -> bytes:
+        """Sequences of a few rows, lists of places, and weights that they are multiplied by."""
+        samples = rng.choice((1, 2, 3))
+        nested = [[rng.choice((0, 1, 1, 2)) for _ in range(rng.choice((0, 1, 2, 3)))] for _ in range(samples)]
+        weights = [[1, 0, 0, 1] if rng.random() < 0.6 else [rng.choice(WEIGHTS) for _ in range(4)] for _ in range(2)]
+        recipe = {
+            "x": nested,
+            "scores": [rng.choice((0, 1, 2, 2, -1, 1e30)) for part in nested for rows in part for _ in range(rows)],
+            "lengths": [rng.choice((0, 1, 2, 4)) for _ in range(samples)],
+            "selected": [[rng.choice(PLACES[: rng.choice((6, 16))]) for _ in range(2)] for _ in range(samples)],
+            "first": [[rng.choice(PLACES[: rng.choice((6, 16))]) for _ in range(2)] for _ in range(samples)],
+            "chosen.weight": weights[0],
+            "moved.weight": weights[1],
+            "scores.weight": [rng.choice(WEIGHTS) for _ in range(3)],
+        }
+        return json.dumps(recipe).encode()
+
+    def check(self, case: bytes) -> None:
+        """Each place is one that its sequence has, or the batch is refused; the rows are those of a plain loop."""
+        recipe = json.loads(case)
+        parts = [rows for part in recipe["x"] for rows in part]
+        x = Sequences(
+            np.array(recipe["scores"], float).reshape(-1, 1), _cumulated(map(len, recipe["x"])), _cumulated(parts)
+        )
+        rows = Sequences(np.arange(1.0, sum(recipe["lengths"]) + 1)[:, None], _cumulated(recipe["lengths"]))
+        for name in ("chosen.weight", "moved.weight", "scores.weight"):
+            parameter = self.net.parameters[name]
+            parameter.value = np.array(recipe[name], float).reshape(parameter.value.shape)
+        feeds = {"x": x, "rows": rows, "selected": np.array(recipe["selected"]), "first": np.array(recipe["first"])}
+        with np.errstate(all="ignore"):
+            chosen, moved = (
+                _product(recipe[name], recipe[f"{layer}.weight"])
+                for name, layer in (("selected", "chosen"), ("first", "moved"))
+            )
+        wrong = _no_places(chosen, map(len, recipe["x"])) or _no_places(moved, recipe["lengths"])
+        with _as_python():
+            try:
+                self.net.forward(feeds)
+                self.net.backward()
+            except FeedError:
+                demand(wrong, f"refused, where the places are {chosen.tolist()} and {moved.tolist()}")
+                return
+        demand(not wrong, f"takes the places {chosen.tolist()} and {moved.tolist()}")
+        self._compare(recipe, x, rows, chosen, moved)
+
+    def _compare(self, recipe: Recipe, x: Any, rows: Any, chosen: NDArray[Any], moved: NDArray[Any]) -> None:
+        values = {name: self.net.value(name) for name in KEPT}
+        for name, places in (("taken", chosen), ("top", values["best"])):
+            demand(np.array_equal(values[name].data, _parts_taken(x, places)), f"`{name}` takes other rows")
+        demand(np.array_equal(values["runs"].data, _runs(rows, moved)), "`runs` takes other rows")
+        ids = values["ids"].data
+        demand(((ids >= 0) & (ids < 3)).all(), f"ids are {ids.tolist()}")
+        table = self.net.parameters["embedded.table"].value
+        demand(np.array_equal(values["embedded"].data, table[ids]), "`embedded` takes other rows")
+
+
+def _cumulated(lengths: Any) -> NDArray[np.int64]:
+    return np.cumsum([0, *lengths], dtype=np.int64)
+
+
+def _product(values: Any, weight: Any) -> NDArray[Any]:
+    """Rows times a matrix, summed in the order of the network and in its precision."""
+    rows, columns = np.array(values, np.float32), np.array(weight, np.float32).reshape(2, 2)
+    return rows[:, :1] * columns[:1] + rows[:, 1:] * columns[1:]
+
+
+def _no_places(places: NDArray[Any], lengths: Any) -> bool:
+    return any(
+        not (value == math.floor(value) and -1 <= value < length) if math.isfinite(value) else True
+        for row, length in zip(places.tolist(), lengths, strict=True)
+        for value in row
+    )
+
+
+def _parts_taken(x: Any, places: NDArray[Any]) -> NDArray[Any]:
+    found = [np.zeros((0, 1), np.float32)]
+    for sample, row in enumerate(places.tolist()):
+        for place in row:
+            if place < 0:
+                break
+            part = int(x.starts[sample] + place)
+            found.append(x.data[x.sub_starts[part] : x.sub_starts[part + 1]].astype(np.float32))
+    return np.concatenate(found)
+
+
+def _runs(rows: Any, places: NDArray[Any]) -> NDArray[Any]:
+    found = [np.zeros((0, 1), np.float32)]
+    for sample, row in enumerate(places.tolist()):
+        for place in row:
+            if place < 0:
+                break
+            found.append(rows.data[int(rows.starts[sample] + place) : rows.starts[sample + 1]].astype(np.float32))
+    return np.concatenate(found)

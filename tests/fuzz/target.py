@@ -1,0 +1,36 @@
+"""What a target has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+
+
+class Target:
+    """One reader. An exception that leaves `check` is a fault: what is documented is caught there."""
+
+    name = ""
+    second_per_byte = 1e-5
+    """What a case may take beside its two seconds; a reader takes linear time."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        """An empty folder for the files of a case."""
+
+    def make(self, rng: Random) -> bytes:
+        """A case, from the random numbers alone."""
+        raise NotImplementedError
+
+    def check(self, case: bytes) -> None:
+        """Read it. Returns when it was read or refused as documented."""
+        raise NotImplementedError
+
+
+class Wrong(AssertionError):
+    """What was read is not what was written, or an error is not what it has to be."""
+
+
+def demand(condition: object, what: str) -> None:
+    """Raise `Wrong` unless the condition holds."""
+    if not condition:
+        raise Wrong(what)

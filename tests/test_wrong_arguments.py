@@ -1,0 +1,99 @@
+"""Calls from Python with arguments of the wrong kind: one line that says what to write."""
+
+import re
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers import nn
+from paddle_layers.define.errors import InvalidAttributes
+from paddle_layers.runtime import DeviceError, FeedError
+
+TEXT = """
+layer { name: "x" type: "data" data { shape: [4] } }
+layer { name: "label" type: "data" data { data_type: INT size: 3 } }
+layer { name: "scores" type: "fc" input: "x" fc { size: 3 } }
+layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
+"""
+X, Y = np.zeros((2, 4), np.float32), np.zeros(2, np.int64)
+HUGE = TEXT.replace('size: 3 } }\nlayer { name: "cost"', 'size: 2000000000 } }\nlayer { name: "cost"')
+
+
+@pytest.fixture(scope="module")
+def net():
+    made = pl.Net(pl.loads(TEXT))
+    made.forward({"x": X, "label": Y})
+    return made
+
+
+def says(message, call, kind):
+    with pytest.raises(kind, match=re.escape(message)) as error:
+        call()
+    assert "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda _: pl.Net("net.textproto"), TypeError, "not 'net.textproto': write Net(load('net.textproto'))"),
+        (lambda _: pl.Net(5), TypeError, "network is what `load` or `Network` gives, not 5"),
+        (lambda n: pl.Net(n, batch_size="2"), TypeError, "batch_size is a whole number from 1 on, not '2'"),
+        (lambda n: pl.Net(n, batch_size=0), ValueError, "batch_size is 0, must be a whole number from 1 on"),
+        (lambda n: pl.Net(n, seed=-1), ValueError, "seed is -1, must be a whole number from 0 on"),
+        (lambda n: pl.Net(n, seed=0.5), TypeError, "seed is a whole number from 0 on, not 0.5"),
+        (lambda n: pl.Net(n, dtype="float16"), ValueError, "dtype is 'float16', must be"),
+    ],
+)
+def test_nets(net, call, kind, message):
+    says(message, lambda: call(net.network), kind)
+
+
+@pytest.mark.parametrize(
+    ("feeds", "kind", "message"),
+    [
+        (X, TypeError, 'feeds is a dict by the names of the data layers, {"x": ..., "label": ...}, not a ndarray'),
+        ({"x": X}, FeedError, "data layer `label` (ids<3) is not fed"),
+        ({"x": X, "label": Y, "labl": Y}, FeedError, "`labl` is no data layer; did you mean `label`?; there are `x`"),
+        ({"x": X[0], "label": Y}, FeedError, "a single row is a batch, too: feed array[None]"),
+        ({"x": X, "label": np.eye(3)[Y]}, FeedError, "for rows with one 1 in them, feed array.argmax(1)"),
+        ({"x": X, "label": np.array([1, 3])}, FeedError, "ids are 0 to 2; these seem to begin with 1: feed array - 1"),
+        ({"x": X, "label": np.array([0, 3])}, FeedError, "holds the id 3 in row 1; ids are 0 to 2"),
+    ],
+)
+def test_feeds(net, feeds, kind, message):
+    says(message, lambda: net.forward(feeds), kind)
+
+
+def test_a_hint_is_given_only_where_it_fits(net):
+    for wrong in ({"label": np.array([0, 3])}, {"label": np.full((2, 3), 1)}, {"x": np.zeros((2, 2, 2))}):
+        with pytest.raises(FeedError) as error:
+            net.forward({"x": X, "label": Y} | wrong)
+        assert "feed array" not in str(error.value)
+
+
+def test_values_and_gradients(net):
+    says("the network has no output `scorse`; did you mean `scores`?", lambda: net.value("scorse"), KeyError)
+    says("`scores` is not kept; write Net(network, keep=['scores'])", lambda: net.value("scores"), KeyError)
+    net.forward({"x": X, "label": Y})
+    net.backward()
+    says("`score` has no gradient; did you mean `scores`?", lambda: net.gradient("score"), KeyError)
+    says('phase is \'eval\', must be "train" or "test"', lambda: net.forward({"x": X, "label": Y}, "eval"), ValueError)
+
+
+def test_networks_and_helpers():
+    x = nn.data(shape=np.array([4]))
+    y = nn.dropout(nn.fc(x, size=np.int64(3), bias=np.bool_(False)), drop_rate=np.float32(0.5))
+    assert y.type == nn.dropout(nn.fc(nn.data(shape=[4]), size=3), drop_rate=0.5).type
+    says("the outputs of a network are a list: write Network(outputs=[...])", lambda: pl.Network(outputs=y), TypeError)
+    with pytest.raises(InvalidAttributes, match=re.escape("takes a whole number, found 3.5")):
+        nn.fc(x, size=np.float64(3.5))
+
+
+def test_memory_that_no_machine_has_is_refused_before_it_is_taken():
+    message = "more memory than this machine has"
+    with pytest.raises(DeviceError, match=message) as error:
+        pl.Net(pl.loads(HUGE.replace("shape: [4]", "shape: [40000]")))
+    assert str(error.value).endswith("the largest are scores.weight (40000 x 2000000000), scores.bias (2000000000)")
+    with pytest.raises(DeviceError, match=r"needs .* a batch of \d+ would fit"):
+        pl.Net(pl.loads(TEXT), batch_size=2**40)
