@@ -393,6 +393,41 @@ def test_the_command_trains(tmp_path):
     assert "Traceback" not in again.stderr
 
 
+NO_TESTS = SETTINGS + SOURCES[: SOURCES.rindex("source {")]
+
+
+@pytest.mark.parametrize(
+    "text", ["test { every: 5 }", 'callback { type: "save_best" }', 'callback { type: "early_stop" }']
+)
+def test_what_waits_for_tests_is_refused_where_there_are_none(tmp_path, text):
+    path = write(tmp_path, NETWORK + NO_TESTS + text)
+    with pytest.raises(pl.ConfigError, match="no source for the test phase") as caught:
+        train(path)
+    (fault,) = caught.value.diagnostics
+    assert (fault.code, fault.line) == ("E310", (NETWORK + NO_TESTS).count("\n") + 1)
+    with np.load(tmp_path / "test.npz") as data:
+        given = Dataset(dict(data))
+    every = "" if text.startswith("test") else "test { every: 10 }"
+    path.write_text(path.read_text() + every)
+    report, _, _ = train(path, datasets={"test": given})
+    assert report.results
+
+
+def test_a_callback_from_python_that_waits_for_tests(tmp_path):
+    path = write(tmp_path, NETWORK + NO_TESTS)
+    with pytest.raises(TrainingError, match="`SaveBest` acts on tests, but there is no source for the test phase"):
+        train(path, callbacks=[make_callback("save_best")])
+
+
+def test_data_from_python_need_no_source(tmp_path):
+    path = write(tmp_path, NETWORK + SETTINGS)
+    with np.load(tmp_path / "train.npz") as data:
+        given = Dataset(dict(data))
+    assert train(path, datasets={"train": given})[0].steps == 30
+    with pytest.raises(pl.ConfigError, match=r"E304.*no source for the train phase"):
+        train(path, overwrite=True)
+
+
 TWO_COSTS = NETWORK.replace(
     '  layer { name: "accuracy"',
     '  layer { name: "loss" type: "square_error" input: "fc2" input: "fc1x" loss_weight: 0.25 }\n'

@@ -160,7 +160,9 @@ def main() -> None:
 
 def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
     """Say what is the matter, not where in the library it was noticed."""
-    echo(f"warning: {message}", err=True)
+    from paddle_layers.config import ConfigWarning
+
+    echo(message if isinstance(message, ConfigWarning) else f"warning: {message}", err=True)
 
 
 def _show_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

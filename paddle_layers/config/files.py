@@ -10,7 +10,7 @@ from typing import NamedTuple
 from paddle_layers.define import DefinitionError, load_plugin
 
 from .diagnostics.diagnostic import Diagnostic, Source
-from .diagnostics.report import ConfigError
+from .diagnostics.report import ConfigError, warn
 from .network import Network
 from .wiring.texts import wire_text
 from .writing.text import network_text
@@ -30,6 +30,7 @@ def loads(text: str, name: str = "<text>") -> Network:
     found = examine_network(text, name)
     if found.network is None or found.failed:
         raise ConfigError(found.faults)
+    warn(found.faults)
     return found.network
 
 

@@ -66,7 +66,7 @@ def predict(
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
 
-    training = load_training(path)
+    training = load_training(path, sources_needed=False)
     file = weights_file(training, weights)
     whole = selected(training, "test")
     names = list(dict.fromkeys(values)) or predicted(whole)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from paddle_layers.config.parameters import learning_names
+from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.feeds import Transform
 from paddle_layers.define.errors import suggestion
@@ -57,8 +58,11 @@ def prepare(
     """
     train = open_batches(training, "train", seed=seed, dataset=datasets.get("train"))
     if train is None:
-        raise training.error("source", 'there is no source for the phase "train"', help="add source { type: ... }")
+        message = "there is no source for the train phase"
+        raise training.error("source", message, code="E304", help='add `source { type: "npz" npz { ... } }`')
     test = open_batches(training, "test", seed=seed, dataset=datasets.get("test"))
+    if test is None:
+        _check_tests(training, callbacks)
     _check_loss(training)
     keep = prepare_callbacks(training, callbacks)
     rows = len(train.dataset)
@@ -239,6 +243,18 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
             except DataError as error:
                 raise training.error(f"callback[{number}]", str(error)) from None
     return keep
+
+
+def _check_tests(training: Training, callbacks: Sequence[object]) -> None:
+    """Raises `ConfigError`, or `TrainingError` for a callback from Python, where something waits for tests."""
+    if training.test.every is not None:
+        raise training.error("test.every", NO_TEST_SOURCE, code="E310", help=TEST_SOURCE)
+    for number, listener in enumerate(callbacks):
+        if acts_on_tests(type(listener)):
+            message = f"`{type(listener).__name__}` acts on tests, but {NO_TEST_SOURCE}"
+            if number < len(training.callback):
+                raise training.error(f"callback[{number}]", message, code="E310", help=TEST_SOURCE)
+            raise TrainingError(f"{message}: give one, or datasets={{'test': ...}}")
 
 
 def _check_loss(training: Training) -> None:

@@ -20,6 +20,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from paddle_layers.config import ConfigWarning
+
 from .minimising import minimised
 from .target import Target
 
@@ -139,6 +141,7 @@ def opened(kind: type[Target]) -> Iterator[Target]:
 def _work(kind: type[Target], seed: int, seconds: float, cases: float, current: Any, pipe: Connection) -> None:
     faulthandler.enable()
     warnings.simplefilter("error")
+    warnings.simplefilter("ignore", ConfigWarning)  # of a config that is sound and odd
     with opened(kind) as target:
         for number in range(20):  # whatever is made once is made now
             current.value = seed

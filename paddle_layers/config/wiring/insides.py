@@ -61,6 +61,20 @@ def own_parameter_names(node: Node) -> Iterator[str]:
             yield from (f"{name}_{item}" for item in range(len(positions[param.per])))
 
 
+def own_settings(node: Node) -> Iterator[tuple[str, ParamSettings]]:
+    """A layer's own parameters by the names that weights have, each with its settings."""
+    definition = node.definition
+    for name, param in definition.params.items():
+        if param is definition.bias and not node.attributes["bias"]:
+            continue
+        general, count = node.params.get(name) or ParamSettings(), 1
+        if param.per is not None:
+            count = len(definition.bind_axes(node.input_types, node.attributes).positions[param.per])
+        for item in range(count):
+            numbered = f"{name}_{item}" if count > 1 else name
+            yield numbered, node.params.get(numbered) or general
+
+
 def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:
     """A parameter that `param` speaks of and no part has."""
     if inside is None or not setup.params:
