@@ -129,9 +129,8 @@ def _load_plugins(ctx: click.Context, _: click.Parameter, files: tuple[str, ...]
     if files and not ctx.resilient_parsing:
         from paddle_layers.define import load_plugin
 
-        with contextlib.redirect_stdout(sys.stderr):  # what a plugin prints is no result
-            for file in files:
-                load_plugin(file)
+        for file in files:
+            load_plugin(file)
 
 
 def _plugins_option() -> click.Option:
