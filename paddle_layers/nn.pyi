@@ -624,6 +624,29 @@ def data(
     seq_nested_level: 0: single rows, 1: sequences, 2: sequences of sub-sequences (>= 0 and <= 2, 0)
     """
 
+def data_norm(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Brings every column of the data, or every channel of images, to mean 0 and standard deviation 1.
+
+    `y = (x - mean) / deviation`. It reads a data layer: before its first step a training measures both on the data of
+    the training phase, transforms included and random ones left out, and saves them with the weights, so that other
+    data are treated alike. Until then the layer changes nothing (mean 0, deviation 1). A column whose numbers are all
+    equal keeps the deviation 1. Paddle measures in a program of its own, and has two more ways to scale;
+    `batch_norm` measures every batch.
+
+    x: rows or images of a data layer
+    """
+
 def dot_prod(
     a: Value,
     b: Value,

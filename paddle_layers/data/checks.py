@@ -124,10 +124,22 @@ def _check_ids(
     if not len(bad):
         return
     value = int(part[bad[0]])
+    place = dataset.place(_row(column, begin + int(bad[0])))
+    words = dataset.words.get(name)
+    if words is not None and wanted.size < len(words):
+        raise DataError(
+            f"{dataset.origin}: field `{name}` has {len(words)} words, but the data layer `{layer}` takes {wanted}; "
+            f"set `size: {len(words)}` there"
+        )
+    if name in dataset.unknown:
+        row, word = dataset.unknown[name]
+        raise DataError(
+            f"{dataset.place(row)}: {word!r} is none of the {len(words or ())} words of the field `{name}` in the "
+            f"training data; set `size: {wanted.size + 1}` in the data layer `{layer}` to give such words an id"
+        )
     remedy = f"number them from 0, or set `size: {value + 1}` or more there" if value >= 0 else "number them from 0"
     raise DataError(
-        f"{dataset.place(_row(column, begin + int(bad[0])))}: field `{name}` is {value}, but the data layer `{layer}` "
-        f"takes 0 to {wanted.size - 1}; {remedy}"
+        f"{place}: field `{name}` is {value}, but the data layer `{layer}` takes 0 to {wanted.size - 1}; {remedy}"
     )
 
 

@@ -130,7 +130,8 @@ class Table:
         if gaps and not cell.strip():
             return math.nan
         what = f"{cell.strip()!r} is no number" if cell.strip() else "the cell is empty"
-        raise BadCell(f"{self.path}:{line}: column {column + 1} (`{self.names[column]}`): {what}", column)
+        place = f"{self.path}:{line}: column {column + 1} (`{self.names[column]}`)"
+        raise BadCell(f"{place}: {what}", column, empty=not cell.strip())
 
     def _check_finite(self, gaps: bool) -> None:
         bad = np.argwhere(np.isinf(self.values) if gaps else ~np.isfinite(self.values))
@@ -153,9 +154,9 @@ class Table:
 class BadCell(DataError):
     """A cell that is no number; `column` is its place."""
 
-    def __init__(self, message: str, column: int) -> None:
+    def __init__(self, message: str, column: int, *, empty: bool) -> None:
         super().__init__(message)
-        self.column = column
+        self.column, self.empty = column, empty
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -71,7 +71,7 @@ def evaluate(
     training = load_training(path)
     file = weights_file(training, weights)
     network, judged, notes = _with_measures(always(selected(training, "test")))
-    batches = given_batches(training, network, _source(training, data, path), data)
+    batches = given_batches(training, network, _source(training, data, path), data, file)
     names, losses = {**statistic_names(training), **judged}, loss_names(training)
     with Net(network, device=device, dtype=training.dtype) as net:
         load_trained(net, training, file)
@@ -86,7 +86,7 @@ def evaluate(
         for node in network.nodes
         if node.definition.name == MATRIX
     ]
-    return Evaluation(network.name, file, batches.dataset.origin, len(batches.dataset), results, confusions, notes)
+    return Evaluation(network.name, file, batches.dataset.origin, batches.count, results, confusions, notes)
 
 
 def _source(training: Training, data: str | Path | None, path: str | Path) -> SourceSettings:

@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.data import Position
+from paddle_layers.data.learning import FILE as LEARNED
+from paddle_layers.runtime.memory.tensorfiles import write_file
 from paddle_layers.runtime.plan.losses import total_loss
 
 from .callbacks import restore_states, states_of
@@ -20,6 +22,7 @@ from .checkpoints import (
     read_states,
     save_checkpoint,
 )
+from .data_norms import measure_data_norms
 from .evaluation import evaluate, named_costs
 from .first_values import load_first
 from .folders import BEST, CHECKPOINTS, CURVE, LOG
@@ -54,8 +57,12 @@ class Trainer:
         """Start afresh, from `weights` or from the newest checkpoint."""
         if resume:
             self._restore(newest_checkpoint(self.run.folder / CHECKPOINTS))
-        elif text := load_first(self.job.net, self.training, weights):
-            self.progress.say(text)
+        else:
+            measure_data_norms(self.job.net, self.training, self.job.train)
+            if text := load_first(self.job.net, self.training, weights):
+                self.progress.say(text)
+        if self.job.learned:
+            write_file(self.run.folder / LEARNED, self.job.learned.text().encode())
         run, names = self.run, [*self.job.losses.values(), *self.job.statistics.values()]
         due = _due(run.step, self.training.test.every)
         at, tested = run.step if resume else None, due or run.step == run.total
@@ -173,7 +180,7 @@ class Trainer:
         return {
             "seed": job.train.seed,
             "batch_size": training.batch_size,
-            "rows": len(job.train.dataset),
+            "rows": job.train.count,
             "optimizer": training.optimizer.type,
             "dtype": training.dtype,
         }

@@ -71,7 +71,7 @@ def predict(
     whole = selected(training, "test")
     names = list(dict.fromkeys(values)) or predicted(whole)
     network, known = part_for(whole, names), readings(whole)
-    batches = given_batches(training, network, source_for(training), data)
+    batches = given_batches(training, network, source_for(training), data, file)
     own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
     collected = {name: _Collected(known.get(name, Reading())) for name in names}
     with Net(network, device=device, dtype=training.dtype, seed=seed, keep=names) as net:

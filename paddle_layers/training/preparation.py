@@ -10,8 +10,11 @@ from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.feeds import Transform
+from paddle_layers.data.learning import NOTHING, Learned
 from paddle_layers.define.errors import suggestion
 
+from .data_norms import check_data_norms
+from .opening import Part, open_parts, placed
 from .problems import TrainingError
 from .records import COLUMNS
 
@@ -39,6 +42,8 @@ class Job:
     """Names of several costs in the log, by the net's; a single one is the loss."""
     statistics: Mapping[str, str]
     """Names of the statistics in the log, by the net's."""
+    learned: Learned
+    """What reading other data takes: the words of ids, the means of columns."""
 
 
 def prepare(
@@ -50,22 +55,25 @@ def prepare(
     callbacks: Sequence[object],
     say: Callable[[str], None],
     compiling: Callable[[int, int, str], None],
+    known: Learned = NOTHING,
 ) -> Job:
     """Open the data, check them against the data layers, build the net and the optimizer.
 
-    `datasets` replaces sources by phase. Raises `ConfigError` where the data don't fit, `TrainingError` for a network
-    without a loss.
+    `datasets` replaces sources by phase; `known` is what the first weights go with. Raises `ConfigError` where the data
+    don't fit, `TrainingError` for a network without a loss.
     """
-    train = open_batches(training, "train", seed=seed, dataset=datasets.get("train"))
-    if train is None:
+    parts, learned = open_parts(training, datasets, known)
+    if "train" not in parts:
         message = "there is no source for the train phase"
         raise training.error("source", message, code="E304", help='add `source { type: "npz" npz { ... } }`')
-    test = open_batches(training, "test", seed=seed, dataset=datasets.get("test"))
+    train = make_batches(training, "train", parts["train"], seed=seed)
+    test = make_batches(training, "test", parts["test"], seed=seed) if "test" in parts else None
     if test is None:
         _check_tests(training, callbacks)
     _check_loss(training)
+    check_data_norms(training)
     keep = prepare_callbacks(training, callbacks)
-    rows = len(train.dataset)
+    rows = train.count
     if training.batch_size > rows:
         say(
             f"note: batch_size is {training.batch_size}, but there are {rows} rows: every step takes all of them, and "
@@ -74,32 +82,28 @@ def prepare(
     total = training.steps or (training.epochs or 1) * len(train)
     capacity = max(train.batch_size, test.batch_size if test is not None else 1)
     net, updater = _make_net(training, seed, device, capacity, keep, compiling)
-    return Job(net, updater, train, test, total, loss_names(training), statistic_names(training))
+    return Job(net, updater, train, test, total, loss_names(training), statistic_names(training), learned)
 
 
-def open_batches(training: Training, phase: str, *, seed: int, dataset: Dataset | None = None) -> Batches | None:
-    """The data of a phase, cut into batches; None when no source feeds it. Raises `ConfigError`."""
+def make_batches(training: Training, phase: str, part: Part, *, seed: int) -> Batches:
+    """The data of a phase, cut into batches. Raises `ConfigError` where they don't fit the data layers."""
     source = training.source_of(phase)
-    if source is None and dataset is None:
-        return None
-    place = f"source[{training.source.index(source)}]" if source is not None else "source"
-    try:
-        if dataset is None and source is not None:
-            dataset = source.definition.create(source.attributes).open(training.base)
-        assert dataset is not None
-        transforms = transforms_of(training, source)
+    with placed(training, source):
         feeds = make_feeds(
-            dataset,
+            part.dataset,
             feed_types(training, phase),
             fields=training.feed,
-            transforms=transforms,
+            transforms=transforms_of(training, source),
             dtype=training.dtype,
             ignored=ignored_labels(selected(training, phase)),
         )
-    except DataError as error:
-        raise training.error(place, str(error)) from None
-    shuffle = source.shuffle if source is not None else phase == "train"
-    return Batches(dataset, training.batch_size, seed=seed, shuffle=shuffle, training=phase == "train", feeds=feeds)
+    learning = phase == "train"
+    if source is None:
+        shuffle = learning
+    else:
+        shuffle = source.shuffle and (learning or source.split is None)
+    size = training.batch_size
+    return Batches(part.dataset, size, seed=seed, shuffle=shuffle, training=learning, feeds=feeds, part=part.rows)
 
 
 def feed_types(training: Training, phase: str) -> dict[str, Type]:

@@ -5,17 +5,23 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paddle_layers.data import Dataset
+from paddle_layers.data.learning import FILE, NOTHING, Learned, read_learned
 from paddle_layers.define.escaping import printable
 
 from .first_values import first_weights
 from .folders import claimed_folder, clear_folder, output_folder
 from .loop import Trainer
+from .opening import learned_for
 from .preparation import prepare
 from .problems import TrainingError
 from .progress import Progress, make_progress
 from .runs import Report
+
+if TYPE_CHECKING:
+    from paddle_layers.config.training import WeightsSettings
 
 
 def train(
@@ -61,6 +67,7 @@ def train(
             callbacks=callbacks,
             say=shown.say,
             compiling=shown.compiling,
+            known=_known(first, folder, resume=resume),
         )
         if overwrite and not resume:
             clear_folder(folder)
@@ -71,3 +78,10 @@ def train(
             report = trainer.finish(str(path))
     print(printable(str(report)))
     return report
+
+
+def _known(first: WeightsSettings | None, folder: Path, *, resume: bool) -> Learned:
+    """What is known of the data before they are read: that which the weights to start from were trained with."""
+    if resume:
+        return read_learned(folder / FILE)
+    return learned_for(Path(first.file))[0] if first is not None else NOTHING
