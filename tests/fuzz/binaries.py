@@ -155,7 +155,11 @@ def _change(fields: Wire, rng: Random) -> None:
     elif way == 1:
         chosen[at:at] = [chosen[at]] * rng.choice((1, 1, 2, 100))
     elif way == 2:
-        chosen[at] = (rng.choice((1, 2, 3, 8, 15, 1000, 4095, 2**29 - 1, number + 1, rng.randrange(1, 30))), kind, value)
+        chosen[at] = (
+            rng.choice((1, 2, 3, 8, 15, 1000, 4095, 2**29 - 1, number + 1, rng.randrange(1, 30))),
+            kind,
+            value,
+        )
     elif way == 3:
         kind = rng.choice((VARINT, FIXED64, BYTES, FIXED32, OPENS, CLOSES))
         chosen[at] = (number, kind, _odd(kind, rng))

@@ -57,7 +57,9 @@ def changed_tensors(data: bytes, rng: Random) -> bytes:
         elif isinstance(header.get(name), dict):
             _change_entry(header[name], rng)
     text = _spelt(json.dumps(header), rng).encode("utf-8", "surrogatepass")
-    length = len(text) if rng.random() < 0.95 else rng.choice((0, len(text) - 1, len(text) + 8, 2**31, 2**63, 2**64 - 1))
+    length = (
+        len(text) if rng.random() < 0.95 else rng.choice((0, len(text) - 1, len(text) + 8, 2**31, 2**63, 2**64 - 1))
+    )
     return struct.pack("<Q", length) + text + bytes(numbers)
 
 
@@ -71,7 +73,9 @@ def _change_entry(entry: dict[str, Any], rng: Random) -> None:
         values = entry.get(key)
         values = list(values) if isinstance(values, list) and values else [0]
         at = rng.randrange(len(values))
-        values[at : at + rng.randrange(2)] = [rng.choice((0, 1, -1, 2, 1.5, "1", None, 2**31, 2**62, 2**64, values[at]))]
+        values[at : at + rng.randrange(2)] = [
+            rng.choice((0, 1, -1, 2, 1.5, "1", None, 2**31, 2**62, 2**64, values[at]))
+        ]
         entry[key] = values * rng.choice((1, 1, 1, 40))
 
 

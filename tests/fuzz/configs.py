@@ -27,8 +27,11 @@ from .target import Target, demand
 from .trees import Block, as_json, as_text, changed_tree, tree_of
 
 ROOT = Path(__file__).parents[2]
-EXAMPLES = [path for name in ("digits", "language", "tagger", "text") for path in sorted(
-    (ROOT / "docs" / "examples" / name).glob("*.textproto"))]
+EXAMPLES = [
+    path
+    for name in ("digits", "language", "tagger", "text")
+    for path in sorted((ROOT / "docs" / "examples" / name).glob("*.textproto"))
+]
 SMALL = """
 layer { name: "x" type: "data" data { shape: 8 } }
 layer { name: "label" type: "data" data { data_type: INT size: 3 } }

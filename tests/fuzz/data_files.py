@@ -85,7 +85,19 @@ def npy(rng: Random) -> bytes:
     }
     if rng.random() < 0.2:
         members[rng.choice(("descr", "shape", "x", "fortran_order"))] = rng.choice(
-            ("()", "[]", "{}", "[('a', '<f8')]", "('<f8', (2,))", "1j", "'\\ud800'", "-" * 500 + "1", "(" * 300, "x", "f()")
+            (
+                "()",
+                "[]",
+                "{}",
+                "[('a', '<f8')]",
+                "('<f8', (2,))",
+                "1j",
+                "'\\ud800'",
+                "-" * 500 + "1",
+                "(" * 300,
+                "x",
+                "f()",
+            )
         )
     if rng.random() < 0.1:
         del members[rng.choice(list(members))]
@@ -130,7 +142,18 @@ class Npy(DataTarget):
 
 
 NAMES = ("x", "x.starts", "x.sub_starts", "s.ids", "s.starts", "s.row_starts", "s.values", ".starts", ".ids", "starts")
-PLACES = ((4, "<H"), (6, "<H"), (8, "<H"), (10, "<H"), (16, "<I"), (20, "<I"), (24, "<I"), (28, "<H"), (30, "<H"), (42, "<I"))
+PLACES = (
+    (4, "<H"),
+    (6, "<H"),
+    (8, "<H"),
+    (10, "<H"),
+    (16, "<I"),
+    (20, "<I"),
+    (24, "<I"),
+    (28, "<H"),
+    (30, "<H"),
+    (42, "<I"),
+)
 """What the directory of a zip file says of a member: versions, method, sum, sizes, lengths of names, place."""
 
 
@@ -146,11 +169,16 @@ class Npz(DataTarget):
             members[name] = _starts(rng) if "starts" in name and rng.random() < 0.8 else npy(rng)
         if rng.random() < 0.5:
             ids = [rng.choice((0, 1, 5, 39, 40, -1, 2**31)) for _ in range(rng.choice((0, 4, 4, 4, 5)))]
-            members |= {"s.ids": saved(np.array(ids).astype(rng.choice(("<i8", "<i4", "<u8", "<f8")))), "s.starts": _starts(rng)}
+            members |= {
+                "s.ids": saved(np.array(ids).astype(rng.choice(("<i8", "<i4", "<u8", "<f8")))),
+                "s.starts": _starts(rng),
+            }
         if rng.random() < 0.1:
             members[rng.choice((*ODD_TEXTS[:-3], HOSTILE))] = npy(rng)
         file = io.BytesIO()
-        kind = rng.choice((zipfile.ZIP_STORED, zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA))
+        kind = rng.choice(
+            (zipfile.ZIP_STORED, zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+        )
         with zipfile.ZipFile(file, "w", kind) as archive:
             for name, content in members.items():
                 archive.writestr(zipfile.ZipInfo(name.encode("utf-8", "replace").decode() + ".npy"), content, kind)
@@ -166,7 +194,9 @@ class Npz(DataTarget):
 
 def _starts(rng: Random) -> bytes:
     starts = sorted(rng.randrange(5) for _ in range(3))
-    starts = rng.choice(([0, *starts, 4], [0, 1, 2, 3, 4], [0, 4], [0, 2, 4], starts, starts[::-1], [], [0], [0, 2**40, 4]))
+    starts = rng.choice(
+        ([0, *starts, 4], [0, 1, 2, 3, 4], [0, 4], [0, 2, 4], starts, starts[::-1], [], [0], [0, 2**40, 4])
+    )
     kind = rng.choice(("<i8", "<i8", "<i4", "<u8", ">i8", "|u1", "<f8", "|b1"))
     with np.errstate(all="ignore"):
         return saved(np.array(starts).astype(kind).reshape(-1, *([1] * rng.choice((0, 0, 0, 1)))))
@@ -195,7 +225,9 @@ class WithSettings(DataTarget):
         """Opened with the settings."""
         settings, _, content = case.partition(b"\n")
         attributes = json.loads(settings)
-        (self.folder / "words").write_text(attributes.pop("words", "a\nb\nc\n"), encoding="utf-8", errors="replace", newline="")
+        (self.folder / "words").write_text(
+            attributes.pop("words", "a\nb\nc\n"), encoding="utf-8", errors="replace", newline=""
+        )
         self.opened(content, file="f", **attributes)
 
 
@@ -213,7 +245,9 @@ class Csv(WithSettings):
             rows.insert(0, ["height", "width", "kind", *"abcde"][:width])
         for _ in range(rng.choice((0, 0, 1, 1, 2, 5))):
             row = rng.choice(rows or [[]])
-            odd = rng.choice((*ODD_NUMBERS, *ODD_TEXTS, '"', '"a', '"1"', "1_0", "\u0663", "0x1", "inf", "nan", "1" * 140000))
+            odd = rng.choice(
+                (*ODD_NUMBERS, *ODD_TEXTS, '"', '"a', '"1"', "1_0", "\u0663", "0x1", "inf", "nan", "1" * 140000)
+            )
             row[rng.randrange(len(row) + 1) :][:1] = [odd]
             row.insert(rng.randrange(len(row) + 1), odd) if rng.random() < 0.2 else None
             if row:
@@ -226,7 +260,17 @@ class Csv(WithSettings):
         if rng.random() < 0.2:
             attributes["classes"] = rng.choice((["1", "2"], [str(n) for n in range(40)], ["a", "a"], [""], ["\n"]))
         if rng.random() < 0.3:
-            columns = ("size = width, height", "x = 1-2", "x = 2-1", "x = 1-99", "x =", "= 1", "x = 1, 1", "x = -", "x=1-" + "9" * 30)
+            columns = (
+                "size = width, height",
+                "x = 1-2",
+                "x = 2-1",
+                "x = 1-99",
+                "x =",
+                "= 1",
+                "x = 1, 1",
+                "x = -",
+                "x=1-" + "9" * 30,
+            )
             attributes["columns"] = [rng.choice(columns) for _ in range(rng.choice((1, 1, 2)))]
         if rng.random() < 0.3:
             attributes["header"] = rng.choice(("yes", "no", "auto"))
@@ -241,7 +285,23 @@ class Text(WithSettings):
 
     def make(self, rng: Random) -> bytes:
         """Words that the dictionary has or lacks, labels, odd spaces; odd dictionaries."""
-        words = ("a", "b", "c", "c", "\t", " ", "\n", "\n", "\x0b", "\x1c", "\x85", "\u2028", "\xa0", "\r", rng.choice(ODD_TEXTS))
+        words = (
+            "a",
+            "b",
+            "c",
+            "c",
+            "\t",
+            " ",
+            "\n",
+            "\n",
+            "\x0b",
+            "\x1c",
+            "\x85",
+            "\u2028",
+            "\xa0",
+            "\r",
+            rng.choice(ODD_TEXTS),
+        )
         text = "".join(f"{rng.choice(words)}{rng.choice((' ', ' ', chr(9), ''))}" for _ in range(rng.randrange(30)))
         if rng.random() < 0.3:
             text = "a\t" + text.replace("\n", "\nb\t")
@@ -251,7 +311,9 @@ class Text(WithSettings):
         if rng.random() < 0.4:
             attributes["unknown"] = rng.choice(("a", "c", "zzz", HOSTILE))
         if rng.random() < 0.4:
-            attributes["words"] = rng.choice(("", "a", "a\na\n", "a b\n", "\n", "\ufeffa\nb\nc", "a\r\nb\rc", f"{HOSTILE}\n", "a\x85b\n", "c\x0bd\n"))
+            attributes["words"] = rng.choice(
+                ("", "a", "a\na\n", "a b\n", "\n", "\ufeffa\nb\nc", "a\r\nb\rc", f"{HOSTILE}\n", "a\x85b\n", "c\x0bd\n")
+            )
         return _with(attributes, _encoded(text, rng))
 
 

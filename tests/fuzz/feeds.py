@@ -42,10 +42,55 @@ layer { name: "rows" type: "fc" input: "counts" fc { size: 2 } }
 layer { name: "cost" type: "softmax_with_loss" input: "dense" input: "label" }
 """
 IDS = {"label": 3, "words": 10, "tags": 6, "counts": 6}
-LAYOUTS = ("plain", "plain", "strided", "reversed", "fortran", "readonly", "swapped", "unaligned", "masked", "list", "tuple")
+LAYOUTS = (
+    "plain",
+    "plain",
+    "strided",
+    "reversed",
+    "fortran",
+    "readonly",
+    "swapped",
+    "unaligned",
+    "masked",
+    "list",
+    "tuple",
+)
 KINDS = ("<f4", "<f8", "<f2", "<i8", "<i4", "|i1", "|u1", "<u8", "|b1", "<c8", "<U3", "|S2", "|O", "<M8[s]", "<m8[s]")
-NUMBERS = (0, 1, 2, 3, 5, 9, 10, 11, -1, -2, 127, 255, 2**31 - 1, 2**31, 2**53, 2**63 - 1, -(2**63), 0.5, 1e30, 1e39, 1e300)
-WORDS = (math.nan, math.inf, -math.inf, None, "x", "", [], [1], True, {"values": [1], "dtype": "<i8", "layout": "plain"})
+NUMBERS = (
+    0,
+    1,
+    2,
+    3,
+    5,
+    9,
+    10,
+    11,
+    -1,
+    -2,
+    127,
+    255,
+    2**31 - 1,
+    2**31,
+    2**53,
+    2**63 - 1,
+    -(2**63),
+    0.5,
+    1e30,
+    1e39,
+    1e300,
+)
+WORDS = (
+    math.nan,
+    math.inf,
+    -math.inf,
+    None,
+    "x",
+    "",
+    [],
+    [1],
+    True,
+    {"values": [1], "dtype": "<i8", "layout": "plain"},
+)
 
 
 def array(values: Any, dtype: str) -> Recipe:
@@ -201,7 +246,11 @@ def _readonly(made: Any) -> Any:
 def _unaligned(made: Any) -> Any:
     if made.dtype.hasobject:
         return made
-    return np.frombuffer(b"\0" + made.tobytes(), np.uint8, offset=1).view(made.dtype).reshape(made.shape) if made.size else made
+    return (
+        np.frombuffer(b"\0" + made.tobytes(), np.uint8, offset=1).view(made.dtype).reshape(made.shape)
+        if made.size
+        else made
+    )
 
 
 _LAID_OUT: dict[str, Callable[[Any], Any]] = {
@@ -337,7 +386,8 @@ class ComputedIds(Target):
         feeds = {"x": x, "rows": rows, "selected": np.array(recipe["selected"]), "first": np.array(recipe["first"])}
         with np.errstate(all="ignore"):
             chosen, moved = (
-                _product(recipe[name], recipe[f"{layer}.weight"]) for name, layer in (("selected", "chosen"), ("first", "moved"))
+                _product(recipe[name], recipe[f"{layer}.weight"])
+                for name, layer in (("selected", "chosen"), ("first", "moved"))
             )
         wrong = _no_places(chosen, map(len, recipe["x"])) or _no_places(moved, recipe["lengths"])
         with _as_python():

@@ -12,7 +12,21 @@ ODD_NUMBERS = (
     *("0.5", "-0.0", "1.5", "1e-320", "5e-324", "1e30", "1e39", "1.7976931348623157e308", "1e309", "-1e999", "1e-999"),
     *("9" * 60, "9" * 400, "0." + "1" * 400),
 )
-TEXT_NUMBERS = ("0x7f", "0xffffffffffffffffff", "-0x1", "017", "08", "1.5f", "1.", ".5", "inf", "-inf", "nan", "-nan", "1_0")
+TEXT_NUMBERS = (
+    "0x7f",
+    "0xffffffffffffffffff",
+    "-0x1",
+    "017",
+    "08",
+    "1.5f",
+    "1.",
+    ".5",
+    "inf",
+    "-inf",
+    "nan",
+    "-nan",
+    "1_0",
+)
 HOSTILE = "a\x1b[31m\u202eb\x9bc\x00d\re\x7f\u2028"
 ODD_TEXTS = (
     *("", " ", "a", "A", "0", "-1", "true", "null", "a b", "a/b", "../x", "/", ".", "..", "a.b", "a,b", "x\ty", "\n"),
@@ -89,7 +103,9 @@ def _cut(data: bytearray, rng: Random) -> None:
 def _number(data: bytearray, rng: Random) -> None:
     """A number in place of one, as binary files hold them."""
     size = rng.choice((1, 2, 4, 8))
-    value = rng.choice((0, 1, 2**7, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63, 2**64 - 1, rng.randrange(2**16)))
+    value = rng.choice(
+        (0, 1, 2**7, 2**15, 2**31 - 1, 2**31, 2**32 - 1, 2**63 - 1, 2**63, 2**64 - 1, rng.randrange(2**16))
+    )
     at = rng.randrange(len(data) + 1)
     data[at : at + size] = (value % 2 ** (8 * size)).to_bytes(size, rng.choice(("little", "big")))
 

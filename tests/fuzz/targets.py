@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import binaries, checkpoints, configs, data_files, feeds
+from . import binaries, checkpoints, configs, data_files, editor, feeds
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
@@ -12,5 +12,6 @@ TARGETS: dict[str, type[Target]] = {
         *(data_files.Npy, data_files.Npz, data_files.Csv, data_files.Text),
         *(checkpoints.Weights, checkpoints.Checkpoint),
         *(feeds.Feeds, feeds.ComputedIds),
+        editor.Session,
     )
 }
