@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 from collections.abc import Callable, Mapping
 from typing import BinaryIO, TypeVar, cast
@@ -20,6 +21,7 @@ from .cursor import place
 from .definition import definitions, symbols
 from .document import Document
 from .hover import hover
+from .logs import log_in_lines
 from .messages import Writer, takes_snippets
 from .problems import problems
 from .streams import Messages, protocol_streams
@@ -47,10 +49,10 @@ class Server(LanguageServer):
     @property
     def opened(self) -> Mapping[str, TextDocument]:
         """The open files; none before the editor has introduced itself."""
-        try:
-            return self.workspace.text_documents
-        except RuntimeError:
-            return {}
+        documents: Mapping[str, TextDocument] = {}
+        with contextlib.suppress(RuntimeError):
+            documents = self.workspace.text_documents
+        return documents
 
     def file(self, uri: str) -> tuple[Document, Writer]:
         """A file as it stands in the editor, and who writes about it. An editor's mistake for one that is not open."""
@@ -191,6 +193,7 @@ def _formatted(document: Document) -> str | None:
 
 def serve() -> int:
     """Talk to an editor over stdin and stdout until it says goodbye; the exit status, 1 when it just went away."""
+    log_in_lines()
     server = make_server()
     reader, writer = protocol_streams()
     server.start_io(cast("BinaryIO", Messages(reader)), writer)

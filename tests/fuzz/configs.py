@@ -9,8 +9,18 @@ from random import Random
 from typing import Any
 
 import paddle_layers as pl
-from paddle_layers.config import ConfigError, Diagnostic, Examined, Network, examine, format_text, loads, render_github
-from paddle_layers.config import render_json, render_text
+from paddle_layers.config import (
+    ConfigError,
+    Diagnostic,
+    Examined,
+    Network,
+    examine,
+    format_text,
+    loads,
+    render_github,
+    render_json,
+    render_text,
+)
 from paddle_layers.config.conversion import written
 from paddle_layers.config.diagnostics.diagnostic import Source
 from paddle_layers.config.diagnostics.report import Report
@@ -178,7 +188,7 @@ def check_layout(text: str, name: str) -> None:
     try:
         formatted = format_text(text, name)
     except ConfigError as error:
-        demand(error.diagnostics, "refused without a fault")
+        demand(error.diagnostics and name in str(error), "refused without a fault of the file")
         return
     demand(format_text(formatted) == formatted, f"fmt changes what fmt wrote: {formatted!r}")
     demand(fields_of(formatted) == fields_of(text), f"fmt changed the meaning: {formatted!r}")

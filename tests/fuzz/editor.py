@@ -45,7 +45,9 @@ ODD_URIS = (
     {},
 )
 ODD = (None, True, -1, 0, 1.5, 2**31, 2**63, 2**70, 1e300, "", "x", [], {}, [1], {"a": 1}, "\ud800", "a\x1b[2J")
-SMALL = 'layer { name: "x\U0001d11e" type: "data" data { shape: 4 } }\nlayer { name: "y" type: "fc" input: "x\U0001d11e" fc { size: 2 } }\n'
+SMALL = """layer { name: "x\U0001d11e" type: "data" data { shape: 4 } }
+layer { name: "y" type: "fc" input: "x\U0001d11e" fc { size: 2 } }
+"""
 
 
 class Session(Target):
@@ -230,12 +232,9 @@ class _Faults(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         story = self.format(record)
-        documented = story.splitlines()[-1].startswith("pygls.exceptions.JsonRpc")
-        if (
-            record.name == editor.__name__
-            or record.name == "asyncio"
-            or ("/paddle_layers/" in story and not documented)
-        ):
+        documented = story.rpartition("\n")[2].startswith("pygls.exceptions.JsonRpc")
+        ours = "/paddle_layers/" in story and not documented
+        if record.name in (editor.__name__, "asyncio") or ours:
             self.stories.append(story)
 
 
