@@ -51,6 +51,12 @@ def test_some_new_cases(target: Target) -> None:
     assert not found, found[0]
 
 
+@pytest.mark.parametrize("kind", [configs.Text, configs.TrainingText])
+def test_what_configs_are_made_from_is_sound(kind: type[configs.Text], tmp_path: Path) -> None:
+    for tree in kind.trees():
+        assert not kind(tmp_path).examined(configs.as_text(tree, Random(0))).faults
+
+
 def test_every_folder_of_the_corpus_is_that_of_a_target() -> None:
     assert {path.name for path in corpus.FOLDER.iterdir()} <= set(TARGETS)
 
