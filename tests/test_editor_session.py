@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import re
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -14,6 +16,7 @@ from lsprotocol import types as lsp
 from pygls.lsp.client import LanguageClient
 
 import paddle_layers as pl
+from paddle_layers.editor.streams import LARGEST, Messages
 
 DATA = 'layer { name: "bild𝄞" type: "data" data { shape: [3, 8, 8] } }\n'
 NET = (
@@ -327,3 +330,47 @@ def test_without_pygls_it_says_what_to_install() -> None:
 def test_the_analysis_needs_no_pygls(name: str) -> None:
     code = f"import sys; sys.modules['pygls'] = None; import paddle_layers.editor.{name}"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+FRAMES = {
+    b"Content-Length: 2\r\n\r\nab": [b"ab"],
+    b"content-length:2\n\nab": [b"ab"],
+    b"Content-Type: x\r\nCONTENT-LENGTH: 2 \r\nOther: y\r\n\r\nabContent-Length: 1\r\n\r\nc": [b"ab", b"c"],
+    b"Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc": [b"abc"],  # the first header was never ended
+    b"Content-Length: 2\r\nab\r\nContent-Length: 3\r\n\r\nabc": [b"abc"],
+    b"Content-Length: %s\r\n\r\nab\r\nContent-Length: 1\r\n\r\nc" % (b"9" * 30): [b"c"],
+    b"Content-Length: %d\r\n\r\nab\r\nContent-Length: 1\r\n\r\nc" % (LARGEST + 1): [b"c"],
+    b"Content-Length: -2\r\n\r\nab\r\nContent-Length: 1\r\n\r\nc": [b"c"],
+    b"Content-Length: 0\r\n\r\nContent-Length: 1\r\n\r\nc": [b"c"],
+    b"x" * 5000 + b"\r\nContent-Length: 1\r\n\r\nc": [b"c"],
+    b"Content-Length: 3\r\n\r\nab": [],  # cut short
+    b"Content-Length: 3\r\n": [],
+    b"": [],
+}
+
+
+@pytest.mark.parametrize("sent", FRAMES, ids=range(len(FRAMES)))
+def test_messages_are_found_behind_odd_headers(sent: bytes) -> None:
+    messages, found = Messages(io.BytesIO(sent)), []
+    while line := messages.readline():  # as pygls reads
+        length = re.fullmatch(rb"Content-Length: ([0-9]+)\r\n", line)
+        assert length
+        assert messages.readline() == b"\r\n"
+        if body := messages.read(int(length[1])):
+            found.append(body)
+    assert found == FRAMES[sent]
+
+
+def test_what_goes_wrong_is_logged_on_a_line_each() -> None:
+    sent = b""
+    for message in ('{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": 5}', "{\x1b", '{"jsonrpc": "2.0"}'):
+        sent += b"Content-Length: %d\r\n\r\n%s" % (len(message), message.encode())
+    sent += b"Content-Length: 99999999999999999999\r\n\r\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "paddle_layers", "lsp"], input=sent, capture_output=True, timeout=60, check=False
+    )
+    lines = done.stderr.decode().splitlines()
+    assert done.returncode == 1
+    assert 4 <= len(lines) <= 8
+    assert all(re.match(r"(pygls|paddle_layers)[\w.]*: ", line) for line in lines), lines
+    assert "a message of '99999999999999999999' bytes is left out" in lines[-1]
