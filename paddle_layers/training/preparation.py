@@ -234,8 +234,15 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
         for name, type_ in zip(node.output_names, node.output_types, strict=True)
         if type_.kind in ("DENSE", "INT")
     }
+    results = {"loss", *loss_names(training).values(), *statistic_names(training).values()}
+    results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
     keep: list[str] = []
     for number, listener in enumerate(callbacks):
+        watched = getattr(listener, "watch", "loss")
+        if watched not in results:
+            there = ", ".join(f"`{name}`" for name in sorted(results))
+            message = f"`watch` is `{watched}`, but the test gives {there}{suggestion(watched, results)}"
+            raise training.error(f"callback[{number}]", message)
         for name in getattr(listener, "keep", ()):
             if name not in known:
                 message = f"{type(listener).__name__} looks at `{name}`: no dense value or ids in the phase train"

@@ -39,7 +39,8 @@ def rebuilt(graph: Graph, changed: Mapping[str, Type], network: Network, paramet
         return build_graph(network, parameters, types)
     except ShapeError as error:
         sizes = ", ".join(f"`{name}` as {type_}" for name, type_ in changed.items())
-        raise FeedError(f"the network does not take {sizes}: {error.message}") from None
+        takes = ", ".join(f"`{name}` takes {graph.feeds[name].type}" for name in changed)
+        raise FeedError(f"{takes}; the network cannot run with {sizes}: {error.message}") from None
 
 
 def extra_ids(graph: Graph) -> dict[str, frozenset[int]]:
