@@ -35,26 +35,29 @@ from .training import (
 from .wiring.texts import wire_fields
 
 
-def load_training(path: str | Path, plugins: Iterable[str | Path] = ()) -> Training:
-    """Read and check a training file and the network that it names. Raises `ConfigError` with every fault of both."""
+def load_training(path: str | Path, plugins: Iterable[str | Path] = (), *, sources: bool = True) -> Training:
+    """Read and check a training file and the network that it names. Raises `ConfigError` with every fault of both.
+
+    Without `sources` the file may have none: the data come from elsewhere.
+    """
     load_plugins(plugins)
-    training, found = read_training(read_file(path), path)
+    training, found = read_training(read_file(path), path, sources=sources)
     if training is None or found.failed:
         raise ConfigError(found.faults)
     return training
 
 
-def read_training(text: str, path: str | Path) -> tuple[Training | None, Examined]:
+def read_training(text: str, path: str | Path, *, sources: bool = True) -> tuple[Training | None, Examined]:
     """The text of a training file at `path`: what it sets, if that is sound, and what is known beside its faults."""
     report = Report(Source(str(path), text))
-    reader = _Reader(report, Path(path).parent)
+    reader = _Reader(report, Path(path).parent, sources=sources)
     training = quietly(reader.run)
     return training, Examined(reader.sound, [*reader.elsewhere, *report.sorted()])
 
 
 class _Reader:
-    def __init__(self, report: Report, base: Path) -> None:
-        self.report, self.base = report, base
+    def __init__(self, report: Report, base: Path, *, sources: bool) -> None:
+        self.report, self.base, self.sources = report, base, sources
         self.binder = Binder(report)
         self.elsewhere: list[Any] = []
         """Diagnostics of the network's own file."""
@@ -174,7 +177,7 @@ class _Reader:
             if network is not None:
                 for transform in source.values.get("transform", ()):
                     self._data_layer(transform, network)
-        if "train" not in first and not bound.broken:
+        if "train" not in first and not bound.broken and self.sources:
             self.report.add(
                 "E304", "there is no source for the train phase", 0, help='add `source { type: "npz" npz { ... } }`'
             )

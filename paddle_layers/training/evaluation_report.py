@@ -15,7 +15,7 @@ from paddle_layers.runtime.plan.losses import total_loss
 
 from .confusion import Confusion
 from .evaluation import named_costs, run_test
-from .given_data import given_batches, weights_file
+from .given_data import GivenData, given_batches, weights_file
 from .outputs import CLASS_COSTS, always
 from .prediction import source_for
 from .preparation import loss_names, selected, statistic_names
@@ -52,7 +52,7 @@ class Evaluation:
 
 def evaluate(
     path: str | Path,
-    data: str | Path | None = None,
+    data: GivenData = None,
     *,
     weights: str | Path | None = None,
     dictionary: str | Path | None = None,
@@ -68,7 +68,7 @@ def evaluate(
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
 
-    training = load_training(path)
+    training = load_training(path, sources=False)
     file = weights_file(training, weights)
     network, judged, notes = _with_measures(always(selected(training, "test")))
     batches = given_batches(training, network, _source(training, data, path), data, file)
@@ -89,7 +89,7 @@ def evaluate(
     return Evaluation(network.name, file, batches.dataset.origin, batches.count, results, confusions, notes)
 
 
-def _source(training: Training, data: str | Path | None, path: str | Path) -> SourceSettings:
+def _source(training: Training, data: GivenData, path: str | Path) -> SourceSettings | None:
     """The source that says how data are read; that of the training only where other data are named."""
     source = training.source_of("test")
     if source is None and data is None:

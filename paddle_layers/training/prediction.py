@@ -12,11 +12,10 @@ from numpy.typing import NDArray
 
 from paddle_layers.data.lines import read_dictionary
 
-from .given_data import given_batches, weights_file
+from .given_data import GivenData, given_batches, weights_file
 from .outputs import Reading, part_for, predicted, readings
 from .preparation import selected
 from .printing import word_of, words_of_ids
-from .problems import TrainingError
 from .trained import load_trained
 
 if TYPE_CHECKING:
@@ -46,7 +45,7 @@ class Prediction:
 
 def predict(
     path: str | Path,
-    data: str | Path | None = None,
+    data: GivenData = None,
     *,
     weights: str | Path | None = None,
     values: Sequence[str] = (),
@@ -56,7 +55,8 @@ def predict(
 ) -> Prediction:
     """Run the network of a training file over `data` (absent: the file's source of the test phase).
 
-    `data` is a file, read as the training file's source reads its own, or by its ending: csv, npz, npy. What is given
+    `data` is a file, read as the training file's source reads its own, or by its ending: csv, npz, npy; or arrays by
+    field. What is given
     are the outputs, or the `values` that are named: what no layer reads but costs and statistics. No labels are needed
     for it, nor weights of rows. Scores that a cost makes probabilities of are given as these. `weights` are those in
     the training's output folder unless they are given, the best ones if it has them; `dictionary` is a file with the
@@ -66,7 +66,7 @@ def predict(
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
 
-    training = load_training(path)
+    training = load_training(path, sources=False)
     file = weights_file(training, weights)
     whole = selected(training, "test")
     names = list(dict.fromkeys(values)) or predicted(whole)
@@ -90,12 +90,9 @@ def predict(
     )
 
 
-def source_for(training: Training) -> SourceSettings:
+def source_for(training: Training) -> SourceSettings | None:
     """The source that says how data are read: that of the test phase, where there is one."""
-    source = training.source_of("test") or training.source_of("train")
-    if source is None:
-        raise TrainingError("the training file has no source, so it does not say how data are read")
-    return source
+    return training.source_of("test") or training.source_of("train")
 
 
 def _words(training: Training, batches: Batches, name: str, reading: Reading) -> Sequence[str]:
