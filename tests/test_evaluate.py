@@ -259,3 +259,16 @@ def test_weights_of_classes_weigh_the_loss_and_predict_needs_none(tmp_path, monk
     costs = weight * (np.logaddexp.reduce(scores, axis=1) - scores[np.arange(20), label])
     assert pl.evaluate(path, weights=weights).results["loss"] == pytest.approx(costs.mean(), rel=1e-5)
     assert pl.predict(path, {"x": np.zeros((2, 8))}, weights=weights).values["fc2"].shape == (2, 3)
+
+
+def test_a_network_without_costs_in_the_test(trained):
+    path, weights = trained
+    text = Path(path).read_text()
+    for old in (
+        'type: "softmax_with_loss" input: "fc2" input: "label"',
+        'type: "accuracy" input: "fc2" input: "label"',
+    ):
+        text = text.replace(old, old + ' include { phase: "train" }')
+    Path(path).write_text(text)
+    shown = run("evaluate", path, "--weights", weights, status=1).stderr
+    assert "the network has neither costs nor statistics in the phase test" in shown

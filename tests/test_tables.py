@@ -135,7 +135,19 @@ def test_what_was_learned_reads_back(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 10_000, "{}", "[]", '{"words": {"a": [1]}, "means": {}}', "\xff", '{"words": 1']
+    "text",
+    [
+        "[" * 10_000,
+        "{}",
+        "[]",
+        "\xff",
+        '{"words": 1',
+        '{"words": {"a": [1]}, "means": {}}',
+        '{"words": {"a": ["x", "x"]}, "means": {}}',
+        '{"words": {}, "means": {"a": [NaN]}}',
+        '{"words": {}, "means": {"a": [1' + "0" * 400 + "]}}",
+        '{"words": {}, "means": {"a": [true]}}',
+    ],
 )
 def test_what_is_no_such_file_is_refused(tmp_path, text):
     (tmp_path / "data.json").write_text(text, encoding="latin-1")
@@ -380,3 +392,16 @@ def test_gaps_of_another_width_are_refused():
     raw = Dataset({"x": GapColumn(np.ones((2, 3)), ["a", "b", "c"], mark=False)})
     with pytest.raises(DataError, match="the field `x` has 3 columns, the training data had 2"):
         encoded(raw, Learned({}, {"x": [1.0, 2.0]}), "here")
+
+
+def test_a_second_file_to_test_with_has_the_words_of_the_first(houses, tmp_path):
+    text = TRAINING.replace('split { test: 0.25 stratify: "label" }', "")
+    second = text[text.index("source {") : text.index("optimizer")].replace("houses.csv", "test.csv")
+    path = tmp_path / "train.textproto"
+    path.write_text(text + second.replace('type: "csv"', 'type: "csv" phase: "test"', 1))
+    Path("test.csv").write_text("district,area,rooms,price\nsouth,1050,2,low\nelsewhere,1050,,low\n")
+    report = train(path)[0]
+    assert report.results["accuracy"] in (0.5, 1)
+    learned = json.loads((report.folder / "data.json").read_text())
+    assert learned["words"]["district"] == ["east", "north", "south"]
+    assert pl.evaluate(path).rows == 2

@@ -15,7 +15,7 @@ from paddle_layers.runtime.plan.losses import total_loss
 
 from .confusion import Confusion
 from .evaluation import named_costs, run_test
-from .given_data import GivenData, given_batches, weights_file
+from .given_data import GivenData, given_batches, weights_file, words_of
 from .outputs import CLASS_COSTS, always
 from .prediction import source_for
 from .preparation import loss_names, selected, statistic_names
@@ -77,12 +77,13 @@ def evaluate(
         load_trained(net, training, file)
         sums = run_test(net, batches)
         counted = {(layer, name): numbers for layer, name, numbers in net.counted()}
-        results = {"loss": total_loss(sums.values()), **named_costs(sums, losses), **take_statistics(net, names)}
+        loss = {"loss": total_loss(sums.values())} if sums else {}
+        results = {**loss, **named_costs(sums, losses), **take_statistics(net, names)}
+    if not results:
+        raise TrainingError("the network has neither costs nor statistics in the phase test: there is nothing to test")
     own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
     confusions = [
-        _confusion(
-            node, counted, own or batches.dataset.words.get(training.feed.get(node.inputs[1], node.inputs[1]), ())
-        )
+        _confusion(node, counted, own or words_of(training, batches, node.inputs[1]))
         for node in network.nodes
         if node.definition.name == MATRIX
     ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -63,6 +63,11 @@ def given_batches(
         ignored=ignored_labels(network),
     )
     return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds, part=part)
+
+
+def words_of(training: Training, batches: Batches, layer: str) -> Sequence[str]:
+    """The words that the data have for the ids of a data layer; none where they are not known."""
+    return batches.dataset.words.get(training.feed.get(layer, layer), ())
 
 
 def _opened(

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.data.lines import read_dictionary
 
-from .given_data import GivenData, given_batches, weights_file
+from .given_data import GivenData, given_batches, weights_file, words_of
 from .outputs import Reading, part_for, predicted, readings
 from .preparation import selected
 from .printing import word_of, words_of_ids
@@ -21,7 +21,6 @@ from .trained import load_trained
 if TYPE_CHECKING:
     from paddle_layers.config import Training
     from paddle_layers.config.training import SourceSettings
-    from paddle_layers.data import Batches
 
 Array = NDArray[Any]
 
@@ -80,7 +79,7 @@ def predict(
             net.forward(batch, phase="test")
             for name, one in collected.items():
                 one.add(net.value(name))
-    words = {name: own or _words(training, batches, name, one.reading) for name, one in collected.items()}
+    words = {name: own or words_of(training, batches, one.reading.label or name) for name, one in collected.items()}
     return Prediction(
         values={name: one.data() for name, one in collected.items()},
         classes={name: one.classes() for name, one in collected.items() if one.has_classes},
@@ -93,12 +92,6 @@ def predict(
 def source_for(training: Training) -> SourceSettings | None:
     """The source that says how data are read: that of the test phase, where there is one."""
     return training.source_of("test") or training.source_of("train")
-
-
-def _words(training: Training, batches: Batches, name: str, reading: Reading) -> Sequence[str]:
-    """The words that the data have for the classes of a value, or for the ids of a data layer."""
-    layer = reading.label or name
-    return batches.dataset.words.get(training.feed.get(layer, layer), ())
 
 
 class _Collected:
