@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -37,8 +37,8 @@ class Prediction:
     values: dict[str, Array]
     classes: dict[str, NDArray[np.int64]]
     texts: dict[str, list[str]]
-    starts: dict[str, tuple[Array, ...]]
-    weights: Path
+    starts: dict[str, tuple[Array, ...]] = field(default_factory=dict)
+    weights: Path = Path()
     """The file they were computed with."""
 
 
