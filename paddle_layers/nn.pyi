@@ -212,6 +212,32 @@ def chunk(
     excluded_chunk_types: types that are not counted (at least 1 values, each >= 0, none)
     """
 
+def class_weight(
+    label: Value,
+    *,
+    weights: Sequence[float],
+    ignore_label: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """The weight of every row's class, for the input `weight` of a cost.
+
+    `y[n] = weights[label[n]]`, and 0 for a label that is `ignore_label` or outside the classes. So rare classes, or
+    those whose mistakes cost more, teach more. The losses of `softmax_with_loss` and `cross_entropy` are then sums of
+    weighted costs divided by the number of rows, not by that of weights: a mean weight of 1 leaves their size alone, as
+    `rows / (classes * rows of the class)` has. PyTorch and ONNX divide by the weights.
+
+    label: class of every row
+    weights: weight of each class, in the order of the ids (required)
+    ignore_label: rows of this class weigh nothing (none)
+    """
+
 def classification_error(
     x: Value,
     label: Value,

@@ -135,7 +135,19 @@ def test_what_was_learned_reads_back(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["[" * 10_000, "{}", "[]", '{"words": {"a": [1]}, "means": {}}', "\xff", '{"words": 1']
+    "text",
+    [
+        "[" * 10_000,
+        "{}",
+        "[]",
+        "\xff",
+        '{"words": 1',
+        '{"words": {"a": [1]}, "means": {}}',
+        '{"words": {"a": ["x", "x"]}, "means": {}}',
+        '{"words": {}, "means": {"a": [NaN]}}',
+        '{"words": {}, "means": {"a": [1' + "0" * 400 + "]}}",
+        '{"words": {}, "means": {"a": [true]}}',
+    ],
 )
 def test_what_is_no_such_file_is_refused(tmp_path, text):
     (tmp_path / "data.json").write_text(text, encoding="latin-1")
@@ -347,7 +359,49 @@ def test_equal_columns_keep_the_deviation_one(tmp_path):
         assert net.states["plain.mean"].value.ravel() == pytest.approx([0.1, 2499.5])
 
 
+def test_channels_of_images_and_rows_of_sequences_are_measured(tmp_path):
+    text = """
+    net {
+      layer { name: "x" type: "data" data { shape: [2, 3, 3] } }
+      layer { name: "s" type: "data" data { shape: 1 seq_nested_level: 1 } }
+      layer { name: "image" type: "data_norm" input: "x" }
+      layer { name: "rows" type: "data_norm" input: "s" }
+      layer { name: "y" type: "fc" input: "image" fc { size: 1 } }
+      layer { name: "cost" type: "sum_cost" input: "y" }
+      layer { name: "also" type: "sum_cost" input: "rows" }
+    }
+    steps: 1 batch_size: 3
+    source { type: "npz" npz { file: "none.npz" } transform { type: "scale" input: "x" scale { factor: 10 } } }
+    optimizer { type: "sgd" learning_rate: 0.1 }
+    """
+    path = tmp_path / "train.textproto"
+    path.write_text(text)
+    rng = np.random.default_rng(0)
+    x, s = rng.normal([[[1]], [[5]]], [[[1]], [[3]]], (7, 2, 3, 3)), rng.normal(4, 2, 20)
+    starts = np.array([0, 0, 3, 3, 9, 12, 18, 20])
+    report = train(path, datasets={"train": {"x": x, "s": s, "s.starts": starts}})[0]
+    with pl.Net(pl.load_training(path).network) as net:
+        net.load(str(report.weights))
+        found = {name: state.value.ravel() for name, state in net.states.items()}
+    assert found["image.mean"] == pytest.approx(10 * x.mean(axis=(0, 2, 3)), rel=1e-5)
+    assert found["image.deviation"] == pytest.approx(10 * x.std(axis=(0, 2, 3)), rel=1e-5)
+    assert (found["rows.mean"], found["rows.deviation"]) == (pytest.approx(s.mean()), pytest.approx(s.std()))
+
+
 def test_gaps_of_another_width_are_refused():
     raw = Dataset({"x": GapColumn(np.ones((2, 3)), ["a", "b", "c"], mark=False)})
     with pytest.raises(DataError, match="the field `x` has 3 columns, the training data had 2"):
         encoded(raw, Learned({}, {"x": [1.0, 2.0]}), "here")
+
+
+def test_a_second_file_to_test_with_has_the_words_of_the_first(houses, tmp_path):
+    text = TRAINING.replace('split { test: 0.25 stratify: "label" }', "")
+    second = text[text.index("source {") : text.index("optimizer")].replace("houses.csv", "test.csv")
+    path = tmp_path / "train.textproto"
+    path.write_text(text + second.replace('type: "csv"', 'type: "csv" phase: "test"', 1))
+    Path("test.csv").write_text("district,area,rooms,price\nsouth,1050,2,low\nelsewhere,1050,,low\n")
+    report = train(path)[0]
+    assert report.results["accuracy"] in (0.5, 1)
+    learned = json.loads((report.folder / "data.json").read_text())
+    assert learned["words"]["district"] == ["east", "north", "south"]
+    assert pl.evaluate(path).rows == 2

@@ -8,7 +8,7 @@ nothing without it.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,9 @@ from .problems import DataError
 
 FILE = "data.json"
 """Its name, in the folder of the weights."""
+
+LARGEST = float(np.finfo(np.float32).max)
+"""Of a mean: those of numbers that networks can be fed."""
 
 
 @dataclass(frozen=True)
@@ -50,17 +53,23 @@ def read_learned(path: Path) -> Learned:
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} cannot be read: {error}") from None
     words, means = (found.get(name) if isinstance(found, dict) else None for name in ("words", "means"))
-    if not _lists(words, str) or not _lists(means, (int, float)):
+    if not _lists(words, _are_words) or not _lists(means, _are_numbers):
         raise DataError(f"{path} is not what a training has learned of its data: `words` and `means` by field")
     assert words is not None, "checked above"
     assert means is not None, "checked above"
     return Learned(words, means)
 
 
-def _lists(found: Any, kind: Any) -> bool:
-    if not isinstance(found, dict):
-        return False
-    return all(isinstance(one, list) and all(isinstance(item, kind) for item in one) for one in found.values())
+def _lists(found: Any, fine: Callable[[list[Any]], bool]) -> bool:
+    return isinstance(found, dict) and all(isinstance(one, list) and fine(one) for one in found.values())
+
+
+def _are_words(items: list[Any]) -> bool:
+    return all(isinstance(item, str) for item in items) and len(set(items)) == len(items)
+
+
+def _are_numbers(items: list[Any]) -> bool:
+    return all(type(item) in (int, float) and -LARGEST <= item <= LARGEST for item in items)
 
 
 def learn(dataset: Dataset, rows: Rows, known: Learned = NOTHING) -> Learned:

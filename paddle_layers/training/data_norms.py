@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.data import Batches, Stream
+
+from .problems import TrainingError
+
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
     from paddle_layers.config.wiring.nodes import Node
-    from paddle_layers.data import Batches
     from paddle_layers.runtime import Net
 
 LAYER = "data_norm"
@@ -31,9 +34,19 @@ def check_data_norms(training: Training) -> None:
             raise network.error(node.name, message, help="read a data layer, or use `batch_norm`")
 
 
-def measure_data_norms(net: Net, training: Training, train: Batches) -> None:
-    """Give every such layer the means and deviations of the rows that are trained with."""
+def measure_data_norms(net: Net, training: Training, train: Batches | Stream, *, known: bool) -> None:
+    """Give every such layer the means and deviations of the rows that are trained with.
+
+    Raises `TrainingError` where data come in batches of somebody else's making, unless they are `known` from weights.
+    """
     for node in _data_norms(training):
+        if isinstance(train, Stream):
+            if not known:
+                raise TrainingError(
+                    f"layer `{node.name}` is measured on all data before the first step, which batches that are given "
+                    "one by one cannot tell: give arrays in place of batches, or start from weights that have it"
+                )
+            continue
         feed = next((feed for feed in train.feeds or () if feed.layer == node.inputs[0]), None)
         if feed is None:  # the data layer is there in the test only
             continue

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.columns import Rows
@@ -20,6 +20,9 @@ from .problems import TrainingError
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
     from paddle_layers.config.training import SourceSettings
+
+GivenData = str | Path | Dataset | Mapping[str, Any] | None
+"""A file, or what it would hold; None: what the training file's source has."""
 
 SUFFIXES = {".csv": "csv", ".npz": "npz", ".npy": "npy"}
 """Endings of files that are read without settings, too."""
@@ -42,9 +45,9 @@ def weights_file(training: Training, given: str | Path | None) -> Path:
 
 
 def given_batches(
-    training: Training, network: Network, source: SourceSettings, data: str | Path | None, weights: Path
+    training: Training, network: Network, source: SourceSettings | None, data: GivenData, weights: Path
 ) -> Batches:
-    """The data of a source, or of the file `data` in its place, for the data layers of a network, in their order.
+    """The data of a source, or the `data` in its place, for the data layers of a network, in their order.
 
     Only the fields that these need are read; words and gaps become the numbers that they were when the `weights` were
     trained. Of a source with a split it is the part that is held out. Raises `DataError`.
@@ -73,10 +76,21 @@ def given_batches(
     return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds, part=part)
 
 
+def words_of(training: Training, batches: Batches, layer: str) -> Sequence[str]:
+    """The words that the data have for the ids of a data layer; none where they are not known."""
+    return batches.dataset.words.get(training.feed.get(layer, layer), ())
+
+
 def _opened(
-    training: Training, source: SourceSettings, data: str | Path | None, fields: Iterable[str]
+    training: Training, source: SourceSettings | None, data: GivenData, fields: Iterable[str]
 ) -> tuple[Dataset, Rows | None]:
     """The data, and which rows of them; None for all."""
+    if isinstance(data, Dataset):
+        return data, None
+    if isinstance(data, Mapping):
+        return Dataset(data), None
+    if source is None:
+        raise TrainingError("the training file has no source, so it does not say how data are read: give arrays")
     if data is not None:
         return open_source(_reader(source, data), Path(), fields), None
     if source.split is None:

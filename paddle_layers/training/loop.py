@@ -24,6 +24,7 @@ from .checkpoints import (
 )
 from .data_norms import measure_data_norms
 from .evaluation import evaluate, named_costs
+from .facts import MOST
 from .first_values import load_first
 from .folders import BEST, CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
@@ -58,7 +59,7 @@ class Trainer:
         if resume:
             self._restore(newest_checkpoint(self.run.folder / CHECKPOINTS))
         else:
-            measure_data_norms(self.job.net, self.training, self.job.train)
+            measure_data_norms(self.job.net, self.training, self.job.train, known=weights is not None)
             if text := load_first(self.job.net, self.training, weights):
                 self.progress.say(text)
         if self.job.learned:
@@ -110,9 +111,10 @@ class Trainer:
     def _step(self) -> None:
         job, run = self.job, self.run
         run.epoch = job.train.position.epoch
-        rows = len(job.train.rows(*job.train.position))
         run.rate = rate_at(self._schedule, self.training.optimizer.learning_rate, run.step, run.total)
-        job.net.forward(job.train.take(), phase="train", step=run.step)
+        batch = job.train.take()
+        rows = max((len(value) for value in batch.values()), default=0)
+        job.net.forward(batch, phase="train", step=run.step)
         sums = job.net.loss_sums()
         run.loss = total_loss(sums.values())
         if not math.isfinite(run.loss):
@@ -153,7 +155,7 @@ class Trainer:
         self._saved = run.step
 
     def _restore(self, checkpoint: Path) -> None:
-        net, batches = self.job.net, len(self.job.train)
+        net, batches = self.job.net, len(self.job.train) or MOST
         facts = read_facts(checkpoint, self._fixed(), batches=batches, capacities=net.capacities())
         net.load(checkpoint / WEIGHTS)
         sizes = {name: state.size for name, state in self.job.updater.states.items()}

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from paddle_layers.data.learning import FILE, Learned, encoded, learn, read_lear
 from paddle_layers.data.splitting import split_by_field, split_by_share
 
 from .folders import CHECKPOINTS
+from .problems import TrainingError
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import SourceSettings, SplitSettings, Training
@@ -27,13 +28,43 @@ class Part(NamedTuple):
     rows: Rows
 
 
-def open_parts(training: Training, datasets: Mapping[str, Dataset], known: Learned) -> tuple[dict[str, Part], Learned]:
+Given = Dataset | Mapping[str, Any] | Iterable[Mapping[str, Any]]
+"""What may stand in place of a source: a data set, arrays by field, or batches of arrays by field."""
+
+
+def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[str, Iterable[Mapping[str, Any]]]]:
+    """Data sets and batches by phase, from what may be given in place of sources. Raises `TrainingError`."""
+    datasets: dict[str, Dataset] = {}
+    batches: dict[str, Iterable[Mapping[str, Any]]] = {}
+    for phase, data in given.items():
+        if phase not in ("train", "test"):
+            raise TrainingError(f"`datasets` has {phase!r}; the phases are `train` and `test`")
+        if isinstance(data, Dataset):
+            datasets[phase] = data
+        elif isinstance(data, Mapping):
+            datasets[phase] = Dataset(data, origin=f'datasets["{phase}"]')
+        elif isinstance(data, Iterable) and not isinstance(data, (str, bytes, np.ndarray)):
+            batches[phase] = data
+        else:
+            raise TrainingError(
+                f'datasets["{phase}"] is {type(data).__name__}; it has to be a dict of arrays by field, a Dataset, or '
+                "batches: a list, a generator, or any object that gives dicts of arrays when it is iterated"
+            )
+    return datasets, batches
+
+
+def open_parts(
+    training: Training, datasets: Mapping[str, Dataset], known: Learned, streamed: Container[str] = ()
+) -> tuple[dict[str, Part], Learned]:
     """The data of each phase that has some, as numbers, and what was learned of those to train with beside `known`.
 
-    `datasets` replaces sources by phase. Raises `ConfigError` where they cannot be read or cut.
+    `datasets` replaces sources by phase; of those in `streamed` nothing is opened. Raises `ConfigError` where they
+    cannot be read or cut.
     """
     parts = {phase: _whole(dataset) for phase, dataset in datasets.items()}
     for source in training.source:
+        if source.phase in streamed:
+            continue
         with placed(training, source):
             if source.phase not in parts:
                 parts[source.phase] = _whole(open_source(source, training.base))
@@ -41,7 +72,8 @@ def open_parts(training: Training, datasets: Mapping[str, Dataset], known: Learn
                 dataset = parts["train"].dataset
                 train, test = split_rows(dataset, source.split)
                 parts["train"] = Part(dataset, train)
-                parts.setdefault("test", Part(dataset, test))
+                if "test" not in streamed:
+                    parts.setdefault("test", Part(dataset, test))
     learned = known
     if "train" in parts:
         with placed(training, training.source_of("train")):
