@@ -143,6 +143,8 @@ def _work(
     kind: type[Target], seed: int, warming: int, seconds: float, cases: float, current: Any, pipe: Connection
 ) -> None:
     faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started this process
+    parent = os.getppid()
     warnings.simplefilter("error")
     with opened(kind) as target:
         for number in range(warming):  # whatever is made once is made now
@@ -154,6 +156,8 @@ def _work(
 
         def note(number: int) -> None:
             current.value = number
+            if os.getppid() != parent:
+                os._exit(1)
 
         began = time.monotonic()
         done = hunt(target, seed, seconds=seconds, cases=cases, note=note, found=pipe.send)
