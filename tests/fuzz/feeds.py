@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import zlib
@@ -11,6 +12,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 import paddle_layers as pl
 from paddle_layers.runtime import Csr, FeedError, Sequences
@@ -155,7 +157,7 @@ class Feeds(Target):
                 outputs = self.net.forward(feeds, step=1)
             except FeedError:
                 return "refused"
-        return [getattr(value, "data", value) for value in outputs.values()]
+        return [value.data if isinstance(value, Sequences) else value for value in outputs.values()]
 
 
 def _change(recipe: Recipe, rng: Random) -> None:
@@ -165,7 +167,9 @@ def _change(recipe: Recipe, rng: Random) -> None:
         return
     owner, name = rng.choice(places)
     found, way = owner[name], rng.randrange(12)
-    if way == 0:
+    if "values" not in found and way > 4:
+        found["form"] = rng.choice(("lists", "ones" if name == "tags" else "matrix"))
+    elif way == 0:
         owner[name] = rng.choice((*WORDS, *(other[key] for other, key in _places(sound()))))
     elif way == 1:
         del owner[name]
@@ -210,8 +214,56 @@ def built(recipe: Any, plain: bool) -> Any:
         return _array(recipe, plain)
     parts = {name: built(value, plain) for name, value in recipe.items()}
     if "id" in parts or "start" in parts:
-        return Csr(parts.get("start"), parts.get("id"), parts.get("value"))
-    return Sequences(parts.get("data"), parts.get("starts"), parts.get("sub_starts"))
+        made: Any = Csr(parts.get("start"), parts.get("id"), parts.get("value"))
+    else:
+        made = Sequences(parts.get("data"), parts.get("starts"), parts.get("sub_starts"))
+    return made if plain else _FORMS.get(recipe.get("form"), lambda made: made)(made)
+
+
+def _lists(made: Any) -> Any:
+    """The rows of each sequence, or the columns of each sparse row, in lists, where all of it is in order."""
+    if isinstance(made, Sequences) and not isinstance(made.data, Csr) and _numbers(made.data, made.starts):
+        if made.sub_starts is None:
+            return _cut(made.data, made.starts)
+        parts = _cut(made.data, made.sub_starts) if _numbers(made.data, made.sub_starts) else None
+        return made if parts is None else _cut(parts, made.starts)
+    if isinstance(made, Csr) and made.value is None and _numbers(made.id, made.start):
+        rows = _cut(made.id, made.start)
+        return made if rows is made.id else [row.tolist() for row in rows]
+    return made
+
+
+def _matrix(made: Any) -> Any:
+    """Sparse rows as a SciPy matrix, which checks little of it."""
+    parts = (made.id, made.start, made.value) if isinstance(made, Csr) else ("",)
+    if not _numbers(*parts) or made.id.dtype.kind not in "iu" or made.start.dtype.kind not in "iu":
+        return made
+    matrix = csr_matrix((3, 6))
+    matrix.indptr, matrix.indices, matrix.data = made.start, made.id, made.value
+    return matrix
+
+
+def _ones(made: Any) -> Any:
+    """The same, of sparse rows without values."""
+    if not isinstance(made, Csr) or made.value is not None or not _numbers(made.id) or made.id.ndim != 1:
+        return made
+    return _matrix(Csr(made.start, made.id, np.ones(len(made.id))))
+
+
+_FORMS: dict[Any, Callable[[Any], Any]] = {"lists": _lists, "matrix": _matrix, "ones": _ones}
+
+
+def _numbers(*arrays: Any) -> bool:
+    return all(isinstance(array, np.ndarray) and array.ndim and array.dtype.kind in "iufb" for array in arrays)
+
+
+def _cut(rows: Any, starts: Any) -> Any:
+    """The rows between the starts; all rows in one piece, where the starts are none."""
+    if starts.ndim != 1 or starts.dtype.kind not in "iu" or starts.tolist() != sorted(starts.tolist()):
+        return rows
+    if not len(starts) or starts[0] != 0 or starts[-1] != len(rows):
+        return rows
+    return [rows[first:last] for first, last in itertools.pairwise(starts.tolist())]
 
 
 def _array(recipe: Recipe, plain: bool) -> Any:
@@ -224,6 +276,8 @@ def _array(recipe: Recipe, plain: bool) -> Any:
         raise NotBuilt(str(error)) from None
     if plain or made.ndim == 0 or layout not in _LAID_OUT:
         return made
+    if layout in ("list", "tuple") and made.dtype.kind not in "iufb":
+        return made  # a list says another thing of such values than an array
     return _LAID_OUT[layout](made)
 
 

@@ -145,6 +145,8 @@ def _work(
     kind: type[Target], seed: int, warming: int, seconds: float, cases: float, current: Any, pipe: Connection
 ) -> None:
     faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started this process
+    parent = os.getppid()
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", ConfigWarning)  # of a config that is sound and odd
     with opened(kind) as target:
@@ -157,6 +159,8 @@ def _work(
 
         def note(number: int) -> None:
             current.value = number
+            if os.getppid() != parent:
+                os._exit(1)
 
         began = time.monotonic()
         done = hunt(target, seed, seconds=seconds, cases=cases, note=note, found=pipe.send)
