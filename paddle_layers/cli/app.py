@@ -90,6 +90,9 @@ def _told() -> Iterator[None]:
         raise _harmless(error) from None
     except (click.exceptions.Exit, click.Abort, BrokenPipeError):
         raise
+    except MemoryError as error:  # here, where nothing has to be imported
+        echo(f"there is not enough memory{': ' if str(error) else ''}{error}", err=True)
+        raise click.exceptions.Exit(1) from None
     except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
         from .problems import user_message
 

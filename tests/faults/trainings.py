@@ -18,6 +18,9 @@ TEXT = (NETWORK + SOURCES + SETTINGS).replace("steps: 30", f"steps: {STEPS}").re
     "checkpoint { every: 10 }", "checkpoint { every: 1 }"
 ) + "test { every: 7 }"
 OUTPUT = "out"
+WIDE = """name: "wide" type: "fc" input: "x" fc { size: WIDE } }
+  layer { name: "fc0" type: "fc" input: "wide" fc { size: WIDE } }
+  layer { name: "fc1" type: "fc" input: "fc0\""""
 
 
 class Left(NamedTuple):
@@ -27,9 +30,11 @@ class Left(NamedTuple):
     log: list[dict[str, str]]
 
 
-def write_training(folder: Path, *, steps: int = STEPS, every: int = 1) -> None:
+def write_training(folder: Path, *, steps: int = STEPS, every: int = 1, wide: int = 6) -> None:
     """The training file and its data."""
     text = TEXT.replace(f"steps: {STEPS}", f"steps: {steps}")
+    if wide > 6:
+        text = text.replace('name: "fc1" type: "fc" input: "x"', WIDE.replace("WIDE", str(wide)))
     write(folder, text.replace("checkpoint { every: 1 }", f"checkpoint {{ every: {every} }}"))
 
 
