@@ -64,7 +64,8 @@ def printed(text: str) -> str:
             output = _python(command.split()[1]) if command.startswith("python ") else _run(command)
         finally:
             os.chdir(before)
-        return output.replace(f"{Path(folder).resolve()}/", "").replace(f"{folder}/", "")
+    output = output.replace(f"{Path(folder).resolve()}/", "").replace(f"{folder}/", "")
+    return re.sub(r"this machine has [\d,.]+ GiB", "this machine has 16 GiB", output)
 
 
 def _run(command: str) -> str:
