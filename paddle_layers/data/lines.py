@@ -83,7 +83,7 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         with path.open(encoding="utf-8-sig") as file:
             yield from enumerate((line.rstrip("\n") for line in file), start=1)
     except FileNotFoundError:
-        raise DataError(f"there is no file {path}; paths are relative to the training file") from None
+        raise DataError(f"there is no file {path}") from None
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
