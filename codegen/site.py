@@ -32,6 +32,7 @@ ORDER = (
     "recurrent-groups",
     "use-your-own-data",
     "evaluate-and-predict",
+    "fine-tuning",
     "write-a-layer",
     "plugins",
     "conformance",
