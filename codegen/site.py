@@ -31,6 +31,7 @@ ORDER = (
     "write-a-network",
     "recurrent-groups",
     "use-your-own-data",
+    "tables",
     "evaluate-and-predict",
     "fine-tuning",
     "write-a-layer",

@@ -212,6 +212,32 @@ def chunk(
     excluded_chunk_types: types that are not counted (at least 1 values, each >= 0, none)
     """
 
+def class_weight(
+    label: Value,
+    *,
+    weights: Sequence[float],
+    ignore_label: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """The weight of every row's class, for the input `weight` of a cost.
+
+    `y[n] = weights[label[n]]`, and 0 for a label that is `ignore_label` or outside the classes. So rare classes, or
+    those whose mistakes cost more, teach more. The losses of `softmax_with_loss` and `cross_entropy` are then sums of
+    weighted costs divided by the number of rows, not by that of weights: a mean weight of 1 leaves their size alone, as
+    `rows / (classes * rows of the class)` has. PyTorch and ONNX divide by the weights.
+
+    label: class of every row
+    weights: weight of each class, in the order of the ids (required)
+    ignore_label: rows of this class weigh nothing (none)
+    """
+
 def classification_error(
     x: Value,
     label: Value,
@@ -622,6 +648,29 @@ def data(
     data_type: what a row is (DENSE)
     size: number of ids, or width of a sparse row (>= 1, none)
     seq_nested_level: 0: single rows, 1: sequences, 2: sequences of sub-sequences (>= 0 and <= 2, 0)
+    """
+
+def data_norm(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Brings every column of the data, or every channel of images, to mean 0 and standard deviation 1.
+
+    `y = (x - mean) / deviation`. It reads a data layer: before its first step a training measures both on the data of
+    the training phase, transforms included and random ones left out, and saves them with the weights, so that other
+    data are treated alike. Until then the layer changes nothing (mean 0, deviation 1). A column whose numbers are all
+    equal keeps the deviation 1. Paddle measures in a program of its own, and has two more ways to scale;
+    `batch_norm` measures every batch.
+
+    x: rows or images of a data layer
     """
 
 def dot_prod(

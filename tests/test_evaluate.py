@@ -233,3 +233,42 @@ def test_above_a_limit_there_is_a_note_instead_of_a_square(tmp_path, monkeypatch
     done = run("evaluate", path, "--weights", weights)
     assert "note: `fc2` has 3 classes: above 2 there is no table of them" in done.stderr
     assert "precision" not in done.stdout
+
+
+def test_weights_of_classes_weigh_the_loss_and_predict_needs_none(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    settings = "class_weight { weights: [1, 0, 2.5] ignore_label: -1 }"
+    layer = f'  layer {{ name: "w" type: "class_weight" input: "label" {settings} }}'
+    cost = 'input: "fc2" input: "label" input: "w" softmax_with_loss { ignore_label: -1 normalization: BATCH_SIZE }'
+    text = NETWORK.replace('input: "fc2" input: "label" }\n  layer { name: "acc', cost + ' }\n  layer { name: "acc')
+    text = text.replace(
+        'type: "accuracy" input: "fc2" input: "label"',
+        'type: "accuracy" input: "fc2" input: "label" accuracy { ignore_label: -1 }',
+    )
+    path = write(
+        tmp_path, text.replace('  layer { name: "cost"', f'{layer}\n  layer {{ name: "cost"') + SOURCES + SHORT
+    )
+    for name in ("train", "test"):
+        with np.load(f"{name}.npz") as arrays:
+            fields = dict(arrays)
+        fields["label"][:3] = -1
+        np.savez(f"{name}.npz", **fields)
+    weights = train(path)[0].weights
+    scores, label = outputs(path, str(weights))
+    weight = np.where(label < 0, 0, np.array([1, 0, 2.5])[label])
+    costs = weight * (np.logaddexp.reduce(scores, axis=1) - scores[np.arange(20), label])
+    assert pl.evaluate(path, weights=weights).results["loss"] == pytest.approx(costs.mean(), rel=1e-5)
+    assert pl.predict(path, {"x": np.zeros((2, 8))}, weights=weights).values["fc2"].shape == (2, 3)
+
+
+def test_a_network_without_costs_in_the_test(trained):
+    path, weights = trained
+    text = Path(path).read_text()
+    for old in (
+        'type: "softmax_with_loss" input: "fc2" input: "label"',
+        'type: "accuracy" input: "fc2" input: "label"',
+    ):
+        text = text.replace(old, old + ' include { phase: "train" }')
+    Path(path).write_text(text)
+    shown = run("evaluate", path, "--weights", weights, status=1).stderr
+    assert "the network has neither costs nor statistics in the phase test" in shown

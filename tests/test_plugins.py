@@ -196,6 +196,16 @@ FAULTS = {
     "import": ("\nimport no_such_module\n", "failed", r"{home}/__init__.py:2: ModuleNotFoundError: No module named"),
     "value": ("\n\nx = 1 / 0\n", "failed", r"{home}/__init__.py:3: ZeroDivisionError: division by zero"),
     "syntax": ("def f(:\n", "failed", r"{home}/__init__.py:1: SyntaxError: invalid syntax"),
+    "an exception of its own": (
+        "class Odd(BaseException):\n    pass\n\nraise Odd('hm')",
+        "failed",
+        r"{home}/__init__.py:4: Odd: hm",
+    ),
+    "limit": (
+        "import sys\n\nsys.setrecursionlimit(70)\nx = 1 / 0",
+        "failed",
+        r"{home}/__init__.py:4: ZeroDivisionError: division by zero",
+    ),
     "exit": ("raise SystemExit(3)", "failed", r"{home}/__init__.py:1: SystemExit: 3"),
     "definition": (
         LAYER.format(name="bad_twice") + "\n@pl.each(Twice.y)\ndef z(i, w):\n    return 1.0\n",
@@ -253,6 +263,14 @@ def test_a_broken_plugin_harms_nothing_but_itself(site: Site, fault: str) -> Non
     assert listed.stderr.count("warning: ") == 1
     assert "good_twice" in listed.stdout
     assert "bad_" not in listed.stdout
+
+
+def test_what_a_plugin_prints_or_sets_is_no_part_of_a_result(site: Site) -> None:
+    site.install("loud", LAYER.format(name="loud_twice") + "\nimport sys\nprint('hello')\nsys.setrecursionlimit(90)\n")
+    done = site.validate("loud_twice")
+    assert (done.returncode, done.stderr) == (0, "hello\n")
+    assert "hello" not in done.stdout
+    assert site.validate("loud_ttwice").stderr.startswith("hello\n")
 
 
 def test_a_config_that_needs_the_broken_plugin_is_told_so(site: Site) -> None:

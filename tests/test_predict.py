@@ -52,7 +52,7 @@ CASES = {
         ["x"],
     ),
     "an output that nobody judges": (
-        'layer { name: "free" type: "fc" input: "z" fc { size: 2 } }'
+        'layer { name: "free" type: "fc" input: "z" fc { size: 2 bias: false } param { of: "weight" frozen: true } }'
         'layer { name: "cost" type: "softmax_with_loss" input: "y" input: "label" }',
         ["y", "free"],
         ["x", "z"],
@@ -210,10 +210,10 @@ def test_text_with_and_without_labels_and_values_in_sequences(tmp_path, monkeypa
 
 def test_nested_sequences_are_nested_lists_and_nan_is_null():
     values = {"y": np.array([1.0, np.nan, 2, np.inf], np.float32)}
-    found = Prediction(values, {}, {}, {"y": (np.array([0, 1, 3]), np.array([0, 2, 3, 4]))})
+    found = Prediction(values, {}, {}, {"y": (np.array([0, 1, 3]), np.array([0, 2, 3, 4]))}, Path("none"))
     lines = [json.loads(line)["y"] for line in content(found, ".jsonl").splitlines()]
     assert lines == [[[1.0, None]], [[2.0], [None]]]
     with pytest.raises(
         TrainingError, match=r"samples, which no line can hold: `y` 2, `x` 4.*npz, which holds them all"
     ):
-        content(Prediction(values | {"x": np.zeros(4)}, {}, {}, found.starts), ".jsonl")
+        content(Prediction(values | {"x": np.zeros(4)}, {}, {}, found.starts, Path("none")), ".jsonl")

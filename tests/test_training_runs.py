@@ -18,6 +18,7 @@ from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 import paddle_layers as pl
 from paddle_layers.cli import commands
+from paddle_layers.config import ConfigError
 from paddle_layers.data import Dataset
 from paddle_layers.runtime import SaveError, WeightsError
 from paddle_layers.training import TrainingError, make_callback
@@ -298,7 +299,7 @@ def test_callbacks_of_the_file(tmp_path):
     assert report.steps < 30
     assert "has not become better" in report.stopped
     assert (tmp_path / "output" / "best.safetensors").exists()
-    with pytest.raises(TrainingError, match="`watch` is `speed`, but the test gives `loss`, `accuracy`"):
+    with pytest.raises(ConfigError, match="`watch` is `speed`, but the test gives `accuracy`, `loss`"):
         train(write(tmp_path, text.replace('"accuracy" mode', '"speed" mode')), overwrite=True)
 
 
@@ -353,6 +354,8 @@ def test_a_resumed_training_still_knows_its_best_test(tmp_path):
 
 def test_a_watched_result_that_is_no_number(tmp_path):
     class Nan:
+        gives = ("odd",)
+
         def on_test(self, run):
             run.results["odd"] = float("nan")
 

@@ -90,6 +90,9 @@ def _told() -> Iterator[None]:
         raise _harmless(error) from None
     except (click.exceptions.Exit, click.Abort, BrokenPipeError):
         raise
+    except MemoryError as error:  # here, where nothing has to be imported
+        echo(f"there is not enough memory{': ' if str(error) else ''}{error}", err=True)
+        raise click.exceptions.Exit(1) from None
     except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
         from .problems import user_message
 
@@ -129,9 +132,8 @@ def _load_plugins(ctx: click.Context, _: click.Parameter, files: tuple[str, ...]
     if files and not ctx.resilient_parsing:
         from paddle_layers.define import load_plugin
 
-        with contextlib.redirect_stdout(sys.stderr):  # what a plugin prints is no result
-            for file in files:
-                load_plugin(file)
+        for file in files:
+            load_plugin(file)
 
 
 def _plugins_option() -> click.Option:

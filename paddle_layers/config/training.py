@@ -42,12 +42,32 @@ class TransformSettings(ComponentSettings):
 
 
 @dataclass(frozen=True, slots=True)
+class SplitSettings:
+    """Which rows of a source are held out: a share of them, or those with a value in a field."""
+
+    test: float | None = None
+    seed: int = 0
+    stratify: str | None = None
+    field: str | None = None
+    value: str | None = None
+
+    @property
+    def fields(self) -> tuple[str, ...]:
+        """Fields that the split looks at."""
+        return tuple(name for name in (self.stratify, self.field) if name is not None)
+
+
+@dataclass(frozen=True, slots=True)
 class SourceSettings(ComponentSettings):
-    """Where the data of a phase come from; rows are drawn in random order when `shuffle` is set."""
+    """Where the data of a phase come from; rows are drawn in random order when `shuffle` is set.
+
+    With a `split` it feeds the test phase, too.
+    """
 
     phase: str
     transform: tuple[TransformSettings, ...]
     shuffle: bool
+    split: SplitSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +147,8 @@ class Training:
 
     def source_of(self, phase: str) -> SourceSettings | None:
         """The source that feeds a phase."""
-        return next((source for source in self.source if source.phase == phase), None)
+        fed = (source for source in self.source if source.phase == phase or source.split is not None)
+        return next(fed, None)
 
     def error(
         self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()

@@ -26,6 +26,7 @@ from .training import (
     LogSettings,
     OptimizerSettings,
     SourceSettings,
+    SplitSettings,
     TestSettings,
     Training,
     TransformSettings,
@@ -175,11 +176,14 @@ class _Reader:
         """Check the sources; gives the phases that they feed."""
         first: dict[str, int] = {}
         for source in bound.values.get("source", ()):
-            phase = _get(source, "phase", "Source")
-            if phase in first:
-                note = self.report.note("the other one is here", first[phase])
-                self.report.add("E304", f"two sources feed the {phase} phase", source.start, notes=(note,))
-            first.setdefault(phase, source.start)
+            phases = ["train", "test"] if "split" in source.places else [_get(source, "phase", "Source")]
+            twice = next((phase for phase in phases if phase in first), None)
+            if twice is not None:
+                note = self.report.note("the other one is here", first[twice])
+                self.report.add("E304", f"two sources feed the {twice} phase", source.start, notes=(note,))
+            for phase in phases:
+                first.setdefault(phase, source.start)
+            self._split(source)
             if network is not None:
                 for transform in source.values.get("transform", ()):
                     self._data_layer(transform, network)
@@ -204,6 +208,30 @@ class _Reader:
             elif not every:
                 help_ = "add `test { every: 100 }`, with as many steps as you like between two tests"
                 self.report.add("W005", f"{what}, and the only one is at the end", callback.start, help=help_)
+
+    def _split(self, source: Bound) -> None:
+        split = source.values.get("split")
+        if not isinstance(split, Bound) or split.broken:
+            return
+        given, share = split.places, split.values.get("test")
+        both = "both a share and a field" if {"test", "field"} <= given.keys() else ""
+        neither = "neither a share nor a field" if not {"test", "field"} & given.keys() else ""
+        if both or neither:
+            help_ = 'write `test: 0.2` for a fifth of the rows, or `field: "part" value: "test"`'
+            self.report.add("E307", f"this split has {both or neither}", split.start, help=help_)
+        elif isinstance(share, float) and share >= 1:
+            message = f"`test` is the share of the rows that is held out, found {share:g}"
+            self.report.add("E307", message, split.place("test"), help="write `test: 0.2` for a fifth of them")
+        elif ("field" in given) != ("value" in given):
+            missing = "value" if "field" in given else "field"
+            help_ = "a row is held out where `field` has this `value`"
+            self.report.add("E307", f"this split has no `{missing}`", split.start, help=help_)
+        elif "field" in given and "stratify" in given:
+            message = "`stratify` is for a share of the rows; `field` says which rows are held out"
+            self.report.add("E307", message, split.place("stratify"))
+        elif _get(source, "phase", "Source") == "test":
+            message = "a source with a split feeds both phases: leave `phase` out"
+            self.report.add("E307", message, source.place("phase"))
 
     def _feeds(self, bound: Bound, network: Network) -> None:
         for feed in bound.values.get("feed", ()):
@@ -254,7 +282,9 @@ class _Reader:
         )
         shuffle = bound.values.get("shuffle")
         shuffled = phase == "train" if shuffle is None else bool(shuffle)
-        return SourceSettings(made.definition, made.attributes, phase, changes, shuffled)
+        given = bound.values.get("split")
+        split = SplitSettings(**_header(given, "Split")) if given is not None else None
+        return SourceSettings(made.definition, made.attributes, phase, changes, shuffled, split)
 
 
 def _components(found: Iterable[Bound]) -> Iterator[ComponentSettings]:

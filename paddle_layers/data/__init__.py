@@ -5,5 +5,16 @@ from .columns import SequenceColumn, SparseColumn
 from .dataset import Dataset
 from .feeds import Feed, make_feeds
 from .problems import DataError
+from .streams import Stream
 
-__all__ = ["Batches", "DataError", "Dataset", "Feed", "Position", "SequenceColumn", "SparseColumn", "make_feeds"]
+__all__ = [
+    "Batches",
+    "DataError",
+    "Dataset",
+    "Feed",
+    "Position",
+    "SequenceColumn",
+    "SparseColumn",
+    "Stream",
+    "make_feeds",
+]

@@ -27,7 +27,8 @@ class Batches:
 
     A batch size above the number of rows gives one batch of all rows in each epoch. With `shuffle` the order of the
     rows depends on `seed` and the epoch alone, and so do the random numbers of the transforms (for each row), so a
-    training that is resumed at a saved `position` sees what it would have seen. `training=False` draws nothing.
+    training that is resumed at a saved `position` sees what it would have seen. `training=False` draws nothing. `part`
+    are the rows that are used, by default all.
     """
 
     def __init__(
@@ -39,19 +40,26 @@ class Batches:
         shuffle: bool = True,
         training: bool = True,
         feeds: Sequence[Feed] | None = None,
+        part: Rows | None = None,
     ) -> None:
         if batch_size < 1:
             raise ValueError(f"`batch_size` is {batch_size}, must be at least 1")
-        self.dataset, self.batch_size = dataset, min(batch_size, len(dataset))
+        self.dataset, self.part = dataset, np.arange(len(dataset)) if part is None else part
+        self.batch_size = min(batch_size, self.count)
         self.seed, self.shuffle, self.training, self.feeds = seed, shuffle, training, feeds
         self.position = Position(0, 0)
         self._epoch = -1
         self._order: Rows = np.empty(0, np.int64)
         self._random: list[list[RowRandom]] = []
 
+    @property
+    def count(self) -> int:
+        """Rows in an epoch."""
+        return len(self.part)
+
     def __len__(self) -> int:
         """Batches in an epoch."""
-        return 1 + (len(self.dataset) - 1) // self.batch_size
+        return 1 + (self.count - 1) // self.batch_size
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The batches of the current epoch from its start; does not move `position`."""
@@ -82,7 +90,7 @@ class Batches:
         if epoch == self._epoch:
             return
         count = len(self.dataset)
-        self._order = generator(self.seed, epoch, 0).permutation(count) if self.shuffle else np.arange(count)
+        self._order = generator(self.seed, epoch, 0).permutation(self.part) if self.shuffle else self.part
         self._random = [
             [
                 RowRandom(self.seed, epoch, 1 + number * _STREAMS_OF_A_FEED + place, count)

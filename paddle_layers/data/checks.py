@@ -41,6 +41,11 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
             if sparse is not None and level == 0:
                 remedy = f"store `{name}.row_starts`, where rows begin, and `{name}.starts`, where sequences do"
         raise DataError(f"{where} holds {found}, but {target}; {remedy}")
+    if wanted.kind == "INT" and isinstance(column, np.ndarray) and column.ndim == 2 and _marked(column):
+        raise DataError(
+            f"{where} has a column for each class, with one 1 in a row, but {target}; make it one column of numbers "
+            f"from 0: {name}.argmax(axis=1)"
+        )
     if wanted.kind == "INT" and column.dtype.kind not in "iub":
         raise DataError(f"{where} is {column.dtype}, but {target}; store whole numbers: {name}.astype(numpy.int64)")
     values = None if sparse is None else sparse.values
@@ -48,6 +53,12 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
         raise DataError(f"{where} has no values, but {target}; store `{name}.values` too")
     if wanted.kind == "SPARSE_INT" and values is not None:
         raise DataError(f"{where} has values, but {target}; leave `{name}.values` out, or declare SPARSE there")
+
+
+def _marked(column: Array) -> bool:
+    """Whether every row is one-hot."""
+    first = column[:_CHUNK]
+    return column.shape[1] > 1 and bool(((first == 0) | (first == 1)).all() and (first.sum(axis=1) == 1).all())
 
 
 def check_values(
@@ -124,10 +135,22 @@ def _check_ids(
     if not len(bad):
         return
     value = int(part[bad[0]])
+    place = dataset.place(_row(column, begin + int(bad[0])))
+    words = dataset.words.get(name)
+    if words is not None and wanted.size < len(words):
+        raise DataError(
+            f"{dataset.origin}: field `{name}` has {len(words)} words, but the data layer `{layer}` takes {wanted}; "
+            f"set `size: {len(words)}` there"
+        )
+    if name in dataset.unknown:
+        row, word = dataset.unknown[name]
+        raise DataError(
+            f"{dataset.place(row)}: {word!r} is none of the {len(words or ())} words of the field `{name}` in the "
+            f"training data; set `size: {wanted.size + 1}` in the data layer `{layer}` to give such words an id"
+        )
     remedy = f"number them from 0, or set `size: {value + 1}` or more there" if value >= 0 else "number them from 0"
     raise DataError(
-        f"{dataset.place(_row(column, begin + int(bad[0])))}: field `{name}` is {value}, but the data layer `{layer}` "
-        f"takes 0 to {wanted.size - 1}; {remedy}"
+        f"{place}: field `{name}` is {value}, but the data layer `{layer}` takes 0 to {wanted.size - 1}; {remedy}"
     )
 
 

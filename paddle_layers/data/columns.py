@@ -1,8 +1,9 @@
-"""Columns of a data set: plain arrays, and rows of varying length stored end to end."""
+"""Columns of a data set: plain arrays, rows of varying length stored end to end, and what is not yet numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -102,7 +103,37 @@ class SequenceColumn:
         return Sequences(data if change is None else change(data, owners), starts, sub_starts)
 
 
+class WordColumn:
+    """A word in every row, or with `text` any number of words between spaces; they become ids by a dictionary."""
+
+    def __init__(self, cells: Sequence[str], *, text: bool = False) -> None:
+        self.cells, self.text = cells, text
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def counts(self, rows: Rows) -> Counter[str]:
+        """How often each word is there."""
+        chosen = (self.cells[row] for row in rows.tolist())
+        return Counter(word for cell in chosen for word in cell.split()) if self.text else Counter(chosen)
+
+
+class GapColumn:
+    """Rows of numbers in which NaN stands for a missing one: the mean of the column is put there.
+
+    With `mark` the rows have as many columns more, which are 1 where a number was missing and 0 elsewhere.
+    """
+
+    def __init__(self, values: Array, names: Sequence[str], *, mark: bool) -> None:
+        self.values, self.names, self.mark = values, names, mark
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
 Column = Array | SequenceColumn | SparseColumn
+RawColumn = WordColumn | GapColumn
+"""A column that becomes numbers when the training data are known; see `learning.py`."""
 
 
 def sparse_part(column: Column) -> SparseColumn | None:

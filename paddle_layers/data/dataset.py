@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .columns import Array, Column, Rows, SequenceColumn, SparseColumn, checked_starts
+from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
 from .problems import DataError
 
 
@@ -20,8 +20,11 @@ class Dataset:
     are sparse rows. Sequences of sparse rows have `words.ids`, `words.row_starts` and `words.starts`.
 
     `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``. `words` has
-    the words of ids by field, as far as they are known.
-    Raises `DataError` when there are no fields or no rows, or when the fields differ in their number of rows.
+    the words of ids by field, as far as they are known, and `unknown` a row and a word of a field that are not in them.
+    `remedy` says what brings a field that is missing.
+    Columns of words, and of numbers of which some are missing, are in `raw` and no fields yet: `learning.encoded` makes
+    such of them. Raises `DataError` when there are no fields or no rows, or when the fields differ in their number of
+    rows.
     """
 
     def __init__(
@@ -31,12 +34,17 @@ class Dataset:
         origin: str = "the data",
         place: Callable[[int], str] | None = None,
         words: Mapping[str, Sequence[str]] | None = None,
+        unknown: Mapping[str, tuple[int, str]] | None = None,
+        remedy: str = "",
     ) -> None:
-        self.origin = origin
+        self.origin, self.remedy = origin, remedy
+        self.unknown = dict(unknown or {})
         self.words = {field: tuple(listed) for field, listed in (words or {}).items()}
-        self.fields: dict[str, Column] = _columns(arrays, origin)
+        self.raw = {name: column for name, column in arrays.items() if isinstance(column, (WordColumn, GapColumn))}
+        numbers = {name: column for name, column in arrays.items() if name not in self.raw}
+        self.fields: dict[str, Column] = _columns(numbers, origin)
         self._place = place
-        lengths = {name: len(column) for name, column in self.fields.items()}
+        lengths = {name: len(column) for name, column in (self.fields | self.raw).items()}
         if not lengths:
             raise DataError(f"{origin} has no fields; give at least one array")
         self._rows = next(iter(lengths.values()))

@@ -6,10 +6,8 @@ labels can be read for predictions. `wanted` is None for all.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Container
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +17,8 @@ from .dataset import Dataset
 from .files import read_npy, read_npz
 from .lines import Lines, read_dictionary
 from .problems import DataError
-from .tables import BadCell, Table
+from .tablecolumns import TableColumns
+from .tables import Table
 
 _DIGITS = Path(__file__).with_name("digits.npz")
 
@@ -117,15 +116,33 @@ class Text:
 
 @source("csv")
 class Csv:
-    """A text table: one row a line, numbers in every column but the label.
+    """A text table: one row a line, numbers in every column but those that are said to hold words.
 
-    Without `columns`, everything but the label becomes the field `features`.
+    Without `columns`, everything but the label, the columns of words and those that are left out becomes the field
+    `features`. Words get their ids from the training data: the words of single cells in the order of the alphabet,
+    those of text by how often they are there. The id behind the last stands for all other words, if the `size` of the
+    data layer has room for it. The words, and the means that stand for empty cells, are kept beside the weights.
     """
 
     file = String("path of the file, relative to the training file")
     label = String("column of the label, by name or by number from 1; becomes the field `label`", default="")
     classes = Strings("words of the label column in the order of their ids; absent: labels are numbers", default=())
     columns = Strings('fields and their columns, such as "size = width, height" or "pixels = 2-65"', default=())
+    ids = Strings(
+        'columns of words, each a field of ids: "district", or "label = kind" for a field of that name', default=()
+    )
+    text = Strings("columns of text, each a field of sequences of ids; words stand between spaces", default=())
+    leave_out = String('columns that are not read, such as "date, name"', default="")
+    empty = Choice(
+        "what becomes of empty cells",
+        options={
+            "refuse": "they are an error",
+            "mean": "the mean that the column has in the training data; empty words are an error",
+            "mark": "the mean, and behind the columns of a field come as many that are 1 where a cell was empty; "
+            "of words, one more word",
+        },
+        default="refuse",
+    )
     header = Choice(
         "whether the first line names the columns",
         options={"auto": "it does when none of its cells is a number", "yes": "it does", "no": "it is data"},
@@ -145,47 +162,12 @@ class Csv:
         if self.classes and not self.label:
             raise DataError(f"{path}: `classes` are the words of the label, so `label` has to name its column")
         table = Table(path, delimiter=self.delimiter, header=self.header)
-        labelled = bool(self.label) and (wanted is None or "label" in wanted)
-        label = table.index(self.label) if labelled else -1
-        fields = self._columns(table, wanted)
-        numbers = [*itertools.chain(*fields.values())]
-        try:
-            if self.classes:
-                table.read(numbers, [label] if labelled else [])
-            else:
-                table.read([*numbers, label] if labelled else numbers)
-        except BadCell as error:
-            remedy = "; list the words of the labels in `classes`" if error.column == label else ""
-            raise DataError(f"{error}{remedy}") from None
+        if not table.names:
+            raise DataError(f"{path} has no rows; there is nothing to train on")
+        columns = TableColumns(table, self, wanted)
+        columns.read()
         if not len(table.lines):
             raise DataError(f"{path} has no rows; there is nothing to train on")
-        arrays: dict[str, Any] = {name: table.reals(at) for name, at in fields.items()}
-        if labelled:
-            arrays["label"] = self._ids(table, label) if self.classes else table.whole(label)
         words = {"label": self.classes} if self.classes else {}
-        return Dataset(arrays, origin=str(path), place=table.place, words=words)
-
-    def _columns(self, table: Table, wanted: Container[str] | None) -> dict[str, list[int]]:
-        """Places of the columns of every field of numbers."""
-        fields: dict[str, list[int]] = {}
-        for entry in self.columns:
-            name, equals, columns = (part.strip() for part in entry.partition("="))
-            if not equals or not name:
-                raise DataError(
-                    f'{table.path}: `columns` has {entry!r}; write "field = first, second" or "field = 2-65"'
-                )
-            if wanted is None or name in wanted:
-                fields[name] = table.select(columns)
-        if not self.columns and (wanted is None or "features" in wanted):
-            label = table.index(self.label) if self.label and self.label in table else -1
-            features = [at for at in range(len(table.names)) if at != label]
-            if features:
-                fields["features"] = features
-        return fields
-
-    def _ids(self, table: Table, label: int) -> Any:
-        ids = {word: number for number, word in enumerate(self.classes)}
-        for row, word in enumerate(table.words[label]):
-            if word not in ids:
-                raise DataError(f"{table.place(row)}: the label {word!r} is not one of `classes`: {', '.join(ids)}")
-        return np.array([ids[word] for word in table.words[label]], np.int64)
+        remedy = "" if self.label else 'name the column of labels, `csv { label: "..." }`'
+        return Dataset(columns.fields(), origin=str(path), place=table.place, words=words, remedy=remedy)

@@ -11,7 +11,7 @@ import importlib.util
 import os
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from .definitions import LOADING, Definition
@@ -75,7 +75,9 @@ def _load(plugin: Plugin) -> None:
         own = _register(lambda: importlib.import_module(plugin.module), lambda new: _share(plugin, new), plugin)
     except DefinitionError as error:
         plugin.state, plugin.reason = "refused", plain(error) + remedy
-    except (Exception, SystemExit) as error:  # a plugin's module may fail in any way; it must harm nothing but itself
+    except KeyboardInterrupt:  # the user's
+        raise
+    except BaseException as error:  # a plugin's module may fail in any way; it must harm nothing but itself
         plugin.state, plugin.reason = "failed", described(error, plugin) + remedy
     else:
         plugin.state = "loaded"
@@ -95,7 +97,8 @@ def _register(
         return share([definition for definition in _definitions() if id(definition) not in before])
 
     try:
-        run()
+        with _kept():
+            run()
         for definition in own():
             if plugin is not None and not plugin.fits(definition.name):
                 wanted = f"{plugin.prefix}_{definition.name}"
@@ -109,6 +112,17 @@ def _register(
         for definition in own():
             registries[definition.kind].remove(definition.name)
         raise
+
+
+@contextlib.contextmanager
+def _kept() -> Iterator[None]:
+    """What a plugin prints is no result of a command, and it does not change how deep Python may go."""
+    limit = sys.getrecursionlimit()
+    try:
+        with contextlib.redirect_stdout(sys.stderr):
+            yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def _definitions() -> list[Definition]:
@@ -184,9 +198,9 @@ def load_plugin(path: str | Path) -> None:
     run = spec.loader.exec_module
     try:
         _register(lambda: run(module), lambda new: [d for d in new if d.package == name])
-    except DefinitionError:
+    except (DefinitionError, KeyboardInterrupt):
         raise
-    except Exception as error:  # whatever the author's file does wrong is reported at its line
+    except BaseException as error:  # whatever the author's file does wrong is reported at its line
         where, line = _place(error, str(file))
         raise DefinitionError(f"the plugin fails: {type(error).__name__}: {error}", where or str(file), line) from error
     _FILES.add(str(file))

@@ -87,16 +87,32 @@ class Param(_message.Message):
     def __init__(self, of: _Optional[str] = ..., lr_mult: _Optional[float] = ..., decay_mult: _Optional[float] = ..., frozen: bool = ..., clip: _Optional[float] = ...) -> None: ...
 
 class Source(_message.Message):
-    __slots__ = ("type", "phase", "transform", "shuffle")
+    __slots__ = ("type", "phase", "transform", "shuffle", "split")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     PHASE_FIELD_NUMBER: _ClassVar[int]
     TRANSFORM_FIELD_NUMBER: _ClassVar[int]
     SHUFFLE_FIELD_NUMBER: _ClassVar[int]
+    SPLIT_FIELD_NUMBER: _ClassVar[int]
     type: str
     phase: str
     transform: _containers.RepeatedCompositeFieldContainer[Transform]
     shuffle: bool
-    def __init__(self, type: _Optional[str] = ..., phase: _Optional[str] = ..., transform: _Optional[_Iterable[_Union[Transform, _Mapping]]] = ..., shuffle: bool = ...) -> None: ...
+    split: Split
+    def __init__(self, type: _Optional[str] = ..., phase: _Optional[str] = ..., transform: _Optional[_Iterable[_Union[Transform, _Mapping]]] = ..., shuffle: bool = ..., split: _Optional[_Union[Split, _Mapping]] = ...) -> None: ...
+
+class Split(_message.Message):
+    __slots__ = ("test", "seed", "stratify", "field", "value")
+    TEST_FIELD_NUMBER: _ClassVar[int]
+    SEED_FIELD_NUMBER: _ClassVar[int]
+    STRATIFY_FIELD_NUMBER: _ClassVar[int]
+    FIELD_FIELD_NUMBER: _ClassVar[int]
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    test: float
+    seed: int
+    stratify: str
+    field: str
+    value: str
+    def __init__(self, test: _Optional[float] = ..., seed: _Optional[int] = ..., stratify: _Optional[str] = ..., field: _Optional[str] = ..., value: _Optional[str] = ...) -> None: ...
 
 class Transform(_message.Message):
     __slots__ = ("type", "input")

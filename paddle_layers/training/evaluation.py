@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.data import Batches
 from paddle_layers.runtime.plan.losses import LossSum, total_loss
 
 from .runs import take_statistics
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    net: Net, batches: Batches, names: Mapping[str, str], losses: Mapping[str, str] | None = None
+    net: Net, batches: Iterable[Mapping[str, Any]], names: Mapping[str, str], losses: Mapping[str, str] | None = None
 ) -> dict[str, float]:
     """The loss and the statistics over all batches, as if they were one; statistics are reset before and after.
 

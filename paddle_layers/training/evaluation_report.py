@@ -15,7 +15,7 @@ from paddle_layers.runtime.plan.losses import total_loss
 
 from .confusion import Confusion
 from .evaluation import named_costs, run_test
-from .given_data import given_batches, weights_file
+from .given_data import GivenData, given_batches, weights_file, words_of
 from .outputs import CLASS_COSTS, always
 from .prediction import source_for
 from .preparation import loss_names, selected, statistic_names
@@ -52,7 +52,7 @@ class Evaluation:
 
 def evaluate(
     path: str | Path,
-    data: str | Path | None = None,
+    data: GivenData = None,
     *,
     weights: str | Path | None = None,
     dictionary: str | Path | None = None,
@@ -68,28 +68,29 @@ def evaluate(
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
 
-    training = load_training(path)
+    training = load_training(path, sources_needed=False)
     file = weights_file(training, weights)
     network, judged, notes = _with_measures(always(selected(training, "test")))
-    batches = given_batches(training, network, _source(training, data, path), data)
+    batches = given_batches(training, network, _source(training, data, path), data, file)
     names, losses = {**statistic_names(training), **judged}, loss_names(training)
     with Net(network, device=device, dtype=training.dtype) as net:
         load_trained(net, training, file)
         sums = run_test(net, batches)
         counted = {(layer, name): numbers for layer, name, numbers in net.counted()}
-        results = {"loss": total_loss(sums.values()), **named_costs(sums, losses), **take_statistics(net, names)}
+        loss = {"loss": total_loss(sums.values())} if sums else {}
+        results = {**loss, **named_costs(sums, losses), **take_statistics(net, names)}
+    if not results:
+        raise TrainingError("the network has neither costs nor statistics in the phase test: there is nothing to test")
     own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
     confusions = [
-        _confusion(
-            node, counted, own or batches.dataset.words.get(training.feed.get(node.inputs[1], node.inputs[1]), ())
-        )
+        _confusion(node, counted, own or words_of(training, batches, node.inputs[1]))
         for node in network.nodes
         if node.definition.name == MATRIX
     ]
-    return Evaluation(network.name, file, batches.dataset.origin, len(batches.dataset), results, confusions, notes)
+    return Evaluation(network.name, file, batches.dataset.origin, batches.count, results, confusions, notes)
 
 
-def _source(training: Training, data: str | Path | None, path: str | Path) -> SourceSettings:
+def _source(training: Training, data: GivenData, path: str | Path) -> SourceSettings | None:
     """The source that says how data are read; that of the training only where other data are named."""
     source = training.source_of("test")
     if source is None and data is None:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paddle_layers.data.learning import FILE as LEARNED
+
 from .checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
 from .problems import TrainingError
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
     from paddle_layers.config.training import Training
 
 CHECKPOINTS, LOG, CURVE, BEST = "checkpoints", "log.csv", "curve.svg", "best.safetensors"
-RESULTS = (WEIGHTS, BEST, LOG, CURVE)
+RESULTS = (WEIGHTS, BEST, LOG, CURVE, LEARNED)
 """Files that a training leaves in its folder, beside the checkpoints."""
 MARK = ".paddle_layers_training"
 """A file that says that a training made the folder; no other folder is ever cleared."""
@@ -71,6 +73,9 @@ def claimed_folder(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[N
             raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
         _check(folder, resume=resume, overwrite=overwrite)
         remove_unfinished(folder / CHECKPOINTS)
+        for name in RESULTS:
+            for scrap in folder.glob(f".{name}.*.tmp"):  # of a training that was killed
+                scrap.unlink()
         yield
 
 

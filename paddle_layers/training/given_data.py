@@ -2,32 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
+from paddle_layers.data.columns import Rows
+from paddle_layers.data.learning import encoded
 from paddle_layers.define import registries
 
 from .folders import output_folder, trained_weights
+from .opening import learned_for, open_source, split_rows
 from .preparation import ignored_labels, transforms_of
+from .problems import TrainingError
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
     from paddle_layers.config.training import SourceSettings
+
+GivenData = str | Path | Dataset | Mapping[str, Any] | None
+"""A file, or what it would hold; None: what the training file's source has."""
 
 SUFFIXES = {".csv": "csv", ".npz": "npz", ".npy": "npy"}
 """Endings of files that are read without settings, too."""
 
 
 def weights_file(training: Training, given: str | Path | None) -> Path:
-    """The weights that are used: those that are given, else the best in the training's output folder."""
-    return Path(given) if given is not None else trained_weights(output_folder(training, None))
+    """The weights that are used: those that are given, else the best in the training's output folder.
+
+    Raises `TrainingError` when there are none yet.
+    """
+    if given is not None:
+        return Path(given)
+    found = trained_weights(output_folder(training, None))
+    if not found.is_file():
+        command = f"paddle-layers train {training.file.name}"
+        raise TrainingError(
+            f"there is no file {found}: train the network first, `{command}`, or name a file of weights"
+        )
+    return found
 
 
-def given_batches(training: Training, network: Network, source: SourceSettings, data: str | Path | None) -> Batches:
-    """The data of a source, or of the file `data` in its place, for the data layers of a network, in their order.
+def given_batches(
+    training: Training, network: Network, source: SourceSettings | None, data: GivenData, weights: Path
+) -> Batches:
+    """The data of a source, or the `data` in its place, for the data layers of a network, in their order.
 
-    Only the fields that these need are read. Raises `DataError`.
+    Only the fields that these need are read; words and gaps become the numbers that they were when the `weights` were
+    trained. Of a source with a split it is the part that is held out. Raises `DataError`.
     """
     types = {
         name: type_
@@ -36,7 +59,9 @@ def given_batches(training: Training, network: Network, source: SourceSettings, 
         for name, type_ in zip(node.output_names, node.output_types, strict=True)
     }
     fields = {layer: training.feed.get(layer, layer) for layer in types}
-    dataset = _opened(training, source, data, fields.values())
+    dataset, part = _opened(training, source, data, fields.values())
+    learned, origin = learned_for(weights)
+    dataset = encoded(dataset, learned, str(origin))
     if isinstance(data, (str, Path)) and Path(data).suffix.lower() == ".npy" and len(fields) == 1:
         fields = dict.fromkeys(fields, next(iter(dataset.fields)))
     transforms = [(layer, change) for layer, change in transforms_of(training, source) if layer in types]
@@ -48,27 +73,43 @@ def given_batches(training: Training, network: Network, source: SourceSettings, 
         dtype=training.dtype,
         ignored=ignored_labels(network),
     )
-    return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds)
+    return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds, part=part)
 
 
-def _opened(training: Training, settings: SourceSettings, data: str | Path | None, fields: Any) -> Dataset:
-    source, base = settings.definition.create(settings.attributes), training.base
+def words_of(training: Training, batches: Batches, layer: str) -> Sequence[str]:
+    """The words that the data have for the ids of a data layer; none where they are not known."""
+    return batches.dataset.words.get(training.feed.get(layer, layer), ())
+
+
+def _opened(
+    training: Training, source: SourceSettings | None, data: GivenData, fields: Iterable[str]
+) -> tuple[Dataset, Rows | None]:
+    """The data, and which rows of them; None for all."""
+    if isinstance(data, Dataset):
+        return data, None
+    if isinstance(data, Mapping):
+        return Dataset(data), None
+    if source is None:
+        raise TrainingError("the training file has no source, so it does not say how data are read: give arrays")
     if data is not None:
-        source, base = _reader(settings, data), Path()
-    opened: Dataset = source.open_fields(base, set(fields)) if hasattr(source, "open_fields") else source.open(base)
-    return opened
+        return open_source(_reader(source, data), Path(), fields), None
+    if source.split is None:
+        return open_source(source, training.base, fields), None
+    dataset = open_source(source, training.base, [*fields, *source.split.fields])
+    return dataset, split_rows(dataset, source.split)[1]
 
 
-def _reader(settings: SourceSettings, data: str | Path) -> Any:
-    """A source that reads a file: the training file's with this file, or one for the ending of its name."""
+def _reader(settings: SourceSettings, data: str | Path) -> SourceSettings:
+    """The settings of a source that reads a file: the training file's, or those for the ending of its name."""
     path, own = Path(data).absolute(), settings.definition
     kind = SUFFIXES.get(path.suffix.lower(), own.name)
     file = own.attributes.get("file")
     if kind == own.name and file is not None:
         given = [str(path)] if file.check("") else str(path)
-        return own.create(own.bind({**settings.attributes, "file": given}))
+        return replace(settings, attributes=own.bind({**settings.attributes, "file": given}))
     if kind == own.name:
         known = ", ".join(SUFFIXES)
         raise DataError(f"{data}: the source `{own.name}` reads no file; give one that ends in {known}")
     definition = registries["source"][kind]
-    return definition.create(definition.bind({"file": [str(path)] if kind == "npy" else str(path)}))
+    attributes = definition.bind({"file": [str(path)] if kind == "npy" else str(path)})
+    return replace(settings, definition=definition, attributes=attributes)

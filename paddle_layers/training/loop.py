@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.data import Position
+from paddle_layers.data.learning import FILE as LEARNED
+from paddle_layers.runtime.memory.tensorfiles import write_file
 from paddle_layers.runtime.plan.losses import total_loss
 
 from .callbacks import restore_states, states_of
@@ -20,7 +22,9 @@ from .checkpoints import (
     read_states,
     save_checkpoint,
 )
+from .data_norms import measure_data_norms
 from .evaluation import evaluate, named_costs
+from .facts import MOST
 from .first_values import load_first
 from .folders import BEST, CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
@@ -54,8 +58,12 @@ class Trainer:
         """Start afresh, from `weights` or from the newest checkpoint."""
         if resume:
             self._restore(newest_checkpoint(self.run.folder / CHECKPOINTS))
-        elif text := load_first(self.job.net, self.training, weights):
-            self.progress.say(text)
+        else:
+            measure_data_norms(self.job.net, self.training, self.job.train, known=weights is not None)
+            if text := load_first(self.job.net, self.training, weights):
+                self.progress.say(text)
+        if self.job.learned:
+            write_file(self.run.folder / LEARNED, self.job.learned.text().encode())
         run, names = self.run, [*self.job.losses.values(), *self.job.statistics.values()]
         due = _due(run.step, self.training.test.every)
         at, tested = run.step if resume else None, due or run.step == run.total
@@ -64,13 +72,13 @@ class Trainer:
             run.results, self._tested = results, run.step
 
     def run_steps(self) -> None:
-        """Do the steps that are left; Ctrl-C and `Run.stop` end this early."""
+        """Do the steps that are left; Ctrl-C, SIGTERM and `Run.stop` end this early."""
         run, training = self.run, self.training
         with Interrupts() as interrupts:
             while run.step < run.total and not run.stopped:
                 self._step()
                 if interrupts.asked:
-                    run.stop("Ctrl-C")
+                    run.stop(interrupts.asked)
                 test_due, save_due = _due(run.step, training.test.every), _due(run.step, training.checkpoint.every)
                 if test_due or save_due or run.step == run.total or _due(run.step, training.log.every):
                     self._report()
@@ -103,9 +111,10 @@ class Trainer:
     def _step(self) -> None:
         job, run = self.job, self.run
         run.epoch = job.train.position.epoch
-        rows = len(job.train.rows(*job.train.position))
         run.rate = rate_at(self._schedule, self.training.optimizer.learning_rate, run.step, run.total)
-        job.net.forward(job.train.take(), phase="train", step=run.step)
+        batch = job.train.take()
+        rows = max((len(value) for value in batch.values()), default=0)
+        job.net.forward(batch, phase="train", step=run.step)
         sums = job.net.loss_sums()
         run.loss = total_loss(sums.values())
         if not math.isfinite(run.loss):
@@ -146,7 +155,7 @@ class Trainer:
         self._saved = run.step
 
     def _restore(self, checkpoint: Path) -> None:
-        net, batches = self.job.net, len(self.job.train)
+        net, batches = self.job.net, len(self.job.train) or MOST
         facts = read_facts(checkpoint, self._fixed(), batches=batches, capacities=net.capacities())
         net.load(checkpoint / WEIGHTS)
         sizes = {name: state.size for name, state in self.job.updater.states.items()}
@@ -173,7 +182,7 @@ class Trainer:
         return {
             "seed": job.train.seed,
             "batch_size": training.batch_size,
-            "rows": len(job.train.dataset),
+            "rows": job.train.count,
             "optimizer": training.optimizer.type,
             "dtype": training.dtype,
         }

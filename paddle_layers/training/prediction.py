@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +12,15 @@ from numpy.typing import NDArray
 
 from paddle_layers.data.lines import read_dictionary
 
-from .given_data import given_batches, weights_file
+from .given_data import GivenData, given_batches, weights_file, words_of
 from .outputs import Reading, part_for, predicted, readings
 from .preparation import selected
 from .printing import word_of, words_of_ids
-from .problems import TrainingError
 from .trained import load_trained
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
     from paddle_layers.config.training import SourceSettings
-    from paddle_layers.data import Batches
 
 Array = NDArray[Any]
 
@@ -39,14 +37,14 @@ class Prediction:
     values: dict[str, Array]
     classes: dict[str, NDArray[np.int64]]
     texts: dict[str, list[str]]
-    starts: dict[str, tuple[Array, ...]]
-    weights: Path
+    starts: dict[str, tuple[Array, ...]] = field(default_factory=dict)
+    weights: Path | None = None
     """The file they were computed with."""
 
 
 def predict(
     path: str | Path,
-    data: str | Path | None = None,
+    data: GivenData = None,
     *,
     weights: str | Path | None = None,
     values: Sequence[str] = (),
@@ -56,7 +54,8 @@ def predict(
 ) -> Prediction:
     """Run the network of a training file over `data` (absent: the file's source of the test phase).
 
-    `data` is a file, read as the training file's source reads its own, or by its ending: csv, npz, npy. What is given
+    `data` is a file, read as the training file's source reads its own, or by its ending: csv, npz, npy; or arrays by
+    field. What is given
     are the outputs, or the `values` that are named: what no layer reads but costs and statistics. No labels are needed
     for it, nor weights of rows. Scores that a cost makes probabilities of are given as these. `weights` are those in
     the training's output folder unless they are given, the best ones if it has them; `dictionary` is a file with the
@@ -71,7 +70,7 @@ def predict(
     whole = selected(training, "test")
     names = list(dict.fromkeys(values)) or predicted(whole)
     network, known = part_for(whole, names), readings(whole)
-    batches = given_batches(training, network, source_for(training), data)
+    batches = given_batches(training, network, source_for(training), data, file)
     own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
     collected = {name: _Collected(known.get(name, Reading())) for name in names}
     with Net(network, device=device, dtype=training.dtype, seed=seed, keep=names) as net:
@@ -80,7 +79,7 @@ def predict(
             net.forward(batch, phase="test")
             for name, one in collected.items():
                 one.add(net.value(name))
-    words = {name: own or _words(training, batches, name, one.reading) for name, one in collected.items()}
+    words = {name: own or words_of(training, batches, one.reading.label or name) for name, one in collected.items()}
     return Prediction(
         values={name: one.data() for name, one in collected.items()},
         classes={name: one.classes() for name, one in collected.items() if one.has_classes},
@@ -90,18 +89,9 @@ def predict(
     )
 
 
-def source_for(training: Training) -> SourceSettings:
+def source_for(training: Training) -> SourceSettings | None:
     """The source that says how data are read: that of the test phase, where there is one."""
-    source = training.source_of("test") or training.source_of("train")
-    if source is None:
-        raise TrainingError("the training file has no source, so it does not say how data are read")
-    return source
-
-
-def _words(training: Training, batches: Batches, name: str, reading: Reading) -> Sequence[str]:
-    """The words that the data have for the classes of a value, or for the ids of a data layer."""
-    layer = reading.label or name
-    return batches.dataset.words.get(training.feed.get(layer, layer), ())
+    return training.source_of("test") or training.source_of("train")
 
 
 class _Collected:

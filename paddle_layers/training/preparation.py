@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
-from paddle_layers.data import Batches, DataError, Dataset, make_feeds
-from paddle_layers.data.feeds import Transform
+from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
+from paddle_layers.data.feeds import Feed, Transform
+from paddle_layers.data.learning import NOTHING, Learned
 from paddle_layers.define.errors import suggestion
 
+from .data_norms import check_data_norms
+from .opening import Given, Part, datasets_of, open_parts, placed
 from .problems import TrainingError
 from .records import COLUMNS
 
@@ -31,14 +34,16 @@ class Job:
 
     net: Net
     updater: Updater
-    train: Batches
-    test: Batches | None
+    train: Batches | Stream
+    test: Batches | Stream | None
     total: int
     """Steps of the whole training."""
     losses: Mapping[str, str]
     """Names of several costs in the log, by the net's; a single one is the loss."""
     statistics: Mapping[str, str]
     """Names of the statistics in the log, by the net's."""
+    learned: Learned
+    """What reading other data takes: the words of ids, the means of columns."""
 
 
 def prepare(
@@ -46,60 +51,102 @@ def prepare(
     *,
     seed: int,
     device: str,
-    datasets: Mapping[str, Dataset],
+    datasets: Mapping[str, Given],
     callbacks: Sequence[object],
     say: Callable[[str], None],
     compiling: Callable[[int, int, str], None],
+    known: Learned = NOTHING,
 ) -> Job:
     """Open the data, check them against the data layers, build the net and the optimizer.
 
-    `datasets` replaces sources by phase. Raises `ConfigError` where the data don't fit, `TrainingError` for a network
-    without a loss.
+    `datasets` replaces sources by phase; `known` is what the first weights go with. Raises `ConfigError` where the data
+    don't fit, `TrainingError` for a network without a loss.
     """
-    train = open_batches(training, "train", seed=seed, dataset=datasets.get("train"))
-    if train is None:
+    whole, streams = datasets_of(datasets)
+    parts, learned = open_parts(training, whole, known, streams)
+    if "train" not in (parts | streams):
         message = "there is no source for the train phase"
         raise training.error("source", message, code="E304", help='add `source { type: "npz" npz { ... } }`')
-    test = open_batches(training, "test", seed=seed, dataset=datasets.get("test"))
+    train = _phase_data(training, "train", parts, streams, seed)
+    test = _phase_data(training, "test", parts, streams, seed)
+    assert train is not None, "checked above"
     if test is None:
         _check_tests(training, callbacks)
     _check_loss(training)
+    check_data_norms(training)
     keep = prepare_callbacks(training, callbacks)
-    rows = len(train.dataset)
-    if training.batch_size > rows:
+    rows = train.count
+    if training.batch_size > rows > 0:
         say(
             f"note: batch_size is {training.batch_size}, but there are {rows} rows: every step takes all of them, and "
             "an epoch is one step"
         )
-    total = training.steps or (training.epochs or 1) * len(train)
+    total = _steps(training, train)
     capacity = max(train.batch_size, test.batch_size if test is not None else 1)
     net, updater = _make_net(training, seed, device, capacity, keep, compiling)
-    return Job(net, updater, train, test, total, loss_names(training), statistic_names(training))
+    return Job(net, updater, train, test, total, loss_names(training), statistic_names(training), learned)
 
 
-def open_batches(training: Training, phase: str, *, seed: int, dataset: Dataset | None = None) -> Batches | None:
-    """The data of a phase, cut into batches; None when no source feeds it. Raises `ConfigError`."""
+def _steps(training: Training, train: Batches | Stream) -> int:
+    """Steps of the whole training. Raises `TrainingError` where epochs have no known length."""
+    if not training.steps and not len(train):
+        raise TrainingError(
+            'the training file counts `epochs`, but datasets["train"] does not say how many batches it has: give '
+            "`steps` in the file, or an object that has a length"
+        )
+    return training.steps or (training.epochs or 1) * len(train)
+
+
+def _phase_data(
+    training: Training,
+    phase: str,
+    parts: Mapping[str, Part],
+    streams: Mapping[str, Iterable[Mapping[str, Any]]],
+    seed: int,
+) -> Batches | Stream | None:
+    """The batches of a phase; None where it has no data."""
+    if phase in streams:
+        return make_stream(training, phase, streams[phase], seed=seed)
+    return make_batches(training, phase, parts[phase], seed=seed) if phase in parts else None
+
+
+def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, Any]], *, seed: int) -> Stream:
+    """Batches that are given, for the data layers of a phase. `TrainingError` for a test that can be run once only."""
+    transforms = transforms_of(training, training.source_of(phase))
+    types, ignored = feed_types(training, phase), ignored_labels(selected(training, phase))
+
+    def feeds(dataset: Dataset) -> tuple[Feed, ...]:
+        return make_feeds(
+            dataset, types, fields=training.feed, transforms=transforms, dtype=training.dtype, ignored=ignored
+        )
+
+    name = f'datasets["{phase}"]'
+    size = training.batch_size
+    stream = Stream(batches, feeds, name=name, batch_size=size, seed=seed, training=phase == "train")
+    if phase == "test" and stream.once:
+        raise TrainingError(f"{name} can be iterated once, but every test reads it: give a list, or an object like one")
+    return stream
+
+
+def make_batches(training: Training, phase: str, part: Part, *, seed: int) -> Batches:
+    """The data of a phase, cut into batches. Raises `ConfigError` where they don't fit the data layers."""
     source = training.source_of(phase)
-    if source is None and dataset is None:
-        return None
-    place = f"source[{training.source.index(source)}]" if source is not None else "source"
-    try:
-        if dataset is None and source is not None:
-            dataset = source.definition.create(source.attributes).open(training.base)
-        assert dataset is not None
-        transforms = transforms_of(training, source)
+    with placed(training, source):
         feeds = make_feeds(
-            dataset,
+            part.dataset,
             feed_types(training, phase),
             fields=training.feed,
-            transforms=transforms,
+            transforms=transforms_of(training, source),
             dtype=training.dtype,
             ignored=ignored_labels(selected(training, phase)),
         )
-    except DataError as error:
-        raise training.error(place, str(error)) from None
-    shuffle = source.shuffle if source is not None else phase == "train"
-    return Batches(dataset, training.batch_size, seed=seed, shuffle=shuffle, training=phase == "train", feeds=feeds)
+    learning = phase == "train"
+    if source is None:
+        shuffle = learning
+    else:
+        shuffle = source.shuffle and (learning or source.split is None)
+    size = training.batch_size
+    return Batches(part.dataset, size, seed=seed, shuffle=shuffle, training=learning, feeds=feeds, part=part.rows)
 
 
 def feed_types(training: Training, phase: str) -> dict[str, Type]:
@@ -230,8 +277,15 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
         for name, type_ in zip(node.output_names, node.output_types, strict=True)
         if type_.kind in ("DENSE", "INT")
     }
+    results = {"loss", *loss_names(training).values(), *statistic_names(training).values()}
+    results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
     keep: list[str] = []
     for number, listener in enumerate(callbacks):
+        watched = getattr(listener, "watch", "loss")
+        if watched not in results:
+            there = ", ".join(f"`{name}`" for name in sorted(results))
+            message = f"`watch` is `{watched}`, but the test gives {there}{suggestion(watched, results)}"
+            raise training.error(f"callback[{number}]", message)
         for name in getattr(listener, "keep", ()):
             if name not in known:
                 message = f"{type(listener).__name__} looks at `{name}`: no dense value or ids in the phase train"

@@ -5,17 +5,22 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from paddle_layers.data import Dataset
+from paddle_layers.data.learning import FILE, NOTHING, Learned, read_learned
 from paddle_layers.define.escaping import printable
 
 from .first_values import first_weights
 from .folders import claimed_folder, clear_folder, output_folder
 from .loop import Trainer
+from .opening import Given, learned_for
 from .preparation import prepare
 from .problems import TrainingError
 from .progress import Progress, make_progress
 from .runs import Report
+
+if TYPE_CHECKING:
+    from paddle_layers.config.training import WeightsSettings
 
 
 def train(
@@ -28,15 +33,17 @@ def train(
     seed: int | None = None,
     weights: str | Path | None = None,
     device: str = "cpu",
-    datasets: Mapping[str, Dataset] | None = None,
+    datasets: Mapping[str, Given] | None = None,
     plugins: Sequence[str | Path] = (),
     progress: Progress | None = None,
 ) -> Report:
     """Train as the file at `path` says, show the progress on stderr, and print the results on stdout.
 
     `callbacks` are objects with any of the methods `on_step`, `on_test`, `on_epoch`, `on_end`, each taking a `Run`;
-    they come after those of the file. `datasets` replaces the file's sources by phase; `weights` are first values, in
-    place of those of the block `weights`, whose other fields hold for them as well.
+    they come after those of the file. `datasets` replaces the file's sources by phase, "train" and "test",
+    which the file need not have then: arrays by field, a `Dataset`, or batches, each a dict of arrays by field, from a
+    list, a generator or any other object that is iterated in every epoch. `weights` are first values, in place of those
+    of the block `weights`, whose other fields hold for them as well.
     `resume` continues the newest checkpoint in the output folder; its losses equal those of an uninterrupted run bit
     for bit on the same machine. Raises `ConfigError` for a wrong file or data that do not fit, `TrainingError` when
     the training cannot start or the loss is no number, `SaveError` when the disk is full.
@@ -61,6 +68,7 @@ def train(
             callbacks=callbacks,
             say=shown.say,
             compiling=shown.compiling,
+            known=_known(first, folder, resume=resume),
         )
         if overwrite and not resume:
             clear_folder(folder)
@@ -71,3 +79,10 @@ def train(
             report = trainer.finish(str(path))
     print(printable(str(report)))
     return report
+
+
+def _known(first: WeightsSettings | None, folder: Path, *, resume: bool) -> Learned:
+    """What is known of the data before they are read: that which the weights to start from were trained with."""
+    if resume:
+        return read_learned(folder / FILE)
+    return learned_for(Path(first.file))[0] if first is not None else NOTHING

@@ -76,4 +76,24 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "total += delta[t, k]",
         "total += delta[t - 1, k]",
     ): ROTATED,
+    (
+        "regression_error_targets",
+        "return (real(total), real(total - double(real(total))), real(square), real(square - double(real(square))))",
+        "return (real(total), real(total - double(real(total))), real(square - double(real(square))), real(square))",
+    ): "both parts are added up again",
+    (
+        "class_weight_y",
+        "for k in range(len(weights)):",
+        "for k in range(len(weights) + 1):",
+    ): "no label is the number of classes",
+    (
+        "regression_error_errors",
+        "error = x[n, c] - target[n, c]",
+        "error = target[n, c] - x[n, c]",
+    ): "neither the absolute error nor its square has a sign",
+    (
+        "confusion_matrix_share",
+        "if ignore_label is not None and label[n] == ignore_label:",
+        "if label[n] == ignore_label:",
+    ): FOLDED,
 }

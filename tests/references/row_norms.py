@@ -17,4 +17,15 @@ def sum_to_one_norm(inputs, params, attributes):
     return {"y": inputs["x"] / inputs["x"].sum(axis=1, keepdims=True)}
 
 
-REFERENCES = {"rms_norm": rms_norm, "row_l2_norm": row_l2_norm, "sum_to_one_norm": sum_to_one_norm}
+def data_norm(inputs, params, attributes):
+    channels_last = np.moveaxis(inputs["x"], 1, -1)
+    y = (channels_last - params["mean"]) / params["deviation"]
+    return {"y": np.moveaxis(y, -1, 1), "mean": params["mean"], "deviation": params["deviation"]}
+
+
+REFERENCES = {
+    "rms_norm": rms_norm,
+    "row_l2_norm": row_l2_norm,
+    "sum_to_one_norm": sum_to_one_norm,
+    "data_norm": data_norm,
+}

@@ -320,6 +320,10 @@ _EXPLANATIONS: dict[str, Explanation] = {
         with_x(FC.replace('"y"', '"forgotten"') + "\n" + FC + COST),
         with_x(FC + COST),
     ),
+    "W006": Explanation(
+        "A parameter is larger than the memory of this machine",
+        "The network may be meant for another machine. Here a training is refused before anything is allocated.",
+    ),
 }
 EXPLANATIONS = dict(sorted({**_EXPLANATIONS, **TRAINING_EXPLANATIONS}.items()))
 """The pages by code."""

@@ -42,6 +42,14 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         NET_WITH_FC + OPTIMIZER + SOURCE + 'epochs: 1\nparam { of: "y.*" frozen: true }',
         "training",
     ),
+    "E307": Explanation(
+        "A split that says nothing, or two things",
+        "`split` holds rows of a source out for the test: `test: 0.2` a fifth of them by chance, `field` and `value` "
+        "those that the data name.",
+        NET + OPTIMIZER + SOURCE.replace("} }", "} split { } }") + "epochs: 1",
+        NET + OPTIMIZER + SOURCE.replace("} }", "} split { test: 0.2 } }") + "epochs: 1",
+        "training",
+    ),
     "E308": Explanation(
         "The weights to start from don't fit the network",
         "Every parameter has its weights in the file, of its shape, and every weight of the file has its parameter. "

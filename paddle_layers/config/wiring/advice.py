@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Container, Iterator, Sequence
 
 from ..binding.drafts import Setup
 from ..binding.settings import ParamSettings, State
 from ..diagnostics.report import Report
-from .insides import own_settings
+from .insides import own_settings, parameter_shapes
 from .nodes import Node
 
 APPLIED = {
@@ -25,6 +27,7 @@ _MEANT = "remove it, or let a layer that leads to a cost read it; `frozen: true`
 
 def advise(nodes: Sequence[Node], report: Report) -> None:
     """Report what is odd in a network without faults, as it is trained."""
+    _too_large(nodes, report)
     setups = {node.setup for node in nodes}  # few: layers with the same words have one
     absent = {setup for setup in setups if not setup.present(State("train"))}
     losses = {setup for setup in setups - absent if _is_loss(setup)}
@@ -36,6 +39,26 @@ def advise(nodes: Sequence[Node], report: Report) -> None:
             maker = next(node for node in present if cost.inputs[0] in node.output_names)
             _activated_twice(cost, maker, report)
     _not_learning(present, losses, report)
+
+
+def _too_large(nodes: Sequence[Node], report: Report) -> None:
+    """Parameters that the memory of this machine cannot hold; another machine may."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for node in nodes:
+        sides = (node.input_types, node.output_types)
+        most = math.prod(max((type_.size for type_ in types), default=1) for types in sides)
+        if 4 * most <= memory:  # a parameter has at most a number for each pair of an input and an output
+            continue
+        for name, shape in parameter_shapes(node).items():
+            if 4 * math.prod(shape) > memory:
+                what = f"parameter `{node.name}.{name}` ({' x '.join(map(str, shape))})"
+                message = f"{what} needs {_gib(4 * math.prod(shape))}, and this machine has {_gib(memory)}"
+                help_ = "a training here is refused; make the layer smaller, or its input"
+                report.add("W006", message, *node.span, help=help_)
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:,.0f} GiB"
 
 
 def _activated_twice(cost: Node, maker: Node, report: Report) -> None:

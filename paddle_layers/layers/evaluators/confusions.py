@@ -44,8 +44,8 @@ def confusion_matrix_classes(label, C, ignore_label):
 
 
 @each(ConfusionMatrix.share)
-def confusion_matrix_share(n, label, weight, K, ignore_label):
-    if ignore_label is not None and (label[n] == ignore_label or label[n] < 0 or label[n] >= K):
+def confusion_matrix_share(n, label, weight, ignore_label):
+    if ignore_label is not None and label[n] == ignore_label:
         return 0.0
     return 1.0 if weight is None else weight[n]
 

@@ -9,6 +9,7 @@ from paddle_layers.define import (
     Input,
     Output,
     Param,
+    State,
     Temp,
     each,
     gradient,
@@ -239,3 +240,31 @@ def sum_to_one_norm_dot(n, dy, y, C):
 @gradient(SumToOneNorm.x)
 def sum_to_one_norm_dx(n, c, dy, total, dot):
     return (dy[n, c] - dot[n]) / total[n]
+
+
+@layer("data_norm", elsewhere={"Paddle": "data_norm"}, since=1)
+class DataNorm:
+    """Brings every column of the data, or every channel of images, to mean 0 and standard deviation 1.
+
+    `y = (x - mean) / deviation`. It reads a data layer: before its first step a training measures both on the data of
+    the training phase, transforms included and random ones left out, and saves them with the weights, so that other
+    data are treated alike. Until then the layer changes nothing (mean 0, deviation 1). A column whose numbers are all
+    equal keeps the deviation 1. Paddle measures in a program of its own, and has two more ways to scale;
+    `batch_norm` measures every batch.
+    """
+
+    x = Input("N C ...", "rows or images of a data layer", seq=(0, 1, 2))
+    mean = State("C", "mean of the column in the training data")
+    deviation = State("C", "its standard deviation there", init="one")
+    y = Output("N C ...", "same shape as `x`")
+    examples = (Example(x="3"), Example(x="2x3x2"), Example(x="sequence of 1"))
+
+
+@each(DataNorm.y)
+def data_norm_y(n, c, i, x, mean, deviation):
+    return (x[n, c, i] - mean[c]) / deviation[c]
+
+
+@gradient(DataNorm.x)
+def data_norm_dx(n, c, i, dy, deviation):
+    return dy[n, c, i] / deviation[c]

@@ -1,0 +1,159 @@
+"""What has to be known of the training data before others can be read: the ids of words, the means of columns.
+
+A source gives columns of words, and of numbers some of which are missing, as they are. `learn` looks at the rows that
+are trained with; `encoded` makes numbers of all rows. What was learned is kept beside the weights, since these mean
+nothing without it.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .columns import Array, GapColumn, Rows, SequenceColumn, WordColumn
+from .dataset import Dataset
+from .problems import DataError
+
+FILE = "data.json"
+"""Its name, in the folder of the weights."""
+
+LARGEST = float(np.finfo(np.float32).max)
+"""Of a mean: those of numbers that networks can be fed."""
+
+
+@dataclass(frozen=True)
+class Learned:
+    """The words of fields in the order of their ids, and the means of the columns of fields."""
+
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    means: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.words or self.means)
+
+    def text(self) -> str:
+        """As JSON."""
+        return json.dumps({"words": self.words, "means": self.means}, ensure_ascii=False, indent=1) + "\n"
+
+
+NOTHING = Learned()
+
+
+def read_learned(path: Path) -> Learned:
+    """What an earlier training has learned; nothing where there is no file. `DataError` for a file of another kind."""
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return NOTHING
+    except (OSError, ValueError, RecursionError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from None
+    words, means = (found.get(name) if isinstance(found, dict) else None for name in ("words", "means"))
+    if not _lists(words, _are_words) or not _lists(means, _are_numbers):
+        raise DataError(f"{path} is not what a training has learned of its data: `words` and `means` by field")
+    assert words is not None, "checked above"
+    assert means is not None, "checked above"
+    return Learned(words, means)
+
+
+def _lists(found: Any, fine: Callable[[list[Any]], bool]) -> bool:
+    return isinstance(found, dict) and all(isinstance(one, list) and fine(one) for one in found.values())
+
+
+def _are_words(items: list[Any]) -> bool:
+    return all(isinstance(item, str) for item in items) and len(set(items)) == len(items)
+
+
+def _are_numbers(items: list[Any]) -> bool:
+    return all(type(item) in (int, float) and -LARGEST <= item <= LARGEST for item in items)
+
+
+def learn(dataset: Dataset, rows: Rows, known: Learned = NOTHING) -> Learned:
+    """Words and means of the rows; fields that are `known` already stay as they are.
+
+    Words of single cells are in the order of the alphabet, those of text in that of how often they are there.
+    Raises `DataError` for a column without any number.
+    """
+    words, means = dict(known.words), dict(known.means)
+    for name, column in dataset.raw.items():
+        if isinstance(column, WordColumn) and name not in words:
+            words[name] = _sorted(column, rows)
+        elif isinstance(column, GapColumn) and name not in means:
+            means[name] = _means(dataset, column, rows)
+    return Learned(words, means)
+
+
+def _sorted(column: WordColumn, rows: Rows) -> list[str]:
+    counts = column.counts(rows)
+    return sorted(counts, key=lambda word: (-counts[word] if column.text else 0, word))
+
+
+def _means(dataset: Dataset, column: GapColumn, rows: Rows) -> list[float]:
+    chosen = column.values[rows]
+    there = ~np.isnan(chosen)
+    empty = np.flatnonzero(~there.any(axis=0))
+    if len(empty):
+        raise DataError(f"{dataset.origin}: column `{column.names[empty[0]]}` has no number in any row to learn from")
+    totals = np.where(there, chosen, 0).sum(axis=0, dtype=np.float64)
+    return list(map(float, totals / there.sum(axis=0)))
+
+
+def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
+    """The data set with numbers in place of words and gaps; a word that is not known gets the id behind the last.
+
+    Raises `DataError`, with `origin` for where it was looked up, when nothing is known of a field.
+    """
+    if not dataset.raw and not learned:
+        return dataset
+    fields: dict[str, Any] = dict(dataset.fields)
+    words = dict(dataset.words) | {name: tuple(known) for name, known in learned.words.items()}
+    unknown: dict[str, tuple[int, str]] = {}
+    for name, column in dataset.raw.items():
+        if isinstance(column, GapColumn):
+            fields[name] = _filled(column, _known(learned.means, name, dataset, origin), dataset, name)
+            continue
+        ids = {word: number for number, word in enumerate(_known(learned.words, name, dataset, origin))}
+        fields[name], strange = _numbered(column, ids)
+        if strange is not None:
+            unknown[name] = strange
+    return Dataset(
+        fields, origin=dataset.origin, place=dataset.place, words=words, unknown=unknown, remedy=dataset.remedy
+    )
+
+
+def _known(learned: Mapping[str, Sequence[Any]], name: str, dataset: Dataset, origin: str) -> Sequence[Any]:
+    if name not in learned:
+        raise DataError(
+            f"{dataset.origin}: the numbers for the field `{name}` come from the training data and are kept beside the "
+            f"weights, but {origin} does not have them"
+        )
+    return learned[name]
+
+
+def _numbered(column: WordColumn, ids: Mapping[str, int]) -> tuple[Any, tuple[int, str] | None]:
+    """The ids, and the first word that is not known, with its row."""
+    parts = [cell.split() if column.text else [cell] for cell in column.cells]
+    numbers = np.array([ids.get(word, len(ids)) for part in parts for word in part], np.int64)
+    starts = np.zeros(len(parts) + 1, np.int64)
+    np.cumsum([len(part) for part in parts], out=starts[1:])
+    strange = np.flatnonzero(numbers == len(ids))
+    first = None
+    if len(strange):
+        row = int(np.searchsorted(starts, strange[0], "right")) - 1
+        first = row, parts[row][int(strange[0] - starts[row])]
+    return (SequenceColumn(numbers, starts) if column.text else numbers), first
+
+
+def _filled(column: GapColumn, means: Sequence[float], dataset: Dataset, name: str) -> Array:
+    values = column.values
+    if len(means) != values.shape[1]:
+        raise DataError(
+            f"{dataset.origin}: the field `{name}` has {values.shape[1]} columns, the training data had {len(means)}"
+        )
+    missing = np.isnan(values)
+    filled = np.where(missing, np.asarray(means, np.float64), values).astype(np.float32)
+    return np.hstack([filled, missing.astype(np.float32)]) if column.mark else filled

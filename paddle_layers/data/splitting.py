@@ -1,0 +1,52 @@
+"""Cutting a data set in two: rows to learn from, and rows that are held out."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .columns import Rows, WordColumn
+from .dataset import Dataset
+from .problems import DataError
+
+
+def split_by_share(dataset: Dataset, test: float, seed: int, stratify: str | None) -> tuple[Rows, Rows]:
+    """Rows to learn from and rows that are held out, each in the order of the data; the seed alone chooses them.
+
+    With `stratify` every value of that field has the share `test` of its rows held out, as nearly as whole rows allow.
+    Raises `DataError` when a part is empty.
+    """
+    values = _values(dataset, stratify) if stratify is not None else np.zeros(len(dataset), np.int64)
+    random = np.random.Generator(np.random.Philox(key=seed))
+    held_out = np.zeros(len(dataset), bool)
+    for value in np.unique(values):
+        rows = np.flatnonzero(values == value)
+        held_out[random.permutation(rows)[: round(test * len(rows))]] = True
+    return _parts(dataset, held_out, f"a share of {test:g} for the test")
+
+
+def split_by_field(dataset: Dataset, field: str, value: str) -> tuple[Rows, Rows]:
+    """Rows to learn from, and those where a field of ids or words has a value. `DataError` when a part is empty."""
+    values = _values(dataset, field).astype(str)
+    held_out = np.asarray(values == value)
+    known = ", ".join(f"`{one}`" for one in np.unique(values)[:8])
+    return _parts(dataset, held_out, f"`{value}` in the field `{field}` for the test, where there are {known},")
+
+
+def _parts(dataset: Dataset, held_out: Rows, what: str) -> tuple[Rows, Rows]:
+    train, test = np.flatnonzero(~held_out), np.flatnonzero(held_out)
+    if not len(train) or not len(test):
+        part = "learn from" if not len(train) else "test with"
+        raise DataError(f"{dataset.origin}: {what} leaves none of the {len(dataset)} rows to {part}")
+    return train, test
+
+
+def _values(dataset: Dataset, field: str) -> Rows:
+    """The values of a field: one id or word for each row."""
+    column = (dataset.fields | dataset.raw).get(field)
+    if column is None:
+        known = ", ".join(f"`{name}`" for name in dataset.fields | dataset.raw)
+        raise DataError(f"{dataset.origin} has no field `{field}`, which `split` names; there are {known}")
+    values = np.asarray(column.cells if isinstance(column, WordColumn) else column)
+    if values.dtype.kind not in "iubU" or values.size != len(dataset):
+        raise DataError(f"{dataset.origin}: `split` names the field `{field}`, which has no single id or word in a row")
+    return values.reshape(-1)

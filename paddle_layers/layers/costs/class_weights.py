@@ -1,0 +1,39 @@
+"""How much the rows of a class count."""
+
+from paddle_layers.define import Example, Floats, Input, Int, Output, each, infer, layer, require
+
+
+@layer("class_weight", since=1)
+class ClassWeight:
+    """The weight of every row's class, for the input `weight` of a cost.
+
+    `y[n] = weights[label[n]]`, and 0 for a label that is `ignore_label` or outside the classes. So rare classes, or
+    those whose mistakes cost more, teach more. The losses of `softmax_with_loss` and `cross_entropy` are then sums of
+    weighted costs divided by the number of rows, not by that of weights: a mean weight of 1 leaves their size alone, as
+    `rows / (classes * rows of the class)` has. PyTorch and ONNX divide by the weights.
+    """
+
+    label = Input("N", "class of every row", kinds=("INT",), seq=(0, 1, 2))
+    y = Output("N", "weight of every row")
+    weights = Floats("weight of each class, in the order of the ids")
+    ignore_label = Int("rows of this class weigh nothing", optional=True)
+    examples = (
+        Example(label="ids<2", weights=[0.5, 2.0], ignore_label=-1),
+        Example(label="sequence of ids<3", weights=[1.0, 0.0, 4.5]),
+    )
+
+
+@infer(ClassWeight)
+def class_weight_count(label, weights):
+    found = f"there are {len(weights)} weights, but {label.size} classes"
+    require(len(weights) == label.size, "weights", found)
+    return {}
+
+
+@each(ClassWeight.y)
+def class_weight_y(n, label, weights, ignore_label):
+    weight = 0.0
+    for k in range(len(weights)):
+        if label[n] == k and (ignore_label is None or k != ignore_label):
+            weight = weights[k]
+    return weight

@@ -1,0 +1,126 @@
+"""The data of a training: sources opened, cut in two where the file says so, words and gaps made numbers."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Container, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from paddle_layers.data import DataError, Dataset
+from paddle_layers.data.columns import Rows
+from paddle_layers.data.learning import FILE, Learned, encoded, learn, read_learned
+from paddle_layers.data.splitting import split_by_field, split_by_share
+
+from .folders import CHECKPOINTS
+from .problems import TrainingError
+
+if TYPE_CHECKING:
+    from paddle_layers.config.training import SourceSettings, SplitSettings, Training
+
+
+class Part(NamedTuple):
+    """The rows of a data set that feed a phase."""
+
+    dataset: Dataset
+    rows: Rows
+
+
+Given = Dataset | Mapping[str, Any] | Iterable[Mapping[str, Any]]
+"""What may stand in place of a source: a data set, arrays by field, or batches of arrays by field."""
+
+
+def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[str, Iterable[Mapping[str, Any]]]]:
+    """Data sets and batches by phase, from what may be given in place of sources. Raises `TrainingError`."""
+    datasets: dict[str, Dataset] = {}
+    batches: dict[str, Iterable[Mapping[str, Any]]] = {}
+    for phase, data in given.items():
+        if phase not in ("train", "test"):
+            raise TrainingError(f"`datasets` has {phase!r}; the phases are `train` and `test`")
+        if isinstance(data, Dataset):
+            datasets[phase] = data
+        elif isinstance(data, Mapping):
+            datasets[phase] = Dataset(data, origin=f'datasets["{phase}"]')
+        elif isinstance(data, Iterable) and not isinstance(data, (str, bytes, np.ndarray)):
+            batches[phase] = data
+        else:
+            raise TrainingError(
+                f'datasets["{phase}"] is {type(data).__name__}; it has to be a dict of arrays by field, a Dataset, or '
+                "batches: a list, a generator, or any object that gives dicts of arrays when it is iterated"
+            )
+    return datasets, batches
+
+
+def open_parts(
+    training: Training, datasets: Mapping[str, Dataset], known: Learned, streamed: Container[str] = ()
+) -> tuple[dict[str, Part], Learned]:
+    """The data of each phase that has some, as numbers, and what was learned of those to train with beside `known`.
+
+    `datasets` replaces sources by phase; of those in `streamed` nothing is opened. Raises `ConfigError` where they
+    cannot be read or cut.
+    """
+    parts = {phase: _whole(dataset) for phase, dataset in datasets.items()}
+    for source in training.source:
+        if source.phase in streamed:
+            continue
+        with placed(training, source):
+            if source.phase not in parts:
+                parts[source.phase] = _whole(open_source(source, training.base))
+            if source.split is not None:
+                dataset = parts["train"].dataset
+                train, test = split_rows(dataset, source.split)
+                parts["train"] = Part(dataset, train)
+                if "test" not in streamed:
+                    parts.setdefault("test", Part(dataset, test))
+    learned = known
+    if "train" in parts:
+        with placed(training, training.source_of("train")):
+            learned = learn(*parts["train"], known)
+    numbers = {id(part.dataset): part.dataset for part in parts.values()}
+    for phase, part in parts.items():
+        with placed(training, training.source_of(phase)):
+            if numbers[id(part.dataset)] is part.dataset:
+                numbers[id(part.dataset)] = encoded(part.dataset, learned, "the training")
+    return {phase: Part(numbers[id(part.dataset)], part.rows) for phase, part in parts.items()}, learned
+
+
+def open_source(source: SourceSettings, base: Path, wanted: Iterable[str] | None = None) -> Dataset:
+    """A source of a training file, or only its `wanted` fields. Raises `DataError`."""
+    made = source.definition.create(source.attributes)
+    whole = wanted is None or not hasattr(made, "open_fields")
+    opened: Dataset = made.open(base) if whole else made.open_fields(base, set(wanted or ()))
+    return opened
+
+
+def split_rows(dataset: Dataset, split: SplitSettings) -> tuple[Rows, Rows]:
+    """The rows to train with and those that are held out. Raises `DataError`."""
+    if split.field is not None:
+        return split_by_field(dataset, split.field, split.value or "")
+    assert split.test is not None, "a split has a share or a field"
+    return split_by_share(dataset, split.test, split.seed, split.stratify)
+
+
+def learned_for(weights: Path) -> tuple[Learned, Path]:
+    """What was learned of the data that weights were trained with, and the file where it was looked for.
+
+    It lies beside the weights, or in the folder that they are a checkpoint of.
+    """
+    folder = weights.absolute().parent
+    file = (folder.parent.parent if folder.parent.name == CHECKPOINTS else folder) / FILE
+    return read_learned(file), file
+
+
+@contextlib.contextmanager
+def placed(training: Training, source: SourceSettings | None) -> Iterator[None]:
+    """Errors of data become errors at the place of their source in the training file."""
+    try:
+        yield
+    except DataError as error:
+        place = f"source[{training.source.index(source)}]" if source is not None else "source"
+        raise training.error(place, str(error)) from None
+
+
+def _whole(dataset: Dataset) -> Part:
+    return Part(dataset, np.arange(len(dataset)))
