@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import jinja2
 
-from paddle_layers.config import ConfigError, load_training, loads, render_text
+from paddle_layers.config import render_text
 from paddle_layers.config.diagnostics.explanations import EXPLANATIONS, Explanation
+from paddle_layers.config.files import examine_network
+from paddle_layers.config.trainingfiles import read_training
 from paddle_layers.define import Definition, LayerDefinition
 from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.define.layer_def import component_def
@@ -59,18 +60,9 @@ def source_place(definition: Definition) -> str:
 def _message(explanation: Explanation) -> str:
     if not explanation.wrong:
         return ""
-    try:
-        if explanation.kind == "network":
-            loads(explanation.wrong, "net.textproto")
-        else:
-            with tempfile.TemporaryDirectory() as folder:
-                file = Path(folder) / "train.textproto"
-                file.write_text(explanation.wrong, encoding="utf-8")
-                load_training(file)
-    except ConfigError as error:
-        text = render_text(error.diagnostics)
-        return re.sub(r"^.*?([\w.]+:\d+:\d+: )", r"\1", text, flags=re.MULTILINE)
-    return ""
+    if explanation.kind == "network":
+        return render_text(examine_network(explanation.wrong, "net.textproto").faults)
+    return render_text(read_training(explanation.wrong, "train.textproto")[1].faults)
 
 
 def render(template: str, **values: Any) -> str:

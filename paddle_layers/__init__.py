@@ -131,7 +131,8 @@ def __getattr__(name: str) -> Any:
     elif name in _ROOM_OF:
         value = getattr(import_module(f".{_ROOM_OF[name]}", __name__), name)
     else:
-        raise AttributeError(f"module `{__name__}` has no attribute `{name}`")
+        near = import_module(".define.errors", __name__).suggestion(name, __dir__())
+        raise AttributeError(f"module `{__name__}` has no attribute `{name}`{near}")
     globals()[name] = value
     return value
 

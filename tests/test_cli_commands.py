@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+import re
+import subprocess
 import sys
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -18,6 +20,7 @@ from paddle_layers.cli import commands
 from paddle_layers.cli.app import NAMES
 from paddle_layers.cli.output import replace_file
 from paddle_layers.cli.problems import USER_ERRORS
+from paddle_layers.config import ConfigWarning
 from paddle_layers.runtime.devices import open_device
 from paddle_layers.runtime.memory.blocks import as_bytes
 
@@ -107,6 +110,24 @@ def test_validate_json(run: Run, tmp_path: Path) -> None:
     assert (fault["file"], fault["line"], fault["severity"]) == ("a.textproto", 4, "error")
     assert {"column", "end_column", "code", "message", "help", "notes"} <= set(fault)
     assert json.loads(run("validate", "--format", "json", "net.textproto").stdout) == []
+
+
+def test_warnings_are_shown_and_the_file_is_valid(run: Run, tmp_path: Path) -> None:
+    """By `validate` as diagnostics, by commands that use the file on stderr, from Python as a warning."""
+    odd = NET.replace('name: "cost"', 'name: "idle" type: "fc" input: "x" fc { size: 3 } }\nlayer { name: "cost"')
+    (tmp_path / "odd.textproto").write_text(odd)
+    result = run("validate", "odd.textproto")
+    assert result.stdout == "odd.textproto: valid, a network of 5 layers\n"
+    assert re.match(r"odd.textproto:\d+:15: warning\[W004\]: no loss depends on layer `idle`", result.stderr)
+    (fault,) = json.loads(run("validate", "--format", "json", "odd.textproto").stdout)
+    assert (fault["code"], fault["severity"]) == ("W004", "warning")
+    assert run("validate", "--format", "github", "odd.textproto").stdout.startswith("::warning file=odd.textproto")
+    command = [sys.executable, "-m", "paddle_layers", "show", "odd.textproto"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, result.stderr)
+    with pytest.warns(ConfigWarning, match="W004") as caught:
+        pl.load(tmp_path / "odd.textproto")
+    assert [one.code for one in caught[0].message.diagnostics] == ["W004"]
 
 
 def test_validate_github(run: Run, tmp_path: Path) -> None:

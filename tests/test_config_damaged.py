@@ -1,7 +1,6 @@
 """Config files that no one writes by hand: a diagnostic at a place of the file, on the command line too."""
 
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,7 @@ import paddle_layers as pl
 from paddle_layers.cli import commands
 from paddle_layers.config import ConfigError, format_text, loads
 from paddle_layers.config.diagnostics.report import KEPT
-from paddle_layers.config.files import examine_network
-from paddle_layers.config.trainingfiles import load_training, read_training
+from paddle_layers.config.trainingfiles import load_training
 
 EXAMPLES = Path(__file__).parent.parent / "docs" / "examples"
 SETTINGS = 'steps: 1\nbatch_size: 2\noptimizer { type: "sgd" learning_rate: 0.1 }\nsource { type: "digits" }\n'
@@ -95,49 +93,6 @@ def test_numbers_too_large_to_hold_stay_as_they_are_written():
 def test_names_that_no_file_can_have(load, name):
     with pytest.raises(ConfigError):
         load(name)
-
-
-PIECES = ['"', "{", "}", "[", "]", ":", ",", "\n", "\r\n", "layer { ", "step { ", "-", "1e999", "nan", "9" * 400, "0x"]
-PIECES += ['net: ""', "'", "\\", "\\x", "\\ud800", "#", "\x0c", "\u2028", "\0", "\u00e9", "true", "null", "{}", "[1]"]
-
-
-def damaged(text, rng):
-    """A text with pieces put in, left out, repeated or cut."""
-    for _ in range(rng.choice([1, 1, 2, 4])):
-        at, kind = rng.randrange(len(text) + 1), rng.randrange(10)
-        if kind < 4:
-            text = text[:at] + rng.choice(PIECES) + text[at:]
-        elif kind < 7:
-            text = text[:at] + text[at + rng.randrange(1, 30) :]
-        elif kind < 9:
-            begin = rng.randrange(len(text) + 1)
-            text = text[:at] + text[begin : begin + rng.randrange(200)] + text[at:]
-        else:
-            text = text[:at]
-    return text
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_any_damage_gives_faults_at_places_of_the_file(seed):
-    rng = random.Random(seed)
-    names = ["digits/lenet.textproto", "digits/train.textproto", "text/sparse.textproto", "tagger/tagger.textproto"]
-    path = EXAMPLES / names[seed]
-    sound = path.read_text()
-    for _ in range(150):
-        text = damaged(sound, rng)
-        faults = [*examine_network(text, str(path)).faults, *read_training(text, path)[1].faults]
-        for fault in faults:
-            lines = fault.source.text.split("\n")
-            assert 1 <= fault.line <= len(lines)
-            assert fault.column <= len(lines[fault.line - 1]) + 1, fault
-            assert fault.end_column <= len(lines[fault.line - 1]) + 2, fault
-            assert str(fault.to_dict())
-        try:
-            formatted = format_text(text, str(path))
-        except ConfigError as error:
-            assert str(path) in str(error)  # noqa: PT017  most cases raise, some are sound
-        else:
-            assert format_text(formatted) == formatted
 
 
 PLUGINS = {

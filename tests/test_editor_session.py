@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
+import io
+import re
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -17,6 +18,8 @@ from pygls.lsp.client import LanguageClient
 import paddle_layers as pl
 from paddle_layers.editor.document import LARGEST, Document
 from paddle_layers.editor.problems import problems
+from paddle_layers.editor.streams import LARGEST as LARGEST_MESSAGE
+from paddle_layers.editor.streams import Messages
 
 DATA = 'layer { name: "bild𝄞" type: "data" data { shape: [3, 8, 8] } }\n'
 NET = (
@@ -318,53 +321,6 @@ def test_an_editor_that_just_goes_away() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
 
 
-HEADER = b"Content-Length: %d\r\n\r\n"
-
-
-def _message(content: object, header: bytes = HEADER) -> bytes:
-    body = content if isinstance(content, bytes) else json.dumps(content).encode()
-    return header % len(body) + body
-
-
-START = _message({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": {"capabilities": {}}})
-STOP = _message({"jsonrpc": "2.0", "id": 2, "method": "shutdown"}) + _message({"jsonrpc": "2.0", "method": "exit"})
-NOT_OPEN = {"textDocument": {"uri": "file:///x"}, "position": {"line": -1, "character": 2**40}}
-
-
-def _served(sent: bytes) -> tuple[int, int, str]:
-    """Exit status, number of answers and stderr of a server that is sent these bytes."""
-    done = subprocess.run(
-        [sys.executable, "-m", "paddle_layers", "lsp"], input=sent, capture_output=True, timeout=60, check=False
-    )
-    return done.returncode, done.stdout.count(b"Content-Length: "), done.stderr.decode()
-
-
-def test_headers_in_any_case_and_broken_messages() -> None:
-    start = START.replace(b"Content-Length", b"Content-Type: application/vscode-jsonrpc\r\ncontent-length")
-    broken = [b"{nope", b"[" * 100_000, b"\xff\xfe{}", [1, 2], 5, {"jsonrpc": "2.0", "id": 3, "method": 5}]
-    hover = {"jsonrpc": "2.0", "id": 4, "method": "textDocument/hover", "params": NOT_OPEN}
-    sent = start + b"".join(_message(content) for content in [*broken, hover])
-    status, answers, told = _served(sent + STOP)
-    assert (status, answers) == (0, 2 + len(broken) + 1)
-    assert "Traceback" not in told
-    assert told.count("RecursionError") == 1
-
-
-@pytest.mark.parametrize(
-    ("sent", "said"),
-    [
-        (b"Content-Length: 10\r\n" + b'{"jsonrpc": "2.0"}' * 100, "is no header"),
-        (b"Content-Length: 99999999999999999999\r\n\r\n{}", "a length is a number of bytes up to 268,435,456"),
-        (b"Content-Type: text\r\n\r\n{}", "its headers have no Content-Length"),
-    ],
-)
-def test_where_no_message_begins_the_session_ends(sent: bytes, said: str) -> None:
-    status, answers, told = _served(sent)
-    assert (status, answers) == (1, 0)
-    assert said in told
-    assert told.count("\n") == 1
-
-
 def test_a_text_that_is_too_large_says_so() -> None:
     document = Document(NET + "#" * LARGEST)
     assert [problem.code for problem in problems(document)] == ["W002"]
@@ -384,3 +340,47 @@ def test_without_pygls_it_says_what_to_install() -> None:
 def test_the_analysis_needs_no_pygls(name: str) -> None:
     code = f"import sys; sys.modules['pygls'] = None; import paddle_layers.editor.{name}"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)
+
+
+FRAMES = {
+    b"Content-Length: 2\r\n\r\nab": [b"ab"],
+    b"content-length:2\n\nab": [b"ab"],
+    b"Content-Type: x\r\nCONTENT-LENGTH: 2 \r\nOther: y\r\n\r\nabContent-Length: 1\r\n\r\nc": [b"ab", b"c"],
+    b"Content-Length: 2\r\nContent-Length: 3\r\n\r\nabc": [b"abc"],  # the first header was never ended
+    b"Content-Length: 2\r\nab\r\nContent-Length: 3\r\n\r\nabc": [b"abc"],
+    b"Content-Length: %s\r\n\r\nab\r\nContent-Length: 1\r\n\r\nc" % (b"9" * 30): [b"c"],
+    b"Content-Length: %d\r\n\r\nab\r\nContent-Length: 1\r\n\r\nc" % (LARGEST_MESSAGE + 1): [b"c"],
+    b"Content-Length: -2\r\n\r\nab\r\nContent-Length: 1\r\n\r\nc": [b"c"],
+    b"Content-Length: 0\r\n\r\nContent-Length: 1\r\n\r\nc": [b"c"],
+    b"x" * 5000 + b"\r\nContent-Length: 1\r\n\r\nc": [b"c"],
+    b"Content-Length: 3\r\n\r\nab": [],  # cut short
+    b"Content-Length: 3\r\n": [],
+    b"": [],
+}
+
+
+@pytest.mark.parametrize("sent", FRAMES, ids=range(len(FRAMES)))
+def test_messages_are_found_behind_odd_headers(sent: bytes) -> None:
+    messages, found = Messages(io.BytesIO(sent)), []
+    while line := messages.readline():  # as pygls reads
+        length = re.fullmatch(rb"Content-Length: ([0-9]+)\r\n", line)
+        assert length
+        assert messages.readline() == b"\r\n"
+        if body := messages.read(int(length[1])):
+            found.append(body)
+    assert found == FRAMES[sent]
+
+
+def test_what_goes_wrong_is_logged_on_a_line_each() -> None:
+    sent = b""
+    for message in ('{"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": 5}', "{\x1b", '{"jsonrpc": "2.0"}'):
+        sent += b"Content-Length: %d\r\n\r\n%s" % (len(message), message.encode())
+    sent += b"Content-Length: 99999999999999999999\r\n\r\n"
+    done = subprocess.run(
+        [sys.executable, "-m", "paddle_layers", "lsp"], input=sent, capture_output=True, timeout=60, check=False
+    )
+    lines = done.stderr.decode().splitlines()
+    assert done.returncode == 1
+    assert 4 <= len(lines) <= 8
+    assert all(re.match(r"(pygls|paddle_layers)[\w.]*: ", line) for line in lines), lines
+    assert "a message of '99999999999999999999' bytes is left out" in lines[-1]

@@ -30,10 +30,9 @@ FAULTS = {
 
 def diagnostics(path):
     try:
-        validate(path)
+        return validate(path)[1]
     except ConfigError as error:
         return error.diagnostics
-    return []
 
 
 def printed(path):

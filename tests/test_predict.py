@@ -52,7 +52,7 @@ CASES = {
         ["x"],
     ),
     "an output that nobody judges": (
-        'layer { name: "free" type: "fc" input: "z" fc { size: 2 } }'
+        'layer { name: "free" type: "fc" input: "z" fc { size: 2 bias: false } param { of: "weight" frozen: true } }'
         'layer { name: "cost" type: "softmax_with_loss" input: "y" input: "label" }',
         ["y", "free"],
         ["x", "z"],

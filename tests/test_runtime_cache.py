@@ -69,7 +69,7 @@ def test_folders_and_files_are_the_users_whatever_the_umask(folder, umask):
     made = [folder, *(path for path in folder.rglob("*") if path.is_dir())]
     assert {stat.S_IMODE(path.stat().st_mode) for path in made} == {0o700}
     assert modes(folder) == {0o600}
-    assert {path.suffix for path in folder.rglob("*") if path.is_file()} == {".py", ".pyc", ".nbi", ".nbc"}
+    assert {path.suffix for path in folder.rglob("*") if path.is_file()} == {".py", ".pyc", ".nbi", ".nbc", ".sums"}
 
 
 def test_a_second_load_compiles_nothing(folder):
@@ -157,14 +157,53 @@ def test_a_file_that_others_may_write_is_made_anew(folder, suffix):
     assert modes(folder) == {0o600}
 
 
+def flip(data):
+    return bytes([*data[:-9], data[-9] ^ 1, *data[-8:]])
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:0], lambda data: data[: len(data) // 2], flip], ids=range(3))
+@pytest.mark.parametrize("suffix", [".py", ".nbi", ".nbc", ".pyc", ".sums"])
+def test_a_damaged_file_is_made_anew(folder, suffix, damage):
+    load()
+    (file,) = (path for path in folder.rglob("*") if path.suffix == suffix)
+    damaged = damage(file.read_bytes())
+    file.write_bytes(damaged)
+    load()
+    assert file.read_bytes() != damaged
+    before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
+    load()
+    assert {path: path.stat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+def test_a_damaged_result_for_a_card_is_not_read(folder):
+    path = cache.driver_path("cuda", "number", TEXT).with_suffix(".ptx")
+    for data in (b"text", b"", b"\n", b"line\nline"):
+        cache.keep_result(path, data)
+        assert cache.kept_result(path) == data
+        for damaged in (b"", b"\n", b"\xff\ntext", path.read_bytes()[:-1], path.read_bytes() + b"."):
+            path.write_bytes(damaged)
+            assert cache.kept_result(path) is None
+
+
+def test_a_user_without_a_home_folder_has_a_temporary_cache(folder, tmp_path, monkeypatch):
+    for variable in (cache.VARIABLE, "XDG_CACHE_HOME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(os.path, "expanduser", lambda path: path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.warns(RuntimeWarning, match="~/.cache/paddle_layers is not used: the user has no home folder"):
+        path = load()
+    assert tmp_path / "temporary" in path.parents
+    assert [one.name for one in tmp_path.iterdir()] == ["temporary"]
+
+
 def test_a_result_for_a_card_that_others_may_write_is_not_read(folder):
     path = cache.driver_path("cuda", "number", TEXT).with_suffix(".ptx")
     cache.keep_result(path, b"text")
-    assert cache.kept_file(path) == b"text"
+    assert cache.kept_result(path) == b"text"
     write_access(path)
-    assert cache.kept_file(path) is None
+    assert cache.kept_result(path) is None
     cache.keep_result(path, b"new")
-    assert cache.kept_file(path) == b"new"
+    assert cache.kept_result(path) == b"new"
 
 
 @pytest.mark.parametrize("place", [".", "cpu", "cpu/__pycache__"])

@@ -382,3 +382,17 @@ def test_numbers_that_float32_cannot_hold_are_refused_and_nothing_is_changed(tmp
             net.backward(gradients={"y": np.full((1, 1), 1e39)})
         for name, values in before.items():
             np.testing.assert_array_equal(net.parameters[name].value, values)
+
+
+def test_rows_of_no_numbers_are_refused_and_change_nothing():
+    with pl.Net(pl.loads('layer { name: "x" type: "data" data { shape: 3 } }')) as net:
+        with pytest.raises(pl.runtime.FeedError, match=r"has the shape \(2, 0\); it takes \(rows, 3\)"):
+            net.forward({"x": np.zeros((2, 0))})
+        assert net.forward({"x": [[1, 2, 3]]})["x"].tolist() == [[1, 2, 3]]
+
+
+def test_a_list_of_rows_of_another_size_is_taken_as_an_array_is():
+    with pl.Net(pl.loads('layer { name: "x" type: "data" data { shape: 3 seq_nested_level: 1 } }')) as net:
+        for rows in ([[], np.ones((2, 5))], Sequences(np.ones((2, 5)), np.array([0, 0, 2]))):
+            net.forward({"x": Sequences(np.ones((2, 3)), np.array([0, 2]))})
+            assert net.forward({"x": rows})["x"].data.tolist() == np.ones((2, 5)).tolist()

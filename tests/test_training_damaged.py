@@ -1,7 +1,6 @@
 """Damaged weights, checkpoints and logs: one line that names the file, whatever stands in them."""
 
 import json
-import random
 import shutil
 import struct
 
@@ -71,21 +70,6 @@ def test_weights_say_which_tensor_and_what_to_do(tmp_path):
 def test_names_that_no_file_can_have(tmp_path, name):
     with pytest.raises(WeightsError):
         read_tensors(tmp_path / name)
-
-
-def test_any_damage_of_weights_is_read_or_refused(tmp_path):
-    path, rng = tmp_path / "w.safetensors", random.Random(1)
-    save_file({"a": np.ones((2, 3), np.float32), "b": np.arange(4)}, path)
-    sound = path.read_bytes()
-    for _ in range(300):
-        data = bytearray(sound)
-        for _ in range(rng.choice([1, 1, 3])):
-            data[rng.randrange(len(data))] = rng.choice([0, 255, rng.randrange(256)])
-        path.write_bytes(data[: rng.choice([len(data), len(data), rng.randrange(len(data))])])
-        try:
-            read_tensors(path)
-        except WeightsError as error:
-            assert str(path) in str(error)  # noqa: PT017  most cases raise, some are sound
 
 
 @pytest.fixture(scope="module")

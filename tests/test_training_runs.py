@@ -18,6 +18,7 @@ from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 import paddle_layers as pl
 from paddle_layers.cli import commands
+from paddle_layers.config import ConfigError
 from paddle_layers.data import Dataset
 from paddle_layers.runtime import SaveError, WeightsError
 from paddle_layers.training import TrainingError, make_callback
@@ -298,7 +299,7 @@ def test_callbacks_of_the_file(tmp_path):
     assert report.steps < 30
     assert "has not become better" in report.stopped
     assert (tmp_path / "output" / "best.safetensors").exists()
-    with pytest.raises(TrainingError, match="`watch` is `speed`, but the test gives `loss`, `accuracy`"):
+    with pytest.raises(ConfigError, match="`watch` is `speed`, but the test gives `accuracy`, `loss`"):
         train(write(tmp_path, text.replace('"accuracy" mode', '"speed" mode')), overwrite=True)
 
 
@@ -353,6 +354,8 @@ def test_a_resumed_training_still_knows_its_best_test(tmp_path):
 
 def test_a_watched_result_that_is_no_number(tmp_path):
     class Nan:
+        gives = ("odd",)
+
         def on_test(self, run):
             run.results["odd"] = float("nan")
 
@@ -391,6 +394,41 @@ def test_the_command_trains(tmp_path):
     assert again.returncode == 1
     assert "exists already" in again.stderr
     assert "Traceback" not in again.stderr
+
+
+NO_TESTS = SETTINGS + SOURCES[: SOURCES.rindex("source {")]
+
+
+@pytest.mark.parametrize(
+    "text", ["test { every: 5 }", 'callback { type: "save_best" }', 'callback { type: "early_stop" }']
+)
+def test_what_waits_for_tests_is_refused_where_there_are_none(tmp_path, text):
+    path = write(tmp_path, NETWORK + NO_TESTS + text)
+    with pytest.raises(pl.ConfigError, match="no source for the test phase") as caught:
+        train(path)
+    (fault,) = caught.value.diagnostics
+    assert (fault.code, fault.line) == ("E310", (NETWORK + NO_TESTS).count("\n") + 1)
+    with np.load(tmp_path / "test.npz") as data:
+        given = Dataset(dict(data))
+    every = "" if text.startswith("test") else "test { every: 10 }"
+    path.write_text(path.read_text() + every)
+    report, _, _ = train(path, datasets={"test": given})
+    assert report.results
+
+
+def test_a_callback_from_python_that_waits_for_tests(tmp_path):
+    path = write(tmp_path, NETWORK + NO_TESTS)
+    with pytest.raises(TrainingError, match="`SaveBest` acts on tests, but there is no source for the test phase"):
+        train(path, callbacks=[make_callback("save_best")])
+
+
+def test_data_from_python_need_no_source(tmp_path):
+    path = write(tmp_path, NETWORK + SETTINGS)
+    with np.load(tmp_path / "train.npz") as data:
+        given = Dataset(dict(data))
+    assert train(path, datasets={"train": given})[0].steps == 30
+    with pytest.raises(pl.ConfigError, match=r"E304.*no source for the train phase"):
+        train(path, overwrite=True)
 
 
 TWO_COSTS = NETWORK.replace(

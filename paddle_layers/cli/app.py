@@ -90,6 +90,9 @@ def _told() -> Iterator[None]:
         raise _harmless(error) from None
     except (click.exceptions.Exit, click.Abort, BrokenPipeError):
         raise
+    except MemoryError as error:  # here, where nothing has to be imported
+        echo(f"there is not enough memory{': ' if str(error) else ''}{error}", err=True)
+        raise click.exceptions.Exit(1) from None
     except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
         from .problems import user_message
 
@@ -160,7 +163,9 @@ def main() -> None:
 
 def _show_warning(message: Warning | str, *_place: object, **_more: object) -> None:
     """Say what is the matter, not where in the library it was noticed."""
-    echo(f"warning: {message}", err=True)
+    from paddle_layers.config import ConfigWarning
+
+    echo(message if isinstance(message, ConfigWarning) else f"warning: {message}", err=True)
 
 
 def _show_fault(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:

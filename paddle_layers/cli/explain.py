@@ -20,6 +20,7 @@ def command(code: str | None) -> None:
         return
     found = EXPLANATIONS.get(code.upper())
     if found is None:
-        echo(f"there is no code `{code}`{suggestion(code.upper(), EXPLANATIONS)}", err=True)
+        near = suggestion(code.upper(), EXPLANATIONS) or "; `paddle-layers explain` lists them"
+        echo(f"there is no code `{code}`{near}", err=True)
         raise click.exceptions.Exit(1)
     echo(str(found))

@@ -52,7 +52,7 @@ def command(
     from paddle_layers.training.prediction import predict
 
     found = predict(file, data, weights=weights, values=values, dictionary=dictionary, device=device)
-    if weights is None and found.weights.name == BEST:
+    if weights is None and found.weights is not None and found.weights.name == BEST:
         echo(f"weights: {found.weights}, of the best test", err=True)
     written = content(found, ending)
     if output is None:

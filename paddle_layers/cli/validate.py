@@ -25,18 +25,19 @@ def command(files: tuple[str, ...], style: str) -> None:
     found, fine = [], []
     for file in files:
         try:
-            checked = validate(file)
+            what, faults = validate(file)
         except ConfigError as error:
             found += error.diagnostics
         else:
-            fine.append((file, checked))
+            fine.append((file, what))
+            found += faults
     if style == "json":
         echo(render_json(found))
     elif style == "github":
         echo(render_github(found), nl=bool(found))
     else:
-        for file, checked in fine:
-            echo(f"{file}: valid, {checked}")
+        for file, what in fine:
+            echo(f"{file}: valid, {what}")
         if found:
             echo(render_text(found), err=True)
     if any(diagnostic.severity == "error" for diagnostic in found):

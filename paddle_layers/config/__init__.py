@@ -4,7 +4,7 @@ from .binding.settings import Component, ParamSettings, State, StateRule
 from .checking import examine, load_either, network_of, validate
 from .diagnostics.diagnostic import Diagnostic, Fix, Note, Source
 from .diagnostics.rendering import render_github, render_json, render_text
-from .diagnostics.report import ConfigError
+from .diagnostics.report import ConfigError, ConfigWarning
 from .files import Examined, dumps, load, loads
 from .network import Network
 from .training import Training
@@ -15,6 +15,7 @@ from .writing.formatter import format_text
 __all__ = [
     "Component",
     "ConfigError",
+    "ConfigWarning",
     "Diagnostic",
     "Examined",
     "Fix",

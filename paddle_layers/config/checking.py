@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from .binding.headers import is_training
-from .diagnostics.diagnostic import Source
-from .diagnostics.report import Report, TooManyFaults
+from .diagnostics.diagnostic import Diagnostic, Source
+from .diagnostics.report import ConfigError, Report, TooManyFaults
 from .files import Examined, examine_network, loads, read_file
 from .network import Network
 from .reading.quiet import quietly
@@ -36,12 +36,14 @@ def network_of(path: str | Path) -> Network:
     return found.network if isinstance(found, Training) else found
 
 
-def validate(path: str | Path) -> str:
-    """Check a file of either kind; gives what it is, in words. Raises `ConfigError` with every fault."""
-    found = load_either(path)
-    network = found.network if isinstance(found, Training) else found
+def validate(path: str | Path) -> tuple[str, list[Diagnostic]]:
+    """Check a file of either kind; gives what it is, in words, and warnings. Raises `ConfigError` with every fault."""
+    text = read_file(path)
+    network, faults = found = examine(text, path)
+    if network is None or found.failed:
+        raise ConfigError(faults)
     layers = f"a network of {len(network)} layer{'s' * (len(network) != 1)}"
-    return f"a training file for {layers}" if isinstance(found, Training) else layers
+    return f"a training file for {layers}" if _names_training(text) else layers, faults
 
 
 def _names_training(text: str) -> bool:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from paddle_layers.define import DefinitionError, load_plugin
 
 from .diagnostics.diagnostic import Diagnostic, Source
-from .diagnostics.report import ConfigError
+from .diagnostics.report import ConfigError, warn
 from .network import Network
 from .wiring.texts import wire_text
 from .writing.text import network_text
@@ -27,10 +27,18 @@ def load(path: str | Path, plugins: Iterable[str | Path] = ()) -> Network:
 
 def loads(text: str, name: str = "<text>") -> Network:
     """Check the text of a network file; `name` stands for it in messages. Raises `ConfigError` with every fault."""
+    if _is_path(text):
+        message, help_ = "this is the name of a file, and no network", f"write load({text!r}); `loads` takes a text"
+        raise ConfigError([Diagnostic("E001", message, Source(name, text), 0, len(text), help=help_)])
     found = examine_network(text, name)
     if found.network is None or found.failed:
         raise ConfigError(found.faults)
+    warn(found.faults)
     return found.network
+
+
+def _is_path(text: str) -> bool:
+    return len(text) < 300 and Path(text).suffix in TEXTS | BINARY and not any(mark in text for mark in ":{}\n")
 
 
 def dumps(network: Network) -> str:
@@ -57,6 +65,8 @@ def examine_network(text: str, name: str = "<text>") -> Examined:
     return Examined(Network.checked(*wired) if wired is not None else None, faults)
 
 
+TEXTS = frozenset({".textproto", ".pbtxt", ".prototxt", ".json"})
+"""Ends of the names of configs in text."""
 BINARY = frozenset({".binpb", ".pb"})
 """Ends of the names of binary configs."""
 

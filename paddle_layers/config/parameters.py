@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 
 from paddle_layers.define.name_patterns import matching
 
 from .binding.settings import ParamSettings
 from .network import Network
+from .wiring.insides import own_settings
 from .wiring.nodes import Inside, Node
 
 
@@ -77,22 +78,8 @@ def _settings(nodes: Sequence[Node], prefix: str = "") -> dict[str, ParamSetting
         if node.inside is not None:
             found |= _settings(node.inside.nodes, own)
             continue
-        for name, general in _own_names(node):
-            found[own + name] = node.params.get(name) or node.params.get(general) or ParamSettings()
+        found |= {own + name: settings for name, settings in own_settings(node)}
     return found
-
-
-def _own_names(node: Node) -> Iterator[tuple[str, str]]:
-    """Names of a layer's parameters: its own, by number where there are several, and the one for all of them."""
-    definition = node.definition
-    for name, param in definition.params.items():
-        if param is definition.bias and not node.attributes["bias"]:
-            continue
-        count = 1
-        if param.per is not None:
-            count = len(definition.bind_axes(node.input_types, node.attributes).positions[param.per])
-        for item in range(count):
-            yield (f"{name}_{item}" if count > 1 else name), name
 
 
 def _changed(node: Node, prefix: str, known: dict[str, ParamSettings]) -> Node:
@@ -102,6 +89,6 @@ def _changed(node: Node, prefix: str, known: dict[str, ParamSettings]) -> Node:
         inside = Inside(tuple(_changed(part, own, known) for part in inside.nodes), inside.inputs, inside.outputs)
     else:
         setup = copy.copy(setup)
-        setup.params = {name: known[own + name] for name, _ in _own_names(node)}
+        setup.params = {name: known[own + name] for name, _ in own_settings(node)}
     types = node.input_types, node.output_types
     return Node(node.name, node.inputs, node.output_names, setup, *types, node.span[0], inside)

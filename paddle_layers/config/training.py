@@ -150,13 +150,14 @@ class Training:
         fed = (source for source in self.source if source.phase == phase or source.split is not None)
         return next(fed, None)
 
-    def error(self, place: str, message: str, *, help: str = "", notes: Iterable[str] = ()) -> ConfigError:
+    def error(
+        self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()
+    ) -> ConfigError:
         """An error at a place of the training file, for what shows only when data are read.
 
         `place` is a dotted name as in `places`; an attribute follows a slash. The nearest place that the file has
         is taken.
         """
-        code = "E308" if place.startswith("weights") else "E309"
         while place and place not in self.places:
             place = place[: max(place.rfind("."), place.rfind("/"), 0)]
         remarks = tuple(map(Note, notes))

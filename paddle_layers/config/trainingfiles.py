@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from paddle_layers.define.name_patterns import listed, matching, rename_problem
 from .binding.binder import Binder, Bound
 from .binding.headers import is_network, spec
 from .diagnostics.diagnostic import Source
-from .diagnostics.report import ConfigError, Report, TooManyFaults
+from .diagnostics.report import ConfigError, Report, TooManyFaults, warn
 from .diagnostics.suggestions import nearest
 from .files import Examined, examine_network, load_plugins, read_file
 from .network import Network
@@ -34,30 +34,39 @@ from .training import (
 )
 from .wiring.texts import wire_fields
 
+NO_TEST_SOURCE = "there is no source for the test phase"
+TEST_SOURCE = 'add `source { type: ... phase: "test" ... }`'
 
-def load_training(path: str | Path, plugins: Iterable[str | Path] = (), *, sources: bool = True) -> Training:
+
+def load_training(path: str | Path, plugins: Iterable[str | Path] = (), *, sources_needed: bool = True) -> Training:
     """Read and check a training file and the network that it names. Raises `ConfigError` with every fault of both.
 
-    Without `sources` the file may have none: the data come from elsewhere.
+    Without `sources_needed` the data may come from elsewhere: that a phase has no source is then no fault.
     """
     load_plugins(plugins)
-    training, found = read_training(read_file(path), path, sources=sources)
+    training, found = read_training(read_file(path), path, sources_needed=sources_needed)
     if training is None or found.failed:
         raise ConfigError(found.faults)
+    warn(found.faults)
     return training
 
 
-def read_training(text: str, path: str | Path, *, sources: bool = True) -> tuple[Training | None, Examined]:
+def read_training(text: str, path: str | Path, *, sources_needed: bool = True) -> tuple[Training | None, Examined]:
     """The text of a training file at `path`: what it sets, if that is sound, and what is known beside its faults."""
     report = Report(Source(str(path), text))
-    reader = _Reader(report, Path(path).parent, sources=sources)
+    reader = _Reader(report, Path(path).parent, sources_needed)
     training = quietly(reader.run)
     return training, Examined(reader.sound, [*reader.elsewhere, *report.sorted()])
 
 
+def acts_on_tests(owner: type) -> bool:
+    """Whether a callback of this class does nothing before there is a test."""
+    return hasattr(owner, "on_test") and not (hasattr(owner, "on_step") or hasattr(owner, "on_epoch"))
+
+
 class _Reader:
-    def __init__(self, report: Report, base: Path, *, sources: bool) -> None:
-        self.report, self.base, self.sources = report, base, sources
+    def __init__(self, report: Report, base: Path, sources_needed: bool) -> None:
+        self.report, self.base, self.sources_needed = report, base, sources_needed
         self.binder = Binder(report)
         self.elsewhere: list[Any] = []
         """Diagnostics of the network's own file."""
@@ -82,7 +91,9 @@ class _Reader:
         bound = self.binder.message(fields, spec("Training"), 0)
         network = self._network(bound)
         self._lengths(bound)
-        self._sources(bound, network)
+        phases = self._sources(bound, network)
+        if "test" in phases or self.sources_needed:
+            self._tests(bound, tested="test" in phases)
         self._weights(bound.values.get("weights"))
         if network is not None:
             self._feeds(bound, network)
@@ -129,9 +140,9 @@ class _Reader:
             net = bound.values["net"]
             if net is None:  # no block, which was reported
                 return None
-            before = len(self.report.diagnostics)
+            before = self.report.errors
             self.sound = Network.checked(*wire_fields([], self.report, net))
-            return None if len(self.report.diagnostics) > before or net.broken else self.sound
+            return None if self.report.errors > before or net.broken else self.sound
         self.network_path = self.base / str(path)
         if not os.path.isfile(self.network_path):
             self.report.add("E302", f"there is no network file `{self.network_path}`", bound.place("network"))
@@ -141,9 +152,7 @@ class _Reader:
         except ConfigError as error:
             self.elsewhere = error.diagnostics
             return None
-        self.sound = found.network
-        if found.failed:
-            self.elsewhere = found.faults
+        self.sound, self.elsewhere = found.network, found.faults
         return None if found.failed else found.network
 
     # ---- checks between fields
@@ -163,7 +172,8 @@ class _Reader:
         unknown = (d.message for d in self.report.diagnostics if d.code == "E101")
         return any("`epoch" in d.lower() or "`step" in d.lower() or "iter" in d.lower() for d in unknown)
 
-    def _sources(self, bound: Bound, network: Network | None) -> None:
+    def _sources(self, bound: Bound, network: Network | None) -> Collection[str]:
+        """Check the sources; gives the phases that they feed."""
         first: dict[str, int] = {}
         for source in bound.values.get("source", ()):
             phases = ["train", "test"] if "split" in source.places else [_get(source, "phase", "Source")]
@@ -177,10 +187,27 @@ class _Reader:
             if network is not None:
                 for transform in source.values.get("transform", ()):
                     self._data_layer(transform, network)
-        if "train" not in first and not bound.broken and self.sources:
+        if "train" not in first and self.sources_needed and not bound.broken:
             self.report.add(
                 "E304", "there is no source for the train phase", 0, help='add `source { type: "npz" npz { ... } }`'
             )
+        return first
+
+    def _tests(self, bound: Bound, *, tested: bool) -> None:
+        """What acts on tests needs some."""
+        test: Bound | None = bound.values.get("test")
+        every = test is not None and "every" in test.places
+        if test is not None and every and not tested:
+            self.report.add("W005", NO_TEST_SOURCE, test.place("every"), help=TEST_SOURCE)
+        for callback in bound.values.get("callback", ()):
+            if callback.definition is None or not acts_on_tests(callback.definition.owner):
+                continue
+            what = f"`{callback.definition.name}` acts on tests"
+            if not tested:
+                self.report.add("W005", f"{what}, but {NO_TEST_SOURCE}", callback.start, help=TEST_SOURCE)
+            elif not every:
+                help_ = "add `test { every: 100 }`, with as many steps as you like between two tests"
+                self.report.add("W005", f"{what}, and the only one is at the end", callback.start, help=help_)
 
     def _split(self, source: Bound) -> None:
         split = source.values.get("split")

@@ -41,6 +41,11 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
             if sparse is not None and level == 0:
                 remedy = f"store `{name}.row_starts`, where rows begin, and `{name}.starts`, where sequences do"
         raise DataError(f"{where} holds {found}, but {target}; {remedy}")
+    if wanted.kind == "INT" and isinstance(column, np.ndarray) and column.ndim == 2 and _marked(column):
+        raise DataError(
+            f"{where} has a column for each class, with one 1 in a row, but {target}; make it one column of numbers "
+            f"from 0: {name}.argmax(axis=1)"
+        )
     if wanted.kind == "INT" and column.dtype.kind not in "iub":
         raise DataError(f"{where} is {column.dtype}, but {target}; store whole numbers: {name}.astype(numpy.int64)")
     values = None if sparse is None else sparse.values
@@ -48,6 +53,12 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
         raise DataError(f"{where} has no values, but {target}; store `{name}.values` too")
     if wanted.kind == "SPARSE_INT" and values is not None:
         raise DataError(f"{where} has values, but {target}; leave `{name}.values` out, or declare SPARSE there")
+
+
+def _marked(column: Array) -> bool:
+    """Whether every row is one-hot."""
+    first = column[:_CHUNK]
+    return column.shape[1] > 1 and bool(((first == 0) | (first == 1)).all() and (first.sum(axis=1) == 1).all())
 
 
 def check_values(

@@ -21,6 +21,7 @@ class Dataset:
 
     `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``. `words` has
     the words of ids by field, as far as they are known, and `unknown` a row and a word of a field that are not in them.
+    `remedy` says what brings a field that is missing.
     Columns of words, and of numbers of which some are missing, are in `raw` and no fields yet: `learning.encoded` makes
     such of them. Raises `DataError` when there are no fields or no rows, or when the fields differ in their number of
     rows.
@@ -34,8 +35,9 @@ class Dataset:
         place: Callable[[int], str] | None = None,
         words: Mapping[str, Sequence[str]] | None = None,
         unknown: Mapping[str, tuple[int, str]] | None = None,
+        remedy: str = "",
     ) -> None:
-        self.origin = origin
+        self.origin, self.remedy = origin, remedy
         self.unknown = dict(unknown or {})
         self.words = {field: tuple(listed) for field, listed in (words or {}).items()}
         self.raw = {name: column for name, column in arrays.items() if isinstance(column, (WordColumn, GapColumn))}

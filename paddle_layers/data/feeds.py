@@ -130,11 +130,13 @@ def make_feeds(
         if layer not in types or types[layer].kind != "DENSE":
             reason = "takes ids or sparse rows" if layer in types else f"is not there; there are {_names(types)}"
             raise DataError(f"a transform is for the data layer `{layer}`, which {reason}")
+    named = {layer: (fields or {}).get(layer, layer) for layer in types}
+    for layer, name in named.items():
+        if name not in dataset.fields:
+            raise DataError(_missing(dataset, layer, name, types))
     feeds = []
     for layer, wanted in types.items():
-        name = (fields or {}).get(layer, layer)
-        if name not in dataset.fields:
-            raise DataError(_missing(dataset, layer, name))
+        name = named[layer]
         chain = tuple(change for target, change in transforms if target == layer)
         extra = (ignored or {}).get(layer, frozenset())
         feeds.append(Feed(dataset, layer, name, dataset.fields[name], wanted, chain, dtype, extra))
@@ -146,13 +148,16 @@ def _narrowed(stored: DTypeLike, wanted: DTypeLike) -> bool:
     return np.dtype(stored).kind == "f" and np.dtype(stored).itemsize > np.dtype(wanted).itemsize
 
 
-def _missing(dataset: Dataset, layer: str, name: str) -> str:
-    near = difflib.get_close_matches(name, dataset.fields, 1)
-    example = near[0] if near else next(iter(dataset.fields))
-    return (
-        f"{dataset.origin} has no field `{name}` for the data layer `{layer}`; there are {_names(dataset.fields)}; "
-        f'write feed {{ input: "{layer}" field: "{example}" }} in the training file'
-    )
+def _missing(dataset: Dataset, layer: str, name: str, types: Mapping[str, Type]) -> str:
+    """What to say of a field that is not there: another one is meant, or it is not named where the data are read."""
+    message = f"{dataset.origin} has no field `{name}` for the data layer `{layer}`; there are {_names(dataset.fields)}"
+    free = [field for field in dataset.fields if field not in types]
+    kinds = {field: getattr(dataset.fields[field], "dtype", np.dtype(float)).kind for field in free}
+    fitting = [field for field in free if (kinds[field] in "iub") == (types[layer].kind == "INT")]
+    near = difflib.get_close_matches(name, free, 1) or fitting
+    if near:
+        return f'{message}; write feed {{ input: "{layer}" field: "{near[0]}" }} in the training file'
+    return f"{message}; {dataset.remedy}" if dataset.remedy else message
 
 
 def _names(names: Mapping[str, Any]) -> str:

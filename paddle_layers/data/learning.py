@@ -120,7 +120,9 @@ def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
         fields[name], strange = _numbered(column, ids)
         if strange is not None:
             unknown[name] = strange
-    return Dataset(fields, origin=dataset.origin, place=dataset.place, words=words, unknown=unknown)
+    return Dataset(
+        fields, origin=dataset.origin, place=dataset.place, words=words, unknown=unknown, remedy=dataset.remedy
+    )
 
 
 def _known(learned: Mapping[str, Sequence[Any]], name: str, dataset: Dataset, origin: str) -> Sequence[Any]:

@@ -169,4 +169,5 @@ class Csv:
         if not len(table.lines):
             raise DataError(f"{path} has no rows; there is nothing to train on")
         words = {"label": self.classes} if self.classes else {}
-        return Dataset(columns.fields(), origin=str(path), place=table.place, words=words)
+        remedy = "" if self.label else 'name the column of labels, `csv { label: "..." }`'
+        return Dataset(columns.fields(), origin=str(path), place=table.place, words=words, remedy=remedy)

@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define.errors import suggestion
+
 from .problems import DataError
 
 
@@ -26,6 +28,7 @@ class Table:
         _, first = next(_rows(path, delimiter), (1, []))
         self._titled = header == "yes" or (header == "auto" and not any(map(_is_number, first)))
         self.names = [c.strip() for c in first] if self._titled else [str(n) for n in range(1, len(first) + 1)]
+        self._check_delimiter(first)
         self._check_names()
         self.lines = array("q")
         """The line in the file of every row."""
@@ -35,6 +38,15 @@ class Table:
         """The cells of the columns of words."""
         self._numbers: list[int] = []
 
+    def _check_delimiter(self, first: Sequence[str]) -> None:
+        """Raises `DataError` where the first line is a single cell that another delimiter would part."""
+        other = next((mark for mark in ";\t|" if len(first) == 1 and mark in first[0]), None)
+        if other is not None:
+            shown = "\\t" if other == "\t" else other
+            raise DataError(
+                f'{self.path}:1: one column is found; its cells seem to be parted by `delimiter: "{shown}"`'
+            )
+
     def __contains__(self, column: str) -> bool:
         return self._place(column) is not None
 
@@ -43,7 +55,8 @@ class Table:
         place = self._place(column)
         if place is None:
             shown = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
-            raise DataError(f"{self.path}:1: there is no column `{column}`; there are {len(self.names)}: {shown}")
+            near = suggestion(column, self.names)
+            raise DataError(f"{self.path}:1: there is no column `{column}`{near}; there are {len(self.names)}: {shown}")
         return place
 
     def _place(self, column: str) -> int | None:

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from paddle_layers.codegen.markdown import Markdown, block, code, escape
 from paddle_layers.config import Node
 from paddle_layers.config.binding.headers import HeaderField
+from paddle_layers.config.wiring.insides import parameter_shapes
 from paddle_layers.define import Definition, LayerDefinition, Type, registries
 
 from .document import Document, Layer
@@ -126,23 +127,6 @@ def _types(pairs: Iterable[tuple[str, Type]]) -> str:
 
 def _shape(shape: tuple[int, ...]) -> str:
     return "x".join(map(str, shape)) or "scalar"
-
-
-def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
-    """Shapes of a layer's parameters; `weight_1` is that of the second of several inputs, `gates.weight` of a part."""
-    if node.inside is not None:
-        parts = {part.name: parameter_shapes(part) for part in node.inside.nodes}
-        return {f"{part}.{name}": shape for part, shapes in parts.items() for name, shape in shapes.items()}
-    definition = node.definition
-    binding = definition.bind_axes(node.input_types, node.attributes)
-    shapes = {}
-    for name, param in definition.params.items():
-        if name == "bias" and not node.attributes.get("bias", True):
-            continue
-        count = len(binding.arguments[param.per]) if param.per is not None else 1
-        for item in range(count):
-            shapes[f"{name}_{item}" if count > 1 else name] = binding.dims(param, item)
-    return shapes
 
 
 def _output(document: Document, token: Token, name: str) -> str:

@@ -10,6 +10,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
+from paddle_layers.config.reading.fields import DEEPEST
 from paddle_layers.config.reading.syntax import is_json
 
 NAME, VALUE, NOTHING = "name", "value", "nothing"
@@ -248,6 +249,9 @@ class _Scanner:
         field = listed or self.pending
         if field is None and self.json and len(self.stack) == 1:
             self.stack.append(_Frame(self.tree.root))  # the object that is the file
+            return
+        if len(self.stack) > DEEPEST:  # the reader gives up here; the brackets are still matched
+            self.stack.append(_Frame(self.stack[-1].block))
             return
         if field is not None and field.name == "layer" and not self.json:
             self._layer_in_layer(token, field)

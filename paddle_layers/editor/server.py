@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import BinaryIO, TypeVar, cast
 
 from lsprotocol import types as lsp
+from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
+from pygls.workspace import TextDocument
 
 import paddle_layers
 from paddle_layers.config import ConfigError, format_text
@@ -18,9 +21,10 @@ from .cursor import place
 from .definition import definitions, symbols
 from .document import Document
 from .hover import hover
+from .logs import log_in_lines
 from .messages import Writer, takes_snippets
 from .problems import problems
-from .streams import protocol_streams
+from .streams import Messages, protocol_streams
 
 R = TypeVar("R")
 
@@ -42,9 +46,19 @@ class Server(LanguageServer):
         self.waiting: dict[str, asyncio.Task[None]] = {}
         self.stopped = False
 
+    @property
+    def opened(self) -> Mapping[str, TextDocument]:
+        """The open files; none before the editor has introduced itself."""
+        documents: Mapping[str, TextDocument] = {}
+        with contextlib.suppress(RuntimeError):
+            documents = self.workspace.text_documents
+        return documents
+
     def file(self, uri: str) -> tuple[Document, Writer]:
-        """A file as it stands in the editor, and who writes about it."""
-        opened = self.workspace.get_text_document(uri)
+        """A file as it stands in the editor, and who writes about it. An editor's mistake for one that is not open."""
+        opened = self.opened.get(uri)
+        if opened is None:
+            raise JsonRpcInvalidParams(f"{uri} is not open")
         document = self.documents.get(uri)
         if document is None or document.text != opened.source:
             document = self.documents[uri] = Document(opened.source, opened.path)
@@ -54,7 +68,7 @@ class Server(LanguageServer):
     def publish(self, uri: str) -> None:
         """Send the faults of a file; none when it is closed."""
         found: list[lsp.Diagnostic] = []
-        if uri in self.workspace.text_documents:
+        if uri in self.opened:
             document, writer = self.file(uri)
             found = [writer.diagnostic(problem) for problem in safely(problems, document) or ()]
         self.text_document_publish_diagnostics(lsp.PublishDiagnosticsParams(uri, found))
@@ -103,7 +117,7 @@ def _add_files(server: Server) -> None:
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
     async def saved(server: Server, params: lsp.DidSaveTextDocumentParams) -> None:  # noqa: ARG001  pygls calls it with both
-        for uri in server.workspace.text_documents:  # a training file reads the network file that was saved
+        for uri in server.opened:  # a training file reads the network file that was saved
             server.documents.pop(uri, None)
             server.publish_soon(uri)
 
@@ -177,21 +191,10 @@ def _formatted(document: Document) -> str | None:
     return text.replace("\n", "\r\n") if "\r\n" in document.text else text
 
 
-class _Lines(logging.Formatter):
-    """Writes one line without a traceback: of what an editor sends wrong, the place in pygls does not matter."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        line = record.getMessage().split("\n", 1)[0]
-        error = record.exc_info[1] if record.exc_info else None
-        return line if error is None else f"{line}: {type(error).__name__}: {error}"
-
-
 def serve() -> int:
     """Talk to an editor over stdin and stdout until it says goodbye; the exit status, 1 when it just went away."""
-    handler = logging.StreamHandler()
-    handler.setLevel(logging.WARNING)
-    handler.setFormatter(_Lines())
-    logging.getLogger().addHandler(handler)
+    log_in_lines()
     server = make_server()
-    server.start_io(*protocol_streams())
+    reader, writer = protocol_streams()
+    server.start_io(cast("BinaryIO", Messages(reader)), writer)
     return 0 if server.stopped else 1

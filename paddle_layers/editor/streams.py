@@ -1,67 +1,65 @@
-"""The streams of the protocol, out of reach of everything else that prints or reads."""
+"""The streams of the protocol, out of reach of everything else that prints or reads, and the frames of messages."""
 
 from __future__ import annotations
 
 import logging
 import os
 import sys
-from typing import BinaryIO, cast
+from typing import BinaryIO
 
-LARGEST_MESSAGE = 2**28
-"""Bytes of a message: more than any text that an editor opens."""
+LARGEST = 2**26
+"""Bytes of a message: a config of so many is no config."""
 
-LONGEST_HEADER = 1000
-"""Bytes of a line before a message."""
+LONGEST = 1000
+"""Bytes of a line of a header."""
 
 log = logging.getLogger(__name__)
 
 
-class Incoming:
-    """What an editor sends, with the headers of each message as pygls knows them.
+class Messages:
+    """The editor's side of the protocol, for pygls: one header for every message, with a length that can be read.
 
-    pygls passes over a header that it cannot read and waits for the next one, for ever if need be. Here the names of
-    headers are read in upper and lower case, as in HTTP, and where no message can begin the session ends with a line.
+    pygls waits for ever where a header is spelt in lower case or is not ended, and ends with an error where a length
+    is no number of bytes. Here a message without a sound header is left out, and the next one is read.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
-        self.stream = stream
-        self.lines: list[bytes] = []
+        self.stream, self._rest = stream, b""
 
     def readline(self) -> bytes:
-        """The next line of the headers; nothing at the end."""
-        if not self.lines:
-            try:
-                length = self._length()
-            except ValueError as error:
-                log.error("the session ends, the editor sent no message of the protocol: %s", error)
-                length = None
-            self.lines = [b""] if length is None else [b"Content-Length: %d\r\n" % length, b"\r\n"]
-        return self.lines.pop(0)
+        """A line of a header; nothing at the end."""
+        if self._rest:
+            line, self._rest = self._rest, b""
+            return line
+        length = self._length()
+        if not length:
+            return b""
+        self._rest = b"\r\n"
+        return b"Content-Length: %d\r\n" % length
 
     def read(self, size: int) -> bytes:
-        """The text of a message."""
-        return self.stream.read(size)
+        """The message; nothing where it is cut short."""
+        data = self.stream.read(size)
+        return data if len(data) == size else b""
 
-    def _length(self) -> int | None:
-        """Bytes of the next message; None at the end. Raises `ValueError` where no message begins."""
-        length = None
-        while line := self.stream.readline(LONGEST_HEADER):
-            if not line.strip():
-                if length is None:
-                    raise ValueError("its headers have no Content-Length")
-                return length
-            name, colon, value = line.partition(b":")
-            if not colon or not line.endswith(b"\n"):
-                raise ValueError(f"{line[:40]!r} is no header")
+    def _length(self) -> int:
+        """Bytes of the next message; 0 at the end."""
+        length = 0
+        while line := self.stream.readline(LONGEST):
+            name, _, value = line.partition(b":")
             if name.strip().lower() == b"content-length":
-                length = _number(value.strip())
-        return None
+                length = _checked(value.strip())
+            elif not line.strip() and length:
+                return length
+        return 0
 
 
-def _number(value: bytes) -> int:
-    if not value.isdigit() or len(value) > 12 or int(value) > LARGEST_MESSAGE:
-        raise ValueError(f"a length is a number of bytes up to {LARGEST_MESSAGE:,}, not {value[:40]!r}")
-    return int(value)
+def _checked(value: bytes) -> int:
+    """A length, or 0 for one that cannot be read."""
+    if value.isdigit() and len(value) < 12 and int(value) <= LARGEST:
+        return int(value)
+    log.warning("a message of %.40r bytes is left out; the most are %d", value.decode("latin1"), LARGEST)
+    return 0
 
 
 def protocol_streams() -> tuple[BinaryIO, BinaryIO]:
@@ -75,4 +73,4 @@ def protocol_streams() -> tuple[BinaryIO, BinaryIO]:
     os.dup2(nothing, 0)
     os.close(nothing)
     os.dup2(2, 1)
-    return cast(BinaryIO, Incoming(reader)), writer
+    return reader, writer

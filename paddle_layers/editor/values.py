@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_layers.config.binding.steps import GROUP, MEMORY
+from paddle_layers.config.wiring.insides import parameter_shapes
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries
 from paddle_layers.define.activations import activation_problem
 
 from .document import Document
-from .hover import parameter_shapes
 from .meaning import Meaning, header_field
 from .scanner import Block
 from .words import attribute_facts, definition_text, header_facts

@@ -4,8 +4,8 @@ A callback has any of the methods `on_step(run)`, `on_test(run)`, `on_epoch(run)
 it knows the step, the loss, the latest results of the test and the net, and `run.stop(reason)` ends the training after
 this step; `run.say(text)` shows a line. What has to outlive a checkpoint is given by `state()`, as JSON can hold it,
 and taken back by `restore(state)`. Values of the network that it reads by `run.net.value(name)` and
-`run.net.gradient(name)` are named in its attribute `keep`; `prepare(base)` is called first, with the folder of the
-training file.
+`run.net.gradient(name)` are named in its attribute `keep`, a result of the test that it needs in `watch`,
+those that it adds to `run.results` in `gives`; `prepare(base)` is called first, with the folder of the training file.
 """
 
 from __future__ import annotations

@@ -42,7 +42,8 @@ def save_checkpoint(
     temporary = folder / f".step-{step:08d}.{os.getpid()}.tmp"
     try:
         shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
+        folder.mkdir(exist_ok=True)  # not those above it: a training whose folder is removed does not make another
+        temporary.mkdir()
         write_tensors(temporary / OPTIMIZER, states)  # first: saving the weights makes the pending steps
         net.save(str(temporary / WEIGHTS))
         write_file(temporary / FACTS, json.dumps({"step": step, **facts}, indent=1).encode())
@@ -91,7 +92,7 @@ def newest_checkpoint(folder: Path) -> Path:
     """The last checkpoint; `TrainingError` when there is none."""
     found = checkpoints(folder)
     if not found:
-        raise TrainingError(f"{folder} holds no checkpoint to resume from; train without --resume")
+        raise TrainingError(f"{folder} holds no checkpoint to resume from; train with --overwrite in place of --resume")
     return found[-1]
 
 

@@ -68,7 +68,7 @@ def evaluate(
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
 
-    training = load_training(path, sources=False)
+    training = load_training(path, sources_needed=False)
     file = weights_file(training, weights)
     network, judged, notes = _with_measures(always(selected(training, "test")))
     batches = given_batches(training, network, _source(training, data, path), data, file)

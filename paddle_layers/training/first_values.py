@@ -33,13 +33,13 @@ def first_weights(training: Training, file: str | Path | None) -> WeightsSetting
         wanted = parameter_shapes(training.network, training.level, training.stage)
         match_weights(settings.file, wanted, rename=settings.rename, leave_out=settings.leave_out)
     except PatternError as error:
-        raise training.error(f"weights.{error.field}", str(error)) from None
+        raise training.error(f"weights.{error.field}", str(error), code="E308") from None
     except WeightsError as error:
         if file is not None:
             raise
         problems = error.problems if isinstance(error, MismatchError) else ()
         summary, help_ = (error.summary, error.help) if isinstance(error, MismatchError) else (str(error), "")
-        raise training.error("weights.file", summary, notes=problems, help=help_) from None
+        raise training.error("weights.file", summary, code="E308", notes=problems, help=help_) from None
     return settings
 
 

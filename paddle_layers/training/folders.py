@@ -73,6 +73,9 @@ def claimed_folder(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[N
             raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
         _check(folder, resume=resume, overwrite=overwrite)
         remove_unfinished(folder / CHECKPOINTS)
+        for name in RESULTS:
+            for scrap in folder.glob(f".{name}.*.tmp"):  # of a training that was killed
+                scrap.unlink()
         yield
 
 

@@ -29,8 +29,19 @@ SUFFIXES = {".csv": "csv", ".npz": "npz", ".npy": "npy"}
 
 
 def weights_file(training: Training, given: str | Path | None) -> Path:
-    """The weights that are used: those that are given, else the best in the training's output folder."""
-    return Path(given) if given is not None else trained_weights(output_folder(training, None))
+    """The weights that are used: those that are given, else the best in the training's output folder.
+
+    Raises `TrainingError` when there are none yet.
+    """
+    if given is not None:
+        return Path(given)
+    found = trained_weights(output_folder(training, None))
+    if not found.is_file():
+        command = f"paddle-layers train {training.file.name}"
+        raise TrainingError(
+            f"there is no file {found}: train the network first, `{command}`, or name a file of weights"
+        )
+    return found
 
 
 def given_batches(

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a training after its step, so that the state can be saved; the second one ends it at once."""
+"""Ctrl-C and SIGTERM end a training after its step, so that the state can be saved; the second one ends it at once."""
 
 from __future__ import annotations
 
@@ -7,27 +7,31 @@ import threading
 from types import FrameType, TracebackType
 from typing import Any
 
+SIGNALS: dict[int, str] = {signal.SIGINT: "Ctrl-C", signal.SIGTERM: "SIGTERM"}
+"""What asks a training to end; a machine that is about to be switched off sends SIGTERM."""
+
 
 class Interrupts:
-    """While this context is open, the first Ctrl-C only sets `asked`. Outside the main thread it does nothing."""
+    """While this context is open, the first signal only sets `asked`. Outside the main thread it does nothing."""
 
     def __init__(self) -> None:
-        self.asked = False
-        self._before: Any = None
+        self.asked = ""
+        """Which of `SIGNALS` came; empty while none did."""
+        self._before: dict[int, Any] = {}
         self._active = threading.current_thread() is threading.main_thread()
 
     def __enter__(self) -> Interrupts:
         if self._active:
-            self._before = signal.signal(signal.SIGINT, self._note)
+            self._before = {number: signal.signal(number, self._note) for number in SIGNALS}
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._active:
-            signal.signal(signal.SIGINT, self._before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def _note(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002  Python calls handlers with both
         if self.asked:
             raise KeyboardInterrupt
-        self.asked = True
+        self.asked = SIGNALS[number]

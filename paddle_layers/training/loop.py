@@ -72,13 +72,13 @@ class Trainer:
             run.results, self._tested = results, run.step
 
     def run_steps(self) -> None:
-        """Do the steps that are left; Ctrl-C and `Run.stop` end this early."""
+        """Do the steps that are left; Ctrl-C, SIGTERM and `Run.stop` end this early."""
         run, training = self.run, self.training
         with Interrupts() as interrupts:
             while run.step < run.total and not run.stopped:
                 self._step()
                 if interrupts.asked:
-                    run.stop("Ctrl-C")
+                    run.stop(interrupts.asked)
                 test_due, save_due = _due(run.step, training.test.every), _due(run.step, training.checkpoint.every)
                 if test_due or save_due or run.step == run.total or _due(run.step, training.log.every):
                     self._report()

@@ -38,7 +38,7 @@ class Prediction:
     classes: dict[str, NDArray[np.int64]]
     texts: dict[str, list[str]]
     starts: dict[str, tuple[Array, ...]] = field(default_factory=dict)
-    weights: Path = Path()
+    weights: Path | None = None
     """The file they were computed with."""
 
 
@@ -65,7 +65,7 @@ def predict(
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
 
-    training = load_training(path, sources=False)
+    training = load_training(path, sources_needed=False)
     file = weights_file(training, weights)
     whole = selected(training, "test")
     names = list(dict.fromkeys(values)) or predicted(whole)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from paddle_layers.config.parameters import learning_names
+from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
 from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
 from paddle_layers.data.feeds import Feed, Transform
 from paddle_layers.data.learning import NOTHING, Learned
@@ -64,10 +65,13 @@ def prepare(
     whole, streams = datasets_of(datasets)
     parts, learned = open_parts(training, whole, known, streams)
     if "train" not in (parts | streams):
-        raise training.error("source", 'there is no source for the phase "train"', help="add source { type: ... }")
+        message = "there is no source for the train phase"
+        raise training.error("source", message, code="E304", help='add `source { type: "npz" npz { ... } }`')
     train = _phase_data(training, "train", parts, streams, seed)
     test = _phase_data(training, "test", parts, streams, seed)
     assert train is not None, "checked above"
+    if test is None:
+        _check_tests(training, callbacks)
     _check_loss(training)
     check_data_norms(training)
     keep = prepare_callbacks(training, callbacks)
@@ -273,8 +277,15 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
         for name, type_ in zip(node.output_names, node.output_types, strict=True)
         if type_.kind in ("DENSE", "INT")
     }
+    results = {"loss", *loss_names(training).values(), *statistic_names(training).values()}
+    results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
     keep: list[str] = []
     for number, listener in enumerate(callbacks):
+        watched = getattr(listener, "watch", "loss")
+        if watched not in results:
+            there = ", ".join(f"`{name}`" for name in sorted(results))
+            message = f"`watch` is `{watched}`, but the test gives {there}{suggestion(watched, results)}"
+            raise training.error(f"callback[{number}]", message)
         for name in getattr(listener, "keep", ()):
             if name not in known:
                 message = f"{type(listener).__name__} looks at `{name}`: no dense value or ids in the phase train"
@@ -286,6 +297,18 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
             except DataError as error:
                 raise training.error(f"callback[{number}]", str(error)) from None
     return keep
+
+
+def _check_tests(training: Training, callbacks: Sequence[object]) -> None:
+    """Raises `ConfigError`, or `TrainingError` for a callback from Python, where something waits for tests."""
+    if training.test.every is not None:
+        raise training.error("test.every", NO_TEST_SOURCE, code="E310", help=TEST_SOURCE)
+    for number, listener in enumerate(callbacks):
+        if acts_on_tests(type(listener)):
+            message = f"`{type(listener).__name__}` acts on tests, but {NO_TEST_SOURCE}"
+            if number < len(training.callback):
+                raise training.error(f"callback[{number}]", message, code="E310", help=TEST_SOURCE)
+            raise TrainingError(f"{message}: give one, or datasets={{'test': ...}}")
 
 
 def _check_loss(training: Training) -> None:

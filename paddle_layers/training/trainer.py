@@ -52,7 +52,7 @@ def train(
 
     if resume and weights is not None:
         raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
-    training = load_training(path, plugins=plugins, sources="train" not in (datasets or {}))
+    training = load_training(path, plugins=plugins, sources_needed=False)
     first = first_weights(training, weights) if not resume else None
     folder = output_folder(training, output)
     claim = claimed_folder(folder, resume=resume, overwrite=overwrite)

@@ -6,27 +6,25 @@ import contextlib
 import io
 import json
 import struct
-from functools import cache
 from pathlib import Path
 from random import Random
 from typing import Any
+from unittest import mock
 
 import numpy as np
-from safetensors.numpy import save
-from tests.training_helpers import NETWORK, SETTINGS, SOURCES, write
 
 import paddle_layers as pl
-from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import DeviceError, WeightsError
-from paddle_layers.runtime.devices.cpu.interpreter import interpreted
 from paddle_layers.training import TrainingError
+from paddle_layers.training.ledger import Ledger
 from paddle_layers.training.loop import Trainer
 from paddle_layers.training.preparation import Job, prepare
 from paddle_layers.training.progress import Lines
+from tests.training_helpers import NETWORK, SETTINGS, SOURCES, write
 
 from .data_files import check_message
 from .mutators import ODD_NUMBERS, ODD_TEXTS, TEXT_NUMBERS, changed_bytes, changed_text, several
-from .target import Target, demand
+from .target import Target, as_python, demand
 
 LISTENERS = """
 test { every: 5 }
@@ -134,7 +132,7 @@ class Checkpoint(Target):
         self.training = load_training(path)
         self.output = folder / "output"
         self.point = self.output / "checkpoints" / "step-00000010"
-        with _as_python(), contextlib.redirect_stdout(io.StringIO()):
+        with as_python(), contextlib.redirect_stdout(io.StringIO()), mock.patch.object(Ledger, "seconds", 1.5):
             self.job = self._job()
             trainer = self._trainer()
             self.output.mkdir()
@@ -176,7 +174,7 @@ class Checkpoint(Target):
         for file, sound in self.sound.items():
             (self.output / file).write_bytes(content if file == name.decode() else sound)
         trainer = self._trainer()
-        with _as_python():
+        with as_python():
             try:
                 trainer.begin(resume=True, weights=None)
             except (TrainingError, WeightsError) as error:
@@ -187,13 +185,6 @@ class Checkpoint(Target):
             trainer.run.total = trainer.run.step + 1
             with contextlib.suppress(TrainingError, DeviceError):  # of weights that are not finite
                 trainer.run_steps()
-
-
-def _as_python() -> contextlib.ExitStack:
-    stack = contextlib.ExitStack()
-    stack.enter_context(point_functions_only())
-    stack.enter_context(interpreted())
-    return stack
 
 
 def _changed_facts(text: str, rng: Random) -> str:

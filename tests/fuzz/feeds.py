@@ -1,11 +1,8 @@
-"""What is fed from Python, and places and ids that layers compute from it.
-
-The networks run as Python: an index out of range is then an error, where a kernel reads what lies there.
-"""
+"""What is fed from Python: arrays, sequences and sparse rows."""
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 import json
 import math
 import zlib
@@ -15,15 +12,13 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 
 import paddle_layers as pl
-from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime import Csr, FeedError, Sequences
-from paddle_layers.runtime.devices.cpu.interpreter import interpreted
 
 from .mutators import several
-from .target import Target, demand
+from .target import Target, as_python, demand
 
 Recipe = dict[str, Any]
 """What is fed, in JSON: an array is its `values`, `dtype` and `layout`; a list of starts or rows holds such."""
@@ -40,6 +35,8 @@ layer { name: "part" type: "seq_avg_pool" input: "parts" seq_avg_pool { level: S
 layer { name: "dense" type: "fc" input: "x" input: "tags" fc { size: 3 } }
 layer { name: "rows" type: "fc" input: "counts" fc { size: 2 } }
 layer { name: "cost" type: "softmax_with_loss" input: "dense" input: "label" }
+layer { name: "sum_of_words" type: "sum_cost" input: "embedded" }
+layer { name: "sum_of_counts" type: "sum_cost" input: "rows" }
 """
 IDS = {"label": 3, "words": 10, "tags": 6, "counts": 6}
 LAYOUTS = (
@@ -128,7 +125,7 @@ class Feeds(Target):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        with _as_python():
+        with as_python():
             self.net = pl.Net(pl.loads(NET))
             self.wanted = self.forward(sound(), True)
 
@@ -155,12 +152,12 @@ class Feeds(Target):
             feeds = {name: built(value, plain) for name, value in recipe.items()}
         except NotBuilt as error:
             return str(error)
-        with _as_python():
+        with as_python():
             try:
                 outputs = self.net.forward(feeds, step=1)
             except FeedError:
                 return "refused"
-        return [getattr(value, "data", value) for value in outputs.values()]
+        return [value.data if isinstance(value, Sequences) else value for value in outputs.values()]
 
 
 def _change(recipe: Recipe, rng: Random) -> None:
@@ -170,7 +167,9 @@ def _change(recipe: Recipe, rng: Random) -> None:
         return
     owner, name = rng.choice(places)
     found, way = owner[name], rng.randrange(12)
-    if way == 0:
+    if "values" not in found and way > 4:
+        found["form"] = rng.choice(("lists", "ones" if name == "tags" else "matrix"))
+    elif way == 0:
         owner[name] = rng.choice((*WORDS, *(other[key] for other, key in _places(sound()))))
     elif way == 1:
         del owner[name]
@@ -215,8 +214,56 @@ def built(recipe: Any, plain: bool) -> Any:
         return _array(recipe, plain)
     parts = {name: built(value, plain) for name, value in recipe.items()}
     if "id" in parts or "start" in parts:
-        return Csr(parts.get("start"), parts.get("id"), parts.get("value"))
-    return Sequences(parts.get("data"), parts.get("starts"), parts.get("sub_starts"))
+        made: Any = Csr(parts.get("start"), parts.get("id"), parts.get("value"))
+    else:
+        made = Sequences(parts.get("data"), parts.get("starts"), parts.get("sub_starts"))
+    return made if plain else _FORMS.get(recipe.get("form"), lambda made: made)(made)
+
+
+def _lists(made: Any) -> Any:
+    """The rows of each sequence, or the columns of each sparse row, in lists, where all of it is in order."""
+    if isinstance(made, Sequences) and not isinstance(made.data, Csr) and _numbers(made.data, made.starts):
+        if made.sub_starts is None:
+            return _cut(made.data, made.starts)
+        parts = _cut(made.data, made.sub_starts) if _numbers(made.data, made.sub_starts) else None
+        return made if parts is None else _cut(parts, made.starts)
+    if isinstance(made, Csr) and made.value is None and _numbers(made.id, made.start):
+        rows = _cut(made.id, made.start)
+        return made if rows is made.id else [row.tolist() for row in rows]
+    return made
+
+
+def _matrix(made: Any) -> Any:
+    """Sparse rows as a SciPy matrix, which checks little of it."""
+    parts = (made.id, made.start, made.value) if isinstance(made, Csr) else ("",)
+    if not _numbers(*parts) or made.id.dtype.kind not in "iu" or made.start.dtype.kind not in "iu":
+        return made
+    matrix = csr_matrix((3, 6))
+    matrix.indptr, matrix.indices, matrix.data = made.start, made.id, made.value
+    return matrix
+
+
+def _ones(made: Any) -> Any:
+    """The same, of sparse rows without values."""
+    if not isinstance(made, Csr) or made.value is not None or not _numbers(made.id) or made.id.ndim != 1:
+        return made
+    return _matrix(Csr(made.start, made.id, np.ones(len(made.id))))
+
+
+_FORMS: dict[Any, Callable[[Any], Any]] = {"lists": _lists, "matrix": _matrix, "ones": _ones}
+
+
+def _numbers(*arrays: Any) -> bool:
+    return all(isinstance(array, np.ndarray) and array.ndim and array.dtype.kind in "iufb" for array in arrays)
+
+
+def _cut(rows: Any, starts: Any) -> Any:
+    """The rows between the starts; all rows in one piece, where the starts are none."""
+    if starts.ndim != 1 or starts.dtype.kind not in "iu" or starts.tolist() != sorted(starts.tolist()):
+        return rows
+    if not len(starts) or starts[0] != 0 or starts[-1] != len(rows):
+        return rows
+    return [rows[first:last] for first, last in itertools.pairwise(starts.tolist())]
 
 
 def _array(recipe: Recipe, plain: bool) -> Any:
@@ -229,6 +276,8 @@ def _array(recipe: Recipe, plain: bool) -> Any:
         raise NotBuilt(str(error)) from None
     if plain or made.ndim == 0 or layout not in _LAID_OUT:
         return made
+    if layout in ("list", "tuple") and made.dtype.kind not in "iufb":
+        return made  # a list says another thing of such values than an array
     return _LAID_OUT[layout](made)
 
 
@@ -281,7 +330,7 @@ def unlawful(recipe: Recipe) -> str:
     for owner, key in _places(recipe):
         if key in ("starts", "start", "sub_starts") and _kept(owner[key]):
             starts = _flat(owner[key])
-            if not starts or starts[0] != 0 or any(b < a for a, b in zip(starts, starts[1:], strict=False)):
+            if not starts or starts[0] != 0 or starts != sorted(starts):
                 return f"the starts {starts}"
     values = _flat(recipe["x"])
     if _kept(recipe["x"]) and not all(isinstance(value, (int, float)) and math.isfinite(value) for value in values):
@@ -311,140 +360,3 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, str) or isinstance(other, str):
         return isinstance(one, str) and isinstance(other, str)
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
-
-
-def _as_python() -> contextlib.ExitStack:
-    stack = contextlib.ExitStack()
-    stack.enter_context(point_functions_only())
-    stack.enter_context(interpreted())
-    return stack
-
-
-# ---- places and ids that layers compute
-
-COMPUTED = """
-layer { name: "x" type: "data" data { shape: 1 seq_nested_level: 2 } }
-layer { name: "selected" type: "data" data { shape: 2 } }
-layer { name: "rows" type: "data" data { shape: 1 seq_nested_level: 1 } }
-layer { name: "first" type: "data" data { shape: 2 } }
-layer { name: "moved" type: "fc" input: "first" fc { size: 2 bias: false } }
-layer { name: "chosen" type: "fc" input: "selected" fc { size: 2 bias: false } }
-layer { name: "part" type: "seq_avg_pool" input: "x" seq_avg_pool { level: SUBSEQUENCE } }
-layer { name: "best" type: "kmax_seq_score" input: "part" kmax_seq_score { beam_size: 2 } }
-layer { name: "top" type: "sub_nested_seq" input: "x" input: "best" }
-layer { name: "taken" type: "sub_nested_seq" input: "x" input: "chosen" }
-layer { name: "runs" type: "seq_slice" input: "rows" input: "moved" }
-layer { name: "scores" type: "fc" input: "runs" fc { size: 3 } }
-layer { name: "ids" type: "maxid" input: "scores" }
-layer { name: "embedded" type: "embedding" input: "ids" embedding { size: 1 } }
-layer { name: "sums" type: "seq_avg_pool" input: "embedded" seq_avg_pool { strategy: SUM } }
-layer { name: "cost" type: "sum_cost" input: "sums" }
-"""
-KEPT = ("moved", "chosen", "best", "top", "taken", "runs", "ids", "embedded")
-PLACES = (0, 0, 1, 1, 2, 3, -1, -1, -2, 0.5, 1e9, -1e9, 2.0**31, 2.0**63, 3e38, 1e-30)
-WEIGHTS = (1, 1, 1, 1, 2, -1, 0.5, 0, 1e30, -1e38, 3e38)
-
-
-class ComputedIds(Target):
-    """Places and ids that layers compute: out of range, fractions, NaN and infinity."""
-
-    name = "computed-ids"
-
-    def __init__(self, folder: Path) -> None:
-        super().__init__(folder)
-        with _as_python():
-            self.net = pl.Net(pl.loads(COMPUTED), keep=KEPT)
-
-    def make(self, rng: Random) -> bytes:
-        """Sequences of a few rows, lists of places, and weights that they are multiplied by."""
-        samples = rng.choice((1, 2, 3))
-        nested = [[rng.choice((0, 1, 1, 2)) for _ in range(rng.choice((0, 1, 2, 3)))] for _ in range(samples)]
-        weights = [[1, 0, 0, 1] if rng.random() < 0.6 else [rng.choice(WEIGHTS) for _ in range(4)] for _ in range(2)]
-        recipe = {
-            "x": nested,
-            "scores": [rng.choice((0, 1, 2, 2, -1, 1e30)) for part in nested for rows in part for _ in range(rows)],
-            "lengths": [rng.choice((0, 1, 2, 4)) for _ in range(samples)],
-            "selected": [[rng.choice(PLACES[: rng.choice((6, 16))]) for _ in range(2)] for _ in range(samples)],
-            "first": [[rng.choice(PLACES[: rng.choice((6, 16))]) for _ in range(2)] for _ in range(samples)],
-            "chosen.weight": weights[0],
-            "moved.weight": weights[1],
-            "scores.weight": [rng.choice(WEIGHTS) for _ in range(3)],
-        }
-        return json.dumps(recipe).encode()
-
-    def check(self, case: bytes) -> None:
-        """Each place is one that its sequence has, or the batch is refused; the rows are those of a plain loop."""
-        recipe = json.loads(case)
-        parts = [rows for part in recipe["x"] for rows in part]
-        x = Sequences(
-            np.array(recipe["scores"], float).reshape(-1, 1), _cumulated(map(len, recipe["x"])), _cumulated(parts)
-        )
-        rows = Sequences(np.arange(1.0, sum(recipe["lengths"]) + 1)[:, None], _cumulated(recipe["lengths"]))
-        for name in ("chosen.weight", "moved.weight", "scores.weight"):
-            parameter = self.net.parameters[name]
-            parameter.value = np.array(recipe[name], float).reshape(parameter.value.shape)
-        feeds = {"x": x, "rows": rows, "selected": np.array(recipe["selected"]), "first": np.array(recipe["first"])}
-        with np.errstate(all="ignore"):
-            chosen, moved = (
-                _product(recipe[name], recipe[f"{layer}.weight"])
-                for name, layer in (("selected", "chosen"), ("first", "moved"))
-            )
-        wrong = _no_places(chosen, map(len, recipe["x"])) or _no_places(moved, recipe["lengths"])
-        with _as_python():
-            try:
-                self.net.forward(feeds)
-                self.net.backward()
-            except FeedError:
-                demand(wrong, f"refused, where the places are {chosen.tolist()} and {moved.tolist()}")
-                return
-        demand(not wrong, f"takes the places {chosen.tolist()} and {moved.tolist()}")
-        self._compare(recipe, x, rows, chosen, moved)
-
-    def _compare(self, recipe: Recipe, x: Any, rows: Any, chosen: NDArray[Any], moved: NDArray[Any]) -> None:
-        values = {name: self.net.value(name) for name in KEPT}
-        for name, places in (("taken", chosen), ("top", values["best"])):
-            demand(np.array_equal(values[name].data, _parts_taken(x, places)), f"`{name}` takes other rows")
-        demand(np.array_equal(values["runs"].data, _runs(rows, moved)), "`runs` takes other rows")
-        ids = values["ids"].data
-        demand(((ids >= 0) & (ids < 3)).all(), f"ids are {ids.tolist()}")
-        table = self.net.parameters["embedded.table"].value
-        demand(np.array_equal(values["embedded"].data, table[ids]), "`embedded` takes other rows")
-
-
-def _cumulated(lengths: Any) -> NDArray[np.int64]:
-    return np.cumsum([0, *lengths], dtype=np.int64)
-
-
-def _product(values: Any, weight: Any) -> NDArray[Any]:
-    """Rows times a matrix, summed in the order of the network and in its precision."""
-    rows, columns = np.array(values, np.float32), np.array(weight, np.float32).reshape(2, 2)
-    return rows[:, :1] * columns[:1] + rows[:, 1:] * columns[1:]
-
-
-def _no_places(places: NDArray[Any], lengths: Any) -> bool:
-    return any(
-        not (value == math.floor(value) and -1 <= value < length) if math.isfinite(value) else True
-        for row, length in zip(places.tolist(), lengths, strict=True)
-        for value in row
-    )
-
-
-def _parts_taken(x: Any, places: NDArray[Any]) -> NDArray[Any]:
-    found = [np.zeros((0, 1), np.float32)]
-    for sample, row in enumerate(places.tolist()):
-        for place in row:
-            if place < 0:
-                break
-            part = int(x.starts[sample] + place)
-            found.append(x.data[x.sub_starts[part] : x.sub_starts[part + 1]].astype(np.float32))
-    return np.concatenate(found)
-
-
-def _runs(rows: Any, places: NDArray[Any]) -> NDArray[Any]:
-    found = [np.zeros((0, 1), np.float32)]
-    for sample, row in enumerate(places.tolist()):
-        for place in row:
-            if place < 0:
-                break
-            found.append(rows.data[int(rows.starts[sample] + place) : rows.starts[sample + 1]].astype(np.float32))
-    return np.concatenate(found)

@@ -20,6 +20,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from paddle_layers.config import ConfigWarning
+
 from .minimising import minimised
 from .target import Target
 
@@ -34,6 +36,9 @@ HANGING = 90.0
 
 SHRINKING = 20.0
 """Seconds for making one failing case smaller."""
+
+WARMING = 20
+"""Cases in the beginning that count for nothing: what is made once is made then."""
 
 _PAUSE = 0.5
 
@@ -136,11 +141,16 @@ def opened(kind: type[Target]) -> Iterator[Target]:
         yield kind(Path(folder))
 
 
-def _work(kind: type[Target], seed: int, seconds: float, cases: float, current: Any, pipe: Connection) -> None:
+def _work(
+    kind: type[Target], seed: int, warming: int, seconds: float, cases: float, current: Any, pipe: Connection
+) -> None:
     faulthandler.enable()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started this process
+    parent = os.getppid()
     warnings.simplefilter("error")
+    warnings.simplefilter("ignore", ConfigWarning)  # of a config that is sound and odd
     with opened(kind) as target:
-        for number in range(20):  # whatever is made once is made now
+        for number in range(warming):  # whatever is made once is made now
             current.value = seed
             with contextlib.suppress(Exception):
                 target.check(case_of(target, seed + number))
@@ -149,6 +159,8 @@ def _work(kind: type[Target], seed: int, seconds: float, cases: float, current: 
 
         def note(number: int) -> None:
             current.value = number
+            if os.getppid() != parent:
+                os._exit(1)
 
         began = time.monotonic()
         done = hunt(target, seed, seconds=seconds, cases=cases, note=note, found=pipe.send)
@@ -183,7 +195,7 @@ def _sitting(kind: type[Target], seed: int, seconds: float, cases: float, so_far
     context = multiprocessing.get_context("spawn")
     current = context.Value("q", seed, lock=False)
     pipe, other = context.Pipe(duplex=False)
-    process = context.Process(target=_work, args=(kind, seed, seconds, cases, current, other), daemon=True)
+    process = context.Process(target=_work, args=(kind, seed, WARMING, seconds, cases, current, other), daemon=True)
     process.start()
     other.close()
     began = changed = time.monotonic()
@@ -213,12 +225,13 @@ def _sitting(kind: type[Target], seed: int, seconds: float, cases: float, so_far
         raise RuntimeError(f"the fuzzer fails at case {current.value} of {kind.name}, see above")
     dead = current.value
     kind_of_death = f"the process ended with {process.exitcode}"
-    faults.append(Fault(kind.name, dead, kind_of_death, kind_of_death, _case_in_a_process(kind, dead)))
+    faults.append(Fault(kind.name, dead, kind_of_death, kind_of_death, case_in_a_process(kind, dead)))
     done = so_far.cases + dead - seed + 1
     return Tally(kind.name, done, so_far.seconds + time.monotonic() - began, failures + 1, faults), dead
 
 
-def _case_in_a_process(kind: type[Target], seed: int) -> bytes:
+def case_in_a_process(kind: type[Target], seed: int) -> bytes:
+    """The same as `case_of`, where nothing has happened before."""
     context = multiprocessing.get_context("spawn")
     pipe, other = context.Pipe(duplex=False)
     process = context.Process(target=_make, args=(kind, seed, other))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import binaries, checkpoints, configs, data_files, feeds
+from . import binaries, checkpoints, computed_ids, configs, data_files, editor, feeds
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
@@ -11,6 +11,7 @@ TARGETS: dict[str, type[Target]] = {
         *(configs.Text, configs.Json, binaries.Binary, configs.TrainingText, configs.TrainingJson),
         *(data_files.Npy, data_files.Npz, data_files.Csv, data_files.Text),
         *(checkpoints.Weights, checkpoints.Checkpoint),
-        *(feeds.Feeds, feeds.ComputedIds),
+        *(feeds.Feeds, computed_ids.ComputedIds),
+        editor.Session,
     )
 }

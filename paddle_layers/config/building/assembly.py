@@ -7,7 +7,7 @@ from typing import Any
 
 from ..binding.steps import group_output_names
 from ..diagnostics.diagnostic import Note, Source
-from ..diagnostics.report import ConfigError
+from ..diagnostics.report import ConfigError, warn
 from ..wiring.texts import wire_text
 from ..wiring.wiring import Wired
 from ..writing.text import attributes_fields, fields_text, value_text
@@ -23,13 +23,14 @@ def build(outputs: Sequence[Any], name: str) -> Wired:
     for call in calls:
         text += f"layer {{ {fields_text(_fields(call, names))} }}\n"
     wired, faults = wire_text(Source("<network made in Python>", text))
-    if wired is not None and not any(fault.severity == "error" for fault in faults):
-        return wired
     for fault in faults:
         line = fault.line - 1 - bool(name)
         if 0 <= line < len(calls):
             fault.notes = (*fault.notes, Note(f"the layer was made at {calls[line].place}"))
-    raise ConfigError(faults)
+    if wired is None or any(fault.severity == "error" for fault in faults):
+        raise ConfigError(faults)
+    warn(faults)
+    return wired
 
 
 def _flat(outputs: Any) -> list[Value]:

@@ -6,81 +6,47 @@ gives the code, and nothing else, and that the right one gives nothing.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
-
-class Explanation(NamedTuple):
-    """The page of a code."""
-
-    title: str
-    text: str
-    wrong: str = ""
-    right: str = ""
-    kind: str = "network"
-
-    def __str__(self) -> str:
-        parts = [self.title, "", self.text]
-        if self.wrong:
-            parts += ["", "Wrong:", _indented(self.wrong), "", "Right:", _indented(self.right)]
-        return "\n".join(parts)
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"    {line}" for line in text.splitlines())
-
-
-X = 'layer { name: "x" type: "data" data { shape: [3, 8, 8] } }\n'
-LABEL = 'layer { name: "label" type: "data" data { data_type: INT size: 10 } }\n'
-FC = 'layer { name: "y" type: "fc" input: "x" fc { size: 10 } }'
-OPTIMIZER = 'optimizer { type: "sgd" learning_rate: 0.1 }\n'
-SOURCE = 'source { type: "digits" digits { part: "train" } }\n'
-NET_WITH_FC = "net {\n  " + X.replace("[3, 8, 8]", "[64]") + "  " + FC + "\n}\n"
-NET = "net {\n  " + X.replace("[3, 8, 8]", "[64]") + "}\n"
-
-
-SEQUENCES = (
-    'layer { name: "words" type: "data" data { shape: 4 seq_nested_level: 1 } }\n'
-    'layer { name: "start" type: "data" data { shape: 8 } }\n'
+from .explanation import (
+    COST,
+    FC,
+    LABEL,
+    NET,
+    OPTIMIZER,
+    SEQUENCES,
+    SOURCE,
+    STATE,
+    Explanation,
+    X,
+    group,
+    with_x,
 )
-STATE = """    layer { name: "before" type: "memory" input: "start" memory { of: "state" } }
-    layer { name: "state" type: "fc" input: "words" input: "before" fc { size: 8 } }
-"""
+from .training_explanations import TRAINING_EXPLANATIONS
 
-
-def _group(block: str = 'recurrent_group { static: "start" }', step: str = STATE, output: str = "state") -> str:
-    head = f'layer {{\n  name: "g" type: "recurrent_group" input: "words" input: "start"\n  {block}'.rstrip()
-    return f'{head}\n  step {{\n{step}    output: "{output}"\n  }}\n}}'
-
-
-def _x(layer: str) -> str:
-    return X + layer
-
-
-EXPLANATIONS: dict[str, Explanation] = {
+_EXPLANATIONS: dict[str, Explanation] = {
     "E001": Explanation(
         "The text cannot be read here",
         "A config is a list of fields. A field is a name with a colon and a value, or a name with a block in braces.",
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: } }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: } }'),
+        with_x(FC),
     ),
     "E002": Explanation(
         "Brackets don't match",
         "Every `{` and `[` needs its closing bracket. Where the next layer starts inside of a block, the block before "
         "it was not closed.",
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: 10 }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10 }'),
+        with_x(FC),
     ),
     "E003": Explanation(
         "A quoted text is malformed",
         'A text ends on the line on which it starts; a backslash starts an escape such as \\n, \\" or \\\\.',
         X + 'layer { name: "y\\q" type: "fc" input: "x" fc { size: 10 } }',
-        _x(FC),
+        with_x(FC),
     ),
     "E004": Explanation(
         "A number is malformed",
         "Numbers are written as 20, -3, 0.5, 1e-5, or 0x1F.",
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: 10x } }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10x } }'),
+        with_x(FC),
     ),
     "E005": Explanation("Blocks are nested too deep", "No config needs blocks nested more than a hundred deep."),
     "E006": Explanation(
@@ -102,44 +68,44 @@ EXPLANATIONS: dict[str, Explanation] = {
         "The file is of the other kind",
         "A network file has layers. A training file names a network file and says how it is trained.",
         NET + OPTIMIZER + SOURCE + "epochs: 1",
-        _x(FC),
+        with_x(FC),
     ),
     "E101": Explanation(
         "There is no field of this name",
         "Attributes stand in the block that is named like the layer's type, fields such as `input` in the layer "
         "itself. A name that nobody knows is always an error, so a misspelt one is never ignored.",
-        _x('layer { name: "y" type: "fc" input: "x" fc { sise: 10 } }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { sise: 10 } }'),
+        with_x(FC),
     ),
     "E102": Explanation(
         "The value is of another type",
         "Texts stand in quotes, numbers and true or false don't.",
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: "ten" } }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: "ten" } }'),
+        with_x(FC),
     ),
     "E103": Explanation(
         "The value is out of range",
         "The page of the layer gives the range of every attribute: `paddle-layers layers fc`.",
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: 0 } }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: 0 } }'),
+        with_x(FC),
     ),
     "E104": Explanation(
         "The attribute has no such choice",
         "The message lists the choices.",
-        _x('layer { name: "y" type: "eltwise" input: "x" input: "x" eltwise { operation: ADD } }'),
-        _x('layer { name: "y" type: "eltwise" input: "x" input: "x" eltwise { operation: SUM } }'),
+        with_x('layer { name: "y" type: "eltwise" input: "x" input: "x" eltwise { operation: ADD } }'),
+        with_x('layer { name: "y" type: "eltwise" input: "x" input: "x" eltwise { operation: SUM } }'),
     ),
     "E105": Explanation(
         "Something required is missing",
         "Attributes without a default have to be given.",
-        _x('layer { name: "y" type: "fc" input: "x" }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "fc" input: "x" }'),
+        with_x(FC),
     ),
     "E106": Explanation(
         "A field is given twice",
         "Only fields that are lists may be repeated.",
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: 10 size: 20 } }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10 size: 20 } }'),
+        with_x(FC),
     ),
     "E107": Explanation(
         "A list has too few or too many values",
@@ -148,98 +114,98 @@ EXPLANATIONS: dict[str, Explanation] = {
     "E108": Explanation(
         "An attribute stands outside of its block",
         "Attributes of a layer belong into the block that is named like its type.",
-        _x('layer { name: "y" type: "fc" input: "x" size: 10 }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "fc" input: "x" size: 10 }'),
+        with_x(FC),
     ),
     "E109": Explanation(
         "The block belongs to another type",
         "A layer has one block of attributes, named like its type.",
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: 10 } conv { num_filters: 3 } }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10 } conv { num_filters: 3 } }'),
+        with_x(FC),
     ),
     "E110": Explanation(
         "A layer lacks its name or its type",
         "Every layer has both.",
-        _x('layer { name: "y" input: "x" }'),
-        _x(FC),
+        with_x('layer { name: "y" input: "x" }'),
+        with_x(FC),
     ),
     "E111": Explanation(
         "There is no such type",
         "The message suggests a near name, or the name by which another system's layer goes here. Layers of a plugin "
         "are there when it is installed or named by --plugins.",
-        _x('layer { name: "y" type: "InnerProduct" input: "x" }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "InnerProduct" input: "x" }'),
+        with_x(FC),
     ),
     "E112": Explanation(
         "The layer has no such parameter",
         "`param { of: ... }` names a parameter of the layer. A bias that is switched off is none.",
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: 10 } param { of: "weights" lr_mult: 2 } }'),
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: 10 } param { of: "weight" lr_mult: 2 } }'),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10 } param { of: "weights" lr_mult: 2 } }'),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10 } param { of: "weight" lr_mult: 2 } }'),
     ),
     "E113": Explanation(
         "Two fields contradict each other",
         "Say it once: either `act` or `activation`, either `include` or `exclude`.",
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "relu" } activation { type: "relu" } }'),
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "relu" } }'),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "relu" } activation { type: "relu" } }'),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "relu" } }'),
     ),
     "E114": Explanation(
         "This cannot be an activation",
         "An activation maps values to values of the same shape and has no parameters; not every layer takes one.",
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "fc" } }'),
-        _x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "tanh" } }'),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "fc" } }'),
+        with_x('layer { name: "y" type: "fc" input: "x" fc { size: 10 act: "tanh" } }'),
     ),
     "E115": Explanation(
         "A recurrent group has no step, or another layer has one",
         "A `recurrent_group` has a block `step` with the layers of one step and at least one `output`; no other layer "
         "has one.",
         SEQUENCES + 'layer { name: "g" type: "recurrent_group" input: "words" }',
-        SEQUENCES + _group(),
+        SEQUENCES + group(),
     ),
     "E116": Explanation(
         "A layer cannot stand there",
         "In the step of a recurrent group stand layers that compute rows from rows: no data, costs, statistics, layers "
         "with running averages, and no phase rules. These stand outside, costs on the group's output. A `memory`, in "
         "turn, stands in a step only.",
-        SEQUENCES + _group(step=STATE + '    layer { name: "normal" type: "batch_norm" input: "state" }\n'),
-        SEQUENCES + _group(),
+        SEQUENCES + group(step=STATE + '    layer { name: "normal" type: "batch_norm" input: "state" }\n'),
+        SEQUENCES + group(),
     ),
     "E117": Explanation(
         "A name has a character that cannot be shown",
         "Names of layers, outputs and shared parameters stand in messages, tables, pictures and files. "
         "Control characters such as a line break would command the terminal there, and marks of the writing direction "
         "make one name look like another. All else is fine: letters of any language, spaces, dots, slashes.",
-        _x(FC.replace('"y"', '"y\\n"')),
-        _x(FC),
+        with_x(FC.replace('"y"', '"y\\n"')),
+        with_x(FC),
     ),
     "E201": Explanation(
         "Two layers have the same name",
         "Names of parameters and messages rest on it.",
-        _x(FC + "\n" + FC.replace("10", "20")),
-        _x(FC + "\n" + FC.replace("10", "20").replace('"y"', '"z"')),
+        with_x(FC + "\n" + FC.replace("10", "20")),
+        with_x(FC + "\n" + FC.replace("10", "20").replace('"y"', '"z"')),
     ),
     "E202": Explanation(
         "Two layers make the same output",
         "An output is made once. Layers don't write over their input here: the runtime shares memory by itself.",
-        _x('layer { name: "y" type: "relu" input: "x" output: "x" }'),
-        _x('layer { name: "y" type: "relu" input: "x" }'),
+        with_x('layer { name: "y" type: "relu" input: "x" output: "x" }'),
+        with_x('layer { name: "y" type: "relu" input: "x" }'),
     ),
     "E203": Explanation(
         "An input names nothing",
         "Inputs name outputs, which bear the name of their layer unless `output` says otherwise.",
-        _x('layer { name: "y" type: "fc" input: "z" fc { size: 10 } }'),
-        _x(FC),
+        with_x('layer { name: "y" type: "fc" input: "z" fc { size: 10 } }'),
+        with_x(FC),
     ),
     "E204": Explanation(
         "Layers read each other in a circle",
         "A network is computed from its inputs to its outputs; break the circle at one input.",
-        _x('layer { name: "a" type: "addto" input: "x" input: "b" }\nlayer { name: "b" type: "relu" input: "a" }'),
-        _x('layer { name: "a" type: "addto" input: "x" input: "x" }\nlayer { name: "b" type: "relu" input: "a" }'),
+        with_x('layer { name: "a" type: "addto" input: "x" input: "b" }\nlayer { name: "b" type: "relu" input: "a" }'),
+        with_x('layer { name: "a" type: "addto" input: "x" input: "x" }\nlayer { name: "b" type: "relu" input: "a" }'),
     ),
     "E205": Explanation(
         "The number of inputs is wrong",
         "The page of the layer lists its inputs, optional ones and those that may be repeated.",
-        _x(FC + '\nlayer { name: "cost" type: "softmax_with_loss" input: "y" }'),
-        _x(FC + "\n" + LABEL + 'layer { name: "cost" type: "softmax_with_loss" input: "y" input: "label" }'),
+        with_x(FC + '\nlayer { name: "cost" type: "softmax_with_loss" input: "y" }'),
+        with_x(FC + "\n" + LABEL + 'layer { name: "cost" type: "softmax_with_loss" input: "y" input: "label" }'),
     ),
     "E206": Explanation(
         "The input holds another kind of data",
@@ -265,23 +231,23 @@ EXPLANATIONS: dict[str, Explanation] = {
     "E209": Explanation(
         "Sizes don't fit",
         "The notes tell which layers made the size.",
-        _x('layer { name: "y" type: "conv" input: "x" conv { num_filters: 4 filter_size: 31 } }'),
-        _x('layer { name: "y" type: "conv" input: "x" conv { num_filters: 4 filter_size: 3 } }'),
+        with_x('layer { name: "y" type: "conv" input: "x" conv { num_filters: 4 filter_size: 31 } }'),
+        with_x('layer { name: "y" type: "conv" input: "x" conv { num_filters: 4 filter_size: 3 } }'),
     ),
     "E210": Explanation(
         "The number of names in `output` is wrong",
         "Name all outputs of the layer, or none.",
-        _x('layer { name: "y" type: "relu" input: "x" output: "a" output: "b" }'),
-        _x('layer { name: "y" type: "relu" input: "x" output: "a" }'),
+        with_x('layer { name: "y" type: "relu" input: "x" output: "a" output: "b" }'),
+        with_x('layer { name: "y" type: "relu" input: "x" output: "a" }'),
     ),
     "E211": Explanation(
         "An input is not there in this phase",
         "A layer that reads a layer with `include` or `exclude` rules needs the same rules.",
-        _x(
+        with_x(
             'layer { name: "y" type: "relu" input: "x" include { phase: "train" } }\n'
             'layer { name: "z" type: "relu" input: "y" }'
         ),
-        _x(
+        with_x(
             'layer { name: "y" type: "relu" input: "x" include { phase: "train" } }\n'
             'layer { name: "z" type: "relu" input: "y" include { phase: "train" } }'
         ),
@@ -289,11 +255,11 @@ EXPLANATIONS: dict[str, Explanation] = {
     "E212": Explanation(
         "Shared parameters don't agree",
         "Parameters that are shared have one shape and one setting: give the settings at one place.",
-        _x(
+        with_x(
             'layer { name: "a" type: "fc" input: "x" fc { size: 4 } param { of: "weight" share: "w" } }\n'
             'layer { name: "b" type: "fc" input: "x" fc { size: 5 } param { of: "weight" share: "w" } }'
         ),
-        _x(
+        with_x(
             'layer { name: "a" type: "fc" input: "x" fc { size: 4 } param { of: "weight" share: "w" } }\n'
             'layer { name: "b" type: "fc" input: "x" fc { size: 4 } param { of: "weight" share: "w" } }'
         ),
@@ -301,86 +267,31 @@ EXPLANATIONS: dict[str, Explanation] = {
     "E213": Explanation(
         "A list has not one value for each input or output",
         "`loss_weight` has a value for every output, `propagate_down` for every input.",
-        _x('layer { name: "y" type: "relu" input: "x" propagate_down: [true, false] }'),
-        _x('layer { name: "y" type: "relu" input: "x" propagate_down: true }'),
+        with_x('layer { name: "y" type: "relu" input: "x" propagate_down: [true, false] }'),
+        with_x('layer { name: "y" type: "relu" input: "x" propagate_down: true }'),
     ),
-    "E214": Explanation("The network is empty", "A network has at least one layer.", "# nothing\n", _x(FC)),
+    "E214": Explanation("The network is empty", "A network has at least one layer.", "# nothing\n", with_x(FC)),
     "E215": Explanation(
         "The inputs of a recurrent group don't fit its steps",
         "Inputs are sequences of one level, which give the steps, or they are named by `static`, and every step sees "
         "all of them. `static` names inputs of the group, and leaves one that gives the steps.",
-        SEQUENCES + _group(""),
-        SEQUENCES + _group(),
+        SEQUENCES + group(""),
+        SEQUENCES + group(),
     ),
     "E216": Explanation(
         "A memory does not fit what it remembers",
         "`of` names an output of a layer in the step; that output has the memory's type. The input of a memory, its "
         "rows before the first step, is a static input of the group. To remember an input of the group, put a layer "
         "`linear` behind it.",
-        SEQUENCES + _group(step=STATE.replace("size: 8", "size: 9")),
-        SEQUENCES + _group(),
+        SEQUENCES + group(step=STATE.replace("size: 8", "size: 9")),
+        SEQUENCES + group(),
     ),
     "E217": Explanation(
         "A recurrent group cannot give this output",
         "The `output` of a step names outputs of its layers that may differ from step to step, and that nest one level "
         "deeper when all steps are put together.",
-        SEQUENCES + _group(step=STATE, output="words"),
-        SEQUENCES + _group(),
-    ),
-    "E301": Explanation(
-        "A training file names no network, or two",
-        "`network` names a file, `net { }` holds the layers themselves.",
-        OPTIMIZER + SOURCE + "epochs: 1",
-        NET + OPTIMIZER + SOURCE + "epochs: 1",
-        "training",
-    ),
-    "E302": Explanation("The network file is not there", "Its path is relative to the training file."),
-    "E303": Explanation(
-        "How long to train is not said, or said twice",
-        "Give either `epochs` or `steps`.",
-        NET + OPTIMIZER + SOURCE,
-        NET + OPTIMIZER + SOURCE + "epochs: 1",
-        "training",
-    ),
-    "E304": Explanation(
-        "A phase has no source, or two",
-        "The train phase needs one source of data, the test phase may have one.",
-        NET + OPTIMIZER + "epochs: 1",
-        NET + OPTIMIZER + SOURCE + "epochs: 1",
-        "training",
-    ),
-    "E305": Explanation(
-        "There is no data layer of this name",
-        "`feed` and `transform` name a data layer of the network.",
-        NET + OPTIMIZER + SOURCE + 'epochs: 1\nfeed { input: "y" field: "pixels" }',
-        NET + OPTIMIZER + SOURCE + 'epochs: 1\nfeed { input: "x" field: "pixels" }',
-        "training",
-    ),
-    "E306": Explanation(
-        "A pattern means no parameter",
-        "`param { of: ... }` of a training file names parameters such as `conv1.weight` by a pattern: `conv1.*` for "
-        "those of a layer, `*.bias` for all of that name. In `rename`, `to` has no more `*` than `from`.",
-        NET_WITH_FC + OPTIMIZER + SOURCE + 'epochs: 1\nparam { of: "y" frozen: true }',
-        NET_WITH_FC + OPTIMIZER + SOURCE + 'epochs: 1\nparam { of: "y.*" frozen: true }',
-        "training",
-    ),
-    "E307": Explanation(
-        "A split that says nothing, or two things",
-        "`split` holds rows of a source out for the test: `test: 0.2` a fifth of them by chance, `field` and `value` "
-        "those that the data name.",
-        NET + OPTIMIZER + SOURCE.replace("} }", "} split { } }") + "epochs: 1",
-        NET + OPTIMIZER + SOURCE.replace("} }", "} split { test: 0.2 } }") + "epochs: 1",
-        "training",
-    ),
-    "E308": Explanation(
-        "The weights to start from don't fit the network",
-        "Every parameter has its weights in the file, of its shape, and every weight of the file has its parameter. "
-        "Where the network was changed, `weights { }` says how: `rename` for other names, `leave_out` for what starts "
-        "from its initializer. Shown when the training starts; a pattern that matches nothing is a fault too.",
-    ),
-    "E309": Explanation(
-        "The data don't fit the network",
-        "A field is missing, or has another shape, type or range than the data layer; shown when the data are read.",
+        SEQUENCES + group(step=STATE, output="words"),
+        SEQUENCES + group(),
     ),
     "E401": Explanation(
         "A layer's own function fails",
@@ -394,5 +305,25 @@ EXPLANATIONS: dict[str, Explanation] = {
     "W002": Explanation(
         "The file is too large for an editor", "Completion and checks while writing stop there; `validate` reads it."
     ),
+    "W003": Explanation(
+        "An activation is applied twice",
+        "Costs such as `softmax_with_loss` take scores and apply softmax themselves, `sigmoid_cross_entropy` the "
+        "logistic function: that loses no digits. After an activation of the same kind the network learns slowly and "
+        "its probabilities are never sure.",
+        with_x(FC.replace("10 }", '10 act: "softmax" }') + COST),
+        with_x(FC + COST),
+    ),
+    "W004": Explanation(
+        "A layer learns nothing",
+        "It has parameters, the network is trained, but no loss depends on what the layer gives. Mostly an `input` "
+        "behind it names the wrong layer.",
+        with_x(FC.replace('"y"', '"forgotten"') + "\n" + FC + COST),
+        with_x(FC + COST),
+    ),
+    "W006": Explanation(
+        "A parameter is larger than the memory of this machine",
+        "The network may be meant for another machine. Here a training is refused before anything is allocated.",
+    ),
 }
+EXPLANATIONS = dict(sorted({**_EXPLANATIONS, **TRAINING_EXPLANATIONS}.items()))
 """The pages by code."""

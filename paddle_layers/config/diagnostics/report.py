@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Sequence
 
 from .diagnostic import Diagnostic, Fix, Note, Source
 from .rendering import render_text
@@ -21,6 +22,23 @@ class ConfigError(Exception):
 
     def __str__(self) -> str:
         return render_text(self.diagnostics)
+
+
+class ConfigWarning(UserWarning):
+    """A config can be used, and something in it is odd. `diagnostics` holds all of that."""
+
+    def __init__(self, diagnostics: Iterable[Diagnostic]) -> None:
+        self.diagnostics = list(diagnostics)
+        super().__init__(self.diagnostics)
+
+    def __str__(self) -> str:
+        return render_text(self.diagnostics)
+
+
+def warn(diagnostics: Sequence[Diagnostic]) -> None:
+    """Warn whoever asked for a config, unless there is nothing to be said."""
+    if diagnostics:
+        warnings.warn(ConfigWarning(diagnostics), stacklevel=3)
 
 
 class TooManyFaults(Exception):
@@ -55,9 +73,14 @@ class Report:
         return Note(message, self.source, start)
 
     @property
+    def errors(self) -> int:
+        """How many errors there are; warnings do not count."""
+        return sum(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+
+    @property
     def failed(self) -> bool:
-        """Whether there is an error; warnings do not count."""
-        return any(diagnostic.severity == "error" for diagnostic in self.diagnostics)
+        """Whether there is an error."""
+        return self.errors > 0
 
     def sorted(self) -> list[Diagnostic]:
         """All diagnostics in the order of the text."""

@@ -52,11 +52,11 @@ VALUE = re.compile(
 SIMPLE_BLOCK = re.compile(
     r"""\s*+([A-Za-z_]\w*+)\s*+\{
     ((?>(?:\s*+[A-Za-z_]\w*+\s*+:\s*+
-        (?:-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]++)?(?:[eE][-+]?[0-9]{1,3}+)?(?![\w.+-])|[A-Za-z_]\w*+|"[^"\\\n]*+"))*))
+        (?:-?(?:0|[1-9][0-9]{0,17}+)(?:\.[0-9]{1,250}+)?(?:[eE][-+]?[0-9]{1,3}+)?(?![\w.+-])|[A-Za-z_]\w*+|"[^"\\\n]*+"))*))
     \s*+\}\s*+""",
     re.X | re.A,
 )
-"""A block of plain numbers, words and texts, and nothing else: its name and its inside."""
+"""A block of plain numbers, words and texts, and nothing else: its name and its inside. No number is too long."""
 SIMPLE_FIELD = re.compile(r'(\w++)\s*+:\s*+(?:(-?[0-9]++)(?![.eE])|(-?[0-9][^\s]*+)|([A-Za-z_]\w*+)|"([^"]*+)")', re.A)
 """One field of such a block: name, whole number, other number, word, text."""
 

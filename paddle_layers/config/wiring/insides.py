@@ -61,6 +61,37 @@ def own_parameter_names(node: Node) -> Iterator[str]:
             yield from (f"{name}_{item}" for item in range(len(positions[param.per])))
 
 
+def own_settings(node: Node) -> Iterator[tuple[str, ParamSettings]]:
+    """A layer's own parameters by the names that weights have, each with its settings."""
+    definition = node.definition
+    for name, param in definition.params.items():
+        if param is definition.bias and not node.attributes["bias"]:
+            continue
+        general, count = node.params.get(name) or ParamSettings(), 1
+        if param.per is not None:
+            count = len(definition.bind_axes(node.input_types, node.attributes).positions[param.per])
+        for item in range(count):
+            numbered = f"{name}_{item}" if count > 1 else name
+            yield numbered, node.params.get(numbered) or general
+
+
+def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
+    """Shapes of a layer's parameters; `weight_1` is that of the second of several inputs, `gates.weight` of a part."""
+    if node.inside is not None:
+        parts = {part.name: parameter_shapes(part) for part in node.inside.nodes}
+        return {f"{part}.{name}": shape for part, shapes in parts.items() for name, shape in shapes.items()}
+    definition = node.definition
+    binding = definition.bind_axes(node.input_types, node.attributes)
+    shapes = {}
+    for name, param in definition.params.items():
+        if name == "bias" and not node.attributes.get("bias", True):
+            continue
+        count = len(binding.arguments[param.per]) if param.per is not None else 1
+        for item in range(count):
+            shapes[f"{name}_{item}" if count > 1 else name] = binding.dims(param, item)
+    return shapes
+
+
 def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:
     """A parameter that `param` speaks of and no part has."""
     if inside is None or not setup.params:

@@ -12,6 +12,7 @@ from ..diagnostics.report import Report, TooManyFaults
 from ..reading.fields import Fields
 from ..reading.quiet import quietly
 from ..reading.syntax import read
+from .advice import advise
 from .wiring import Wired, wire
 
 
@@ -43,4 +44,7 @@ def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> W
     drafts = [layer if isinstance(layer, Draft) else draft(layer, binder) for layer in layers]
     if bound.broken and not drafts:
         return Wired("", (), report.source)
-    return wire(drafts, report, bound.values.get("name") or "")
+    wired = wire(drafts, report, bound.values.get("name") or "")
+    if not report.failed and not bound.broken:
+        advise(wired.nodes, report)
+    return wired

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from paddle_layers.define import ShapeError, Type
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
 
-from .values import Csr, FeedError, Sequences
+from .values import Csr, FeedError, Sequences, as_array
 
 if TYPE_CHECKING:
     from paddle_layers.config.network import Network
@@ -22,14 +20,26 @@ def changed_types(graph: Graph, feeds: Mapping[str, Any]) -> dict[str, Type]:
     """Types of dense feeds whose sizes, but not their number of axes, differ from those that the graph has."""
     changed = {}
     for name, value in graph.feeds.items():
-        given = feeds.get(name)
-        rows = given.data if isinstance(given, Sequences) else given
-        if value.type.kind != "DENSE" or not value.type.dims or rows is None or isinstance(rows, Csr):
+        if value.type.kind != "DENSE" or not value.type.dims or name not in feeds:
             continue
-        shape = np.shape(rows) if not isinstance(rows, (list, tuple)) else ()
-        if len(shape) == len(value.type.dims) + 1 and shape[1:] != value.type.dims:
-            changed[name] = Type.dense(*shape[1:], level=value.type.level)
+        sizes = _shape(feeds[name], value.type.level)[1:]
+        if len(sizes) == len(value.type.dims) and sizes != value.type.dims and all(sizes):
+            changed[name] = Type.dense(*sizes, level=value.type.level)
     return changed
+
+
+def _shape(given: Any, level: int) -> tuple[int, ...]:
+    """The shape of the rows that are fed, or of the first of them in a list; () where there are none."""
+    if isinstance(given, Sequences):
+        given = given.data
+    elif level and isinstance(given, (list, tuple)):
+        return next((shape for part in given if (shape := _shape(part, level - 1)) and shape[0]), ())
+    if isinstance(given, Csr):
+        return ()
+    try:
+        return as_array(given).shape
+    except FeedError:  # which is for the one who takes the feeds to tell
+        return ()
 
 
 def rebuilt(graph: Graph, changed: Mapping[str, Type], network: Network, parameters: ParameterSet) -> Graph:
@@ -39,7 +49,8 @@ def rebuilt(graph: Graph, changed: Mapping[str, Type], network: Network, paramet
         return build_graph(network, parameters, types)
     except ShapeError as error:
         sizes = ", ".join(f"`{name}` as {type_}" for name, type_ in changed.items())
-        raise FeedError(f"the network does not take {sizes}: {error.message}") from None
+        takes = ", ".join(f"`{name}` takes {graph.feeds[name].type}" for name in changed)
+        raise FeedError(f"{takes}; the network cannot run with {sizes}: {error.message}") from None
 
 
 def extra_ids(graph: Graph) -> dict[str, frozenset[int]]:

@@ -6,29 +6,30 @@ by a temporary one, with a warning.
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import functools
 import hashlib
 import importlib.util
 import os
+import shutil
 import sys
 import tempfile
 import threading
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
+from .checksums import ENDING, remove_damaged, sum_of, sums_text
 from .private_files import is_trusted, make_private_folder, why_distrusted
 
-F = TypeVar("F")
 VARIABLE = "PADDLE_LAYERS_CACHE"
 FORMAT = "1"
 """Changes when the meaning of a driver's text changes."""
-LIBRARY = "library"
-"""Folder of what numba makes of functions of the package itself."""
+HOME = "~"
 COMPILED = "__pycache__"
 """Where Python and numba keep what they make of a driver, beside it."""
 
@@ -40,7 +41,7 @@ def cache_folder() -> Path:
 
 @functools.cache
 def _wanted_folder() -> Path:
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser(HOME), ".cache")
     return Path(os.environ.get(VARIABLE) or os.path.join(home, "paddle_layers"))
 
 
@@ -49,8 +50,13 @@ def driver_path(kind: str, name: str, text: str) -> Path:
     import numba
 
     digest = hashlib.sha256(f"{FORMAT} {numba.__version__}\n{text}".encode()).hexdigest()[:16]
+    return try_folder(kind) / f"{name}_{digest}.py"
+
+
+def try_folder(kind: str) -> Path:
+    """The folder for a kind of drivers; in a temporary cache where the wanted one can't be used."""
     _try(kind)
-    return cache_folder() / kind / f"{name}_{digest}.py"
+    return cache_folder() / kind
 
 
 @functools.cache
@@ -59,6 +65,8 @@ def _try(kind: str) -> None:
     with _IMPORTING:
         root = cache_folder()
         try:
+            if root.parts[0] == HOME:
+                raise FileNotFoundError(errno.ENOENT, "the user has no home folder", str(root))
             for folder in (root, root / kind, root / kind / COMPILED):
                 make_private_folder(folder)
                 if why := why_distrusted(folder):
@@ -66,14 +74,15 @@ def _try(kind: str) -> None:
                 with tempfile.TemporaryFile(dir=folder):
                     pass
         except OSError as error:
-            _give_up(root, error)
+            give_up(root, error)
 
 
-def _give_up(root: Path, error: OSError) -> None:
-    """Use a temporary cache from now on."""
+def give_up(root: Path, error: OSError) -> None:
+    """Use a temporary cache from now on, in place of the one in `root`."""
     if root in _REPLACED or root in _REPLACED.values():
         return
     temporary = _REPLACED[root] = Path(tempfile.mkdtemp(prefix="paddle_layers_"))
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
     at = error.filename or root
     warnings.warn(
         f"the kernel cache {at} is not used: {error.strerror}; this run has a temporary one, {temporary}, and "
@@ -102,14 +111,16 @@ def _by_driver(folder: str, changed: int) -> Mapping[str, list[str]]:  # noqa: A
     """What was made of each driver by the time `changed`: the folder may hold thousands of files, and is read once."""
     found: dict[str, list[str]] = {}
     for name in os.listdir(folder):
-        if ".tmp." not in name:  # being written by another process
+        if ".tmp" not in name and not name.endswith(ENDING):  # being written by another process
             found.setdefault(name.partition(".")[0], []).append(os.path.join(folder, name))
     return found
 
 
-def kept_file(path: Path) -> bytes | None:
-    """A file of the cache; None when there is none that can be trusted."""
-    return path.read_bytes() if is_trusted(path) else None
+def kept_result(path: Path) -> bytes | None:
+    """What `keep_result` wrote; None when there is nothing that can be trusted, or it is damaged."""
+    data = path.read_bytes() if is_trusted(path) else b""
+    begin = data.find(b"\n") + 1
+    return data[begin:] if begin and data[: begin - 1].decode(errors="replace") == sum_of(data[begin:]) else None
 
 
 def keep_file(path: Path, data: bytes) -> None:
@@ -130,9 +141,9 @@ def keep_result(path: Path, data: bytes) -> None:
     """Write a file that this run can do without: when that fails, the cache is given up."""
     with _IMPORTING:
         try:
-            keep_file(_place(path), data)
+            keep_file(_place(path), f"{sum_of(data)}\n".encode() + data)
         except OSError as error:
-            _give_up(path.parents[1], error)
+            give_up(path.parents[1], error)
 
 
 def load_driver(path: Path, text: str) -> ModuleType:
@@ -146,7 +157,7 @@ def load_driver(path: Path, text: str) -> ModuleType:
         except OSError as error:
             if error.errno is None:  # not the disk: a library that can't be loaded
                 raise
-            _give_up(path.parents[1], error)
+            give_up(path.parents[1], error)
             return _import(name, _place(path), text)
 
 
@@ -158,11 +169,9 @@ def _place(path: Path) -> Path:
 
 def _import(name: str, path: Path, text: str) -> ModuleType:
     make_private_folder(path.parent / COMPILED)
-    if not is_trusted(path):
+    if not is_trusted(path) or path.read_bytes() != text.encode():
         keep_file(path, text.encode())
-    for file in _made_of(path):
-        if not is_trusted(Path(file)):
-            Path(file).unlink(missing_ok=True)
+    remove_damaged(map(Path, _made_of(path)), _sums_of(path))
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -182,29 +191,27 @@ def _kept_private(path: Path) -> Iterator[None]:
     """What numba keeps of a driver lies beside it, wherever other functions are kept, and is the user's alone."""
     folder = path.parent / COMPILED
     before = folder.stat().st_mtime_ns
-    with _numba_keeps_in(""):
+    with numba_keeps_in(""):
         yield
-    if folder.stat().st_mtime_ns != before:  # numba writes as the umask says
-        for file in _made_of(path):
-            with contextlib.suppress(FileNotFoundError):
-                os.chmod(file, 0o600)
+    if folder.stat().st_mtime_ns != before:
+        keep_private(map(Path, _made_of(path)), _sums_of(path))
 
 
-def kept(function: F) -> F:
-    """Keep what numba compiles of a function of the package in the cache.
+def _sums_of(path: Path) -> Path:
+    return path.parent / COMPILED / f"{path.stem}{ENDING}"
 
-    numba's own place is beside the module, where it outlives the package: Python then finds a folder `paddle_layers`
-    without modules there, and takes it for the library in place of an editable install.
-    """
-    compiled: Any = function
-    _try(LIBRARY)
-    with _numba_keeps_in(str(cache_folder() / LIBRARY)):
-        compiled.enable_caching()
-    return function
+
+def keep_private(files: Iterable[Path], listed: Path) -> None:
+    """Make files that numba has just written the user's alone, and list their check sums."""
+    written = list(files)
+    for file in written:
+        with contextlib.suppress(FileNotFoundError):
+            os.chmod(file, 0o600)  # numba writes as the umask says
+    keep_file(listed, sums_text(written))
 
 
 @contextlib.contextmanager
-def _numba_keeps_in(folder: str) -> Iterator[None]:
+def numba_keeps_in(folder: str) -> Iterator[None]:
     """Within it, numba chooses this folder for functions that are to be kept; empty: beside their modules."""
     from numba.core import config
 

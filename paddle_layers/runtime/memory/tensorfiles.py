@@ -20,6 +20,8 @@ from paddle_layers.define.escaping import message_line
 Tensors = dict[str, NDArray[Any]]
 
 _TYPES = ("F16", "F32", "F64", "BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64")
+_SLACK = 1 << 24
+"""Bytes besides the tensors."""
 _MOST_AXES = 32
 """What every version of NumPy can hold."""
 
@@ -44,8 +46,14 @@ def write_tensors(
     """Write arrays by name, with `facts` in the header. Raises `SaveError`; an older file then stays as it was."""
     from safetensors.numpy import save
 
-    whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
-    write_file(Path(path), save(whole, metadata=dict(facts) if facts else None))
+    try:
+        whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
+        # safetensors ends the process where it gets no memory for its copy, and Python's of each tensor: ask first
+        np.empty(2 * sum(array.nbytes for array in whole.values()) + _SLACK, np.uint8)
+        data = save(whole, metadata=dict(facts) if facts else None)
+    except MemoryError:
+        raise save_error(Path(path), OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))) from None
+    write_file(Path(path), data)
 
 
 def read_tensors(path: str | Path, names: Iterable[str] | None = None) -> tuple[Tensors, dict[str, str]]:

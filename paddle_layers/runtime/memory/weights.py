@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from paddle_layers.config.diagnostics.suggestions import nearest
-from paddle_layers.define.escaping import printable_line
+from paddle_layers.define.escaping import message_line
 from paddle_layers.define.name_patterns import listed, matching, rename_problem, renamed
 from paddle_layers.runtime.memory.precision import too_large
 
@@ -31,9 +31,13 @@ class MismatchError(WeightsError):
 
     def __init__(self, summary: str, problems: Sequence[str], help: str) -> None:
         more = [f"... and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
-        self.summary, self.help = summary, help
-        self.problems = [*map(printable_line, problems[:_SHOWN]), *more]  # names of the file stay on their lines
-        super().__init__("\n  ".join([f"{summary}:", *self.problems]) + f"\n{help}")
+        self.summary, self.help = summary, message_line(help)
+        self.problems = [*map(message_line, problems[:_SHOWN]), *more]
+        super().__init__(summary)
+
+    def __str__(self) -> str:
+        """A line for each problem."""
+        return "\n  ".join([f"{super().__str__()}:", *self.problems]) + f"\n{self.help}"
 
 
 @dataclass(frozen=True)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 from typing import Any
 
+import numpy as np
 from llvmlite import ir
-from numba import njit, prange, threading_layer, types
+from numba import get_num_threads, njit, prange, threading_layer, types
 from numba.core import cgutils
 from numba.extending import intrinsic
+from numpy.typing import NDArray
 
-from paddle_layers.runtime.generate.cache import kept
+from paddle_layers.runtime.generate.library import kept
 
 os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 # Threads that wait spin for some microseconds and then sleep. OpenMP's default spins for milliseconds, which made a
@@ -51,19 +54,47 @@ def call_body(typingctx: Any, address: Any, first: Any, last: Any, pointers: Any
 
 
 def threads_are_shared() -> bool:
-    """Whether two threads may run launches at once: numba's simplest thread pool, `workqueue`, would end the process.
-
-    Which pool there is shows when the first launch is cut into pieces; until then there is one launch at a time.
-    """
-    try:
-        return _pool() != "workqueue"
-    except ValueError:  # none is started yet
-        return False
+    """Whether two threads may run launches at once; in numba's simplest pool, `workqueue`, they end the process."""
+    return _pool() != "workqueue"
 
 
 @functools.cache
 def _pool() -> str:
+    """The name of numba's thread pool, which is started if it is not.
+
+    It has to be before `run_launches` is loaded: up to version 0.62, numba looks for the pool's functions when it loads
+    what it kept, and does not start it for a function that is not parallel itself; a call then leads nowhere.
+    """
+    get_num_threads()
     return str(threading_layer())
+
+
+def _note_fork() -> None:
+    global _THREADS_LOST  # noqa: PLW0603  a fact of the process
+    with contextlib.suppress(ValueError):  # none was started: the child starts its own
+        _THREADS_LOST = threading_layer() == "omp" and openmp_vendor() == "GNU"
+
+
+def check_threads(table: NDArray[np.int64]) -> None:
+    """Raise `RuntimeError` where pieces of a launch would end the process: GNU's OpenMP aborts in a forked one."""
+    if _THREADS_LOST and (table[:, COLUMNS.index("chunks")] > 1).any():
+        raise RuntimeError(
+            "this process was forked from one that had already computed with several threads, which do not survive a "
+            'fork: start it with multiprocessing.get_context("spawn"), or fork before the first pass'
+        )
+
+
+def openmp_vendor() -> str:
+    """Whose OpenMP numba runs on."""
+    from numba.np.ufunc import omppool
+
+    return str(omppool.openmp_vendor)
+
+
+_THREADS_LOST = False
+"""Whether the process was forked from one whose threads had started, and can have none."""
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_note_fork)
 
 
 @njit(parallel=True, nogil=True)  # kept as a part of `run_launches`; with a cache of its own numba mixes up the two

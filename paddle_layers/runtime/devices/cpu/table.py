@@ -21,7 +21,7 @@ from paddle_layers.runtime.launches.launch import Launch
 
 from .interpreter import interpret
 from .loop_table import Arguments, LoopTable
-from .native import run_backwards, run_launches, threads_are_shared
+from .native import check_threads, run_backwards, run_launches, threads_are_shared
 
 PIECES = 8
 """Pieces a launch is cut into; more than there are threads, so that they end together."""
@@ -142,7 +142,9 @@ def _run(rows: NDArray[np.int64]) -> None:
         return
     if rows[0, 0] < 0:
         interpret(rows)
-    elif _CUTTING.get() == "backwards":
+        return
+    check_threads(rows)
+    if _CUTTING.get() == "backwards":
         run_backwards(rows, 0, len(rows))
     elif threads_are_shared():
         run_launches(rows, 0, len(rows))

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddle_layers.kernels.tuned import tuned_is_wanted
-from paddle_layers.runtime.generate.cache import driver_path, keep_result, kept_file, load_driver
+from paddle_layers.runtime.generate.cache import driver_path, keep_result, kept_result, load_driver
 from paddle_layers.runtime.generate.drivers import Array, Kernel, Spec, TunedCall
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import refs_of
@@ -105,7 +105,7 @@ def _largest(launch: Launch) -> int:
 def ptx_of(driver: CudaDriver) -> str:
     """The kernel's PTX, its entry named `ENTRY`; kept on the disk. Raises what numba-cuda raises."""
     path = _kept(driver, OLDEST, "ptx")
-    kept = kept_file(path)
+    kept = kept_result(path)
     if kept is not None:
         return kept.decode()
     from numba import cuda
@@ -121,7 +121,7 @@ def ptx_of(driver: CudaDriver) -> str:
 def cubin_of(driver: CudaDriver, architecture: Architecture) -> bytes:
     """Machine code of the kernel, made by nvJitLink; kept on the disk. Raises what the linker raises."""
     path = _kept(driver, architecture, "cubin")
-    kept = kept_file(path)
+    kept = kept_result(path)
     if kept is not None:
         return kept
     from cuda.bindings import nvjitlink

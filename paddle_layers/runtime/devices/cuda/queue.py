@@ -8,7 +8,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from paddle_layers.runtime.generate.cache import kept
+from paddle_layers.runtime.generate.library import kept
 
 
 @intrinsic

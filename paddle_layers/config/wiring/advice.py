@@ -1,0 +1,118 @@
+"""Warnings about a sound network: what can be meant, and hardly ever is."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Container, Iterator, Sequence
+
+from ..binding.drafts import Setup
+from ..binding.settings import ParamSettings, State
+from ..diagnostics.report import Report
+from .insides import own_settings, parameter_shapes
+from .nodes import Node
+
+APPLIED = {
+    "softmax_with_loss": ("softmax", "cross_entropy"),
+    "softlabel_softmax_cost": ("softmax", "soft_cross_entropy"),
+    "infogain_loss": ("softmax", ""),
+    "ctc": ("softmax", ""),
+    "sigmoid_cross_entropy": ("sigmoid", "soft_binary_cross_entropy"),
+}
+"""Costs of scores: the activation that each applies itself, and the same cost of what has had it."""
+
+
+_MEANT = "remove it, or let a layer that leads to a cost read it; `frozen: true` in its `param` says it is meant"
+
+
+def advise(nodes: Sequence[Node], report: Report) -> None:
+    """Report what is odd in a network without faults, as it is trained."""
+    _too_large(nodes, report)
+    setups = {node.setup for node in nodes}  # few: layers with the same words have one
+    absent = {setup for setup in setups if not setup.present(State("train"))}
+    losses = {setup for setup in setups - absent if _is_loss(setup)}
+    if not losses:
+        return
+    present = [node for node in nodes if node.setup not in absent] if absent else nodes
+    for cost in [node for node in present if node.setup in losses]:
+        if cost.definition.name in APPLIED:
+            maker = next(node for node in present if cost.inputs[0] in node.output_names)
+            _activated_twice(cost, maker, report)
+    _not_learning(present, losses, report)
+
+
+def _too_large(nodes: Sequence[Node], report: Report) -> None:
+    """Parameters that the memory of this machine cannot hold; another machine may."""
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    for node in nodes:
+        sides = (node.input_types, node.output_types)
+        most = math.prod(max((type_.size for type_ in types), default=1) for types in sides)
+        if 4 * most <= memory:  # a parameter has at most a number for each pair of an input and an output
+            continue
+        for name, shape in parameter_shapes(node).items():
+            if 4 * math.prod(shape) > memory:
+                what = f"parameter `{node.name}.{name}` ({' x '.join(map(str, shape))})"
+                message = f"{what} needs {_gib(4 * math.prod(shape))}, and this machine has {_gib(memory)}"
+                help_ = "a training here is refused; make the layer smaller, or its input"
+                report.add("W006", message, *node.span, help=help_)
+
+
+def _gib(size: int) -> str:
+    return f"{size / 2**30:,.0f} GiB"
+
+
+def _activated_twice(cost: Node, maker: Node, report: Report) -> None:
+    applied, instead = APPLIED[cost.definition.name]
+    kind, name = cost.definition.name, maker.name
+    own = maker.definition.name == applied
+    if not own and (maker.activation is None or maker.activation[0].name != applied):
+        return
+    remedy = f"let `{cost.name}` read `{maker.inputs[0]}`" if own else f"remove the activation of `{name}`"
+    instead = f", or make `{cost.name}` a `{instead}`, which takes probabilities" if instead else ""
+    report.add(
+        "W003",
+        f"{applied} is applied twice: by `{name}`, and by the cost `{cost.name}`, since `{kind}` takes scores",
+        *maker.span,
+        help=remedy + instead,
+        notes=(report.note(f"the cost `{cost.name}` is here", cost.span[0]),),
+    )
+
+
+def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Report) -> None:
+    """Layers with parameters on which no loss depends; of several in a row, the last one."""
+    useful: set[str] = set()
+    idle: list[Node] = []
+    for node in reversed(nodes):
+        if node.setup in losses or not useful.isdisjoint(node.output_names):
+            useful.update(node.inputs)
+        else:
+            idle.append(node)
+    if not any(_learns(node, ()) for node in idle):
+        return
+    others = set(nodes).difference(idle)
+    shared = {settings.share for node in others for settings in _settings(node) if settings.share is not None}
+    read: set[str] = set()
+    for node in idle:
+        if not read.isdisjoint(node.output_names):
+            read.update(node.inputs)
+        elif _learns(node, shared):
+            read.update(node.inputs)
+            message = f"no loss depends on layer `{node.name}`, so its parameters stay as they begin"
+            report.add("W004", message, *node.span, help=_MEANT)
+
+
+def _is_loss(setup: Setup) -> bool:
+    return any(output.loss for output in setup.definition.outputs.values()) or any(setup.loss_weight or ())
+
+
+def _learns(node: Node, shared: Container[str | None]) -> bool:
+    """Whether it has parameters that are neither frozen nor shared with layers that learn."""
+    return any(not one.frozen and one.lr_mult and one.share not in shared for one in _settings(node))
+
+
+def _settings(node: Node) -> Iterator[ParamSettings]:
+    """The settings of all its parameters, those inside of it too."""
+    if node.inside is None:
+        yield from (settings for _, settings in own_settings(node))
+    else:
+        yield from (settings for inner in node.inside.nodes for settings in _settings(inner))

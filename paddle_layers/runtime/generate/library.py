@@ -1,0 +1,54 @@
+"""What numba makes of functions of the package itself: it lies in the cache, as what it makes of drivers does.
+
+numba's own place is beside the module, where it outlives the package: Python then finds a folder `paddle_layers`
+without modules there, and takes it for the library in place of an editable install.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, TypeVar
+
+from numba.core.caching import FunctionCache
+
+from .cache import give_up, keep_private, numba_keeps_in, try_folder
+from .checksums import ENDING, remove_damaged
+
+F = TypeVar("F")
+LIBRARY = "library"
+"""The folder in the cache."""
+
+
+def kept(function: F) -> F:
+    """Keep what numba compiles of a function in the cache."""
+    compiled: Any = function
+    folder = try_folder(LIBRARY)
+    with numba_keeps_in(str(folder)):
+        compiled._cache = _Cache(compiled.py_func, folder.parent)
+    return function
+
+
+class _Cache(FunctionCache):
+    """numba's, with check sums; a disk that takes nothing costs the result of this run only."""
+
+    def __init__(self, function: Any, root: Path) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call]
+        self._root, self._base = root, self._impl.filename_base
+        self._listed = Path(self.cache_path) / f"{self._base}{ENDING}"
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """What is kept for a signature, unless it is damaged."""
+        remove_damaged(self._files(), self._listed)
+        return super().load_overload(signature, context)  # type: ignore[no-untyped-call]
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Keep what was compiled."""
+        try:
+            super().save_overload(signature, data)  # type: ignore[no-untyped-call]
+            keep_private(self._files(), self._listed)
+        except OSError as error:
+            give_up(self._root, error)
+
+    def _files(self) -> Iterator[Path]:
+        return (path for ending in ("nbi", "*.nbc") for path in self._listed.parent.glob(f"{self._base}.{ending}"))

@@ -1,0 +1,138 @@
+"""Processes that fork, have little memory, or a single core."""
+
+from __future__ import annotations
+
+import os
+import resource
+from pathlib import Path
+
+from .cases import NotTried, Place
+from .processes import end, program, start
+from .trainings import left, train, write_training
+
+LARGE = """
+import os, sys, multiprocessing
+import numpy as np
+import paddle_layers as pl
+
+TEXT = 'layer { name: "x" type: "data" data { shape: 600 } } layer { name: "y" type: "fc" input: "x" fc { size: 500 } }'
+
+def total():
+    with pl.Net(pl.loads(TEXT)) as net:  # large enough for several threads
+        return net.forward({"x": np.ones((300, 600))})["y"].tobytes()
+
+def child():
+    print("same" if total() == EXPECTED else "other")
+"""
+FORK = """
+sys.stdout.flush()
+if (number := os.fork()) == 0:
+    child()
+    sys.stdout.flush()
+    os._exit(0)
+assert os.waitpid(number, 0)[1] == 0, "the child failed"
+"""
+
+
+def _run(place: Place, text: str) -> str:
+    (place.folder / "large.py").write_text(text)
+    return end(start(program("import runpy; runpy.run_path('large.py', run_name='__main__')"), place.folder)).fine().out
+
+
+def fork_after_import(place: Place) -> None:
+    """fork after the import: the child computes the same bits"""
+    text = f"{LARGE}{FORK}".replace("total() == EXPECTED", "print(len(total())) or True")
+    assert _run(place, text) == "600000\nsame\n"
+
+
+def fork_after_a_pass(place: Place) -> None:
+    """fork after a pass with threads: one line that says what to write instead, where OpenMP ended the process"""
+    refused = """
+    try:
+        total()
+    except RuntimeError as error:
+        print(error)
+"""
+    out = _run(place, f"{LARGE}EXPECTED = total(){FORK}".replace("    child()", refused.rstrip()))
+    assert 'multiprocessing.get_context("spawn")' in out, out
+    assert out.count("\n") == 1, out
+
+
+def fork_after_a_pass_without_nets(place: Place) -> None:
+    """fork after a pass, and the child uses no net: nothing is in its way"""
+    assert _run(place, f"{LARGE}total(){FORK}".replace("    child()", "    print('done')")) == "done\n"
+
+
+def spawn(place: Place) -> None:
+    """spawn after a pass: the child computes the same bits"""
+    (place.folder / "large.py").write_text(
+        LARGE.replace("== EXPECTED", "== sys.argv[1].encode('latin1')").replace("sys.argv[1].encode('latin1')", "KNOWN")
+        + """
+def work(known):
+    globals()["KNOWN"] = known
+    child()
+
+if __name__ == "__main__":
+    process = multiprocessing.get_context("spawn").Process(target=work, args=(total(),))
+    process.start()
+    process.join()
+"""
+    )
+    from .processes import sys
+
+    assert end(start([sys.executable, "large.py"], place.folder)).fine().out == "same\n"
+
+
+PEAK = """
+import runpy, sys
+sys.argv[1:] = ["train", "train.textproto", "--output", "out"]
+try:
+    runpy.run_module("paddle_layers", run_name="__main__")
+except SystemExit:
+    print(next(line for line in open("/proc/self/status") if line.startswith("VmPeak")))
+"""
+LESS = (10, 30, 60, 120)
+"""Megabytes that are missing."""
+
+
+def little_memory(place: Place) -> str:
+    """less memory than it takes (ulimit -v): one line, with more of it the same bits; never a crash"""
+    write_training(place.folder, steps=2, wide=1500)
+    if not Path("/proc/self/status").exists():
+        raise NotTried("there is no /proc/self/status")
+    peak = int(end(start(program(PEAK), place.folder)).fine().out.split()[-2])  # kB
+    whole, refused = left(place.folder / "out"), []
+    for less in LESS:
+        limit = (peak << 10) - (less << 20)
+
+        def lower(limit: int = limit) -> None:
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+
+        output = f"less{less}"
+        done = train(place.folder, output=output, before=lower)
+        if done.status:
+            refused.append(done.refused("memory").err.splitlines()[-1])
+        else:
+            assert left(place.folder / output) == whole
+    assert refused, "it takes less memory than it took"
+    return f"{len(refused)} of {len(LESS)} limits refused"
+
+
+def one_core(place: Place) -> None:
+    """one core (taskset): the same bits as with all"""
+    if not hasattr(os, "sched_setaffinity"):
+        raise NotTried("processes cannot be bound to a core here")
+    results = [
+        end(
+            start(
+                program(f"{LARGE}\nimport hashlib; print(hashlib.sha256(total()).hexdigest())"),
+                place.folder,
+                before=how,
+            )
+        )
+        for how in (None, lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
+    ]
+    assert results[0].fine().out == results[1].fine().out
+
+
+CASES = (fork_after_import, fork_after_a_pass, fork_after_a_pass_without_nets, spawn, little_memory, one_core)
