@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from paddle_layers.data import DataError, Dataset, make_feeds
+from paddle_layers.data.learning import encoded, learn
 from paddle_layers.define import Type, registries
 from paddle_layers.runtime.memory.weights import MismatchError
 
@@ -39,7 +40,8 @@ class DataTarget(Target):
         try:
             definition = registries["source"][self.source]
             dataset = definition.create(definition.bind(attributes)).open(self.folder)
-            self._read(dataset)
+            first = learn(dataset, np.arange(1 + len(dataset) // 2))
+            self._read(encoded(dataset, first, str(self.folder)))
         except DataError as error:
             check_message(error, str(self.folder))
 
@@ -284,6 +286,13 @@ class Csv(WithSettings):
                 "x=1-" + "9" * 30,
             )
             attributes["columns"] = [rng.choice(columns) for _ in range(rng.choice((1, 1, 2)))]
+        for name in ("ids", "text"):
+            if rng.random() < 0.2:
+                attributes[name] = [rng.choice(("kind", "label = kind", "2", "x = 3", "=", "kind =", "", HOSTILE))]
+        if rng.random() < 0.2:
+            attributes["leave_out"] = rng.choice(("width", "width, kind", "2-3", "3-2", ",", " ", "no", HOSTILE))
+        if rng.random() < 0.3:
+            attributes["empty"] = rng.choice(("mean", "mark"))
         if rng.random() < 0.3:
             attributes["header"] = rng.choice(("yes", "no", "auto"))
         return _with(attributes, _encoded(text, rng))
