@@ -254,6 +254,7 @@ HIDDEN = {
     "recurrent": {"is_inplace", "overwrites"},  # plans give the rows of a scan memory of their own
     "split": {"is_inplace", "overwrites"},  # one of its copies may be the input, which is no fact of the function
     "eos_id": {"is_inplace", "overwrites"},  # nothing stands before fed ids in a case
+    "class_weight": {"is_inplace", "overwrites"},  # as eos_id
 }
 """What the run does not show, or shows of something else."""
 

@@ -405,3 +405,10 @@ def test_a_second_file_to_test_with_has_the_words_of_the_first(houses, tmp_path)
     learned = json.loads((report.folder / "data.json").read_text())
     assert learned["words"]["district"] == ["east", "north", "south"]
     assert pl.evaluate(path).rows == 2
+
+
+def test_very_many_columns_are_read_in_linear_time(tmp_path):
+    """Looking every name up among all the others would take minutes."""
+    count = 150_000
+    text = ",".join(f"c{i}" for i in range(count)) + "\n" + ",".join(["1"] * count) + "\n"
+    assert opened(tmp_path, text).fields["features"].shape == (1, count)

@@ -102,7 +102,8 @@ class Table:
 
     def columns(self, chosen: Sequence[int]) -> NDArray[np.float64]:
         """Columns of numbers that were read."""
-        return self.values[:, [self._numbers.index(at) for at in chosen]]
+        places = {column: place for place, column in enumerate(self._numbers)}
+        return self.values[:, [places[at] for at in chosen]]
 
     def whole(self, column: int) -> NDArray[np.int64]:
         """A column of whole numbers."""
@@ -155,8 +156,9 @@ class Table:
             raise DataError(f"{place}: {value} cannot be used; write a number or drop the row")
 
     def _check_names(self) -> None:
+        places: dict[str, int] = {}
         for place, name in enumerate(self.names):
-            first = self.names.index(name)
+            first = places.setdefault(name, place)
             if first < place:
                 raise DataError(
                     f"{self.path}:1: columns {first + 1} and {place + 1} are both called `{name}`; "
