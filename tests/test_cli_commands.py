@@ -213,6 +213,13 @@ def test_show_lists_what_is_inside_of_a_layer_below_it(run: Run, tmp_path: Path)
     assert "40" in lines[at + 1].split()
 
 
+@pytest.mark.parametrize("name", ["net.png", "net.json", "net"])
+def test_a_picture_is_svg(run: Run, tmp_path: Path, name: str) -> None:
+    result = run("show", "net.textproto", "--svg", name, status=2)
+    assert f"{name}: pictures are written to files that end in .svg (a picture)" in result.stderr
+    assert not (tmp_path / name).exists()
+
+
 def test_show_svg(run: Run, tmp_path: Path) -> None:
     result = run("show", "net.textproto", "--svg", "net.svg")
     assert result.stdout == ""

@@ -145,6 +145,12 @@ def test_a_row_gets_the_same_random_numbers_in_any_batch():
         ({"pixels": np.zeros((2, 4))}, {"image": Type.dense(4)}, 'write feed { input: "image" field: "pixels" }'),
         ({"x": np.zeros((2, 3, 3))}, {"x": Type.dense(1, 3, 3)}, "rows of 3x3, but the data layer `x` takes 1x3x3"),
         ({"x": np.zeros((2, 5))}, {"x": Type.dense(4)}, "write `shape: [5]`"),
+        (
+            {"x": np.zeros((2, 8, 6, 3))},
+            {"x": Type.dense(3, 8, 6)},
+            "channels, height, width; store x.transpose(0, 3, 1, 2)",
+        ),
+        ({"x": np.array([[1.0], [1e39]])}, {"x": Type.dense(1)}, "row 1: field `x` is 1e+39, too large"),
         ({"y": np.zeros(2)}, {"y": Type.ids(3)}, "is float64, but the data layer `y` takes ids<3; store whole numbers"),
         ({"y": np.array([0, 3])}, {"y": Type.ids(3)}, "row 1: field `y` is 3, but the data layer `y` takes 0 to 2"),
         ({"y": np.array([0, -1])}, {"y": Type.ids(3)}, "field `y` is -1"),

@@ -250,6 +250,10 @@ WRONG_FEEDS = {
     "a name that is none": ({"y": 1}, "`y` is no data layer"),
     "a feed that is missing": ({"label": None}, "`label` .* is not fed"),
     "another rank": ({"x": np.ones((5, 72))}, r"it takes \(rows, 2, 6, 6\)"),
+    "images as height, width, channels": (
+        {"x": np.ones((5, 6, 6, 2))},
+        r"height, width, channels \(6, 6, 2\); it takes 2x6x6: .*; feed array.transpose\(0, 3, 1, 2\)",
+    ),
     "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "it takes real numbers"),
     "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "holds nan in row 0"),
     "fractions as ids": ({"label": np.ones(5)}, "ids are whole numbers"),
@@ -270,6 +274,32 @@ def test_wrong_feeds_are_refused_before_anything_runs(fault):
     feeds = {name: value for name, value in {**batch(), **changes}.items() if value is not None}
     with pl.Net(pl.loads(FAN_OUT)) as net, pytest.raises(FeedError, match=message):
         net.forward(feeds)
+
+
+@pytest.mark.parametrize(
+    ("keep", "error", "message"),
+    [
+        (["nope"], ValueError, "keep names 'nope', which no layer of the network makes$"),
+        (["score"], ValueError, "; did you mean `scores`"),
+        ("scores", TypeError, r"a list of names, not 'scores': write keep=\['scores'\]"),
+        ([3], ValueError, "keep names 3, which no layer"),
+        (3, TypeError, "a list of names, not 3"),
+    ],
+)
+def test_only_values_that_there_are_can_be_kept(keep, error, message):
+    with pytest.raises(error, match=message):
+        pl.Net(pl.loads(FAN_OUT), keep=keep)
+
+
+def test_a_setting_that_float32_cannot_hold_is_refused():
+    text = """
+layer { name: "x" type: "data" data { shape: [2] } }
+layer { name: "y" type: "slope_intercept" input: "x" slope_intercept { slope: 1e300 } }
+"""
+    with pytest.raises(pl.ShapeError, match=r"layer `y`: `slope` is 1e\+300, which is too large for float32"):
+        pl.Net(pl.loads(text))
+    with pl.Net(pl.loads(text), dtype="float64") as net:
+        np.testing.assert_array_equal(net.forward({"x": np.ones((1, 2))})["y"], [[1e300, 1e300]])
 
 
 def test_ignored_labels_may_lie_outside():

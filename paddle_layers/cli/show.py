@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .output import ending_of, replace_file
 from .terminal import echo, print_table
 
 if TYPE_CHECKING:
@@ -35,6 +36,8 @@ def command(file: str, svg: Path | None, phase: str | None, batch_size: int, pla
         raise click.UsageError("--device is for --plan; the table is the same on every device")
     if svg is not None and plan:
         raise click.UsageError("--plan prints a table, --svg draws the network: give one of them")
+    if svg is not None:
+        ending_of(str(svg), {".svg": "a picture"}, "pictures")
     network = network_of(file)
     if plan:
         from .plan import print_plan
@@ -49,7 +52,7 @@ def command(file: str, svg: Path | None, phase: str | None, batch_size: int, pla
     if svg is not None:
         from .picture import picture
 
-        svg.write_text(picture(network, costs), encoding="utf-8")
+        replace_file(svg, picture(network, costs).encode())
         echo(f"wrote {svg}", err=True)
         return
     _print_table(network, costs, batch_size)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
 from paddle_layers.define import Type
 
@@ -62,9 +62,17 @@ def _marked(column: Array) -> bool:
 
 
 def check_values(
-    dataset: Dataset, name: str, column: Column, layer: str, wanted: Type, ignored: frozenset[int] = frozenset()
+    dataset: Dataset,
+    name: str,
+    column: Column,
+    layer: str,
+    wanted: Type,
+    dtype: DTypeLike,
+    ignored: frozenset[int] = frozenset(),
 ) -> bool:
     """`DataError` for an id out of range, NaN or infinity. False when the field is too large to be searched now.
+
+    A number that `dtype`, the precision of the network, cannot hold is an infinity there.
 
     Ids in `ignored` are legal too: labels that the losses leave out.
     """
@@ -79,7 +87,8 @@ def check_values(
         return False
     step = max(1, _CHUNK // max(1, int(np.prod(values.shape[1:]))))
     for begin in range(0, len(values), step):
-        bad = first_non_finite(values[begin : begin + step])
+        with np.errstate(over="ignore"):
+            bad = first_non_finite(values[begin : begin + step].astype(dtype, copy=False))
         if bad is not None:
             raise non_finite(dataset, name, _row(column, begin + bad[0]), values[begin + bad[0]][bad[1:]])
     return True

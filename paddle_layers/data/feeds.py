@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from paddle_layers.define import Type
+from paddle_layers.define.types import channels_last
 
 from .checks import check_kind, check_values, first_non_finite, non_finite
 from .columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
@@ -52,8 +53,8 @@ class Feed:
     def __post_init__(self) -> None:
         check_kind(self.dataset, self.name, self.column, self.layer, self.wanted)
         self.shape = self._input_shape()
-        sound = check_values(self.dataset, self.name, self.column, self.layer, self.wanted, self.ignored)
-        self.checked = sound and not _narrowed(self.column.dtype, self.dtype)
+        target = self.layer, self.wanted, self.dtype
+        self.checked = check_values(self.dataset, self.name, self.column, *target, self.ignored)
 
     def take(self, rows: Rows, random: Sequence[RowRandom] | None) -> Any:
         """The values of these rows; `random` has one source of random numbers for each transform, None in the test."""
@@ -84,6 +85,11 @@ class Feed:
             if math.prod(stored) != 1:
                 raise DataError(f"{self._where()} has rows of {_times(stored)}, {self._target()}: one id in a row")
             return ()
+        if channels_last(stored, self.wanted.dims):
+            raise DataError(
+                f"{self._where()} has images as height, width, channels ({_times(stored)}), {self._target()}: "
+                f"channels, height, width; store {self.name}.transpose(0, 3, 1, 2)"
+            )
         flat_fits = len(stored) <= 1 and math.prod(stored) == math.prod(self.wanted.dims)
         shape = self.wanted.dims if flat_fits else stored
         result = self._changed_shape(shape)
@@ -146,11 +152,6 @@ def make_feeds(
         extra = (ignored or {}).get(layer, frozenset())
         feeds.append(Feed(dataset, layer, name, dataset.fields[name], wanted, chain, dtype, extra))
     return tuple(feeds)
-
-
-def _narrowed(stored: DTypeLike, wanted: DTypeLike) -> bool:
-    """Whether a finite number may be infinite in the other type."""
-    return np.dtype(stored).kind == "f" and np.dtype(stored).itemsize > np.dtype(wanted).itemsize
 
 
 def _missing(dataset: Dataset, layer: str, name: str, types: Mapping[str, Type]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from paddle_layers.define.errors import brief, suggestion
@@ -19,6 +19,22 @@ def check_arguments(network: Any, dtype: str, seed: Any, batch_size: Any) -> Non
     _check_count("seed", seed, 0)
     if batch_size is not None:
         _check_count("batch_size", batch_size, 1)
+
+
+def names_of(keep: Any) -> tuple[str, ...]:
+    """The names of values that are kept. Raises `TypeError` for what is no list of names."""
+    if isinstance(keep, str) or not isinstance(keep, Iterable):
+        meant = f": write keep=[{keep!r}]" if isinstance(keep, str) else ""
+        raise TypeError(f"keep is a list of names, not {brief(keep)}{meant}")
+    return tuple(keep)
+
+
+def check_keep(names: Iterable[str], values: Collection[str]) -> None:
+    """Raises `ValueError` for a name that no value has, in neither phase."""
+    for name in names:
+        if name not in values:
+            near = suggestion(name, values) if isinstance(name, str) else ""
+            raise ValueError(f"keep names {brief(name)}, which no layer of the network makes{near}")
 
 
 def check_feeds(feeds: Any, names: Iterable[str]) -> None:

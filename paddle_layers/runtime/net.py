@@ -30,7 +30,7 @@ from paddle_layers.runtime.plan.phase import Phase, Planning, Seeds
 from paddle_layers.runtime.plan.plan import Plan
 from paddle_layers.runtime.plan.statistics import Statistics
 
-from .arguments import check_arguments, check_feeds, check_phase, no_gradient, no_value
+from .arguments import check_arguments, check_feeds, check_keep, check_phase, names_of, no_gradient, no_value
 from .devices import open_device
 from .locking import one_at_a_time
 
@@ -69,7 +69,7 @@ class Net:
         check_arguments(network, dtype, seed, batch_size)
         self.target = open_device(device) if isinstance(device, str) else device
         self.network, self.device, self.dtype, self.seed = network, self.target.name, dtype, seed
-        self._progress, self._keep = progress, tuple(keep)
+        self._progress, self._keep = progress, names_of(keep)
         self.lock = threading.RLock()
         self.arena = ParameterSet(dtype)
         self._statistics = Statistics(self.target)
@@ -78,6 +78,7 @@ class Net:
             name: Phase(name, network.select(name, level, stages), self.arena, planning) for name in ("train", "test")
         }
         graphs = [phase.graph for phase in self._phases.values()]
+        check_keep(self._keep, {name for graph in graphs for name in graph.values})
         mark_row_gradients(graphs)
         self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
         self.arena.allocate(seed, self.target)

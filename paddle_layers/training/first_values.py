@@ -30,7 +30,7 @@ def first_weights(training: Training, file: str | Path | None) -> WeightsSetting
     if settings is None:
         return None
     try:
-        wanted = parameter_shapes(training.network, training.level, training.stage)
+        wanted = parameter_shapes(training.network, training.dtype, training.level, training.stage)
         match_weights(settings.file, wanted, rename=settings.rename, leave_out=settings.leave_out)
     except PatternError as error:
         raise training.error(f"weights.{error.field}", str(error), code="E308") from None

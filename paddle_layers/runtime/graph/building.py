@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
 from paddle_layers.runtime.memory.parameters import ParameterSet
+from paddle_layers.runtime.memory.precision import too_large
 
 from .domains import Domain
 from .graph import Graph, Op, OwnRows
@@ -31,9 +32,11 @@ def build_graph(network: Network, parameters: ParameterSet, feed_types: Mapping[
     return graph
 
 
-def parameter_shapes(network: Network, level: int = 0, stages: Iterable[str] = ()) -> dict[str, tuple[int, ...]]:
+def parameter_shapes(
+    network: Network, dtype: str, level: int = 0, stages: Iterable[str] = ()
+) -> dict[str, tuple[int, ...]]:
     """The shape of each parameter and state by its name, in both phases; nothing is allocated."""
-    parameters, stages = ParameterSet("float32"), tuple(stages)
+    parameters, stages = ParameterSet(dtype), tuple(stages)
     for phase in ("train", "test"):
         build_graph(network.select(phase, level, stages), parameters, {})
     return {name: parameter.shape for name, parameter in parameters.by_name.items()}
@@ -99,6 +102,7 @@ class Builder:
         except ShapeError as error:
             message = f"layer `{name}`: {error.message}"
             raise type(error)(message, attribute=error.attribute, input=error.input) from None
+        _check_numbers(name, attributes, self.parameters.dtype)
         op = Op(name, layer, attributes, binding, inputs)
         op.rows = _row_domains(self.graph, op)
         fields = list(layer.outputs.values())
@@ -140,6 +144,14 @@ class Builder:
             copy = (f"{prefix}output_{place}", linear, linear.bind({}), (value,))
             found.append(self.operation(*copy).outputs[0] if foreign else value)
         return tuple(found)
+
+
+def _check_numbers(name: str, attributes: Mapping[str, Any], dtype: str) -> None:
+    """Raises `ShapeError` for a number that becomes infinite in the precision of the net."""
+    for attribute, value in attributes.items():
+        if isinstance(value, float) and too_large(value, dtype):
+            message = f"layer `{name}`: `{attribute}` is {value:g}, which is too large for {dtype}"
+            raise ShapeError(message, attribute=attribute)
 
 
 def _followers(node: Node) -> list[tuple[str, LayerDefinition, Mapping[str, Any]]]:
