@@ -326,7 +326,7 @@ class Text(WithSettings):
         text = "".join(f"{rng.choice(words)}{rng.choice((' ', ' ', chr(9), ''))}" for _ in range(rng.randrange(30)))
         if rng.random() < 0.3:
             text = "a\t" + text.replace("\n", "\nb\t")
-        attributes: dict[str, Any] = {"dictionary": "words"}
+        attributes: dict[str, Any] = {"dictionary": rng.choice(("words", "words", "words", ""))}
         if rng.random() < 0.4:
             attributes["classes"] = rng.choice((["a", "b"], ["a"], ["a", "a"], [""], [HOSTILE]))
         if rng.random() < 0.4:
