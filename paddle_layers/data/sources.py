@@ -177,4 +177,11 @@ class Csv:
             raise DataError(f"{path} has no rows; there is nothing to train on")
         words = {"label": self.classes} if self.classes else {}
         remedy = "" if self.label else 'name the column of labels, `csv { label: "..." }`'
-        return Dataset(columns.fields(), origin=str(path), place=table.place, words=words, remedy=remedy)
+        return Dataset(
+            columns.fields(),
+            origin=str(path),
+            place=table.place,
+            words=words,
+            remedy=remedy,
+            columns=columns.names(),
+        )
