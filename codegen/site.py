@@ -33,6 +33,7 @@ ORDER = (
     "use-your-own-data",
     "tables",
     "evaluate-and-predict",
+    "fine-tuning",
     "write-a-layer",
     "plugins",
     "conformance",

@@ -91,6 +91,15 @@ def test_wrong_usage_is_status_2(run: Run) -> None:
 # ---- validate, explain, fmt
 
 
+def test_too_little_memory_is_no_traceback(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def none(*_: object, **__: object) -> None:
+        raise MemoryError("Unable to allocate 3. TiB")
+
+    monkeypatch.setattr("paddle_layers.training.train", none)
+    done = run("train", "train.textproto", status=1)
+    assert done.stderr == "there is not enough memory: Unable to allocate 3. TiB\n"
+
+
 def test_validate_says_what_it_has(run: Run) -> None:
     assert run("validate", "net.textproto").stdout == "net.textproto: valid, a network of 4 layers\n"
 

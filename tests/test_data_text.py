@@ -72,7 +72,7 @@ def test_a_training_reads_it(folder, capsys):
         ({"classes": ["good", "bad"]}, "lines.txt:4: `beer` is no word of the dictionary"),
         ({"classes": ["good"], "unknown": "?"}, "lines.txt:3: `bad` is no class"),
         ({"unknown": "none"}, "there is no word `none`, which `unknown` names"),
-        ({"file": "missing.txt"}, "missing.txt: No such file"),
+        ({"file": "missing.txt"}, "missing.txt"),
         ({"dictionary": "lines.txt"}, "lines.txt:1: a dictionary has one word on each line"),
         ({"dictionary": "twice.txt"}, "twice.txt:3: `a` stands on line 1 already"),
         ({"dictionary": "latin.txt"}, "this is no UTF-8 text"),

@@ -21,9 +21,10 @@ from paddle_layers.runtime.batch import feeding, own_rows
 from paddle_layers.runtime.memory import weights
 from paddle_layers.training import records
 from tests.fuzz import __main__ as program
-from tests.fuzz import configs, corpus, running
+from tests.fuzz import configs, corpus, judging, running
+from tests.fuzz.judging import Fault, case_of, hunt, judge
 from tests.fuzz.minimising import minimised
-from tests.fuzz.running import Fault, Tally, case_of, hunt, judge, opened, run
+from tests.fuzz.running import Tally, opened, run
 from tests.fuzz.target import Target
 from tests.fuzz.targets import TARGETS
 
@@ -87,7 +88,7 @@ PLANTED: dict[str, tuple[str, Any, str, Any, str]] = {
 @pytest.mark.parametrize("fault", PLANTED)
 def test_planted_faults_are_found(monkeypatch: pytest.MonkeyPatch, fault: str) -> None:
     name, module, attribute, replacement, kind = PLANTED[fault]
-    monkeypatch.setattr(running, "SHRINKING", 1.0)
+    monkeypatch.setattr(judging, "SHRINKING", 1.0)
     monkeypatch.setattr(server, "PAUSE", server.PAUSE)
     found: list[Fault] = []
     with opened(TARGETS[name]) as target:
@@ -130,7 +131,7 @@ class Greedy(Dying):
     name = "greedy"
 
     def die(self) -> None:
-        assert sum(bytearray(running.GROWTH + 2**27)[:: 2**12]) == 0
+        assert sum(bytearray(judging.GROWTH + 2**27)[:: 2**12]) == 0
 
 
 class Leaving(Dying):
@@ -169,7 +170,7 @@ def test_what_takes_long_is_found(monkeypatch: pytest.MonkeyPatch, tmp_path: Pat
         def check(self, case: bytes) -> None:
             sum(range(1_000_000 + len(case)))
 
-    monkeypatch.setattr(running, "SECONDS", 0.001)
+    monkeypatch.setattr(judging, "SECONDS", 0.001)
     assert judge(Slow(tmp_path), b"")[0] == "too slow"  # type: ignore[index]
 
 

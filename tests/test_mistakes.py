@@ -62,7 +62,8 @@ def test_who_does_what_the_fix_says_is_rid_of_the_fault(path, tmp_path):
     for start, end, replacement in sorted((fault.fix for fault in faults), reverse=True):
         text = text[:start] + replacement + text[end:]
     mended.write_text(text)
-    assert not {fault.message for fault in faults} & {fault.message for fault in diagnostics(mended)}
+    after = {(fault.start, fault.message) for fault in diagnostics(mended)}
+    assert not {(fault.start, fault.message) for fault in faults} & after
 
 
 def test_misspelt_words_come_with_the_right_one():

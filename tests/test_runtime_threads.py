@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
@@ -42,6 +43,37 @@ for thread in threads:
     thread.join()
 assert not failed, failed
 """
+
+
+AFTER_A_FORK = """
+import os, sys
+import numpy as np
+import paddle_layers as pl
+
+net = pl.Net(pl.loads(
+    'layer { name: "x" type: "data" data { shape: 600 } } layer { name: "y" type: "fc" input: "x" fc { size: 600 } }'
+))
+few, many = ({"x": np.ones((count, 600))} for count in (1, 600))
+expected = net.forward(few)["y"].tobytes()
+net.forward(many)
+if os.fork():
+    os.wait()
+    sys.exit()
+assert net.forward(few)["y"].tobytes() == expected  # a single thread is enough
+try:
+    net.forward(many)
+except RuntimeError as error:
+    print(error)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_process_is_told_what_to_write_instead() -> None:
+    variables = {**os.environ, "NUMBA_THREADING_LAYER": "omp"}
+    done = subprocess.run(
+        [sys.executable, "-c", AFTER_A_FORK], env=variables, capture_output=True, text=True, check=True
+    )
+    assert 'start it with multiprocessing.get_context("spawn"), or fork before the first pass\n' in done.stdout
 
 
 def in_threads(work: Callable[[int], None], count: int) -> None:

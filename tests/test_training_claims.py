@@ -86,6 +86,20 @@ def test_only_what_is_named_as_a_checkpoint_is_one(tmp_path):
     assert {one.name for one in folder.iterdir()} == {*mine, "step-00000020", "step-00000030"}
 
 
+def test_temporary_files_of_a_killed_training_go(tmp_path):
+    path = write(tmp_path)
+    report, _, _ = train(path, stop_after=12)
+    scraps = [
+        report.folder / name for name in (".log.csv.abc123.tmp", ".weights.safetensors._x.tmp", ".curve.svg.a.tmp")
+    ]
+    mine = [report.folder / name for name in (".notes.tmp", "log.csv.tmp")]
+    for file in (*scraps, *mine):
+        file.write_bytes(b"cut short")
+    train(path, resume=True)
+    assert not any(file.exists() for file in scraps)
+    assert all(file.exists() for file in mine)
+
+
 def test_checkpoints_are_in_the_order_of_their_steps(tmp_path):
     for step in (99_999_999, 100_000_000, 5):
         (tmp_path / f"step-{step:08d}").mkdir()

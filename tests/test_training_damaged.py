@@ -11,8 +11,8 @@ from safetensors.numpy import load_file, save_file
 from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 from paddle_layers.cli import commands
-from paddle_layers.runtime import DeviceError, WeightsError
-from paddle_layers.runtime.memory.tensorfiles import read_tensors
+from paddle_layers.runtime import DeviceError, SaveError, WeightsError
+from paddle_layers.runtime.memory.tensorfiles import read_tensors, write_tensors
 from paddle_layers.runtime.optimise.adaptive_history import AdaptiveHistory
 from paddle_layers.training import TrainingError
 from paddle_layers.training.records import COLUMNS, read_records
@@ -59,6 +59,17 @@ WEIGHTS = {
 def test_weights_that_numpy_cannot_hold(tmp_path, case):
     (tmp_path / "w.safetensors").write_bytes(WEIGHTS[case])
     refused(lambda: read_tensors(tmp_path / "w.safetensors"), "w.safetensors")
+
+
+def test_weights_that_memory_cannot_hold_twice(tmp_path, monkeypatch):
+    """safetensors would end the process."""
+    path = tmp_path / "weights.safetensors"
+    path.write_text("as it was")
+    tensors = {"large": np.broadcast_to(np.float32(0), (1, 8))}
+    monkeypatch.setattr("paddle_layers.runtime.memory.tensorfiles._SLACK", 1 << 60)
+    with pytest.raises(SaveError, match=r"weights\.safetensors could not be saved: Cannot allocate memory"):
+        write_tensors(path, tensors)
+    assert path.read_text() == "as it was"
 
 
 def test_weights_say_which_tensor_and_what_to_do(tmp_path):

@@ -1,5 +1,7 @@
 """The example trainings in docs/examples."""
 
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -34,3 +36,21 @@ def test_digits(tmp_path):
     ]
     assert np.mean(results) >= 0.98
     assert min(results) >= 0.972
+
+
+@pytest.mark.slow
+def test_fine_tuning_beats_first_values_that_know_nothing(tmp_path, monkeypatch):
+    """With the figures of the guide, in percent: mean, lowest and highest of five seeds."""
+    folder = shutil.copytree(EXAMPLES / "fine-tuning", tmp_path / "example")
+    monkeypatch.chdir(folder)
+    subprocess.run([sys.executable, "make_data.py"], check=True)
+    pl.train("eight.textproto")
+    page = (EXAMPLES.parent / "fine-tuning.md").read_text()
+    results = {}
+    for name in ("scratch", "ten"):
+        reports = [pl.train(f"{name}.textproto", output=f"{name}-{seed}", seed=seed) for seed in range(5)]
+        results[name] = 100 * np.array([report.results["accuracy"] for report in reports])
+        (row,) = re.findall(rf"`{name}.textproto` \|(.*)\|$", page, re.MULTILINE)
+        told = [float(cell.removesuffix(" % ")) for cell in row.split("|")]
+        np.testing.assert_allclose([results[name].mean(), results[name].min(), results[name].max()], told, atol=4)
+    assert min(results["ten"]) > max(results["scratch"]) + 5

@@ -204,12 +204,12 @@ def test_frozen_parameters_stay_and_the_rest_learns(tmp_path, trained):
     path = write(tmp_path, HEAD + block + 'param { of: "fc1.weight" frozen: true } param { of: "head.*" lr_mult: 2 }')
     report, _, shown = train(path)
     assert f"""first values, from {trained}:
-  fc1.weight   8x6  read                        frozen
+  fc1.weight   8x6  read                   frozen
   fc1.bias     6    initialised anew
-  head.weight  6x3  read from fc2.weight        learning rate x 2
-  head.bias    3    initialised anew            learning rate x 2
-  fc1.bias     6    in the file only, left out
-  fc2.bias     3    in the file only, left out
+  head.weight  6x3  read from fc2.weight   learning rate x 2
+  head.bias    3    initialised anew       learning rate x 2
+  fc1.bias     6    in the file, left out
+  fc2.bias     3    in the file, left out
 """ in shown.replace("  \n", "\n")
     with pl.Net(pl.load_training(path).network) as first, pl.Net(pl.load_training(path).network) as net:
         first.load(trained, rename={"fc2.*": "head.*"})

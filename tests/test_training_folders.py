@@ -10,6 +10,7 @@ from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 import paddle_layers as pl
 from paddle_layers.config.writing.text import value_text
+from paddle_layers.runtime import SaveError
 from paddle_layers.training import TrainingError
 from paddle_layers.training.folders import MARK
 
@@ -32,6 +33,24 @@ def test_overwrite_removes_what_an_earlier_training_left(tmp_path):
         *sorted([*checkpoint, "checkpoints/step-00000005/state.json"]),
         *("curve.svg", "log.csv", "mine.txt", "weights.safetensors"),
     ]
+
+
+class Away:
+    """A callback that moves the output folder away when a checkpoint is about to be written."""
+
+    def __init__(self, folder):
+        self.folder = folder
+
+    def state(self):
+        self.folder.rename(f"{self.folder}_away")
+        return {}
+
+
+def test_a_folder_that_is_moved_away_is_not_made_anew(tmp_path):
+    path = write(tmp_path)
+    with pytest.raises(SaveError, match=r"step-00000010 could not be saved: No such file or directory"):
+        train(path, callbacks=[Away(tmp_path / "output")])
+    assert not (tmp_path / "output").exists()
 
 
 NAMES = ["../../named", "/named", "a/b", "a\\b", "..", ".hidden", "C:named", "a\x1bb", "a\nb", "n" * 300]

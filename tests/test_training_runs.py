@@ -102,16 +102,18 @@ def test_a_training_that_was_killed_goes_on_from_the_last_checkpoint(tmp_path):
     assert losses == {step: expected[step] for step in range(11, 31)}
 
 
-def test_ctrl_c_saves_and_stops(tmp_path):
-    path = write(tmp_path)
+@pytest.mark.parametrize(("number", "reason"), [(signal.SIGINT, "Ctrl-C"), (signal.SIGTERM, "SIGTERM")])
+def test_ctrl_c_and_sigterm_save_and_stop(tmp_path, number, reason):
+    path, before = write(tmp_path), signal.getsignal(number)
 
     class Interrupt:
         def on_step(self, run):
             if run.step == 7:
-                os.kill(os.getpid(), signal.SIGINT)
+                os.kill(os.getpid(), number)
 
     report, losses, _ = train(path, callbacks=[Interrupt()])
-    assert (report.stopped, report.steps) == ("Ctrl-C", 7)
+    assert (report.stopped, report.steps) == (reason, 7)
+    assert signal.getsignal(number) == before
     assert "--resume" in str(report)
     _, rest, _ = train(path, resume=True)
     assert sorted({**losses, **rest}) == list(range(1, 31))

@@ -177,10 +177,13 @@ class _Reader:
         first: dict[str, int] = {}
         for source in bound.values.get("source", ()):
             phases = ["train", "test"] if "split" in source.places else [_get(source, "phase", "Source")]
+            if any(fault.start == source.place("phase") for fault in self.report.diagnostics):
+                continue  # it names no phase, which was reported
             twice = next((phase for phase in phases if phase in first), None)
             if twice is not None:
                 note = self.report.note("the other one is here", first[twice])
-                self.report.add("E304", f"two sources feed the {twice} phase", source.start, notes=(note,))
+                help_ = 'a source is for the train phase unless it says `phase: "test"`'
+                self.report.add("E304", f"two sources feed the {twice} phase", source.start, notes=(note,), help=help_)
             for phase in phases:
                 first.setdefault(phase, source.start)
             self._split(source)

@@ -104,7 +104,8 @@ def _given(value: Any) -> Any:
 def _array(value: Any, name: str, origin: str) -> Array:
     if value.dtype.kind not in "fiub":
         kind = "Python objects" if value.dtype.kind == "O" else str(value.dtype)
-        raise DataError(f"{origin}: field `{name}` holds {kind}; only numbers can be used")
+        meant = f"; for words, give numpy.unique({name}, return_inverse=True)[1]" if value.dtype.kind in "US" else ""
+        raise DataError(f"{origin}: field `{name}` holds {kind}; only numbers can be used{meant}")
     if value.ndim == 0:
         raise DataError(f"{origin}: field `{name}` is a single number; its first axis has to count rows")
     if len(value) and not value.size:  # a few bytes of a file may claim any number of such rows

@@ -89,6 +89,11 @@ class Feed:
         result = self._changed_shape(shape)
         if result != self.wanted.dims:
             changed = f", {_times(result)} after the transforms" if result != stored else ""
+            if len(result) == 3 and result == (*self.wanted.dims[1:], *self.wanted.dims[:1]):
+                raise DataError(
+                    f"{self._where()} has rows of {_times(stored)}{changed}, {self._target()}: the channels come first "
+                    f"here; store {self.name}.transpose(0, 3, 1, 2)"
+                )
             remedy = ", ".join(map(str, result))
             raise DataError(
                 f"{self._where()} has rows of {_times(stored)}{changed}, {self._target()}; write `shape: [{remedy}]` "

@@ -12,6 +12,8 @@ import numpy as np
 from .columns import SequenceColumn, WordColumn
 from .problems import DataError
 
+_UNKNOWN = "; add it, or name the word that stands for all others, `unknown: ...`"
+
 
 class Lines:
     """The words of a text file as ids; `lines[row]` is the line in the file. Empty lines are left out.
@@ -42,23 +44,26 @@ class Lines:
             if classes and labelled:
                 if not tab:
                     raise DataError(f"{path}:{line}: no label; write it in front of the words, with a tab behind it")
-                self.labels.append(self._number(label.strip(), numbers, None, line, "class"))
+                self.labels.append(
+                    self._number(label.strip(), numbers, None, line, "class", f"; there are {', '.join(classes)}")
+                )
             told = rest if classes and tab else text
             if ids is None:
                 texts.append(told)
             else:
-                words.extend(self._number(word, ids, unknown, line, "word of the dictionary") for word in told.split())
+                for word in told.split():
+                    words.append(self._number(word, ids, unknown, line, "word of the dictionary", _UNKNOWN))
                 starts.append(len(words))
             self.lines.append(line)
         self.words: SequenceColumn | WordColumn = WordColumn(texts, text=True)
         if ids is not None:
             self.words = SequenceColumn(np.frombuffer(words, np.int64), np.frombuffer(starts, np.int64))
 
-    def _number(self, word: str, ids: dict[str, int], unknown: int | None, line: int, what: str) -> int:
+    def _number(self, word: str, ids: dict[str, int], unknown: int | None, line: int, what: str, remedy: str) -> int:
         number = ids.get(word, unknown)
         if number is None:
             near = difflib.get_close_matches(word, ids, 1)
-            hint = f"; did you mean `{near[0]}`?" if near else ""
+            hint = f"; did you mean `{near[0]}`?" if near else remedy
             raise DataError(f"{self.path}:{line}: `{word}` is no {what}{hint}")
         return number
 
@@ -85,6 +90,8 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     try:
         with path.open(encoding="utf-8-sig") as file:
             yield from enumerate((line.rstrip("\n") for line in file), start=1)
+    except FileNotFoundError:
+        raise DataError(f"there is no file {path}") from None
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:

@@ -13,7 +13,7 @@ from .attributes import Attribute, Attributes
 from .axes import REST
 from .common import COMMON, bias_attribute
 from .definitions import Definition
-from .errors import InvalidAttributes
+from .errors import DefinitionError, InvalidAttributes
 from .examples import Example
 from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
 from .functions import Function
@@ -94,6 +94,11 @@ class LayerDefinition(Definition, ABC):
         self._start_anew()
         self.hooks[role] = call
         self.hook_names[role] = tuple(inspect.signature(call).parameters)
+
+    def hook_error(self, role: str, message: str) -> DefinitionError:
+        """An error at the line of an `infer`, `output_types`, `body` or `result` function."""
+        code = self.hooks[role].__code__
+        return DefinitionError(f"{code.co_name}: @{role} {message}", code.co_filename, code.co_firstlineno)
 
     @cached_property
     def axis_names(self) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from paddle_layers.config import ConfigError, loads
+from paddle_layers.config import examine
 from paddle_layers.define import Input, LayerDefinition, ShapeError, Type
 from paddle_layers.define.types import KINDS
 
@@ -44,14 +44,17 @@ def check_text(definition: LayerDefinition, types: tuple[Type, ...], attributes:
 def problem_of(text: str, *, legal: bool | None = None) -> str | None:
     """What is wrong with the reader's answer to a network, or None; `legal` says what the answer has to be."""
     try:
-        loads(text)
-    except ConfigError as error:
-        crashes = [d.message for d in error.diagnostics if d.code == CRASH]
-        if crashes or not error.diagnostics:
-            return crashes[0] if crashes else "is refused without a diagnostic"
-        return f"is legal, but is refused: {error.diagnostics[0].message}" if legal else None
+        found = examine(text, "<text>")
     except Exception as error:  # the reader has to answer with diagnostics, whatever the text
         return f"makes the reader fail: {type(error).__name__}: {error}"
+    errors = [fault for fault in found.faults if fault.severity == "error"]
+    crashes = [fault.message for fault in errors if fault.code == CRASH]
+    if crashes:
+        return crashes[0]
+    if errors:
+        return f"is legal, but is refused: {errors[0].message}" if legal else None
+    if found.network is None:
+        return "is refused without a diagnostic"
     return "has to be refused, but is accepted" if legal is False else None
 
 

@@ -55,7 +55,7 @@ def load_first(net: Net, training: Training, settings: WeightsSettings | None) -
     rows = [(one.name, _shape(one.shape), _origin(one.name, report), _rate(one)) for one in net.arena.by_name.values()]
     if settings is not None and report is not None:
         shapes = read_shapes(settings.file)
-        rows += [(name, _shape(shapes[name]), "in the file only, left out", "") for name in report.unexpected]
+        rows += [(name, _shape(shapes[name]), "in the file, left out", "") for name in report.unexpected]
     head = f"first values, from {settings.file}:" if settings is not None else "parameters:"
     return "\n".join([head, *_aligned(rows)])
 

@@ -9,7 +9,7 @@ from random import Random
 
 from .cases import Place
 from .processes import end, start
-from .trainings import begin, left, train, uninterrupted, write_training
+from .trainings import FEW, begin, left, train, uninterrupted, write
 from .volumes import volume
 
 Damage = Callable[[Path, Random], None]
@@ -24,7 +24,7 @@ def _cache_of(place: Place) -> Path:
 
 def _survives(place: Place, damage: Damage) -> str:
     """A damaged cache is as good as an empty one: the same bits, not a word, and the next run finds it whole."""
-    write_training(place.folder)
+    write(place.folder, FEW)
     cache = _cache_of(place)
     whole, files = left(place.folder / "whole"), sorted(path for path in cache.rglob("*") if path.is_file())
     for path in files:
@@ -59,7 +59,7 @@ def cache_corrupted(place: Place) -> str:
 
 def cache_unwritable(place: Place) -> None:
     """a kernel cache that nobody may write: a temporary one, with a warning"""
-    write_training(place.folder)
+    write(place.folder, FEW)
     whole = uninterrupted(place.folder)
     with volume(place.folder / "disk", "1m") as disk:
         disk.change("ro")
@@ -70,7 +70,7 @@ def cache_unwritable(place: Place) -> None:
 
 def cache_full(place: Place) -> None:
     """a kernel cache on a full disk: a temporary one, with a warning"""
-    write_training(place.folder)
+    write(place.folder, FEW)
     whole = uninterrupted(place.folder)
     with volume(place.folder / "disk", "64k") as disk:
         cache = str(disk.folder / "cache")
@@ -80,7 +80,7 @@ def cache_full(place: Place) -> None:
 
 def cache_shared(place: Place) -> None:
     """four processes fill one kernel cache at once: all get the same bits"""
-    write_training(place.folder)
+    write(place.folder, FEW)
     cache = str(place.folder / "cache")
     processes = [begin(place.folder, output=f"out{number}", PADDLE_LAYERS_CACHE=cache) for number in range(4)]
     found = []
@@ -92,7 +92,7 @@ def cache_shared(place: Place) -> None:
 
 def cache_open_to_others(place: Place) -> None:
     """a kernel cache that others may write is not run: a temporary one, with a warning that says how to mend it"""
-    write_training(place.folder)
+    write(place.folder, FEW)
     cache = _cache_of(place)
     stolen = place.folder / "stolen"
     for driver in cache.rglob("*.py"):
@@ -105,7 +105,7 @@ def cache_open_to_others(place: Place) -> None:
 
 def cache_is_a_file(place: Place) -> None:
     """the folder `cpu` of the kernel cache is a file: a temporary cache, with a warning; the file stays"""
-    write_training(place.folder)
+    write(place.folder, FEW)
     whole = uninterrupted(place.folder)
     (place.folder / "cache").mkdir()
     (place.folder / "cache" / "cpu").write_text("mine")
@@ -125,7 +125,7 @@ runpy.run_module("paddle_layers", run_name="__main__")
 
 def home_unset(place: Place) -> None:
     """a user without a home folder: a temporary kernel cache, with a warning; nothing is made where it was started"""
-    write_training(place.folder)
+    write(place.folder, FEW)
     whole = uninterrupted(place.folder)
     before = {path.name for path in place.folder.iterdir()}
     nowhere = dict.fromkeys(("HOME", "XDG_CACHE_HOME", "PADDLE_LAYERS_CACHE"))

@@ -4,83 +4,77 @@ from __future__ import annotations
 
 import os
 import resource
+import sys
 from pathlib import Path
 
 from .cases import NotTried, Place
-from .processes import end, program, start
+from .processes import Preparation, end, program, start
 from .trainings import left, train, write_training
 
 LARGE = """
-import os, sys, multiprocessing
+import hashlib, multiprocessing, os
 import numpy as np
 import paddle_layers as pl
 
 TEXT = 'layer { name: "x" type: "data" data { shape: 600 } } layer { name: "y" type: "fc" input: "x" fc { size: 500 } }'
 
-def total():
+def show():
     with pl.Net(pl.loads(TEXT)) as net:  # large enough for several threads
-        return net.forward({"x": np.ones((300, 600))})["y"].tobytes()
+        print(hashlib.sha256(net.forward({"x": np.ones((300, 600))})["y"].tobytes()).hexdigest(), flush=True)
 
-def child():
-    print("same" if total() == EXPECTED else "other")
-"""
-FORK = """
-sys.stdout.flush()
-if (number := os.fork()) == 0:
-    child()
-    sys.stdout.flush()
-    os._exit(0)
-assert os.waitpid(number, 0)[1] == 0, "the child failed"
+def fork(work):
+    if (number := os.fork()) == 0:
+        work()
+        os._exit(0)
+    assert os.waitpid(number, 0)[1] == 0, "the child failed"
 """
 
 
-def _run(place: Place, text: str) -> str:
-    (place.folder / "large.py").write_text(text)
-    return end(start(program("import runpy; runpy.run_path('large.py', run_name='__main__')"), place.folder)).fine().out
+def _run(place: Place, text: str, before: Preparation | None = None) -> list[str]:
+    """The lines that a program shows."""
+    (place.folder / "large.py").write_text(LARGE + text)
+    return end(start([sys.executable, "large.py"], place.folder, before=before)).fine().out.splitlines()
 
 
 def fork_after_import(place: Place) -> None:
     """fork after the import: the child computes the same bits"""
-    text = f"{LARGE}{FORK}".replace("total() == EXPECTED", "print(len(total())) or True")
-    assert _run(place, text) == "600000\nsame\n"
+    child, parent = _run(place, "fork(show)\nshow()")
+    assert child == parent
 
 
 def fork_after_a_pass(place: Place) -> None:
     """fork after a pass with threads: one line that says what to write instead, where OpenMP ended the process"""
-    refused = """
+    text = """
+def work():
     try:
-        total()
+        show()
     except RuntimeError as error:
-        print(error)
+        print(error, flush=True)
+
+show()
+fork(work)
 """
-    out = _run(place, f"{LARGE}EXPECTED = total(){FORK}".replace("    child()", refused.rstrip()))
-    assert 'multiprocessing.get_context("spawn")' in out, out
-    assert out.count("\n") == 1, out
+    _, child = _run(place, text)
+    assert 'multiprocessing.get_context("spawn")' in child, child
 
 
 def fork_after_a_pass_without_nets(place: Place) -> None:
     """fork after a pass, and the child uses no net: nothing is in its way"""
-    assert _run(place, f"{LARGE}total(){FORK}".replace("    child()", "    print('done')")) == "done\n"
+    _, child = _run(place, "show()\nfork(lambda: print('done', flush=True))")
+    assert child == "done"
 
 
 def spawn(place: Place) -> None:
     """spawn after a pass: the child computes the same bits"""
-    (place.folder / "large.py").write_text(
-        LARGE.replace("== EXPECTED", "== sys.argv[1].encode('latin1')").replace("sys.argv[1].encode('latin1')", "KNOWN")
-        + """
-def work(known):
-    globals()["KNOWN"] = known
-    child()
-
+    text = """
 if __name__ == "__main__":
-    process = multiprocessing.get_context("spawn").Process(target=work, args=(total(),))
+    show()
+    process = multiprocessing.get_context("spawn").Process(target=show)
     process.start()
     process.join()
 """
-    )
-    from .processes import sys
-
-    assert end(start([sys.executable, "large.py"], place.folder)).fine().out == "same\n"
+    parent, child = _run(place, text)
+    assert child == parent
 
 
 PEAK = """
@@ -122,17 +116,8 @@ def one_core(place: Place) -> None:
     """one core (taskset): the same bits as with all"""
     if not hasattr(os, "sched_setaffinity"):
         raise NotTried("processes cannot be bound to a core here")
-    results = [
-        end(
-            start(
-                program(f"{LARGE}\nimport hashlib; print(hashlib.sha256(total()).hexdigest())"),
-                place.folder,
-                before=how,
-            )
-        )
-        for how in (None, lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}))
-    ]
-    assert results[0].fine().out == results[1].fine().out
+    bind = lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # noqa: E731
+    assert _run(place, "show()", before=bind) == _run(place, "show()")
 
 
 CASES = (fork_after_import, fork_after_a_pass, fork_after_a_pass_without_nets, spawn, little_memory, one_core)

@@ -23,6 +23,21 @@ WIDE = """name: "wide" type: "fc" input: "x" fc { size: WIDE } }
   layer { name: "fc1" type: "fc" input: "fc0\""""
 
 
+FEW = """
+net {
+  layer { name: "x" type: "data" data { shape: [8] } }
+  layer { name: "label" type: "data" data { data_type: INT size: 3 } }
+  layer { name: "scores" type: "fc" input: "x" fc { size: 3 } }
+  layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
+}
+source { type: "npz" phase: "train" npz { file: "train.npz" } }
+batch_size: 8
+steps: 4
+optimizer { type: "sgd" learning_rate: 0.1 }
+"""
+"""A training with few kernels, which are soon compiled."""
+
+
 class Left(NamedTuple):
     """What a training leaves: the weights, and the log without its times."""
 

@@ -14,6 +14,7 @@ from unittest import mock
 import numpy as np
 
 import paddle_layers as pl
+from paddle_layers.config import load_training, network_of
 from paddle_layers.runtime import DeviceError, WeightsError
 from paddle_layers.training import TrainingError
 from paddle_layers.training.ledger import Ledger
@@ -88,7 +89,7 @@ class Weights(Target):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        self.net = pl.Net(_network(folder))
+        self.net = pl.Net(network_of(write(folder)))
         self.path = folder / "w.safetensors"
         self.net.save(str(self.path))
         self.sound = self.path.read_bytes()
@@ -113,12 +114,6 @@ class Weights(Target):
                 one.value = before[name]
 
 
-def _network(folder: Path) -> pl.Network:
-    from paddle_layers.config import network_of
-
-    return network_of(write(folder))
-
-
 class Checkpoint(Target):
     """Checkpoint folders: facts, states of the optimizer, weights and the log."""
 
@@ -126,8 +121,6 @@ class Checkpoint(Target):
 
     def __init__(self, folder: Path) -> None:
         super().__init__(folder)
-        from paddle_layers.config import load_training
-
         path = write(folder, NETWORK + SOURCES + SETTINGS + LISTENERS)
         self.training = load_training(path)
         self.output = folder / "output"
@@ -139,7 +132,7 @@ class Checkpoint(Target):
             trainer.begin(resume=False, weights=None)
             trainer.run.total = 12
             trainer.run_steps()
-        files = [*self.point.iterdir(), self.output / "log.csv"]
+        files = [*sorted(self.point.iterdir()), self.output / "log.csv"]
         self.sound = {str(file.relative_to(self.output)): file.read_bytes() for file in files}
         self.capacities = self.job.net.capacities()
 

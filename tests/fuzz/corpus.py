@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from .running import Fault
+from .judging import Fault
 
 FOLDER = Path(__file__).with_name("corpus")
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from . import binaries, checkpoints, computed_ids, configs, data_files, editor, feeds
+from . import arrays, binaries, checkpoints, computed_ids, configs, editor, feeds, words
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
     target.name: target
     for target in (
         *(configs.Text, configs.Json, binaries.Binary, configs.TrainingText, configs.TrainingJson),
-        *(data_files.Npy, data_files.Npz, data_files.Csv, data_files.Text),
+        *(arrays.Npy, arrays.Npz, words.Csv, words.Text),
         *(checkpoints.Weights, checkpoints.Checkpoint),
         *(feeds.Feeds, computed_ids.ComputedIds),
         editor.Session,

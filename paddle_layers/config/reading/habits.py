@@ -11,6 +11,9 @@ _QUOTES = "“”„‟«»‹›‘’‚`"  # noqa: RUF001  it is these that a
 _COMMENT = re.compile(r"//[^\n]*|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|--[^\n]*|;[^\n]*")
 _QUOTED = re.compile(rf'[{_QUOTES}]([^{_QUOTES}"\n]*)[{_QUOTES}]')
 _ROUND = re.compile(r"\(([^()\[\]{}\n]*)\)")
+_OTHER_QUOTES = re.compile(rf"[{_QUOTES}']([^{_QUOTES}'\"\n]*)[{_QUOTES}']")
+_WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_WORDS = {"True": "true", "False": "false", "None": "null"}
 _ALONE = re.compile(r"[ \t]*(?:#[^\n]*)?\n(?:[ \t]*(?:#[^\n]*)?\n)*([ \t]*)\S")
 
 
@@ -46,6 +49,27 @@ def instead_of_value(text: str, position: int) -> Habit | None:
         fix = Fix(position, found.end(), f"[{found[1]}]")
         return Habit("E001", "a list stands in square brackets", f"write `[{found[1]}]`", found.end(), fix)
     return None
+
+
+def instead_in_json(text: str, position: int) -> tuple[str, Fix | None]:
+    """What to write instead of what JSON has not, and the change of the text that does it."""
+    if text.startswith(("//", "/*", "#"), position):
+        return "JSON has no comments; a config in the text format, `.textproto`, has", None
+    if quoted := _OTHER_QUOTES.match(text, position):
+        return f'JSON has double quotes: write `"{quoted[1]}"`', Fix(position, quoted.end(), f'"{quoted[1]}"')
+    if word := _WORD.match(text, position):
+        if word[0] in ("NaN", "Infinity", "nan", "inf"):
+            return "JSON has no word for it", None
+        written = _WORDS.get(word[0], f'"{word[0]}"')
+        return f"write `{written}`", Fix(position, word.end(), written)
+    before = text[:position].rstrip()
+    if text[position : position + 1] in ("]", "}") and before.endswith(","):
+        return "remove the comma before it", Fix(len(before) - 1, len(before), "")
+    if text[position : position + 1] in ('"', "{", "[") and before.endswith(("}", "]", '"')):
+        return "a comma is missing before it", Fix(len(before), len(before), ",")
+    if text[position : position + 1] == "[" and not before:
+        return 'write `{"layer": [...]}`', None
+    return "", None
 
 
 def lacks_brace(text: str, start: int, end: int) -> bool:

@@ -8,6 +8,7 @@ from json.decoder import scanstring  # type: ignore[attr-defined]  # missing in 
 
 from ..diagnostics.report import Report
 from .fields import BLOCK, DEEPEST, FLOAT, INT, LIST, STRING, WORD, Fields, broken
+from .habits import instead_in_json
 from .lexical import HALF, LONGEST
 
 _TOKEN = re.compile(
@@ -132,7 +133,8 @@ class _JsonReader:
         return match.end() if match else position
 
     def _fault(self, message: str, start: int) -> _Stop:
-        self.report.add("E006", message, start, min(start + 1, len(self.text)))
+        help_, fix = instead_in_json(self.text, start)
+        self.report.add("E006", message, start, min(start + 1, len(self.text)), help=help_, fix=fix)
         return _Stop()
 
     def _enter(self, bracket: str, start: int, name: str = "", name_start: int = 0) -> None:

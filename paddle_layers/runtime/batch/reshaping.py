@@ -24,8 +24,19 @@ def changed_types(graph: Graph, feeds: Mapping[str, Any]) -> dict[str, Type]:
             continue
         sizes = _shape(feeds[name], value.type.level)[1:]
         if len(sizes) == len(value.type.dims) and sizes != value.type.dims and all(sizes):
+            _check_channels(name, sizes, value.type)
             changed[name] = Type.dense(*sizes, level=value.type.level)
     return changed
+
+
+def _check_channels(name: str, sizes: tuple[int, ...], wanted: Type) -> None:
+    """Raises `FeedError` for images with the channels last, which some networks would take for others."""
+    if len(sizes) == 3 and sizes == (*wanted.dims[1:], wanted.dims[0]):
+        shown = Type.dense(*sizes, level=0)
+        raise FeedError(
+            f"feed `{name}` has rows of {shown}, and the data layer takes {wanted}: the channels come first here; "
+            "feed array.transpose(0, 3, 1, 2)"
+        )
 
 
 def _shape(given: Any, level: int) -> tuple[int, ...]:
