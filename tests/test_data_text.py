@@ -10,6 +10,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.data import DataError, Dataset
+from paddle_layers.data.learning import encoded, learn
 from paddle_layers.define import registries
 
 TRAINING = """
@@ -88,3 +89,15 @@ def test_what_is_wrong_is_told_with_its_place(folder, settings, message):
     with pytest.raises(DataError) as told:
         opened(folder, **settings)
     assert message in str(told.value)
+
+
+def test_without_a_dictionary_the_training_data_make_one(tmp_path):
+    (tmp_path / "t.txt").write_text("good\tthe sun the sea\n\nbad\train the\n")
+    source = registries["source"]["text"]
+    dataset = source.create(source.bind({"file": "t.txt", "classes": ["good", "bad"]})).open(tmp_path)
+    learned = learn(dataset, np.array([0]))
+    assert learned.words == {"words": ["the", "sea", "sun"]}, "the most frequent first, of rows that teach"
+    words = encoded(dataset, learned, "here").fields["words"]
+    assert (words.data.tolist(), words.starts.tolist()) == ([0, 2, 0, 1, 3, 0], [0, 4, 6])
+    with pytest.raises(DataError, match=r"t.txt: `unknown` is a word of the dictionary, but there is no"):
+        source.create(source.bind({"file": "t.txt", "unknown": "x"})).open(tmp_path)

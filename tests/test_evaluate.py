@@ -86,6 +86,7 @@ def test_other_data_and_the_same_as_csv(trained):
     with np.load("train.npz") as arrays:
         x, label = arrays["x"], arrays["label"]
     found = pl.evaluate(path, "train.npz", weights=weights)
+    assert found.data == "train.npz"
     assert (found.rows, found.confusions[0].wanted.tolist()) == (50, np.bincount(label).tolist())
     rows = [",".join([*(f"c{i}" for i in range(8)), "label"])]
     rows += [",".join([*map(repr, map(float, row)), f"class {name}"]) for row, name in zip(x, label, strict=True)]

@@ -128,7 +128,7 @@ def test_fields_that_nobody_wants_are_not_read(tmp_path):
 
 
 def test_what_was_learned_reads_back(tmp_path):
-    learned = Learned({"district": ["näh", "fern\x1b"]}, {"x": [0.1, 1e-30]})
+    learned = Learned({"district": ["näh", "fern\x1b"]}, {"x": [0.1, 1e-30]}, {"x": ["a"]})
     (tmp_path / "data.json").write_text(learned.text())
     assert read_learned(tmp_path / "data.json") == learned
     assert not read_learned(tmp_path / "none.json")
@@ -412,3 +412,26 @@ def test_very_many_columns_are_read_in_linear_time(tmp_path):
     count = 150_000
     text = ",".join(f"c{i}" for i in range(count)) + "\n" + ",".join(["1"] * count) + "\n"
     assert opened(tmp_path, text).fields["features"].shape == (1, count)
+
+
+def test_columns_go_by_their_names_and_not_by_their_order(houses, tmp_path):
+    text = TRAINING.replace('columns: "features = area, rooms"', 'leave_out: "day"')
+    path = tmp_path / "train.textproto"
+    for empty in ("mean", "refuse"):
+        path.write_text(text.replace("empty: mean", f"empty: {empty}"))
+        Path("houses.csv").write_text("\n".join(line.replace(",,", ",2,") for line in houses) + "\n")
+        train(path, overwrite=True)
+        Path("a.csv").write_text("district,area,rooms\neast,1010,3\nnorth,1090,1\n")
+        Path("b.csv").write_text("rooms,more,area,district\n3,7,1010,east\n1,7,1090,north\n")
+        assert run("predict", path, "a.csv").stdout == run("predict", path, "b.csv").stdout
+        Path("c.csv").write_text("district,rooms\neast,3\n")
+        shown = run("predict", path, "c.csv", status=1).stderr
+        assert (
+            "there is no column `area`, which the field `features` had in the training data: `area`, `rooms`" in shown
+        )
+
+
+def test_tables_without_names_go_by_order(tmp_path):
+    data = numbers(opened(tmp_path, "1,2\n3,4\n", header="no"))
+    assert data.columns == {}
+    assert encoded(data, Learned(columns={"features": ["x", "y"]}), "here").fields["features"].shape == (2, 2)

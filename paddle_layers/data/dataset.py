@@ -22,9 +22,9 @@ class Dataset:
     `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``. `words` has
     the words of ids by field, as far as they are known, and `unknown` a row and a word of a field that are not in them.
     `remedy` says what brings a field that is missing.
-    Columns of words, and of numbers of which some are missing, are in `raw` and no fields yet: `learning.encoded` makes
-    such of them. Raises `DataError` when there are no fields or no rows, or when the fields differ in their number of
-    rows.
+    `columns` has the names of a field's columns, where they have any. Columns of words, and of numbers of which
+    some are missing, are in `raw` and no fields yet: `learning.encoded` makes such of them. Raises `DataError` when
+    there are no fields or no rows, or when the fields differ in their number of rows.
     """
 
     def __init__(
@@ -35,10 +35,12 @@ class Dataset:
         place: Callable[[int], str] | None = None,
         words: Mapping[str, Sequence[str]] | None = None,
         unknown: Mapping[str, tuple[int, str]] | None = None,
+        columns: Mapping[str, Sequence[str]] | None = None,
         remedy: str = "",
     ) -> None:
         self.origin, self.remedy = origin, remedy
         self.unknown = dict(unknown or {})
+        self.columns = {field: tuple(names) for field, names in (columns or {}).items()}
         self.words = {field: tuple(listed) for field, listed in (words or {}).items()}
         self.raw = {name: column for name, column in arrays.items() if isinstance(column, (WordColumn, GapColumn))}
         numbers = {name: column for name, column in arrays.items() if name not in self.raw}

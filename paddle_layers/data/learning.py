@@ -28,17 +28,19 @@ LARGEST = float(np.finfo(np.float32).max)
 
 @dataclass(frozen=True)
 class Learned:
-    """The words of fields in the order of their ids, and the means of the columns of fields."""
+    """The words of fields in the order of their ids; the means of the columns of fields, and the columns' names."""
 
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)
     means: Mapping[str, Sequence[float]] = field(default_factory=dict)
+    columns: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
-        return bool(self.words or self.means)
+        return bool(self.words or self.means or self.columns)
 
     def text(self) -> str:
         """As JSON."""
-        return json.dumps({"words": self.words, "means": self.means}, ensure_ascii=False, indent=1) + "\n"
+        facts = {"words": self.words, "means": self.means, "columns": self.columns}
+        return json.dumps(facts, ensure_ascii=False, indent=1) + "\n"
 
 
 NOTHING = Learned()
@@ -52,20 +54,23 @@ def read_learned(path: Path) -> Learned:
         return NOTHING
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} cannot be read: {error}") from None
-    words, means = (found.get(name) if isinstance(found, dict) else None for name in ("words", "means"))
-    if not _lists(words, _are_words) or not _lists(means, _are_numbers):
-        raise DataError(f"{path} is not what a training has learned of its data: `words` and `means` by field")
-    assert words is not None, "checked above"
-    assert means is not None, "checked above"
-    return Learned(words, means)
+    facts = found if isinstance(found, dict) else {}
+    words, means, columns = (facts.get(name) for name in ("words", "means", "columns"))
+    if not _lists(words, _are_words) or not _lists(means, _are_numbers) or not _lists(columns, _are_texts):
+        raise DataError(f"{path} is not what a training has learned of its data: `words`, `means`, `columns` by field")
+    return Learned(facts["words"], facts["means"], facts["columns"])
 
 
 def _lists(found: Any, fine: Callable[[list[Any]], bool]) -> bool:
     return isinstance(found, dict) and all(isinstance(one, list) and fine(one) for one in found.values())
 
 
+def _are_texts(items: list[Any]) -> bool:
+    return all(isinstance(item, str) for item in items)
+
+
 def _are_words(items: list[Any]) -> bool:
-    return all(isinstance(item, str) for item in items) and len(set(items)) == len(items)
+    return _are_texts(items) and len(set(items)) == len(items)
 
 
 def _are_numbers(items: list[Any]) -> bool:
@@ -84,7 +89,7 @@ def learn(dataset: Dataset, rows: Rows, known: Learned = NOTHING) -> Learned:
             words[name] = _sorted(column, rows)
         elif isinstance(column, GapColumn) and name not in means:
             means[name] = _means(dataset, column, rows)
-    return Learned(words, means)
+    return Learned(words, means, {**dataset.columns, **known.columns})
 
 
 def _sorted(column: WordColumn, rows: Rows) -> list[str]:
@@ -105,6 +110,8 @@ def _means(dataset: Dataset, column: GapColumn, rows: Rows) -> list[float]:
 def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
     """The data set with numbers in place of words and gaps; a word that is not known gets the id behind the last.
 
+    Columns that have names are put in the order that they had, and others are left out.
+
     Raises `DataError`, with `origin` for where it was looked up, when nothing is known of a field.
     """
     if not dataset.raw and not learned:
@@ -112,9 +119,13 @@ def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
     fields: dict[str, Any] = dict(dataset.fields)
     words = dict(dataset.words) | {name: tuple(known) for name, known in learned.words.items()}
     unknown: dict[str, tuple[int, str]] = {}
+    for name, wanted in learned.columns.items():
+        if name in dataset.columns and name in fields and tuple(wanted) != dataset.columns[name]:
+            fields[name] = fields[name][:, _places(dataset, name, wanted)]
     for name, column in dataset.raw.items():
         if isinstance(column, GapColumn):
-            fields[name] = _filled(column, _known(learned.means, name, dataset, origin), dataset, name)
+            ordered = _in_order(dataset, name, column, learned)
+            fields[name] = _filled(ordered, _known(learned.means, name, dataset, origin), dataset, name)
             continue
         ids = {word: number for number, word in enumerate(_known(learned.words, name, dataset, origin))}
         fields[name], strange = _numbered(column, ids)
@@ -123,6 +134,26 @@ def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
     return Dataset(
         fields, origin=dataset.origin, place=dataset.place, words=words, unknown=unknown, remedy=dataset.remedy
     )
+
+
+def _in_order(dataset: Dataset, name: str, column: GapColumn, learned: Learned) -> GapColumn:
+    wanted = learned.columns.get(name, column.names)
+    if name not in dataset.columns or tuple(wanted) == dataset.columns[name]:
+        return column
+    return GapColumn(column.values[:, _places(dataset, name, wanted)], wanted, mark=column.mark)
+
+
+def _places(dataset: Dataset, name: str, wanted: Sequence[str]) -> list[int]:
+    """Where the columns are that the field had in the training data."""
+    places = {column: place for place, column in enumerate(dataset.columns[name])}
+    for column in wanted:
+        if column not in places:
+            known = ", ".join(f"`{one}`" for one in wanted[:8]) + (", ..." if len(wanted) > 8 else "")
+            raise DataError(
+                f"{dataset.origin}: there is no column `{column}`, which the field `{name}` had in the training data: "
+                f"{known}"
+            )
+    return [places[column] for column in wanted]
 
 
 def _known(learned: Mapping[str, Sequence[Any]], name: str, dataset: Dataset, origin: str) -> Sequence[Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .columns import SequenceColumn
+from .columns import SequenceColumn, WordColumn
 from .problems import DataError
 
 _UNKNOWN = "; add it, or name the word that stands for all others, `unknown: ...`"
@@ -18,7 +18,8 @@ _UNKNOWN = "; add it, or name the word that stands for all others, `unknown: ...
 class Lines:
     """The words of a text file as ids; `lines[row]` is the line in the file. Empty lines are left out.
 
-    `unknown` is the id of words that the dictionary lacks; without it they raise `DataError`, with file and line.
+    Without `ids` the words stay words: their ids come from the data that are trained with. `unknown` is the id of words
+    that the dictionary lacks; without it they raise `DataError`, with file and line.
     With `classes` the first word, up to a tab, is the label; unless it is `labelled`, it is passed over and may be
     missing.
     """
@@ -26,7 +27,7 @@ class Lines:
     def __init__(
         self,
         path: Path,
-        ids: dict[str, int],
+        ids: dict[str, int] | None,
         unknown: int | None,
         classes: Sequence[str],
         *,
@@ -35,6 +36,7 @@ class Lines:
         self.path, self.lines, self.labels = path, array("q"), array("q")
         numbers = {word: number for number, word in enumerate(classes)}
         words, starts = array("q"), array("q", [0])
+        texts: list[str] = []
         for line, text in read_lines(path):
             if not text.strip():
                 continue
@@ -45,11 +47,17 @@ class Lines:
                 self.labels.append(
                     self._number(label.strip(), numbers, None, line, "class", f"; there are {', '.join(classes)}")
                 )
-            for word in (rest if classes and tab else text).split():
-                words.append(self._number(word, ids, unknown, line, "word of the dictionary", _UNKNOWN))
-            starts.append(len(words))
+            told = rest if classes and tab else text
+            if ids is None:
+                texts.append(told)
+            else:
+                for word in told.split():
+                    words.append(self._number(word, ids, unknown, line, "word of the dictionary", _UNKNOWN))
+                starts.append(len(words))
             self.lines.append(line)
-        self.words = SequenceColumn(np.frombuffer(words, np.int64), np.frombuffer(starts, np.int64))
+        self.words: SequenceColumn | WordColumn = WordColumn(texts, text=True)
+        if ids is not None:
+            self.words = SequenceColumn(np.frombuffer(words, np.int64), np.frombuffer(starts, np.int64))
 
     def _number(self, word: str, ids: dict[str, int], unknown: int | None, line: int, what: str, remedy: str) -> int:
         number = ids.get(word, unknown)

@@ -73,6 +73,11 @@ class TableColumns:
             found["label"] = self._classes() if self._settings.classes else table.whole(self._label)
         return found
 
+    def names(self) -> dict[str, list[str]]:
+        """The names of the columns of every field of numbers; none where the table does not name them."""
+        table = self._table
+        return {name: [table.names[at] for at in places] for name, places in self._numbers.items() if table.titled}
+
     def _is_wanted(self, name: str) -> bool:
         return self._wanted is None or name in self._wanted
 

@@ -26,8 +26,9 @@ class Table:
     def __init__(self, path: Path, *, delimiter: str = ",", header: str = "auto") -> None:
         self.path, self._delimiter = path, delimiter
         _, first = next(_rows(path, delimiter), (1, []))
-        self._titled = header == "yes" or (header == "auto" and not any(map(_is_number, first)))
-        self.names = [c.strip() for c in first] if self._titled else [str(n) for n in range(1, len(first) + 1)]
+        self.titled = header == "yes" or (header == "auto" and not any(map(_is_number, first)))
+        """Whether the first line names the columns."""
+        self.names = [c.strip() for c in first] if self.titled else [str(n) for n in range(1, len(first) + 1)]
         self._check_delimiter(first)
         self._check_names()
         self.lines = array("q")
@@ -86,7 +87,7 @@ class Table:
         self._numbers = list(dict.fromkeys(numbers))
         values = array("d")
         self.words = {column: [] for column in words}
-        for line, cells in itertools.islice(_rows(self.path, self._delimiter), int(self._titled), None):
+        for line, cells in itertools.islice(_rows(self.path, self._delimiter), int(self.titled), None):
             if len(cells) != len(self.names):
                 raise DataError(f"{self.path}:{line}: {len(cells)} cells, the rows above have {len(self.names)}")
             try:

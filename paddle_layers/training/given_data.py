@@ -101,7 +101,7 @@ def _opened(
 
 def _reader(settings: SourceSettings, data: str | Path) -> SourceSettings:
     """The settings of a source that reads a file: the training file's, or those for the ending of its name."""
-    path, own = Path(data).absolute(), settings.definition
+    path, own = Path(data), settings.definition
     kind = SUFFIXES.get(path.suffix.lower(), own.name)
     file = own.attributes.get("file")
     if kind == own.name and file is not None:

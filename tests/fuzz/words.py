@@ -93,7 +93,7 @@ class Text(WithSettings):
             text = "a\t" + text.replace("\n", "\nb\t")
         settings = {"classes": CLASSES, "unknown": ("a", "c", "zzz", HOSTILE), "words": DICTIONARIES}
         chosen = {name: rng.choice(values) for name, values in settings.items() if rng.random() < 0.4}
-        return _with({"dictionary": "words", **chosen}, _encoded(text, rng))
+        return _with({"dictionary": rng.choice(("words", "words", "")), **chosen}, _encoded(text, rng))
 
 
 def _encoded(text: str, rng: Random) -> bytes:
