@@ -80,7 +80,9 @@ def _takes(field: HeaderField, headings: dict[str, str]) -> str:
     else:
         message = attribute_def(field.attribute)
         kind = attribute_type(message).removeprefix("list of ")
-        message.ClearField("max_value")  # it only says how many bits there are
+        message.ClearField("max_value")  # these only say how many bits there are
+        if (getattr(field.attribute, "min", None) or 0) < -1:
+            message.ClearField("min_value")
         limits = attribute_range(message).partition(" values, each ")[2] or attribute_range(message)
         kind += f", {limits.replace('<', '&lt;').replace('>', '&gt;')}" if limits else ""
     return Markdown(kind + (", repeated" if field.repeated else ""))

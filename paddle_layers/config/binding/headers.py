@@ -96,7 +96,8 @@ def _attribute(field: FieldDescriptor, rule: Any, repeated: bool) -> Attribute[A
     if rule.options:
         made = Choice(text, options=tuple(rule.options), default=default)
     elif field.cpp_type in (field.CPPTYPE_INT32, field.CPPTYPE_INT64):
-        limits.setdefault("max", 2**31 - 1 if field.cpp_type == field.CPPTYPE_INT32 else 2**63 - 1)
+        bits = 31 if field.cpp_type == field.CPPTYPE_INT32 else 63
+        limits = {"min": -(2**bits), "max": 2**bits - 1, **limits}
         made = (Ints if repeated else Int)(text, **limits)
     elif field.cpp_type == field.CPPTYPE_DOUBLE:
         made = (Floats if repeated else Float)(text, **limits)
