@@ -64,8 +64,8 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
     for info in members:
         if info.compress_type not in METHODS:
             raise DataError(
-                f"{path}, array `{_name(info)}` is packed by method {info.compress_type} of zip files, which is not read; "
-                "write it with np.savez or np.savez_compressed"
+                f"{path}, array `{_name(info)}` is packed by method {info.compress_type} of zip files, which is not "
+                "read; write it with np.savez or np.savez_compressed"
             )
     packed = [info for info in members if info.compress_type != zipfile.ZIP_STORED]
     claimed, held = sum(info.file_size for info in packed), sum(info.compress_size for info in packed)
