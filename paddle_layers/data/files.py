@@ -19,6 +19,9 @@ from .problems import DataError, as_data_error
 UNPACKED, RATIO = 2**28, 100
 """A file of compressed arrays may grow to so many bytes in memory, or to so many times its size."""
 
+METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2}
+"""Ways of packing with little memory; of LZMA's, a file of a hundred bytes may ask for 4 GiB."""
+
 _LOCAL_HEADER = 30
 """Bytes in front of a member of a zip file, and of its name there."""
 
@@ -57,6 +60,12 @@ def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
         if first.header_offset + _LOCAL_HEADER + held > second.header_offset:
             raise DataError(
                 f"{path} is damaged: the arrays `{_name(first)}` and `{_name(second)}` lie over one another"
+            )
+    for info in members:
+        if info.compress_type not in METHODS:
+            raise DataError(
+                f"{path}, array `{_name(info)}` is packed by method {info.compress_type} of zip files, which is not "
+                "read; write it with np.savez or np.savez_compressed"
             )
     packed = [info for info in members if info.compress_type != zipfile.ZIP_STORED]
     claimed, held = sum(info.file_size for info in packed), sum(info.compress_size for info in packed)

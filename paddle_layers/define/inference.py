@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from .errors import CountError, DefinitionError, KindError, LevelError, RankErro
 from .fields import Field, Input, Output
 from .layers import Binding, LayerDefinition
 from .recording import record
-from .types import Type
+from .types import Type, product
 
 LEVEL_WORDS = ("no sequence", "a sequence", "a nested sequence")
 
@@ -151,7 +150,7 @@ class _Binder:
             return list(zip(axes, dims, strict=True))
         tail = len(axes) - rest - 1
         middle = dims[rest : len(dims) - tail]
-        value = middle if axes[rest].name == REST else math.prod(middle)
+        value = middle if axes[rest].name == REST else product(middle)
         after = list(zip(axes[rest + 1 :], dims[len(dims) - tail :], strict=True)) if tail else []
         return [*zip(axes[:rest], dims[:rest], strict=True), (axes[rest], value), *after]
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
@@ -18,6 +18,20 @@ _TEXT = re.compile(
     r"(?:(?P<scalar>scalar)|ids<(?P<ids>\d+)|(?P<dims>\d+(?:x\d+)*)"
     r"|sparse ids (?P<sparse_ids>\d+)|sparse (?P<sparse>\d+))"
 )
+
+
+ENOUGH = 2**200
+"""A product that is larger is not computed any further: nothing is so large."""
+
+
+def product(sizes: Iterable[int]) -> int:
+    """The product of sizes from 1 on, or some number beyond `ENOUGH`: that of a million factors takes seconds."""
+    size = 1
+    for factor in sizes:
+        size *= factor
+        if size > ENOUGH:
+            break
+    return size
 
 
 class Type(NamedTuple):
@@ -36,7 +50,7 @@ class Type(NamedTuple):
     @classmethod
     def dense(cls, *dims: int, level: int = 0) -> Type:
         """Rows of real numbers of the shape `dims`."""
-        return cls("DENSE", dims, math.prod(dims), level)
+        return cls("DENSE", dims, product(dims), level)
 
     @classmethod
     def ids(cls, size: int, level: int = 0) -> Type:
@@ -93,7 +107,7 @@ class Type(NamedTuple):
         dims = tuple(message.dims)
         if not dims and kind != "INT" and message.size != 1:
             dims = (message.size,)
-        return cls(kind, dims, message.size if kind == "INT" else math.prod(dims), message.seq_nested_level)
+        return cls(kind, dims, message.size if kind == "INT" else product(dims), message.seq_nested_level)
 
 
 def channels_last(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:

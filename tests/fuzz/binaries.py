@@ -39,6 +39,7 @@ class Binary(Target):
     """Binary network and training files."""
 
     name = "binary"
+    second_per_byte = 1e-4  # a byte may become six of the text
 
     def make(self, rng: Random) -> bytes:
         """Mostly changed fields: of changed bytes most are refused at once."""

@@ -105,6 +105,8 @@ class Binder:
             for one in given:
                 if one[1] == KNOWN:
                     found += one[2]
+                elif one[1] == LIST and not field.repeated:
+                    self.report.add("E102", f"`{field.name}` is one block, without brackets around it", one[4])
                 else:
                     messages = [self._nested(field, item) for item in items(one)]
                     found += [message for message in messages if message is not None]

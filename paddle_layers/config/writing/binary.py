@@ -132,13 +132,14 @@ def message_of_fields(fields: Fields) -> Message:
 
 def _fill(message: Message, fields: Fields) -> None:
     known: Mapping[str, Any] = message.DESCRIPTOR.fields_by_name
+    loose = [field for field in fields if field[0] not in known]
     for field in fields:
         if field[0] in known:
             for item in items(field):
                 _set(message, known[field[0]], item)
-        else:  # a setting that stands beside its block
-            typed: Any = message
-            _fill(getattr(typed, typed.type), [field])
+    if loose:  # settings beside their block, which `type` names, wherever it stands
+        typed: Any = message
+        _fill(getattr(typed, typed.type), loose)
 
 
 def _set(message: Message, field: FieldDescriptor, item: Field) -> None:

@@ -186,20 +186,22 @@ class _Layout:
 
 def _flat(items: list[_Item], depth: int = 0) -> str:
     """Tokens on one line; `depth` is that of the lists around them."""
-    text = ""
+    parts: list[str] = []
     for item in items:
         depth += (item.text == "[") - (item.text == "]")
         if item.text in (",", ";"):
-            text += "," if depth else ""
+            parts += [","] if depth else []
         elif item.text in (":", "]"):
-            text += item.text
+            parts.append(item.text)
         elif item.kind == "open":
-            text = text.removesuffix(":") + " {"
+            if parts and parts[-1] == ":":
+                parts.pop()
+            parts.append(" {")
         elif item.kind == "close":
-            text += " }"
+            parts.append(" }")
         else:
-            text += item.text if not text or text.endswith("[") else " " + item.text
-    return text
+            parts.append(item.text if not parts or parts[-1].endswith("[") else f" {item.text}")
+    return "".join(parts)
 
 
 def _closing(items: list[_Item]) -> dict[int, int]:
