@@ -18,10 +18,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-SELECTION = (
-    *("config_reader", "config_binary", "layer_def", "register_layer", "registry", "runtime_net", "runtime_threads"),
-    *("runtime_cache", "training_runs", "training_folders", "training_damaged"),
-)
+SELECTION = ("config_reader", "config_binary", "registry", "runtime_net", "runtime_threads", "training_folders")
 """Tests that compute, save, and start processes which find compiled kernels in the cache."""
 HARNESS = ("pytest", "hypothesis")
 """What the tests themselves need, the newest: users have no need of them."""

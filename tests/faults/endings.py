@@ -18,7 +18,7 @@ NOTHING_YET = "holds no checkpoint to resume from"
 def kills(place: Place) -> str:
     """kill -9 at random moments, always resumed: the weights have the same bits, the log the same lines"""
     folder, output = place.folder, place.folder / OUTPUT
-    write_training(folder)
+    write_training(folder, steps=400)  # several sittings each
     whole = uninterrupted(folder)
     begun = time.perf_counter()
     train(folder).fine()
