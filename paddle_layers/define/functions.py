@@ -62,7 +62,7 @@ class Function:
     @cached_property
     def program(self) -> Program:
         """The function's text, parsed."""
-        return Program.parse(self._text or inspect.getsource(self.call))
+        return Program.parse(self._text) if self._text else Program.of(self.call)
 
     @property
     def over(self) -> Input | Output | None:
@@ -137,6 +137,11 @@ class Function:
                 f"the first arguments must be {wanted}, not {', '.join(self.args[: len(lead)]) or 'none'}"
             )
         for name in self.args[len(lead) :]:
+            if name in ("before", "after") and self.scan is None:
+                raise self.error(
+                    f"asks for `{name}`, which there is in a scan only: over rows of sequences, axes written `T:S`, in "
+                    'their order; write `scan="forward"` or `scan="back"`'
+                )
             if name not in known:
                 raise self.error(f"unknown argument `{name}`{suggestion(name, known)}")
         self._check_along()

@@ -8,8 +8,18 @@ from typing import Any
 
 from .attributes import Attributes
 from .axes import REST, Axis
-from .errors import CountError, DefinitionError, KindError, LevelError, RankError, ShapeError, _Requirement
+from .errors import (
+    CountError,
+    DefinitionError,
+    KindError,
+    LevelError,
+    RankError,
+    ShapeError,
+    _Requirement,
+    suggestion,
+)
 from .fields import Field, Input, Output
+from .given_sizes import given_sizes
 from .layers import Binding, LayerDefinition
 from .recording import record
 from .types import Type
@@ -38,7 +48,7 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
         for name, field in layer.inputs.items():
             given[name] = arguments[name] if field.repeatable else (arguments[name] or (None,))[0]
     if "infer" in layer.hooks:
-        binder.sizes |= _call(layer, "infer", given, positions)
+        binder.sizes |= given_sizes(layer, binder.sizes, _call(layer, "infer", given, positions))
     found = (arguments, positions, binder.sizes, binder.levels)
     if "body" in layer.hooks:
         recorder = record(layer, types, positions)
@@ -186,7 +196,7 @@ def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions
         values = [given[name] for name in names]
     except KeyError as missing:
         code = call.__code__
-        message = f"{call.__name__}: unknown argument `{missing.args[0]}`"
+        message = f"{call.__name__}: unknown argument `{missing.args[0]}`{suggestion(missing.args[0], given)}"
         raise DefinitionError(message, code.co_filename, code.co_firstlineno) from None
     try:
         return call(*values)

@@ -76,11 +76,6 @@ class LayerDefinition(Definition, ABC):
 
     def add(self, function: Function) -> None:
         """Take a point function; its arguments are checked at once, at the author's line."""
-        for target in function.targets:
-            if self.fields.get(target.name) is not target:
-                raise function.error(f"`{target.name}` belongs to another layer")
-        if any(target.axes != function.targets[0].axes for target in function.targets):
-            raise function.error("computes tensors of different axes")
         function.check(self.offered_names | set(function.offsets))
         if not is_built_in(self):
             function.check_writes()  # reading texts takes time at every start; a test does it for the library's own

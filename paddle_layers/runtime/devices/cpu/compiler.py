@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paddle_layers.runtime.devices.protocol import Progress
+from paddle_layers.runtime.generate.authors import at_the_author
 from paddle_layers.runtime.generate.cache import driver_path, is_compiled, load_driver
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 
@@ -15,11 +16,16 @@ from .texts import cpu_text, tuned_text
 
 
 class Driver(NamedTuple):
-    """A driver's text and where it lies."""
+    """A driver's text, what it was made from, and where it lies."""
 
-    name: str
+    code: Kernel | TunedCall
     path: Path
     text: str
+
+    @property
+    def name(self) -> str:
+        """The name of the point function or of the tuned kernel."""
+        return self.code.name
 
     @property
     def compiled(self) -> bool:
@@ -27,21 +33,25 @@ class Driver(NamedTuple):
         return is_compiled(self.path)
 
     def address(self) -> int:
-        """Import the driver, compile it if need be, give the address of its body."""
-        return int(load_driver(self.path, self.text).body.address)
+        """Import the driver, compile it if need be, give the address of its body.
+
+        Raises `DefinitionError` for a point function, not the library's own, that cannot be compiled.
+        """
+        with at_the_author(self.code, self.text):
+            return int(load_driver(self.path, self.text).body.address)
 
 
 def cpu_driver(code: Kernel | TunedCall, dtype: str) -> Driver:
     """The CPU driver of a point function or of a tuned kernel."""
     text = tuned_text(code, dtype) if isinstance(code, TunedCall) else cpu_text(code, dtype)
-    return Driver(code.name, driver_path("cpu", code.name, text), text)
+    return Driver(code, driver_path("cpu", code.name, text), text)
 
 
 def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[int]:
     """Addresses of the drivers' bodies; drivers not yet on the disk are compiled, with progress."""
     unique = {str(driver.path): driver for driver in drivers}
     if is_interpreted():
-        return [interpreted_address(driver.text) for driver in drivers]
+        return [interpreted_address(driver.code, driver.text) for driver in drivers]
     missing = {path for path, driver in unique.items() if progress is not None and not driver.compiled}
     addresses: dict[str, int] = {}
     done = 0
