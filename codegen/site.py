@@ -33,6 +33,8 @@ ORDER = (
     "use-your-own-data",
     "evaluate-and-predict",
     "write-a-layer",
+    "states-and-scans",
+    "layers-from-messages",
     "plugins",
     "conformance",
     "cuda",

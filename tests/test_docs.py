@@ -26,7 +26,10 @@ from paddle_layers.define import registries
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 JAVASCRIPT = "other-languages.md"
-SLOW = {"README.md", "compatibility.md", "conformance.md", "use-your-own-data.md", "write-a-layer.md", JAVASCRIPT}
+SLOW = {
+    *("README.md", "compatibility.md", "conformance.md", "use-your-own-data.md", "write-a-layer.md"),
+    *("states-and-scans.md", "layers-from-messages.md", JAVASCRIPT),
+}
 """Those that compile most, and the one that installs something."""
 WITHOUT_NODE = pytest.mark.skipif(
     shutil.which("npm") is None, reason="no npm: the JavaScript of the guide `Other languages` was not run"
