@@ -29,6 +29,7 @@ GUIDES = next((folder for folder in (ROOT / "guides", ROOT / "docs") if folder.i
 ORDER = (
     "tutorial",
     "write-a-network",
+    "from-python",
     "recurrent-groups",
     "use-your-own-data",
     "evaluate-and-predict",

@@ -37,23 +37,31 @@ from .wiring.texts import wire_fields
 def load_training(path: str | Path, plugins: Iterable[str | Path] = ()) -> Training:
     """Read and check a training file and the network that it names. Raises `ConfigError` with every fault of both."""
     load_plugins(plugins)
-    training, found = read_training(read_file(path), path)
+    return loads_training(read_file(path), path)
+
+
+def loads_training(text: str, path: str | Path = "<text>") -> Training:
+    """Check the text of a training file that stands, or would stand, at `path`. Raises `ConfigError`."""
+    training, found = read_training(text, path)
     if training is None or found.failed:
         raise ConfigError(found.faults)
     return training
 
 
-def read_training(text: str, path: str | Path) -> tuple[Training | None, Examined]:
-    """The text of a training file at `path`: what it sets, if that is sound, and what is known beside its faults."""
+def read_training(text: str, path: str | Path, network: Network | None = None) -> tuple[Training | None, Examined]:
+    """The text of a training file at `path`: what it sets, if that is sound, and what is known beside its faults.
+
+    With a `network` that is given, the text names none, and needs no source.
+    """
     report = Report(Source(str(path), text))
-    reader = _Reader(report, Path(path).parent)
+    reader = _Reader(report, Path(path).parent, network)
     training = quietly(reader.run)
     return training, Examined(reader.sound, [*reader.elsewhere, *report.sorted()])
 
 
 class _Reader:
-    def __init__(self, report: Report, base: Path) -> None:
-        self.report, self.base = report, base
+    def __init__(self, report: Report, base: Path, given: Network | None) -> None:
+        self.report, self.base, self.given = report, base, given
         self.binder = Binder(report)
         self.elsewhere: list[Any] = []
         """Diagnostics of the network's own file."""
@@ -112,6 +120,11 @@ class _Reader:
 
     def _network(self, bound: Bound) -> Network | None:
         path, block = bound.values.get("network"), bound.places.get("net")
+        if self.given is not None:
+            if block:
+                self.report.add("E301", "`net` contradicts the network that is given", block[0][3])
+            self.sound = self.given
+            return self.given
         if path is not None and block:
             note = self.report.note("`network` is here", bound.place("network"))
             self.report.add("E301", "`network` and `net` contradict each other", block[0][3], notes=(note,))
@@ -170,7 +183,7 @@ class _Reader:
             if network is not None:
                 for transform in source.values.get("transform", ()):
                     self._data_layer(transform, network)
-        if "train" not in first and not bound.broken:
+        if "train" not in first and not bound.broken and self.given is None:
             self.report.add(
                 "E304", "there is no source for the train phase", 0, help='add `source { type: "npz" npz { ... } }`'
             )
