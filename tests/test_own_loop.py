@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import io
 import re
 from collections.abc import Callable
@@ -139,6 +140,14 @@ def test_wrong_arguments() -> None:
         one_line(UnknownName, "`l3`", lambda: pl.Optimizer(net, "adam", regularizer="l3"))
     one_line(UnknownName, "`cosin`; did you mean `cosine`?", lambda: pl.Schedule("cosin", learning_rate=1, steps=2))
     one_line(InvalidAttributes, "needs `every`", lambda: pl.Schedule("step", learning_rate=1, steps=2))
+
+
+def test_the_example_of_a_schedule() -> None:
+    runner = doctest.DocTestRunner()
+    for example in doctest.DocTestFinder().find(pl.Schedule, "Schedule", globs={"pl": pl}):
+        runner.run(example)
+    assert runner.summarize().attempted == 2
+    assert runner.summarize().failed == 0
 
 
 # ---- trainings
