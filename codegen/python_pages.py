@@ -34,8 +34,9 @@ SETTINGS: dict[str, object] = {
 INDEX = """# Python
 
 [From Python](../from-python.md) shows how these are used together. A layer's helper in `nn` stands on the page of the
-layer; so do the attributes of [optimizers](../reference/optimizers/index.md), [schedules](../reference/schedules/index.md),
-[regularizers](../reference/regularizers/index.md) and [callbacks](../reference/callbacks/index.md).
+layer; so do the attributes of [optimizers](../reference/optimizers/index.md),
+[schedules](../reference/schedules/index.md), [regularizers](../reference/regularizers/index.md) and
+[callbacks](../reference/callbacks/index.md).
 """
 
 

@@ -90,6 +90,10 @@ def _told() -> Iterator[None]:
         raise _harmless(error) from None
     except (click.exceptions.Exit, click.Abort, BrokenPipeError):
         raise
+    except KeyboardInterrupt as stop:  # what was done by then, if there is something to say
+        if str(stop):
+            echo(str(stop), err=True)
+        raise
     except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
         from .problems import user_message
 
