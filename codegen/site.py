@@ -20,6 +20,9 @@ from paddle_layers.define import Definition, registries
 from .file_pages import FILES
 from .markdown import cell_code
 from .pages import render, source_place
+from .python_pages import FOLDER as PYTHON
+from .python_pages import SETTINGS as PYTHON_SETTINGS
+from .python_pages import write_python_pages
 from .reference import CODES, FOLDERS, write_reference
 from .sphinx_extension import THEME
 
@@ -29,12 +32,15 @@ GUIDES = next((folder for folder in (ROOT / "guides", ROOT / "docs") if folder.i
 ORDER = (
     "tutorial",
     "write-a-network",
+    "from-python",
     "recurrent-groups",
     "use-your-own-data",
     "tables",
     "evaluate-and-predict",
     "fine-tuning",
     "write-a-layer",
+    "states-and-scans",
+    "layers-from-messages",
     "plugins",
     "conformance",
     "cuda",
@@ -56,6 +62,7 @@ def build_site(folder: Path) -> list[str]:
         pages, extra = Path(work) / "pages", Path(work) / "extra"
         pages.mkdir()
         write_reference(pages / "reference", _source_link)
+        write_python_pages(pages / PYTHON)
         _write_guides(pages)
         siblings = _write_navigation(pages)
         _write_sources(extra / "source")
@@ -82,7 +89,8 @@ def _settings(extra: Path, siblings: dict[str, list[str]]) -> dict[str, object]:
         "project": "paddle_layers",
         "version": pl.__version__,
         "release": pl.__version__,
-        "extensions": ["paddle_layers.codegen.sphinx_extension"],
+        "extensions": ["paddle_layers.codegen.sphinx_extension", "sphinx.ext.autodoc"],
+        **PYTHON_SETTINGS,
         "html_theme": "furo",
         "html_title": f"paddle_layers {pl.__version__}",
         "html_favicon": str(THEME / "paddle_layers.svg"),
@@ -128,7 +136,7 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
     found = {path.stem for path in pages.glob("*.md")}
     guides = [*(name for name in ORDER if name in found), *sorted(found - set(ORDER))]
     home = render("home.md.j2", version=pl.__version__)
-    home += _tree(guides, "Guides") + _tree(["reference/index"], "Reference")
+    home += _tree(guides, "Guides") + _tree(["reference/index", f"{PYTHON}/index"], "Reference")
     (pages / "index.md").write_text(home, encoding="utf-8")
     reference = pages / "reference"
     folders = [name for name in (*FOLDERS.values(), CODES) if (reference / name).is_dir()]

@@ -35,6 +35,7 @@ HEAD = '''"""A helper for every registered layer. Made by `paddle-layers stubs`:
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from paddle_layers.config.building.calls import Sink as Sink
 from paddle_layers.config.building.calls import Value as Value
 
 Block: TypeAlias = Mapping[str, Any]
@@ -72,7 +73,8 @@ def stub_text(layers: Iterable[LayerDefinition]) -> str:
 def _helper(layer: LayerDefinition) -> str:
     arguments = ",\n".join(f"    {argument}" for argument in _arguments(layer))
     single = len(layer.outputs) == 1 and not any(field.repeatable for field in layer.outputs.values())
-    returns = "R" if layer.name == GROUP else "Value" if single else "tuple[Value, ...]"
+    returns = "Value" if single else "tuple[Value, ...]" if layer.outputs else "Sink"
+    returns = "R" if layer.name == GROUP else returns
     return f"def {layer.name}(\n{arguments},\n) -> {returns}:\n{indent(_document(layer), '    ')}\n"
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from .config import load as load
     from .config import load_training as load_training
     from .config import loads as loads
+    from .config import make_training as make_training
     from .define import AdaptiveStep as AdaptiveStep
     from .define import Bias as Bias
     from .define import Bool as Bool
@@ -72,6 +73,8 @@ if TYPE_CHECKING:
     from .runtime import FeedError as FeedError
     from .runtime import Net as Net
     from .runtime import Sequences as Sequences
+    from .training import Optimizer as Optimizer
+    from .training import Schedule as Schedule
     from .training import evaluate as evaluate
     from .training import predict as predict
     from .training import train as train
@@ -80,7 +83,7 @@ if TYPE_CHECKING:
 
 _MODULES = ("nn", "testing")
 _HOMES = {
-    "config": ("ConfigError", "Network", "dumps", "load", "load_training", "loads"),
+    "config": ("ConfigError", "Network", "dumps", "load", "load_training", "loads", "make_training"),
     "define": (
         *(
             "AdaptiveStep",
@@ -118,7 +121,7 @@ _HOMES = {
     "define.from_message": ("register_layer",),
     "kernels.tuned": ("tuned",),
     "runtime": ("DeviceError", "FeedError", "Net", "Sequences"),
-    "training": ("evaluate", "predict", "train"),
+    "training": ("Optimizer", "Schedule", "evaluate", "predict", "train"),
 }
 _ROOM_OF = {name: room for room, names in _HOMES.items() for name in names}
 

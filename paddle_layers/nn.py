@@ -1,21 +1,22 @@
 """A helper for every registered layer: `nn.conv(image, num_filters=20, filter_size=5, act="relu")`.
 
-Helpers take the values of other helpers first, then attributes by keyword, and return the layer's output (a tuple of
-several). Plugins' layers have helpers too. `paddle_layers.Network(outputs=[...])` makes the network. What checkers and
-editors know of the helpers stands in `nn.pyi`; `paddle-layers stubs` writes one that knows the plugins.
+Helpers take the values of other helpers first, then attributes by keyword, and return the layer's output, or a tuple of
+several. A layer without outputs, such as `accuracy`, gives something to name among the outputs of the network. Plugins'
+layers have helpers too. `paddle_layers.Network(outputs=[...])` makes the network. What checkers and editors know of the
+helpers stands in `nn.pyi`; `paddle-layers stubs` writes one that knows the plugins.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.config.building.calls import Value
+from paddle_layers.config.building.calls import Sink, Value
 from paddle_layers.config.building.helpers import helper, helper_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["Value"]
+__all__ = ["Sink", "Value"]
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from paddle_layers.config.building.calls import Sink as Sink
 from paddle_layers.config.building.calls import Value as Value
 
 Block: TypeAlias = Mapping[str, Any]
@@ -22,7 +23,7 @@ def accuracy(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Share of the rows whose right class is among the `top_k` best scores.
 
     A row is right if fewer than `top_k` other classes score as much as the right one or more, so ties count against
@@ -76,7 +77,7 @@ def auc(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Area under the ROC curve: the share of the pairs of a row of class 1 and one of class 0 in the right order.
 
     In the right order, the row of class 1 has the higher score; pairs with equal scores count one half (Hanley and
@@ -197,7 +198,7 @@ def chunk(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Precision, recall and F1 of chunks, such as names in a sentence: `F1 = 2 * correct / (found + wanted)`.
 
     A chunk is correct if it begins and ends at the same rows and is of the same type in both inputs. Rows are numbered
@@ -253,7 +254,7 @@ def classification_error(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Share of the rows whose right class is not among the `top_k` best scores.
 
     One minus `accuracy`, which has the same rules for ties, and two things more, as in Paddle: rows may have weights,
@@ -280,7 +281,7 @@ def column_sum(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Mean over the rows of one column, for instance of the probability of a class; the last column as in Paddle.
 
     x: rows of numbers
@@ -328,7 +329,7 @@ def confusion_matrix(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """How often each class was taken for each other one.
 
     `counts[k, j]` are the rows of class `k` that were found to be of class `j`, weighted. A row is found to be of the
@@ -610,7 +611,7 @@ def ctc_edit_distance(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Edits that turn what the rows say into the labels, as a share of the labels: the label error rate.
 
     Every row says the class with the best score; a class that is said several times running counts once, and blanks
@@ -1663,7 +1664,7 @@ def pnpair(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Share of the pairs of rows of one sequence, such as the answers to a query, that the scores put in order.
 
     Pairs with different labels count; in order, the row with the greater label has the higher score. Equal scores
@@ -1805,7 +1806,7 @@ def precision_recall(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Precision, recall and F1 of the class `positive_label`, or their means over all classes.
 
     Precision is the share of the rows found that are right, recall the share of the rows of the class that are found,
@@ -1858,7 +1859,7 @@ def rank_auc(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Mean over the sequences of the share of the pairs of a click and a view without one that scores put in order.
 
     A sequence is a list that was shown, such as the answers to a query. In order, the row of the click has the higher
@@ -1964,7 +1965,7 @@ def regression_error(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Mean absolute error (MAE), root of the mean squared error (RMSE) and coefficient of determination (R2).
 
     `MAE = mean of |x - target|` and `RMSE = sqrt(mean of (x - target) ** 2)` over all numbers of all rows.
@@ -2186,7 +2187,7 @@ def row_sum(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Mean over the rows of the sum of their columns, for instance of a cost that another layer computes.
 
     x: rows to be added up
@@ -2304,7 +2305,7 @@ def seq_classification_error(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> tuple[Value, ...]:
+) -> Sink:
     """Share of the sequences in which any row is wrong; equal best scores are wrong, as in `accuracy`.
 
     Sequences without rows are not counted. Of a nested sequence, the sub-sequences are counted.

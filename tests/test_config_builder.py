@@ -100,3 +100,15 @@ def test_later_mistakes_name_the_line_of_the_call():
         pl.Network(outputs=[value])
     assert "test_config_builder.py" in str(caught.value)
     assert "did you mean `weight`" in str(caught.value)
+
+
+def test_a_layer_without_outputs_is_named_among_those_of_the_network():
+    x = nn.data(shape=[4], name="x")
+    label = nn.data(data_type="INT", size=3, name="label")
+    right = nn.accuracy(nn.fc(x, size=3), label, name="right")
+    assert repr(right) == "<accuracy: no output>"
+    assert "right" in pl.Network(outputs=[right])
+    with pytest.raises(TypeError, match="`fc` takes what other helpers return, found <accuracy: no output>"):
+        nn.fc(right, size=2)
+    with pytest.raises(TypeError, match=r"are a list: write Network\(outputs=\[...\]\)"):
+        pl.Network(outputs=right)

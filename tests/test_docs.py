@@ -27,13 +27,8 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 JAVASCRIPT = "other-languages.md"
 SLOW = {
-    "README.md",
-    "compatibility.md",
-    "conformance.md",
-    "fine-tuning.md",
-    "use-your-own-data.md",
-    "write-a-layer.md",
-    JAVASCRIPT,
+    *("README.md", "compatibility.md", "conformance.md", "fine-tuning.md", "use-your-own-data.md", "write-a-layer.md"),
+    *("states-and-scans.md", "layers-from-messages.md", JAVASCRIPT),
 }
 """Those that compile most, and the one that installs something."""
 WITHOUT_NODE = pytest.mark.skipif(

@@ -4,6 +4,7 @@ import pytest
 from rotation import architecture, by_round
 
 import paddle_layers as pl
+from paddle_layers.define.function_texts import check_texts
 from paddle_layers.kernels.finding import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 from paddle_layers.testing.breadth import Breadth, narrowed
@@ -40,3 +41,8 @@ def test_tuned_kernels_replace_functions_that_exist():
 def test_functions_write_what_is_theirs_only(name):
     for function in pl.registry[name].functions:
         function.check_writes()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_functions_read_and_return_what_there_is(name):
+    check_texts(pl.registry[name].complete())

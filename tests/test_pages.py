@@ -15,6 +15,7 @@ from paddle_layers.codegen.file_pages import file_page
 from paddle_layers.codegen.formulas import formula
 from paddle_layers.codegen.markdown import block, cell, code, escape, prose
 from paddle_layers.codegen.pages import code_page, page, terminal_page
+from paddle_layers.codegen.python_pages import write_python_pages
 from paddle_layers.codegen.reference import FOLDERS, write_reference
 
 import paddle_layers as pl
@@ -249,3 +250,12 @@ def test_escape_keeps_what_is_meant_as_code() -> None:
     assert cell("`a | b`\nand | c") == "`a \\| b` and \\| c"
     assert code("a`b") == "``a`b``"
     assert block("```\n", "python") == "````python\n```\n````"
+
+
+def test_what_a_python_program_uses_has_a_page_and_a_summary(tmp_path: Path) -> None:
+    names = write_python_pages(tmp_path / "python")
+    index = (tmp_path / "python" / "index.md").read_text(encoding="utf-8")
+    assert {"Net", "Network", "train", "Dataset", "Sequences", "Parameter", "Optimizer", "Schedule"} <= {*names}
+    for name in names[1:]:
+        assert f".{name}\n" in (tmp_path / "python" / f"{name}.md").read_text(encoding="utf-8")
+        assert re.search(rf"^\| \[`{name}`\]\({name}\.md\) \| \w.+ \|$", index, re.MULTILINE), name

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import pytest
+from paddle_layers.codegen.python_pages import GROUPS
 
 import paddle_layers as pl
 from tests.test_pages import PLUGIN
@@ -80,6 +81,17 @@ def test_every_layer_has_a_page_with_anchors(site: Path, pages: dict[Path, Page]
     for name in pl.registry:
         anchors = pages[site / "reference" / "layers" / f"{name}.html"].anchors
         assert {f"attribute-{attribute}" for attribute in pl.registry[name].attributes} <= anchors
+
+
+def test_what_a_python_program_uses_has_a_page_of_its_docstring(site: Path) -> None:
+    for group in GROUPS.values():
+        for module, names in group.items():
+            for name in names:
+                text = (site / "python" / f"{name}.html").read_text(encoding="utf-8")
+                assert f'id="{module}.{name}"' in text
+    net = (site / "python" / "Net.html").read_text(encoding="utf-8")
+    assert 'id="paddle_layers.Net.backward"' in net
+    assert "Gradients of parameters are overwritten, not added up." in net
 
 
 def test_nothing_is_fetched_from_elsewhere(pages: dict[Path, Page]) -> None:

@@ -90,7 +90,7 @@ def test_values_and_gradients_are_those_of_the_step(folder, capfd):
             'values: "score"',
             "Print looks at `score`: no dense value or ids in the phase train; did you mean `scores`?",
         ),
-        ('values: "words" dictionary: "word.txt"', "word.txt: No such file"),
+        ('values: "words" dictionary: "word.txt"', "word.txt"),
     ],
 )
 def test_what_is_not_there_is_said_before_the_first_step(folder, capfd, settings, words):

@@ -93,6 +93,10 @@ def _told() -> Iterator[None]:
     except MemoryError as error:  # here, where nothing has to be imported
         echo(f"there is not enough memory{': ' if str(error) else ''}{error}", err=True)
         raise click.exceptions.Exit(1) from None
+    except KeyboardInterrupt as stop:  # what was done by then, if there is something to say
+        if str(stop):
+            echo(str(stop), err=True)
+        raise
     except Exception as error:  # sorted by `user_message`: what no user can mend is raised again
         from .problems import user_message
 

@@ -5,10 +5,11 @@ from .checking import examine, load_either, network_of, validate
 from .diagnostics.diagnostic import Diagnostic, Fix, Note, Source
 from .diagnostics.rendering import render_github, render_json, render_text
 from .diagnostics.report import ConfigError, ConfigWarning
-from .files import Examined, dumps, load, loads
+from .files import Examined, dumps, load, load_plugins, loads
+from .made_trainings import make_training
 from .network import Network
 from .training import Training
-from .trainingfiles import load_training
+from .trainingfiles import load_training, loads_training
 from .wiring.nodes import Node
 from .writing.formatter import format_text
 
@@ -32,8 +33,11 @@ __all__ = [
     "format_text",
     "load",
     "load_either",
+    "load_plugins",
     "load_training",
     "loads",
+    "loads_training",
+    "make_training",
     "network_of",
     "render_github",
     "render_json",

@@ -44,17 +44,27 @@ def load_training(path: str | Path, plugins: Iterable[str | Path] = (), *, sourc
     Without `sources_needed` the data may come from elsewhere: that a phase has no source is then no fault.
     """
     load_plugins(plugins)
-    training, found = read_training(read_file(path), path, sources_needed=sources_needed)
+    return loads_training(read_file(path), path, sources_needed=sources_needed)
+
+
+def loads_training(text: str, path: str | Path = "<text>", *, sources_needed: bool = True) -> Training:
+    """Check the text of a training file that stands, or would stand, at `path`. Raises `ConfigError`."""
+    training, found = read_training(text, path, sources_needed=sources_needed)
     if training is None or found.failed:
         raise ConfigError(found.faults)
     warn(found.faults)
     return training
 
 
-def read_training(text: str, path: str | Path, *, sources_needed: bool = True) -> tuple[Training | None, Examined]:
-    """The text of a training file at `path`: what it sets, if that is sound, and what is known beside its faults."""
+def read_training(
+    text: str, path: str | Path, network: Network | None = None, *, sources_needed: bool = True
+) -> tuple[Training | None, Examined]:
+    """The text of a training file at `path`: what it sets, if that is sound, and what is known beside its faults.
+
+    With a `network` that is given, the text names none, and needs no source.
+    """
     report = Report(Source(str(path), text))
-    reader = _Reader(report, Path(path).parent, sources_needed)
+    reader = _Reader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
     training = quietly(reader.run)
     return training, Examined(reader.sound, [*reader.elsewhere, *report.sorted()])
 
@@ -65,8 +75,8 @@ def acts_on_tests(owner: type) -> bool:
 
 
 class _Reader:
-    def __init__(self, report: Report, base: Path, sources_needed: bool) -> None:
-        self.report, self.base, self.sources_needed = report, base, sources_needed
+    def __init__(self, report: Report, base: Path, given: Network | None, *, sources_needed: bool) -> None:
+        self.report, self.base, self.given, self.sources_needed = report, base, given, sources_needed
         self.binder = Binder(report)
         self.elsewhere: list[Any] = []
         """Diagnostics of the network's own file."""
@@ -127,6 +137,11 @@ class _Reader:
 
     def _network(self, bound: Bound) -> Network | None:
         path, block = bound.values.get("network"), bound.places.get("net")
+        if self.given is not None:
+            if block:
+                self.report.add("E301", "`net` contradicts the network that is given", block[0][3])
+            self.sound = self.given
+            return self.given
         if path is not None and block:
             note = self.report.note("`network` is here", bound.place("network"))
             self.report.add("E301", "`network` and `net` contradict each other", block[0][3], notes=(note,))

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from .errors import ShapeError, suggestion
 from .fields import Bias, Field
+from .function_texts import check_texts
 from .functions import Function
+from .registry import is_built_in
 
 if TYPE_CHECKING:
     from .layers import LayerDefinition
@@ -19,6 +21,8 @@ def check_complete(layer: LayerDefinition) -> None:
         raise layer.error(f"has no example; write {where}")
     if not layer.declared_only:
         _check_functions(layer)
+    if not is_built_in(layer):
+        check_texts(layer)  # reading texts takes time at every start; a test does it for the library's own
     for example in layer.examples:
         try:
             layer.infer(*layer.example_inputs(example))

@@ -7,12 +7,16 @@ from typing import Any, ParamSpec, TypeVar
 
 from .errors import DefinitionError
 from .fields import Field, Input, Output
+from .function_places import check_place
 from .functions import Function
 from .layers import LayerDefinition
 
 P = ParamSpec("P")
 R = TypeVar("R")
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+_EXAMPLES = {"each": "Swish.y", "gradient": "Swish.x", "update": "Swish.mean", "fill": 'Swish.y, per="N"'}
 
 
 def definition_of(owner: type) -> LayerDefinition:
@@ -26,8 +30,13 @@ def definition_of(owner: type) -> LayerDefinition:
 def _marker(
     role: str, targets: tuple[Field, ...], options: dict[str, Any]
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    if not targets or not all(isinstance(target, Field) for target in targets):
+        raise TypeError(f"@{role} names the tensors that the function computes, as in @{role}({_EXAMPLES[role]})")
+
     def mark(call: Callable[P, R]) -> Callable[P, R]:
-        definition_of(targets[0].owner).add(Function(role, targets, call, **options))
+        definition, function = definition_of(targets[0].owner), Function(role, targets, call, **options)
+        check_place(definition, function)
+        definition.add(function)
         return call
 
     return mark
@@ -77,6 +86,9 @@ def fill(*targets: Field, per: str) -> Callable[[Callable[P, R]], Callable[P, R]
 
 
 def _attach(role: str, owner: type) -> Callable[[F], F]:
+    if not isinstance(owner, type):
+        raise TypeError(f"@{role} names the class of the layer, as in @{role}(Swish)")
+
     def mark(call: F) -> F:
         definition_of(owner).attach(role, call)
         return call

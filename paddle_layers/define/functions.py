@@ -6,7 +6,7 @@ import ast
 import builtins
 import inspect
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from functools import cached_property
 from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 from .errors import DefinitionError, suggestion
 from .fields import Field, Input, Output
 from .program import Program
-from .types import KINDS
 
 if TYPE_CHECKING:
     pass
@@ -26,7 +25,6 @@ F = TypeVar("F", bound=Callable[..., Any])
 HELPERS: dict[Callable[..., Any], str] = {}
 """Functions that point functions may call, on every device."""
 
-SCANS = ("forward", "back")
 _MATH = frozenset(vars(math))
 _BUILTINS = frozenset({"range", "len", "min", "max", "abs", "int", "round"})
 
@@ -64,7 +62,7 @@ class Function:
     @cached_property
     def program(self) -> Program:
         """The function's text, parsed."""
-        return Program.parse(self._text or inspect.getsource(self.call))
+        return Program.parse(self._text) if self._text else Program.of(self.call)
 
     @property
     def over(self) -> Input | Output | None:
@@ -139,23 +137,15 @@ class Function:
                 f"the first arguments must be {wanted}, not {', '.join(self.args[: len(lead)]) or 'none'}"
             )
         for name in self.args[len(lead) :]:
+            if name in ("before", "after") and self.scan is None:
+                raise self.error(
+                    f"asks for `{name}`, which there is in a scan only: over rows of sequences, axes written `T:S`, in "
+                    'their order; write `scan="forward"` or `scan="back"`'
+                )
             if name not in known:
                 raise self.error(f"unknown argument `{name}`{suggestion(name, known)}")
-        self._check_choice("scan", SCANS)
-        self._check_choice("kind", KINDS)
-        rows = self.targets[0].axes[:1]
-        if self.scan and not (rows and rows[0].group):
-            name = self.targets[0].name
-            raise self.error(f"`scan` goes along sequences, but the rows of `{name}` are in none: name them `T:S`")
         self._check_along()
         _check_globals(self.call, self.name)
-
-    def _check_choice(self, option: str, known: Iterable[str]) -> None:
-        given = self.options.get(option)
-        if given is not None and given not in known:
-            words = " or ".join(f'"{word}"' for word in known)
-            near = suggestion(given, known) if isinstance(given, str) else ""
-            raise self.error(f"`{option}` is {given!r}; it takes {words}{near}")
 
     def _check_along(self) -> None:
         if isinstance(self.over, Output) and (self.along is None or self.role != "gradient"):

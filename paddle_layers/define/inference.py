@@ -9,6 +9,7 @@ from .attributes import Attributes
 from .axes import REST, Axis
 from .errors import CountError, DefinitionError, KindError, LevelError, RankError, ShapeError, _Requirement, suggestion
 from .fields import Field, Input, Output
+from .given_sizes import given_sizes
 from .layers import Binding, LayerDefinition
 from .recording import record
 from .types import Type, product
@@ -37,7 +38,7 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
         for name, field in layer.inputs.items():
             given[name] = arguments[name] if field.repeatable else (arguments[name] or (None,))[0]
     if "infer" in layer.hooks:
-        binder.sizes |= _given_sizes(layer, _call(layer, "infer", given, positions))
+        binder.sizes |= given_sizes(layer, binder.sizes, _call(layer, "infer", given, positions))
     found = (arguments, positions, binder.sizes, binder.levels)
     if "body" in layer.hooks:
         recorder = record(layer, types, positions)
@@ -185,7 +186,7 @@ def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions
         values = [given[name] for name in names]
     except KeyError as missing:
         code = call.__code__
-        message = f"{call.__name__}: unknown argument `{missing.args[0]}`"
+        message = f"{call.__name__}: unknown argument `{missing.args[0]}`{suggestion(missing.args[0], given)}"
         raise DefinitionError(message, code.co_filename, code.co_firstlineno) from None
     try:
         return call(*values)
@@ -194,21 +195,6 @@ def _call(layer: LayerDefinition, hook: str, given: Mapping[str, Any], positions
             raise ShapeError(refusal.message, attribute=refusal.name) from None
         place = positions.get(refusal.name, ())
         raise ShapeError(refusal.message, input=place[0] if place else None) from None
-
-
-def _given_sizes(layer: LayerDefinition, sizes: Any) -> Mapping[str, Any]:
-    """What a function below @infer gives, a size for each axis that it names. Raises `DefinitionError`."""
-    if not isinstance(sizes, Mapping):
-        found = "nothing: its `return` is missing" if sizes is None else repr(sizes)
-        raise layer.hook_error("infer", f'gives a dict of sizes by axis, such as {{"P": 4}}; it gave {found}')
-    known = {*layer.axis_names, REST, *(field.size for field in layer.outputs.values() if field.size)}
-    for name, size in sizes.items():
-        if name not in known:
-            near = suggestion(str(name), known)
-            raise layer.hook_error("infer", f"gives a size for `{name}`, which is no axis of the layer{near}")
-        if not all(hasattr(one, "__index__") for one in (size if isinstance(size, (list, tuple)) else (size,))):
-            raise layer.hook_error("infer", f"gives {size!r} for `{name}`; a size is a whole number")
-    return sizes
 
 
 def _given_types(layer: LayerDefinition, types: Any) -> tuple[Type, ...]:

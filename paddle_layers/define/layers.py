@@ -13,7 +13,7 @@ from .attributes import Attribute, Attributes
 from .axes import REST
 from .common import COMMON, bias_attribute
 from .definitions import Definition
-from .errors import DefinitionError, InvalidAttributes
+from .errors import InvalidAttributes
 from .examples import Example
 from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
 from .functions import Function
@@ -76,11 +76,6 @@ class LayerDefinition(Definition, ABC):
 
     def add(self, function: Function) -> None:
         """Take a point function; its arguments are checked at once, at the author's line."""
-        for target in function.targets:
-            if self.fields.get(target.name) is not target:
-                raise function.error(f"`{target.name}` belongs to another layer")
-        if any(target.axes != function.targets[0].axes for target in function.targets):
-            raise function.error("computes tensors of different axes")
         function.check(self.offered_names | set(function.offsets))
         if not is_built_in(self):
             function.check_writes()  # reading texts takes time at every start; a test does it for the library's own
@@ -94,11 +89,6 @@ class LayerDefinition(Definition, ABC):
         self._start_anew()
         self.hooks[role] = call
         self.hook_names[role] = tuple(inspect.signature(call).parameters)
-
-    def hook_error(self, role: str, message: str) -> DefinitionError:
-        """An error at the line of an `infer`, `output_types`, `body` or `result` function."""
-        code = self.hooks[role].__code__
-        return DefinitionError(f"{code.co_name}: @{role} {message}", code.co_filename, code.co_firstlineno)
 
     @cached_property
     def axis_names(self) -> set[str]:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import ast
 import copy
+import inspect
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Any
 
 
 class Program:
     """A parsed function and what its text says. The tree is never changed: another tree is another program."""
 
-    def __init__(self, tree: ast.FunctionDef) -> None:
-        self.tree = tree
+    def __init__(self, tree: ast.FunctionDef, place: tuple[str, int] | None = None) -> None:
+        self.tree, self.place = tree, place
+        """`place`: the file and the line in which the text begins, from which the tree counts its lines."""
         self._own_element: dict[tuple[str, tuple[str, ...]], bool] = {}
 
     @classmethod
@@ -29,11 +32,18 @@ class Program:
             node.body = node.body[1:]
         return cls(node)
 
+    @classmethod
+    def of(cls, call: Callable[..., Any]) -> Program:
+        """The text of a function, parsed. Raises `OSError` where there is none to read."""
+        program = cls.parse(inspect.getsource(call))
+        program.place = call.__code__.co_filename, call.__code__.co_firstlineno
+        return program
+
     def named(self, name: str) -> Program:
         """The same function by another name."""
         tree = copy.copy(self.tree)
         tree.name = name
-        return Program(tree)
+        return Program(tree, self.place)
 
     @property
     def arguments(self) -> tuple[str, ...]:

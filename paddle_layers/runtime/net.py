@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import NDArray
 
-from paddle_layers.define import State
 from paddle_layers.runtime.batch.feeding import Batch, check_gradient
 from paddle_layers.runtime.batch.own_rows import OutgrownError, make_late_rows
 from paddle_layers.runtime.batch.reshaping import changed_types, extra_ids, rebuilt
@@ -88,6 +87,8 @@ class Net:
         self._loss: float | None = None
         self._consumed = False
         """Whether a backward pass has used up the values of the last forward pass."""
+        self._states_before: dict[str, NDArray[Any]] = {}
+        """States that the last forward pass has read and then moved, as it found them."""
         self._step = 0
         if batch_size is not None:
             self._reserve(batch_size)
@@ -97,12 +98,13 @@ class Net:
     @property
     def parameters(self) -> dict[str, Parameter]:
         """Trained and frozen parameters by name (`conv1.weight`)."""
-        return {p.name: p for p in self.arena.by_name.values() if not isinstance(p.definition, State)}
+        states = self.arena.states
+        return {name: p for name, p in self.arena.by_name.items() if name not in states}
 
     @property
     def states(self) -> dict[str, Parameter]:
         """Running states by name (`bn1.running_mean`)."""
-        return {p.name: p for p in self.arena.by_name.values() if isinstance(p.definition, State)}
+        return self.arena.states
 
     @property
     @one_at_a_time
@@ -164,13 +166,14 @@ class Net:
 
     def _run_first(self, phase: Phase, batch: Batch) -> Plan:
         """The forward pass; once more with larger buffers where rows made in its middle outgrow those there are."""
-        kept = self._copy_states() if any(made.late for made in phase.graph.own_rows) else {}
+        kept = self.arena.copy_states() if any(made.late for made in phase.graph.own_rows) else {}
         while True:
             plan = phase.plan(self._usual_seeds(phase))
+            self._states_before = {state.name: state.value.copy() for state in plan.moving_states}
             try:
                 self._run(phase, plan, batch)
             except OutgrownError:
-                self._restore(kept)
+                self.arena.restore_states(kept)
                 self._grow(phase)
             else:
                 return plan
@@ -226,16 +229,10 @@ class Net:
 
     def _run_again(self, phase: Phase, plan: Plan, batch: Batch) -> None:
         """The forward pass of the same batch once more: a backward pass reuses the memory of what it has read."""
-        kept = self._copy_states()
+        kept = self.arena.copy_states()
+        self.arena.restore_states(self._states_before)
         self._run(phase, plan, batch)
-        self._restore(kept)
-
-    def _copy_states(self) -> dict[str, NDArray[Any]]:
-        return {name: state.value.copy() for name, state in self.states.items()}
-
-    def _restore(self, states: Mapping[str, NDArray[Any]]) -> None:
-        for name, value in states.items():
-            self.states[name].value = value
+        self.arena.restore_states(kept)
 
     @one_at_a_time
     def gradient(self, name: str) -> NDArray[Any]:
@@ -277,9 +274,13 @@ class Net:
         if self._running is None:
             return None
         phase, plan, batch = self._running
+        kept = self.arena.copy_states()
         self._run_again(phase, plan, batch)
         write_batch(plan, batch)
-        return plan.find_non_finite(self.dtype)
+        self.arena.restore_states(self._states_before)
+        found = plan.find_non_finite(self.dtype)
+        self.arena.restore_states(kept)
+        return found
 
     # ---- statistics and weights
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from paddle_layers.define import LayerDefinition, registries
+from paddle_layers.define import DefinitionError, LayerDefinition, registries
 from paddle_layers.kernels.tuned import point_functions_only
 
 from .cases import Case, in_phases
@@ -174,10 +174,17 @@ def _outcome(name: str, case: Case, *, compiled: bool) -> tuple[bool, str, str |
     except Warning:  # warnings that were made errors are not about this property
         raise
     except IndexError as error:
-        return True, "memory", f"a function reads or writes outside of an array: {error}"
+        return True, "memory", f"a function reads or writes outside of an array: {_with_place(error)}"
+    except DefinitionError as error:
+        return True, name, f"the layer does not run: {error}"
     except Exception as error:  # whatever the layer's functions do, it is that layer's fault
-        return True, name, f"the layer does not run: {type(error).__name__}: {error}"
+        return True, name, f"the layer does not run: {type(error).__name__}: {_with_place(error)}"
     return bool(found), name, _message(found)
+
+
+def _with_place(error: Exception) -> str:
+    """What an error says, and the line of the author's function where it is known."""
+    return ", ".join([str(error), *getattr(error, "__notes__", ())])
 
 
 def _message(verdicts: list[tuple[str, str | None]]) -> str | None:

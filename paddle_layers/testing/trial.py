@@ -61,7 +61,6 @@ class Trial:
         """
         if (before, between) != (nothing, nothing):
             self.step()
-        self._reset()
         before()
         found = self.forward()
         if self.case.trains:
@@ -73,6 +72,7 @@ class Trial:
     def forward(self) -> Results:
         """Outputs, statistics and states of one forward pass."""
         case, net = self.case, self.net
+        self._reset()
         net.reset_statistics()
         self.raw = net.forward(case.feeds(self.arrays), phase=case.phase, step=0)
         found = {name: _array(self.raw[name]) for name in case.outputs if name in self.raw}

@@ -8,15 +8,18 @@ from .problems import TrainingError
 
 if TYPE_CHECKING:
     from .evaluation_report import Evaluation, evaluate
+    from .own_loop import Optimizer, Schedule
     from .prediction import Prediction, predict
     from .runs import Report, Run
     from .trainer import train
 
 __all__ = [
     "Evaluation",
+    "Optimizer",
     "Prediction",
     "Report",
     "Run",
+    "Schedule",
     "TrainingError",
     "evaluate",
     "make_callback",
@@ -27,6 +30,8 @@ __all__ = [
 _HOMES = {
     "Evaluation": "evaluation_report",
     "evaluate": "evaluation_report",
+    "Optimizer": "own_loop",
+    "Schedule": "own_loop",
     "Prediction": "prediction",
     "predict": "prediction",
     "Report": "runs",

@@ -90,8 +90,8 @@ class Trainer:
                 if self.job.train.position.batch == 0:
                     call(self.callbacks, "on_epoch", run)
 
-    def finish(self, path: str) -> Report:
-        """Test, save, draw the curve. Gives the report that is printed."""
+    def finish(self, file: str) -> Report:
+        """Test, save, draw the curve. Gives the report that is printed; a `file` can be named in commands."""
         run = self.run
         if self._saved != run.step:
             self._save()
@@ -102,9 +102,9 @@ class Trainer:
         self._ledger.draw(curve, self.training.network.name or run.folder.name)
         call(self.callbacks, "on_end", run)
         weights = run.folder / (WEIGHTS if run.best is None else BEST)
-        commands = [(f"paddle-layers predict {path} --weights {weights}", "Use it")]
-        if run.step < run.total:
-            commands.append((f"paddle-layers train {path} --output {run.folder} --resume", "Go on"))
+        commands = [(f"paddle-layers predict {file} --weights {weights}", "Use it")] if file else []
+        if file and run.step < run.total:
+            commands.append((f"paddle-layers train {file} --output {run.folder} --resume", "Go on"))
         log = self._ledger.records.path
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands)
 

@@ -53,6 +53,19 @@ def as_text(facts: Mapping[str, float]) -> str:
     )
 
 
+class _TimeLeft:
+    """The time that is left to compile, by what was done so far."""
+
+    def __init__(self) -> None:
+        self._began: tuple[float, int] | None = None
+
+    def text(self, done: int, total: int) -> str:
+        """Such as `12 s left`; nothing before something is done."""
+        now = time.monotonic()
+        began, first = self._began = self._began or (now, done)
+        return f"{(now - began) / (done - first) * (total - done):.0f} s left" if first < done < total else ""
+
+
 class _Speed:
     """Rows per second and the time that is left, without the time before the first step."""
 
@@ -89,6 +102,7 @@ class Lines:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream, self._speed, self._said = stream, _Speed(), 0.0
+        self._left = _TimeLeft()
 
     def say(self, text: str) -> None:
         """Print it."""
@@ -96,13 +110,13 @@ class Lines:
 
     def compiling(self, done: int, total: int, what: str) -> None:  # noqa: ARG002  (a line for each kernel is too much)
         """A line at the start, at the end and every few seconds."""
-        now = time.monotonic()
+        now, left = time.monotonic(), self._left.text(done, total)
         if not self._said:
             self.say(f"{COMPILING} ({total} of them)")
         elif done < total and now - self._said < 5:
             return
         else:
-            self.say(f"compiled {done} of {total} kernels")
+            self.say(", ".join(filter(None, (f"compiled {done} of {total} kernels", left))))
         self._said = now
 
     def step(self, done: int, total: int, facts: Mapping[str, float], rows: int) -> None:  # noqa: ARG002  (for bars)
@@ -136,7 +150,7 @@ class Bar:
         self._bar.start()
         self._kernels: TaskID | None = None
         self._steps: TaskID | None = None
-        self._speed = _Speed()
+        self._speed, self._left = _Speed(), _TimeLeft()
 
     def say(self, text: str) -> None:
         """Print it above the bar."""
@@ -147,7 +161,8 @@ class Bar:
         if self._kernels is None:
             self.say(COMPILING)
             self._kernels = self._bar.add_task("kernels", total=total, facts="")
-        self._bar.update(self._kernels, completed=done, total=total, facts=printable_line(what), visible=done < total)
+        shown = printable_line("  ".join(filter(None, (what, self._left.text(done, total)))))
+        self._bar.update(self._kernels, completed=done, total=total, facts=shown, visible=done < total)
 
     def step(self, done: int, total: int, facts: Mapping[str, float], rows: int) -> None:
         """Move the bar of the steps."""

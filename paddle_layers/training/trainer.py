@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddle_layers.data.learning import FILE, NOTHING, Learned, read_learned
+from paddle_layers.define.errors import brief
 from paddle_layers.define.escaping import printable
 
 from .first_values import first_weights
@@ -20,11 +22,12 @@ from .progress import Progress, make_progress
 from .runs import Report
 
 if TYPE_CHECKING:
+    from paddle_layers.config import Training
     from paddle_layers.config.training import WeightsSettings
 
 
 def train(
-    path: str | Path,
+    training: str | Path | Training,
     *,
     callbacks: Sequence[object] = (),
     output: str | Path | None = None,
@@ -37,8 +40,9 @@ def train(
     plugins: Sequence[str | Path] = (),
     progress: Progress | None = None,
 ) -> Report:
-    """Train as the file at `path` says, show the progress on stderr, and print the results on stdout.
+    """Train as a training says, show the progress on stderr, and print the results on stdout.
 
+    `training` is the path of a training file, its text, or what `make_training` and `load_training` give.
     `callbacks` are objects with any of the methods `on_step`, `on_test`, `on_epoch`, `on_end`, each taking a `Run`;
     they come after those of the file. `datasets` replaces the file's sources by phase, "train" and "test",
     which the file need not have then: arrays by field, a `Dataset`, or batches, each a dict of arrays by field, from a
@@ -48,11 +52,9 @@ def train(
     for bit on the same machine. Raises `ConfigError` for a wrong file or data that do not fit, `TrainingError` when
     the training cannot start or the loss is no number, `SaveError` when the disk is full.
     """
-    from paddle_layers.config import load_training
-
     if resume and weights is not None:
         raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
-    training = load_training(path, plugins=plugins, sources_needed=False)
+    training, file = _read(training, plugins)
     first = first_weights(training, weights) if not resume else None
     folder = output_folder(training, output)
     claim = claimed_folder(folder, resume=resume, overwrite=overwrite)
@@ -76,7 +78,7 @@ def train(
             trainer = Trainer(training, job, folder, shown, callbacks)
             trainer.begin(resume=resume, weights=first)
             trainer.run_steps()
-            report = trainer.finish(str(path))
+            report = trainer.finish(file)
     print(printable(str(report)))
     return report
 
@@ -86,3 +88,23 @@ def _known(first: WeightsSettings | None, folder: Path, *, resume: bool) -> Lear
     if resume:
         return read_learned(folder / FILE)
     return learned_for(Path(first.file))[0] if first is not None else NOTHING
+
+
+def _read(given: object, plugins: Sequence[str | Path]) -> tuple[Training, str]:
+    """The training, and the file it stands in, if it stands in one. Every training has a brace, and few paths have."""
+    from paddle_layers.config import Network, Training, load_plugins, load_training, loads_training
+
+    if isinstance(given, Training):
+        load_plugins(plugins)
+        return given, ""
+    if isinstance(given, str) and "{" in given and not os.path.exists(given):
+        load_plugins(plugins)
+        return loads_training(given, sources_needed=False), ""
+    if isinstance(given, (str, os.PathLike)):
+        return load_training(Path(given), plugins=plugins, sources_needed=False), str(given)
+    meant = ""
+    if isinstance(given, Network):
+        meant = (
+            ': write train(make_training(network, optimizer={"type": "adam", "learning_rate": 0.01}, steps=1000), ...)'
+        )
+    raise TypeError(f"training is a file, its text, or what `make_training` gives, not {brief(given)}{meant}")

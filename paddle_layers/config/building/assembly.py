@@ -11,7 +11,7 @@ from ..diagnostics.report import ConfigError, warn
 from ..wiring.texts import wire_text
 from ..wiring.wiring import Wired
 from ..writing.text import attributes_fields, fields_text, value_text
-from .calls import Call, StepCalls, Value
+from .calls import Call, Sink, StepCalls, Value
 from .stepcalls import check_scope
 
 
@@ -33,20 +33,20 @@ def build(outputs: Sequence[Any], name: str) -> Wired:
     return wired
 
 
-def _flat(outputs: Any) -> list[Value]:
-    if isinstance(outputs, Value):
+def _flat(outputs: Any) -> list[Value | Sink]:
+    if isinstance(outputs, (Value, Sink)):
         raise TypeError("the outputs of a network are a list: write Network(outputs=[...])")
-    found = []
+    found: list[Value | Sink] = []
     for item in outputs:
         for value in item if isinstance(item, (list, tuple)) else (item,):
-            if not isinstance(value, Value):
+            if not isinstance(value, (Value, Sink)):
                 raise TypeError(f"the outputs of a network are values that helpers return, found {value!r}")
             check_scope("a network", value)
             found.append(value)
     return found
 
 
-def _calls(values: Iterable[Value]) -> list[Call]:
+def _calls(values: Iterable[Value | Sink]) -> list[Call]:
     """All calls that the values rest on, inputs before their users."""
     done: dict[Call, None] = {}
     stack: list[tuple[Call, bool]] = [(value.call, False) for value in reversed(list(values))]

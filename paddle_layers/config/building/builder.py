@@ -12,7 +12,7 @@ from paddle_layers.define import LayerDefinition, ShapeError, Type
 from paddle_layers.define.calls import inputs_of_call
 
 from ..binding.steps import GROUP
-from .calls import Call, StepCalls, Value
+from .calls import Call, Sink, StepCalls, Value
 from .stepcalls import check_scope, current_scope, outputs_of, step_scope, types_in_step
 
 HEADERS = ("name", "output", "param", "activation", "include", "exclude", "loss_weight", "propagate_down")
@@ -74,10 +74,12 @@ def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dic
 
 
 def _made(call: Call, types: Sequence[Type]) -> Any:
-    """What a helper returns: the one output, or a tuple of several."""
+    """What a helper returns: the one output, a tuple of several, or what stands for a layer that has none."""
     scope = current_scope()
     if scope is not None:
         scope.calls.append(call)
+    if not call.definition.outputs:
+        return Sink(call, scope)
     outputs = tuple(Value(call, index, type_, scope) for index, type_ in enumerate(types))
     return outputs[0] if len(outputs) == 1 else outputs
 

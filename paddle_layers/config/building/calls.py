@@ -34,6 +34,17 @@ class Value:
 
 
 @dataclass(frozen=True, eq=False)
+class Sink:
+    """What the helper of a layer without outputs returns, such as `accuracy`: name it in `Network(outputs=[...])`."""
+
+    call: Call
+    scope: Scope | None = None
+
+    def __repr__(self) -> str:
+        return f"<{self.call.definition.name}: no output>"
+
+
+@dataclass(frozen=True, eq=False)
 class StepCalls:
     """The layers of one step, in order, those values of them that the group gives, and what every step sees whole."""
 

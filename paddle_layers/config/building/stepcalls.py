@@ -9,7 +9,7 @@ from typing import Any
 
 from paddle_layers.define import LevelError, Type
 
-from .calls import Scope, Value
+from .calls import Scope, Sink, Value
 
 _SCOPE: ContextVar[Scope | None] = ContextVar("scope", default=None)
 
@@ -30,7 +30,7 @@ def step_scope() -> Iterator[Scope]:
         _SCOPE.reset(token)
 
 
-def check_scope(user: str, value: Value) -> None:
+def check_scope(user: str, value: Value | Sink) -> None:
     """Refuse a value of another scope, which a layer called here cannot read. Raises `TypeError`."""
     here = _SCOPE.get()
     if value.scope is here:

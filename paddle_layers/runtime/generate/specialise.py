@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import copy
 import functools
-import inspect
 from collections.abc import Callable, Hashable, Mapping
 from types import CodeType
 from typing import Any
@@ -152,7 +151,7 @@ def _specialised(
     if not all_arguments:
         names = Program(folded).names
         folded.args.args = [argument for argument in folded.args.args if argument.arg in names]
-    return Program(ast.fix_missing_locations(folded))
+    return Program(ast.fix_missing_locations(folded), program.place)
 
 
 def _until_return(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -184,4 +183,4 @@ def helper_programs(call: Callable[..., Any]) -> dict[str, Program]:
 @functools.lru_cache(maxsize=1 << 12)
 def _parsed(helper: Callable[..., Any], code: CodeType, name: str) -> Program:  # noqa: ARG001  a part of the key
     """The text of a helper; of another one when a module is loaded anew, whose functions have another code."""
-    return Program.parse(inspect.getsource(helper)).named(name)
+    return Program.of(helper).named(name)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -201,6 +201,20 @@ class ParameterSet:
         """Parameters that have a gradient, in the order of the arena: those whose gradient is by rows are last."""
         trained = [parameter for parameter in self.by_name.values() if parameter.trained]
         return sorted(trained, key=lambda parameter: parameter.by_rows)
+
+    @property
+    def states(self) -> dict[str, Parameter]:
+        """Running states by name."""
+        return {name: one for name, one in self.by_name.items() if isinstance(one.definition, State)}
+
+    def copy_states(self) -> dict[str, Array]:
+        """The numbers of all states, for `restore_states`."""
+        return {name: state.value.copy() for name, state in self.states.items()}
+
+    def restore_states(self, values: Mapping[str, Array]) -> None:
+        """Give states the numbers that they had."""
+        for name, value in values.items():
+            self.by_name[name].value = value
 
     def allocate(self, seed: int, device: Allocator) -> None:
         """Make the arenas and draw the first values; those that are trained lie together, as do their gradients."""

@@ -47,6 +47,7 @@ class Plan:
         self.boundary = len(schedule.forward)
         self.stops = schedule.stops
         self.stats = schedule.stats
+        self.moving_states = schedule.moving_states
         device.compile([*self.launches, *counting], schedule.dtype, progress)
         check_capacity(device, [schedule])
         self.storages = schedule.lay_out()

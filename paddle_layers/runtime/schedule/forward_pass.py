@@ -11,12 +11,13 @@ from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.groups import SPARSE_IN_STEPS
 from paddle_layers.runtime.graph.steps import Steps
 from paddle_layers.runtime.graph.value import Value
-from paddle_layers.runtime.launches.arguments import Ref
+from paddle_layers.runtime.launches.arguments import Held, Ref, refs_of
 from paddle_layers.runtime.launches.buffers import Buffer
-from paddle_layers.runtime.launches.builtin import FILL, SUM, simple_launch
+from paddle_layers.runtime.launches.builtin import ADD, FILL, SUM, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.scope import Scope
 from paddle_layers.runtime.launches.step_launches import boot_extent, in_loop, memory_launch, runs_by_rows
+from paddle_layers.runtime.memory.parameters import Parameter
 
 from .workspace import Workspace
 
@@ -28,6 +29,8 @@ class ForwardPass:
         self.workspace = workspace
         self.launches: list[Launch] = []
         self.stats: list[tuple[Op, dict[str, Ref]]] = []
+        self._moved: set[Parameter] = set()
+        self._read: set[Parameter] = set()
         self._loop_start = 0
         """Where the loop that is being filled begins; what does not depend on a step is put before it."""
         for op in workspace.graph.ops:
@@ -37,6 +40,11 @@ class ForwardPass:
                 self._memory(op, op.carried)
         for op in workspace.graph.ops:
             self._divisors(op)
+
+    @property
+    def moving_states(self) -> list[Parameter]:
+        """States that the pass reads and then moves: the same batch gives other numbers when it runs again."""
+        return sorted(self._moved & self._read, key=lambda state: state.name)
 
     def _divisors(self, op: Op) -> None:
         """Add up what the rows of a loss add to its divisor."""
@@ -61,13 +69,32 @@ class ForwardPass:
             if items := outside[function]:
                 scope.steps = None
                 self._put(op, workspace.launches(scope, function, items), None)
+        kept: dict[str, list[Ref]] = {}
         for function in functions:
             workspace.prepare_temps(scope, function)
+            if function.role == "update":
+                kept |= self._keep_states(scope, function)
             self._function(scope, function, outside[function])
+        scope.tensors |= kept  # the backward pass comes after the update, and goes back through what was computed
         if op.layer.stats:
             counted = {name: scope.tensors[name][0] for name in op.layer.stats}
             workspace.results += [ref.owner for ref in counted.values() if isinstance(ref.owner, Buffer)]
             self.stats.append((op, counted))
+
+    def _keep_states(self, scope: Scope, update: Function) -> dict[str, list[Ref]]:
+        """Copies of the states that an update moves and the backward pass reads."""
+        op, kept = scope.op, {}
+        read = {name for function in op.layer.facts.backward for name in function.args}
+        for state in update.targets:
+            parameter, (held,) = op.states[state.name], scope.tensors[state.name]
+            self._moved.add(parameter)
+            if state.name in read:
+                size = Extent(parameter.size)
+                copy = Buffer(f"{op.name}.{state.name} before", size, self.workspace.dtype)
+                launch = simple_launch(ADD, op.name, [Ref(copy, (size,)), Ref(held.owner, (size,))])
+                self._put(op, [launch], scope.steps)
+                kept[state.name] = [Ref(copy, held.shape)]
+        return kept
 
     def _items_outside(self, op: Op, function: Function) -> list[int]:
         """Items of a sum that are known before the loop; all that the function reads has to be."""
@@ -84,7 +111,11 @@ class ForwardPass:
     def _function(self, scope: Scope, function: Function, done: Sequence[int]) -> None:
         scope.steps = scope.op.steps if runs_by_rows(scope.op, function) else None
         rest = [item for item in self.workspace.items(scope.op, function) if item not in done] if done else None
-        self._put(scope.op, self.workspace.launches(scope, function, rest), scope.steps)
+        launches = self.workspace.launches(scope, function, rest)
+        if function.role != "update":
+            owners = [ref.owner for launch in launches for value in launch.args for ref in refs_of(value)]
+            self._read |= {owner.parameter for owner in owners if isinstance(owner, Held)}
+        self._put(scope.op, launches, scope.steps)
 
     def _put(self, op: Op, launches: Sequence[Launch], steps: Steps | None) -> None:
         """Add launches of an operation to the forward pass: to the loop, or before the loop that needs them."""

@@ -38,6 +38,7 @@ class Schedule:
         workspace.keep_indices()
         self.graph, self.dtype, self.index_arrays = graph, dtype, workspace.index_arrays
         self.forward, self.backward, self.stats = forward.launches, backward.launches, forward.stats
+        self.moving_states = forward.moving_states
         self.values, self.gradients, self.row_gradients = workspace.values, backward.gradients, backward.row_gradients
         self.kept, self.results, self.divisors = workspace.kept, workspace.results, workspace.divisors
         self.results += [self.values[name] for name in keep if graph.values[name].entries is None]

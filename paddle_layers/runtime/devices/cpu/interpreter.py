@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import traceback
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
@@ -14,8 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.switching import switched
+from paddle_layers.runtime.generate.authors import author_place
+from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.memory.addresses import array_at
 
+DRIVER = "<driver>"
+"""What Python calls the file of a driver that it runs."""
 Body = Callable[[int, int, Any, Any, Any], None]
 
 _BODIES: list[Body] = []
@@ -33,14 +38,32 @@ def is_interpreted() -> bool:
     return _SWITCHED_ON.get()
 
 
-def interpreted_address(text: str) -> int:
+def interpreted_address(code: Kernel | TunedCall, text: str) -> int:
     """What stands for the address of a driver's body: a negative number."""
     if text not in _NUMBERS:
         scope: dict[str, Any] = {"__builtins__": vars(builtins) | {"__import__": _import}}
-        exec(compile(text, "<driver>", "exec"), scope)
-        _BODIES.append(scope["body"])
+        exec(compile(text, DRIVER, "exec"), scope)
+        _BODIES.append(_with_place(scope["body"], code, text))
         _NUMBERS[text] = -len(_BODIES)
     return _NUMBERS[text]
+
+
+def _with_place(body: Body, code: Kernel | TunedCall, text: str) -> Body:
+    """The body; what it raises has a note that says at which line of the author's."""
+
+    def run(*arguments: Any) -> None:
+        try:
+            body(*arguments)
+        except Exception as error:
+            lines = [
+                line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == DRIVER
+            ]
+            place = author_place(code, text, lines[-1]) if isinstance(code, Kernel) and lines else None
+            if place is not None:
+                error.add_note(f"at {place}")
+            raise
+
+    return run
 
 
 def interpret(rows: NDArray[np.int64]) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from paddle_layers.kernels.tuned import tuned_is_wanted
+from paddle_layers.runtime.generate.authors import at_the_author
 from paddle_layers.runtime.generate.cache import driver_path, keep_result, kept_result, load_driver
 from paddle_layers.runtime.generate.drivers import Array, Kernel, Spec, TunedCall
 from paddle_layers.runtime.graph.domains import Extent
@@ -110,7 +111,8 @@ def ptx_of(driver: CudaDriver) -> str:
         return kept.decode()
     from numba import cuda
 
-    text, _ = cuda.compile_ptx(driver.function(), signature(driver), cc=OLDEST)
+    with at_the_author(driver.code, driver.text):
+        text, _ = cuda.compile_ptx(driver.function(), signature(driver), cc=OLDEST)
     entry = re.search(r"\.visible \.entry (\w+)\(", text)
     assert entry is not None
     text = text.replace(entry[1], ENTRY)

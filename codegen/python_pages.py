@@ -1,0 +1,70 @@
+"""Pages of the site for what a Python program uses, by Sphinx autodoc: what stands there is the docstrings."""
+
+from __future__ import annotations
+
+import inspect
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+FOLDER = "python"
+GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
+    "Networks": {"paddle_layers": ("load", "loads", "dumps", "Network", "ConfigError")},
+    "Running": {
+        "paddle_layers": ("Net", "Sequences"),
+        "paddle_layers.runtime": ("Parameter", "Csr", "LoadReport", "FeedError", "DeviceError", "WeightsError"),
+    },
+    "Training": {
+        "paddle_layers": ("train", "make_training", "load_training", "Optimizer", "Schedule"),
+        "paddle_layers.training": ("Report", "Run", "TrainingError"),
+    },
+    "Data": {"paddle_layers.data": ("Dataset", "SequenceColumn", "SparseColumn", "DataError")},
+}
+"""Names by group and module; each has a page."""
+SETTINGS: dict[str, object] = {
+    "default_role": "code",  # docstrings mark code with single backticks
+    "autodoc_member_order": "bysource",
+    "autodoc_typehints": "signature",
+    "autodoc_typehints_format": "short",
+    "autodoc_class_signature": "mixed",
+    "nitpick_ignore_regex": [("py:.*", ".*")],  # types of signatures that have no page
+    "python_use_unqualified_type_names": True,
+    "add_module_names": False,
+}
+INDEX = """# Python
+
+[From Python](../from-python.md) shows how these are used together. A layer's helper in `nn` stands on the page of the
+layer; so do the attributes of [optimizers](../reference/optimizers/index.md),
+[schedules](../reference/schedules/index.md), [regularizers](../reference/regularizers/index.md) and
+[callbacks](../reference/callbacks/index.md).
+"""
+
+
+def write_python_pages(folder: Path) -> list[str]:
+    """Write the sources of the pages to `folder`, which is made; gives their names, the index first."""
+    folder.mkdir(parents=True)
+    names, index = [], [INDEX]
+    for group, modules in GROUPS.items():
+        index += [f"\n## {group}\n\n| name | what it is |\n|---|---|"]
+        for module, members in modules.items():
+            for name in members:
+                found = getattr(import_module(module), name)
+                (folder / f"{name}.md").write_text(_page(module, name, found), encoding="utf-8")
+                index.append(f"| [`{name}`]({name}.md) | {_summary(found)} |")
+                names.append(name)
+    tree = "\n".join(names)
+    index.append(f"\n```{{toctree}}\n:hidden:\n\n{tree}\n```\n")
+    (folder / "index.md").write_text("\n".join(index), encoding="utf-8")
+    return ["index", *names]
+
+
+def _page(module: str, name: str, found: Any) -> str:
+    kind = "autoclass" if inspect.isclass(found) else "autofunction"
+    options = "   :members:\n" if kind == "autoclass" and not issubclass(found, Exception) else ""
+    return f"# `{name}`\n\n```{{eval-rst}}\n.. {kind}:: {module}.{name}\n{options}```\n"
+
+
+def _summary(found: Any) -> str:
+    """The first sentence of the docstring, or its first line."""
+    first = " ".join(inspect.cleandoc(found.__doc__ or "").partition("\n\n")[0].split())
+    return (first.partition(". ")[0].rstrip(".") if ". " in first else first.rstrip(".")).replace("|", "\\|")

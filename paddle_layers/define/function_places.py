@@ -1,0 +1,79 @@
+"""Whether a function has its place in a layer: what it computes fits its role, and its options fit the axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from .errors import suggestion
+from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
+from .functions import Function
+from .types import KINDS
+
+if TYPE_CHECKING:
+    from .layers import LayerDefinition
+
+SCANS = ("forward", "back")
+COMPUTED: dict[str, tuple[type[Field], ...]] = {
+    "each": (Output, Temp, Stat),
+    "fill": (Output, Temp, Stat),
+    "gradient": (Input, Param),
+    "update": (State,),
+}
+"""What a function computes, by its role."""
+WORDS = {
+    Input: "an input",
+    Output: "an output",
+    Param: "a parameter",
+    Bias: "a bias",
+    State: "a state",
+    Temp: "a temporary",
+    Stat: "a statistic",
+}
+
+
+def check_place(layer: LayerDefinition, function: Function) -> None:
+    """Compare targets and options with the layer's fields. Raises `DefinitionError` at the function's line."""
+    for target in function.targets:
+        if layer.fields.get(target.name) is not target:
+            raise function.error(f"`{target.name}` belongs to another layer")
+        if wrong := _wrong_target(layer, function, target):
+            raise function.error(wrong)
+    if any(target.axes != function.targets[0].axes for target in function.targets):
+        raise function.error("computes tensors of different axes")
+    _check_scan(layer, function)
+    if function.kind not in KINDS:
+        raise function.error(f"{function.kind!r} is no data type{suggestion(function.kind, KINDS)}")
+    tensors = (*layer.inputs.values(), *layer.outputs.values())
+    rows = {axis.name for field in tensors for axis in field.axes[:1]} | {*layer.groups.values()}
+    if function.role == "fill" and function.options["per"] not in rows:
+        per = function.options["per"]
+        raise function.error(f"`per` names `{per}`, but there are the rows {', '.join(sorted(rows))}")
+
+
+def _wrong_target(layer: LayerDefinition, function: Function, target: Field) -> str:
+    """Why a function of this role does not compute this tensor, and what to write; empty where it does."""
+    role, name, owner = function.role, target.name, layer.owner.__name__
+    if role not in COMPUTED or isinstance(target, COMPUTED[role]):
+        return ""
+    what = f"`{name}` is {WORDS[type(target)]}"
+    if role == "gradient":
+        first = next(iter((*layer.inputs, *layer.params)), "x")
+        reading = f", and reads `d{name}`" if isinstance(target, Output) else ""
+        return f"{what}; a gradient is by an input or a parameter{reading}: write @gradient({owner}.{first})"
+    if isinstance(target, State):
+        return f"{what}, which moves behind the pass: write @update({owner}.{name})"
+    computed = "a state" if role == "update" else "an output, a temporary or a statistic"
+    return f"{what}; a function below @{role} computes {computed}"
+
+
+def _check_scan(layer: LayerDefinition, function: Function) -> None:
+    scan, target = function.scan, function.targets[0]
+    if scan is None:
+        return
+    if scan not in SCANS:
+        raise function.error(f'`scan` is "forward" or "back", not {scan!r}')
+    if not target.axes or target.axes[0].name not in layer.groups:
+        raise function.error(
+            f"a scan takes the rows of sequences in their order, axes written `T:S C`; those of `{target.name}` are "
+            f"`{target.text}`"
+        )

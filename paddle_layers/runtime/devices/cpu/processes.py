@@ -1,0 +1,74 @@
+"""Processes that compile drivers beside this one: in a process, numba compiles one function at a time.
+
+They put their results into the cache, from the last driver to the first, while this process goes from the first to the
+last and takes what is there. What they cannot compile, this process compiles, and says what is wrong.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from paddle_layers.runtime.generate.cache import is_compiled, load_driver
+
+log = logging.getLogger("paddle_layers")
+LEAST = 12
+"""Drivers for each process: to start one takes as long as to compile some of them."""
+
+
+class Text(NamedTuple):
+    """A driver to be compiled."""
+
+    path: Path
+    text: str
+
+
+@contextlib.contextmanager
+def compiling_beside(drivers: Sequence[Text]) -> Iterator[None]:
+    """Within it, other processes compile the drivers, too; as many as there are other cores, and enough to do."""
+    others = min(len(_cores()) - 1, len(drivers) // LEAST)
+    processes = [process for first in range(others) if (process := _start(drivers[::-1][first::others])) is not None]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+        for process in processes:
+            process.wait()
+
+
+def _cores() -> Sequence[int]:
+    return [*os.sched_getaffinity(0)] if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
+
+
+def _start(drivers: Sequence[Text]) -> subprocess.Popen[str] | None:
+    """Start a process, which sees the modules that this one sees; None where there can be none."""
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    quiet = subprocess.DEVNULL
+    command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
+    try:
+        process = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, text=True, env=environment
+        )
+    except OSError as error:
+        log.info("kernels are compiled by one process: %s", error)
+        return None
+    assert process.stdin is not None
+    with contextlib.suppress(BrokenPipeError), process.stdin:  # broken: it ended at once, there is one less
+        json.dump([(str(driver.path), driver.text) for driver in drivers], process.stdin)
+    return process
+
+
+def main() -> None:
+    """Compile what stands on the standard input."""
+    for path, text in json.load(sys.stdin):
+        if not is_compiled(Path(path)):
+            with contextlib.suppress(Exception):  # the other process finds the same, and tells it
+                load_driver(Path(path), text)

@@ -1,0 +1,84 @@
+"""From a line of a driver back to the line of the point function that its author wrote."""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from paddle_layers.define.errors import DefinitionError
+from paddle_layers.define.program import Program
+
+from .drivers import Kernel, TunedCall
+
+LIBRARY = Path(__file__).resolve().parents[2]
+
+
+class Place(NamedTuple):
+    """A line of an author's file."""
+
+    file: str
+    line: int
+    inside: bool
+    """Whether the driver's line is one of the author's, and not of the loop around it."""
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}"
+
+
+def author_place(kernel: Kernel, text: str, line: int) -> Place | None:
+    """Where the text stands that line `line` of a driver was made from; the function's first line for its loop."""
+    for program in kernel.programs:
+        first = text[: text.find(f"\n{program.text}\n") + 1].count("\n") + 1
+        if program.place is not None and first <= line < first + len(program.text.splitlines()):
+            file, begin = program.place
+            return Place(file, begin + _source_line(program, line - first + 1) - 1, True)
+    place = kernel.program.place
+    return Place(*place, False) if place is not None else None
+
+
+def _source_line(program: Program, line: int) -> int:
+    """The line, in the text as it was read, of what stands in line `line` of the specialised text."""
+    pairs = zip(ast.walk(program.tree), ast.walk(ast.parse(program.text).body[0]), strict=False)
+    near = [(new.lineno, old.lineno) for old, new in pairs if isinstance(old, ast.stmt) and isinstance(new, ast.stmt)]
+    return max((pair for pair in near if pair[0] <= line), default=(0, 1))[1]
+
+
+@contextlib.contextmanager
+def at_the_author(code: Kernel | TunedCall, text: str) -> Iterator[None]:
+    """Within it, numba's complaint of a driver becomes a `DefinitionError` at the line of a plugin's function."""
+    from numba.core.errors import NumbaError
+
+    try:
+        yield
+    except NumbaError as error:
+        told = _told(code, text, error) if isinstance(code, Kernel) else None
+        if told is None:
+            raise
+        raise told from None
+
+
+def _told(kernel: Kernel, text: str, error: Exception) -> DefinitionError | None:
+    """What the complaint means to the author; None where the function is the library's own."""
+    found = re.search(r'File "[^"\n]*", line (\d+):', str(error))
+    place = author_place(kernel, text, int(found[1]) if found else 0)
+    if place is None or Path(place.file).is_relative_to(LIBRARY):
+        return None
+    name = kernel.program.tree.name
+    return DefinitionError(f"{name}: {_reason(str(error), place)}", place.file, place.line)
+
+
+def _reason(message: str, place: Place) -> str:
+    """The innermost complaint in a line."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    lines = [line for line in lines if not line.startswith("Failed in ")] or ["no reason is given"]
+    call = next((line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")), "")
+    if not lines[0].startswith("No implementation") or not call:
+        return f"cannot be compiled: {lines[0]}"
+    if call.startswith("setitem(") and not place.inside:
+        kind = re.split(r", (?![^(]*\))", call[len("setitem(") : -1])[-1]
+        return f"returns {kind}, where one number is needed for each tensor"
+    return f"cannot be compiled: there is no `{call}`"

@@ -1,0 +1,134 @@
+"""An optimizer and a schedule for a loop that somebody writes: the ones that `train` uses, as objects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from paddle_layers.define import registries
+from paddle_layers.define.errors import brief
+from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_tensors, write_tensors
+from paddle_layers.runtime.net import Net
+from paddle_layers.runtime.optimise.updater import Updater
+
+from .schedules import rate_at
+
+if TYPE_CHECKING:
+    from paddle_layers.define import Attributes, Definition
+    from paddle_layers.define.elementwise import Elementwise
+
+Regularizer = str | tuple[str, dict[str, Any]]
+"""A regularizer: its name, or its name and attributes."""
+
+
+class Schedule:
+    """The learning rate of each step of a loop.
+
+    `name` is a registered schedule, such as `"cosine"`, and `settings` are its attributes; `learning_rate` is the rate
+    it starts from, and `steps` how many there will be, for schedules that end with them. Raises `UnknownName` and
+    `InvalidAttributes`.
+
+    >>> schedule = pl.Schedule("step", learning_rate=0.1, steps=100, every=50)
+    >>> schedule.rate(0), round(schedule.rate(50), 6)
+    (0.1, 0.01)
+    """
+
+    def __init__(self, name: str, *, learning_rate: float, steps: int, **settings: Any) -> None:
+        definition = registries["schedule"][name]
+        self._schedule = definition.create(definition.bind(settings))
+        self.learning_rate, self.steps = learning_rate, steps
+
+    def rate(self, step: int) -> float:
+        """The rate of a step, counted from 0."""
+        return rate_at(self._schedule, self.learning_rate, step, self.steps)
+
+
+class Optimizer:
+    """Changes the parameters of a net by the gradients of its last backward pass.
+
+    `name` is a registered optimizer, such as `"adam"`, and `settings` are its attributes. As in Caffe, gradients are
+    clipped to `clip_norm`, the norm of all of them, then each number to `clip_value`; the penalty of the
+    `regularizer`, `"l2"` with attributes as `("l2", {"rate": 1e-4})`, is added, and the optimizer makes its step.
+    What the network says of single parameters (`lr_mult`, `decay_mult`, `clip`, `frozen`) holds here, too. Raises
+    `UnknownName`, `InvalidAttributes`, and `TypeError` for what is no `Net`.
+    """
+
+    def __init__(
+        self,
+        net: Net,
+        name: str,
+        *,
+        regularizer: Regularizer | None = None,
+        clip_norm: float | None = None,
+        clip_value: float | None = None,
+        **settings: Any,
+    ) -> None:
+        if not isinstance(net, Net):
+            raise TypeError(
+                f"an optimizer changes a net: write Optimizer(Net(network), {brief(name)}), not {brief(net)}"
+            )
+        self.name, self.steps = name, 0
+        definition = registries["optimizer"][name]
+        self._updater = Updater(
+            cast("Elementwise", definition),
+            definition.bind(settings),
+            net,
+            regularizer=_penalty(regularizer),
+            clip=_Clip(_limit("clip_norm", clip_norm), _limit("clip_value", clip_value)),
+        )
+
+    def step(self, learning_rate: float) -> None:
+        """Change the parameters once. `net.backward()` has to come before: its gradients are those of the step."""
+        self.steps += 1
+        self._updater.step(float(learning_rate), self.steps)
+
+    def save(self, path: str | Path) -> None:
+        """Write what the optimizer remembers, and its number of steps, as safetensors. Raises `SaveError`.
+
+        Save the net as well: both belong together.
+        """
+        self._updater.catch_up()
+        write_tensors(path, self._updater.saved(), {"optimizer": self.name, "steps": str(self.steps)})
+
+    def load(self, path: str | Path) -> None:
+        """Go on from what `save` wrote, after `net.load`. Raises `WeightsError` for another optimizer or network.
+
+        Steps are then those that an uninterrupted loop would make.
+        """
+        arrays, facts = read_tensors(path)
+        if facts.get("optimizer") != self.name:
+            raise WeightsError(f"{path} has no states of the optimizer `{self.name}`")
+        states = {name: (state.size,) for name, state in self._updater.states.items()}
+        found = {name: array.shape for name, array in arrays.items() if array.dtype.kind == "f" and name in states}
+        steps = facts.get("steps", "")
+        if found != states or not (steps.isascii() and steps.isdigit()):
+            raise WeightsError(f"{path} holds the states of another network's optimizer")
+        try:
+            self._updater.restore(arrays)
+        except (KeyError, ValueError) as error:
+            raise WeightsError(f"{path}: {error}") from None
+        self.steps = int(steps)
+
+
+class _Clip(NamedTuple):
+    norm: float | None
+    value: float | None
+
+
+class _Penalty(NamedTuple):
+    definition: Definition
+    attributes: Attributes
+
+
+def _penalty(given: Regularizer | None) -> _Penalty | None:
+    if given is None:
+        return None
+    name, settings = (given, {}) if isinstance(given, str) else given
+    definition = registries["regularizer"][name]
+    return _Penalty(definition, definition.bind(settings))
+
+
+def _limit(name: str, value: float | None) -> float | None:
+    if value is not None and not value > 0:
+        raise ValueError(f"{name} is {value}, must be > 0")
+    return value

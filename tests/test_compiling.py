@@ -1,0 +1,107 @@
+"""The first compile of a network: on all cores, with the time that is left, and kept when it is stopped."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.runtime.devices.cpu import processes
+from paddle_layers.runtime.devices.cpu.compiler import Driver, compile_all, cpu_driver
+from paddle_layers.runtime.devices.cpu.processes import Text
+from paddle_layers.runtime.generate.cache import is_compiled
+from paddle_layers.testing.ptx import launches_of
+from paddle_layers.training.progress import Lines
+
+TEXT = """
+layer { name: "x" type: "data" data { shape: 3 } }
+layer { name: "a" type: "fc" input: "x" fc { size: 2 act: "tanh" } }
+layer { name: "b" type: "softmax" input: "a" }
+"""
+
+
+@pytest.fixture
+def drivers(tmp_path: Path) -> list[Driver]:
+    """Those of a network, in a folder of their own, where nothing is compiled."""
+    found = {}
+    for launch in launches_of(pl.loads(TEXT), training=True, device="cpu"):
+        made = cpu_driver(launch.code, "float64")
+        found[made.name] = made._replace(path=tmp_path / "cpu" / made.path.name)
+    (tmp_path / "cpu").mkdir(mode=0o700)
+    return list(found.values())
+
+
+def test_a_process_compiles_what_it_is_given(drivers: list[Driver]) -> None:
+    wrong = Text(drivers[0].path.with_name("wrong.py"), "raise ValueError")
+    given = [wrong, *(Text(driver.path, driver.text) for driver in drivers[:2])]
+    process = processes._start(given)
+    assert process is not None
+    assert process.wait(timeout=120) == 0
+    assert [is_compiled(text.path) for text in given] == [False, True, True]
+
+
+def test_as_many_processes_as_there_is_work_for(drivers: list[Driver], monkeypatch: pytest.MonkeyPatch) -> None:
+    started: list[list[Text]] = []
+    monkeypatch.setattr(processes, "_start", lambda texts: started.append(list(texts)))
+    texts = [Text(driver.path, "") for driver in drivers * 30][: processes.LEAST * 3 - 1]
+    for cores, expected in ((1, 0), (2, 1), (8, 2)):
+        monkeypatch.setattr(processes, "_cores", lambda cores=cores: range(cores))
+        started.clear()
+        with processes.compiling_beside(texts):
+            pass
+        assert len(started) == expected
+        if started:  # every driver is somebody's, the last ones come first
+            assert sorted(text for part in started for text in part) == sorted(texts)
+            assert started[0][0] == texts[-1]
+
+
+def test_ctrl_c_says_what_is_kept(drivers: list[Driver], monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = []
+
+    def stop(done: int, total: int, name: str) -> None:
+        seen.append((done, total, name))
+        if done == 1:
+            raise KeyboardInterrupt
+
+    few = drivers[:3]
+    with pytest.raises(
+        KeyboardInterrupt, match=r"^1 of 3 kernels are compiled and kept; the next run compiles the other 2$"
+    ):
+        compile_all(few, stop)
+    again: list[tuple[int, int, str]] = []
+    compile_all(few, lambda *facts: again.append(facts))
+    assert again == [(0, 2, few[1].name), (1, 2, few[2].name), (2, 2, "")]
+
+
+def test_lines_say_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    shown, clock = io.StringIO(), iter([100.0] * 2 + [110.0] * 2 + [112.0] * 2 + [140.0] * 2)
+    monkeypatch.setattr("paddle_layers.training.progress.time.monotonic", lambda: next(clock))
+    lines = Lines(shown)
+    for done in (0, 5, 6, 20):
+        lines.compiling(done, 20, "kernel")
+    assert shown.getvalue().splitlines()[1:] == ["compiled 5 of 20 kernels, 30 s left", "compiled 20 of 20 kernels"]
+
+
+def test_the_command_says_what_is_kept(tmp_path: Path) -> None:
+    (tmp_path / "net.textproto").write_text(TEXT, encoding="utf-8")
+    program = (
+        "import sys, paddle_layers.runtime.devices.cpu.compiler as c\n"
+        "from paddle_layers.cli.app import main\n"
+        "def stop(driver): raise KeyboardInterrupt\n"
+        "c.Driver.address = stop\n"
+        "sys.argv[1:] = ['warm', 'net.textproto']\n"
+        "main()\n"
+    )
+    environment = os.environ | {"PADDLE_LAYERS_CACHE": str(tmp_path / "cache")}
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "\n0 of " in done.stderr
+    assert " kernels are compiled and kept; the next run compiles the other " in done.stderr
+    assert "Traceback" not in done.stderr
