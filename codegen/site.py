@@ -133,13 +133,30 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
     index = (reference / "index.md").read_text(encoding="utf-8")
     index += _tree([*FILES, *(f"{name}/index" for name in folders), "by-input", "elsewhere"])
     (reference / "index.md").write_text(index, encoding="utf-8")
-    siblings = {}
+    siblings, found_by = {}, _search_terms()
     for folder in folders:
         files = sorted(path for path in (reference / folder).glob("*.md") if path.stem != "index")
         for file in files:
-            file.write_text("---\norphan: true\n---\n\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
+            text = file.read_text(encoding="utf-8")
+            title, _, rest = text.partition("\n")
+            terms = ", ".join(f"! {term}" for term in found_by.get(f"{folder}/{file.stem}", ()))
+            index = f"\n```{{index}} {terms}\n```\n" if terms else ""
+            file.write_text(f"---\norphan: true\n---\n\n{title}\n{index}{rest}", encoding="utf-8")
         siblings[f"reference/{folder}"] = [file.stem for file in files]
     return siblings
+
+
+def _search_terms() -> dict[str, list[str]]:
+    """By page of a definition, what the search finds it by first: its name elsewhere, and both in words."""
+    terms = {}
+    for kind, folder in FOLDERS.items():
+        for definition in registries[kind].values():
+            names = [name for listed in definition.elsewhere.values() for name in listed.split(", ")]
+            words = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in (definition.name, *names)]
+            spoken = [word.replace("_", " ").replace("-", " ").lower() for word in words]
+            plain = [term for term in (*names, *spoken) if re.fullmatch(r"[\w .-]+", term)]
+            terms[f"{folder}/{definition.name}"] = list(dict.fromkeys(plain))
+    return terms
 
 
 def _tree(names: list[str], caption: str = "") -> str:
