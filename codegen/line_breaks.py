@@ -19,7 +19,7 @@ _OPENS, _CLOSES = ("{", r"\left", r"\begin"), ("}", r"\right", r"\end")
 
 
 def broken(latex: str) -> str:
-    """The formula, in an environment of aligned lines if it is too wide for one."""
+    """The formula, in an environment of several lines if it is too wide for one."""
     left, equals, right = latex.partition(" = ")
     if not equals or width(left) + 3 + width(right) <= WIDTH:
         return latex
@@ -31,7 +31,7 @@ def broken(latex: str) -> str:
 
 def aligned(rows: Sequence[tuple[str, str]]) -> str:
     """Lines whose second parts begin at one place."""
-    return r"\begin{aligned} " + r" \\ ".join(f"{left} & {right}" for left, right in rows) + r" \end{aligned}"
+    return r"\begin{split} " + r" \\ ".join(f"{left} & {right}" for left, right in rows) + r" \end{split}"
 
 
 def width(latex: str) -> float:

@@ -47,7 +47,7 @@ def command(file: str, svg: Path | None, phase: str | None, batch_size: int, pla
 
     costs = footprint(network, batch_size)
     if svg is not None:
-        from .picture import picture
+        from paddle_layers.codegen.network_picture import picture
 
         svg.write_text(picture(network, costs), encoding="utf-8")
         echo(f"wrote {svg}", err=True)
