@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import xml.etree.ElementTree as ET
+from itertools import pairwise
 
 from paddle_layers.codegen.network_picture import picture
 from paddle_layers.codegen.repeats import runs
@@ -28,8 +29,7 @@ def blocks(text: str) -> list[tuple[int, int]]:
 def chain(count: int, kind: str = "transformer_block") -> str:
     names = ["x", *(f"b{number}" for number in range(count))]
     return HEAD + "".join(
-        f'layer {{ name: "{own}" type: "{kind}" input: "{above}" }}\n'
-        for above, own in zip(names, names[1:], strict=False)
+        f'layer {{ name: "{own}" type: "{kind}" input: "{above}" }}\n' for above, own in pairwise(names)
     )
 
 
