@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
 
 import pytest
+from click.testing import CliRunner
 
-from paddle_layers.cli import main
+from paddle_layers.cli import commands
 
 NET = """
 layer { name: "x" type: "data" data { shape: 8 seq_nested_level: 1 } }
@@ -38,17 +38,14 @@ Show = Callable[..., tuple[str, str]]
 
 
 @pytest.fixture
-def show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Show:
+def show(tmp_path: Path) -> Show:
     def shown(text: str, status: int = 0) -> tuple[str, str]:
         """The page, empty where none was written, and what the command said."""
-        (tmp_path / "net.textproto").write_text(text)
-        command = ["paddle-layers", "show", str(tmp_path / "net.textproto"), "--html", str(tmp_path / "net.html")]
-        monkeypatch.setattr(sys, "argv", command)
-        with pytest.raises(SystemExit) as ended:
-            main()
-        assert (ended.value.code or 0) == status
-        file = tmp_path / "net.html"
-        return (file.read_text() if file.is_file() else ""), capsys.readouterr().err
+        network, file = tmp_path / "net.textproto", tmp_path / "net.html"
+        network.write_text(text)
+        done = CliRunner().invoke(commands, ["show", str(network), "--html", str(file)])
+        assert done.exit_code == status, done.output
+        return (file.read_text() if file.is_file() else ""), done.output
 
     return shown
 
