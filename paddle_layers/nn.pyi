@@ -419,11 +419,10 @@ def conv(
     The filter is not flipped (a cross-correlation), as in all the systems named here. The number of windows is
     rounded down:
 
-    `P = (H + 2 * padding_y - (filter_size_y - 1) * dilation_y - 1) // stride_y + 1`,
-    `Q = (W + 2 * padding - (filter_size - 1) * dilation - 1) // stride + 1`
+    `spread = (filter_size_y - 1) * dilation_y + 1`, `P = (H + 2 * padding_y - spread) // stride_y + 1`
 
-    Paddle's `caffe_mode = false` rounds up; its helpers never set it. As in Paddle, the attributes that end in `_y`
-    speak of rows and those without of columns, and a `_y` that is absent equals the other.
+    and `Q` in the same way. Paddle's `caffe_mode = false` rounds up; its helpers never set it. As in Paddle, the
+    attributes that end in `_y` speak of rows and those without of columns, and a `_y` that is absent equals the other.
 
     x: images: channels, rows, columns
     num_filters: number of filters (>= 1, required)
