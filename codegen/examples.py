@@ -63,7 +63,12 @@ def _config(layer: LayerDefinition, example: Example, inputs: list[str], outputs
 
 
 def python_text(layer: LayerDefinition, example: Example, worked: Worked) -> str:
-    """The example by the Python helpers, with the inferred type of each value as a comment."""
+    """The example by the Python helpers, with the inferred type of each value as a comment.
+
+    Empty for a layer without outputs: its helper gives no value that a network could be made from.
+    """
+    if not worked.outputs:
+        return ""
     types, _ = layer.example_inputs(example)
     calls = [
         (name, f"nn.data({_data_arguments(type_)})", str(type_))
@@ -77,12 +82,12 @@ def python_text(layer: LayerDefinition, example: Example, worked: Worked) -> str
     ]
     settings = {k: v for k, v in example.settings.items() if k not in layer.inputs}
     arguments += [f"{name}={_python_value(value)}" for name, value in settings.items()]
-    outputs = [name for name, _ in worked.outputs] or [layer.name]
+    outputs = [name for name, _ in worked.outputs]
     result = f"nn.{layer.name}({', '.join(arguments)})"
     calls.append((", ".join(outputs), result, " and ".join(type_ for _, type_ in worked.outputs)))
     lines = [f"{name} = {call}" for name, call, _ in calls]
     width = max(map(len, lines))
-    rows = [f"{line:{width}}  # {type_}" if type_ else line for line, (_, _, type_) in zip(lines, calls, strict=True)]
+    rows = [f"{line:{width}}  # {type_}" for line, (_, _, type_) in zip(lines, calls, strict=True)]
     return "\n".join(["from paddle_layers import nn", "", *rows])
 
 

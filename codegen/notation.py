@@ -24,10 +24,10 @@ def written_formulas(paragraph: str) -> list[str]:
 
 def _equation(text: str) -> str:
     try:
-        statement = ast.parse(text).body[0]
+        statement, *others = ast.parse(text).body
     except (SyntaxError, ValueError, RecursionError) as error:
         raise NoFormula from error
-    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+    if others or not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
         raise NoFormula
     reader = _Written()
     return f"{reader.text(statement.targets[0], {})} = {reader.text(statement.value, {})}"

@@ -54,11 +54,16 @@ ORPHAN = "---\norphan: true\n---\n\n"
 """Begins a page that is not in the tree of contents."""
 HOME = """\
 name: "small"
-layer { name: "image" type: "data" data { shape: [1, 8, 8] } }
-layer { name: "label" type: "data" data { data_type: INT size: 10 } }
-layer { name: "conv1" type: "conv" input: "image" conv { num_filters: 8 filter_size: 3 act: "relu" } }
-layer { name: "scores" type: "fc" input: "conv1" fc { size: 10 } }
-layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
+layer { name: "image" type: "data"
+        data { shape: [1, 8, 8] } }
+layer { name: "label" type: "data"
+        data { data_type: INT size: 10 } }
+layer { name: "conv1" type: "conv" input: "image"
+        conv { num_filters: 8 filter_size: 3 act: "relu" } }
+layer { name: "scores" type: "fc" input: "conv1"
+        fc { size: 10 } }
+layer { name: "cost" type: "softmax_with_loss"
+        input: "scores" input: "label" }
 """
 """The network of the first page, that of the README."""
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)#\s]+)(#[^)\s]*)?\)")
