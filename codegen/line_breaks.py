@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-WIDTH = 72
+WIDTH = 64
 """Widest line, in letters."""
 
 _TOKEN = re.compile(r"\\(?:left|right|begin|end)\b\{?[a-z]*\}?|\\[a-zA-Z]+|\\.|[{}]|.", re.DOTALL)
@@ -76,10 +76,22 @@ def _inside(line: str, room: float) -> list[str]:
 
 def _case(row: str, room: float) -> str:
     value, _, condition = row.rpartition(" & ")
-    lines = _lines(value, room * 0.7) if width(row) > room else [value]
-    if len(lines) > 1:
-        value = aligned([("", lines[0]), *(("", rf"\quad {line}") for line in lines[1:])])
-    return f"{value} & {condition}"
+    if width(row) <= room:
+        return row
+    needed = width(condition)
+    if needed > room / 2:
+        parts = [condition]
+        for sign in (r" \lor ", r" \land "):
+            parts = [part for whole in parts for part in _split(whole, (sign,), room / 2)]
+        condition, needed = _stacked(parts), max(map(width, parts))
+    return f"{_stacked(_lines(value, max(room - needed - 4, room / 2)))} & {condition}"
+
+
+def _stacked(lines: Sequence[str]) -> str:
+    """Lines one above the other, those behind the first further to the right."""
+    if len(lines) == 1:
+        return lines[0]
+    return aligned([("", lines[0]), *(("", rf"\quad {line}") for line in lines[1:])])
 
 
 def _rows(cases: str) -> list[str]:

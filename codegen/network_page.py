@@ -94,13 +94,14 @@ def _rows(nodes: Iterable[Node], costs: Footprint, path: str) -> list[Row]:
 
 def _settings(node: Node) -> list[tuple[str, str]]:
     """Attributes that say something else than their default does."""
-    attributes = node.definition.attribute_by_name
-    return [
-        (name, config_text(value))
-        for name, value in node.attributes.items()
-        if name in attributes and value is not None and value != attributes[name].default
-        and (attributes[name].default_from is None or value != node.attributes[attributes[name].default_from])
-    ]  # fmt: skip
+    found = []
+    for name, value in node.attributes.items():
+        attribute = node.definition.attribute_by_name.get(name)
+        if attribute is not None and value is not None:
+            usual = node.attributes[attribute.default_from] if attribute.default_from else attribute.default
+            if value != usual:
+                found.append((name, config_text(value)))
+    return found
 
 
 def _all(rows: Iterable[Row]) -> Iterable[Row]:

@@ -158,8 +158,8 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
     guides = [*(name for name in ORDER if name in found), *sorted(found - set(ORDER))]
     network, wrong = pl.loads(HOME), HOME.replace("num_filters", "num_filter").replace('"label" }', '"lable" }')
     (pages / "network.svg").write_text(picture(network, footprint(network, 64)), encoding="utf-8")
-    found = render_text(examine(wrong, "net.textproto").faults)
-    home = render("home.md.j2", version=pl.__version__, network=HOME, message=found, gallery="examples" in guides)
+    message = render_text(examine(wrong, "net.textproto").faults)
+    home = render("home.md.j2", version=pl.__version__, network=HOME, message=message, gallery="examples" in guides)
     home += _tree(guides, "Guides") + _tree(["reference/index"], "Reference")
     (pages / "index.md").write_text(home, encoding="utf-8")
     reference = pages / "reference"

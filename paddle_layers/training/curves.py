@@ -109,7 +109,7 @@ def _marked(best: tuple[str, int] | None, frame: _Frame, *, first: bool) -> Iter
 
 def _lines(lines: Mapping[str, Series], colours: Mapping[str, str], frame: _Frame) -> Iterator[str]:
     x = float(_LEFT + _WIDTH)
-    for label, line in reversed(lines.items()):
+    for label, line in reversed(list(lines.items())):
         colour = colours[label]
         finite = [(frame.x(step), frame.y(value)) for step, value in line if _fits(value)]
         points = " ".join(f"{x:.1f},{y:.1f}" for x, y in finite)
