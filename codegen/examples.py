@@ -62,6 +62,47 @@ def _config(layer: LayerDefinition, example: Example, inputs: list[str], outputs
     return " ".join(lines) + (f"\n        {layer.name} {{ {block} }}" if block else "") + " }"
 
 
+def python_text(layer: LayerDefinition, example: Example, worked: Worked) -> str:
+    """The example by the Python helpers, with the inferred type of each value as a comment.
+
+    Empty for a layer without outputs: its helper gives no value that a network could be made from.
+    """
+    if not worked.outputs:
+        return ""
+    types, _ = layer.example_inputs(example)
+    calls = [
+        (name, f"nn.data({_data_arguments(type_)})", str(type_))
+        for (name, _), type_ in zip(worked.inputs, types, strict=True)
+    ]
+    binding = layer.bind_axes(*layer.example_inputs(example))
+    fields = {place: name for name, places in binding.positions.items() for place in places}
+    arguments = [
+        f"{fields[place]}={name}" if layer.inputs[fields[place]].optional else name
+        for place, (name, _) in enumerate(worked.inputs)
+    ]
+    settings = {k: v for k, v in example.settings.items() if k not in layer.inputs}
+    arguments += [f"{name}={_python_value(value)}" for name, value in settings.items()]
+    outputs = [name for name, _ in worked.outputs]
+    result = f"nn.{layer.name}({', '.join(arguments)})"
+    calls.append((", ".join(outputs), result, " and ".join(type_ for _, type_ in worked.outputs)))
+    lines = [f"{name} = {call}" for name, call, _ in calls]
+    width = max(map(len, lines))
+    rows = [f"{line:{width}}  # {type_}" for line, (_, _, type_) in zip(lines, calls, strict=True)]
+    return "\n".join(["from paddle_layers import nn", "", *rows])
+
+
+def _data_arguments(type_: Type) -> str:
+    """What `nn.data` takes for values of a type."""
+    words = [] if type_.kind == "DENSE" else [f'data_type="{type_.kind}"', f"size={type_.size}"]
+    words += [f"shape={list(type_.dims)}"] if type_.kind == "DENSE" and type_.dims else []
+    words += [f"seq_nested_level={type_.level}"] if type_.level else []
+    return ", ".join(words)
+
+
+def _python_value(value: object) -> str:
+    return config_text(value) if isinstance(value, str) else repr(list(value) if isinstance(value, tuple) else value)
+
+
 def _value(layer: LayerDefinition, name: str, value: object) -> str:
     attribute = layer.attribute_by_name[name]
     return str(value) if attribute.type == "CHOICE" and not attribute.repeated else config_text(value)

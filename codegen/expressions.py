@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from paddle_layers.define import LayerDefinition
@@ -27,6 +28,9 @@ OPPOSITE: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.NotEq, ast.NotEq: ast.Eq, ast.Lt: ast.GtE, ast.GtE: ast.Lt, ast.Gt: ast.LtE, ast.LtE: ast.Gt,
     ast.Is: ast.IsNot, ast.IsNot: ast.Is,
 }  # fmt: skip
+
+NEIGHBOURS = {"before": ("- 1", "first"), "after": ("+ 1", "last")}
+"""Rows beside the one of a recurrence, in its order; a negative number says that there is none."""
 
 SUM, PRODUCT, POWER, ATOM = 1, 2, 3, 4
 """How tightly an expression holds together; what holds less than its place needs gets parentheses."""
@@ -65,6 +69,29 @@ def cases(condition: str, then: str, otherwise: str) -> str:
     if otherwise.startswith(begin) and otherwise.endswith(end) and otherwise.count(begin) == 1:
         return begin + head + otherwise.removeprefix(begin)
     return rf"{begin}{head}{otherwise} & \text{{otherwise}}{end}"
+
+
+def replaced(text: str, part: str, name: str) -> str:
+    """The text with a name where a part of it stands, as a whole: in parentheses of its own, or one that needs none."""
+    text = text.replace(rf"\left({part}\right)", name)
+    if not _CLOSED.fullmatch(part) or _depth_falls(part):
+        return text
+    return re.sub(rf"(?<!\\mathrm{{d}}){re.escape(part)}(?![_^\w])", lambda _: name, text)
+
+
+_CLOSED = re.compile(r"\\frac\{.*\}|\\(?:operatorname|mathit)\{[^{}]*\}'?(?:_\{[^{}]*\}|\\left\(.*\\right\))")
+
+
+_ELEMENT = re.compile(r"(?:\w|\\[a-z]+|\\math(?:it|rm)\{[^{}]*\})_\{[^{}]*\}")
+
+
+def _depth_falls(part: str) -> bool:
+    """Whether the last bracket of a text closes another one than the first opens, as in `f(a) + f(b)`."""
+    depth, closed = 0, 0
+    for token in re.findall(r"\\left|\\right|[{}]", part):
+        depth += 1 if token in (r"\left", "{") else -1
+        closed += depth == 0
+    return closed > 2
 
 
 class Expressions:
@@ -142,6 +169,8 @@ class Expressions:
         while isinstance(base, ast.Subscript):
             indices[:0] = base.slice.elts if isinstance(base.slice, ast.Tuple) else [base.slice]
             base = base.value
+        if (neighbour := self._neighbour(node, values)) is not None:
+            return f"{neighbour[0]} {NEIGHBOURS[neighbour[1]][0]}", SUM
         if not isinstance(base, ast.Name) or base.id not in values or base.id.endswith(("_start", "_row", "_map")):
             raise NoFormula
         field = self.layer.fields.get(base.id)
@@ -151,6 +180,16 @@ class Expressions:
         if any("cases" in text for text in texts):
             raise NoFormula
         return subscripted(self._part(base.id) or values[base.id], texts), ATOM
+
+    def _neighbour(self, node: ast.expr, values: Mapping[str, str]) -> tuple[str, str] | None:
+        """For the row beside another, `before` or `before_of[t]`: the index of that other, and the direction."""
+        if isinstance(node, ast.Name) and node.id in NEIGHBOURS and node.id in self.function.args:
+            return name_text(self.function.indices[0]), node.id
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            name = node.value.id.removesuffix("_of")
+            if name in NEIGHBOURS and name != node.value.id and isinstance(node.slice, ast.Name):
+                return self.text(node.slice, values), name
+        return None
 
     def _part(self, name: str) -> str:
         """`x_id` and `x_value` of a sparse input: column and value of an entry."""
@@ -223,6 +262,9 @@ class Expressions:
         if isinstance(right, ast.Constant) and right.value is None:
             given = r"\text{ is given}" if isinstance(node.ops[0], ast.IsNot) else r"\text{ is absent}"
             return self.text(node.left, values) + given, SUM
+        if (neighbour := self._neighbour(node.left, values)) is not None:
+            negation = "" if isinstance(node.ops[0], ast.Lt) else "not "
+            return rf"{neighbour[0]} \text{{ is {negation}the {NEIGHBOURS[neighbour[1]][1]}}}", SUM
         text = self.text(node.left, values)
         for op, other in zip(node.ops, node.comparators, strict=True):
             if type(op) not in COMPARISONS:
@@ -240,6 +282,9 @@ class Expressions:
             return self._visit(node.args[0], values)
         if name == "times" and len(node.args) == 2:  # a product all the same
             return self._visit(ast.BinOp(node.args[0], ast.Mult(), node.args[1]), values)
+        if chosen := _chosen(node):
+            prime = "'" if name.endswith("_derivative") else ""
+            return rf"\operatorname{{{escaped(chosen)}}}{prime}\left({self.text(node.args[0], values)}\right)", PRODUCT
         arguments = [self.text(argument, values) for argument in node.args]
         if name == "sqrt":
             return rf"\sqrt{{{arguments[0]}}}", ATOM
@@ -255,6 +300,14 @@ class Expressions:
             return rf"\left(\exp\left({arguments[0]}\right) - 1\right)", ATOM
         called = FUNCTIONS.get(name) or rf"\operatorname{{{escaped(name)}}}"
         return rf"{called}\left({_listed(arguments)}\right)", PRODUCT
+
+
+def _chosen(call: ast.Call) -> str:
+    """The attribute that says which function a helper is: `activate(v, act == "tanh", act == "relu")` is `act(v)`."""
+    asked = call.args[1:]
+    names = {ast.unparse(argument.left) for argument in asked if isinstance(argument, ast.Compare)}
+    all_asked = all(isinstance(a, ast.Compare) and isinstance(a.comparators[0], ast.Constant) for a in asked)
+    return names.pop() if asked and all_asked and len(names) == 1 else ""
 
 
 def _listed(texts: Iterable[str]) -> str:
@@ -273,4 +326,6 @@ def _is_atom(text: str) -> bool:
     """Whether a value needs no parentheses: a name, a number, something in a bracket of its own."""
     if text.startswith((r"\begin{cases}", r"\left(")) and text.endswith((r"\end{cases}", r"\right)")):
         return text.count(r"\left(") <= 1
+    if _ELEMENT.fullmatch(text):
+        return True
     return not any(sign in text for sign in (" ", "\\sum", "\\prod", "-"))

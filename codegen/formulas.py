@@ -14,7 +14,7 @@ from typing import NamedTuple
 from paddle_layers.define import LayerDefinition
 from paddle_layers.define.functions import Function
 
-from .expressions import Expressions, NoFormula, cases, name_text, subscripted
+from .expressions import NEIGHBOURS, Expressions, NoFormula, cases, name_text, replaced, subscripted
 
 
 class Formula(NamedTuple):
@@ -33,8 +33,8 @@ def formula(layer: LayerDefinition, function: Function) -> Formula | None:
         return None
 
 
-LONGEST = 900
-"""Characters of a formula; a longer one explains less than the function's text."""
+LONGEST, MOST = 900, 2400
+"""Characters of a line and of all lines of a formula; a longer one explains less than the function's text."""
 
 _SIGNS = {ast.Add: r"\sum", ast.Sub: r"-\sum", ast.Mult: r"\prod"}
 _EMPTY = {r"\sum": "0", r"\prod": "1"}
@@ -63,24 +63,31 @@ class _Reader:
         self.loads = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load))
         stored = Counter(n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store))
         self.changing = {name for name, times in stored.items() if times > 1}
-        self.returned = {
-            value.id
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Return) and node.value is not None
-            for value, target in zip(_items(node.value), function.target_names, strict=False)
-            if isinstance(value, ast.Name) and value.id == target and value.id not in self.changing
-        }
+        self.returned = self._returned(tree)
+
+    def _returned(self, tree: ast.AST) -> dict[str, str]:
+        """Local names that are returned as they are, with the target that each becomes."""
+        found: dict[str, set[str]] = {}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Return) and node.value is not None:
+                for item, target in zip(_items(node.value), self.function.target_names, strict=False):
+                    if isinstance(item, ast.Name) and item.id not in self.changing:
+                        found.setdefault(item.id, set()).add(target)
+        own = set(self.function.args) | set(self.function.indices)
+        return {name: targets.pop() for name, targets in found.items() if len(targets) == 1 and name not in own}
 
     def read(self) -> Formula:
-        if self.function.role in ("fill", "bias") or self.function.scan or self.function.used:
+        if self.function.role in ("fill", "bias") or self.function.used:
             raise NoFormula
         known = {name: self.expressions.name(name) for name in self.function.args}
+        row = name_text(self.function.indices[0]) if self.function.indices else ""
+        known |= {name: f"{row} {step}" for name, (step, _) in NEIGHBOURS.items() if name in known}
         right = self._block(self.function.program.tree.body, known)
-        targets, indices = self.function.target_names, [name_text(index) for index in self.function.indices]
-        left = [subscripted(self.expressions.name(target), indices) for target in targets]
+        left = [self._element(target) for target in self.function.target_names]
         lines = tuple(f"{name} = {value}" for name, value in zip(left, right, strict=True))
         where = tuple(f"{name} = {value}" for name, value in self.where.items())
-        if len("".join(lines + where)) > LONGEST:
+        lengths = [len(line) for line in lines + where]
+        if max(lengths) > LONGEST or sum(lengths) > MOST:
             raise NoFormula
         return Formula(lines, where)
 
@@ -89,29 +96,47 @@ class _Reader:
         values = dict(known)
         for at, statement in enumerate(body):
             if isinstance(statement, ast.Return) and statement.value is not None:
-                items = _items(statement.value)
-                return tuple(self._result(item, values) for item in items)
+                return self._linked([self._result(item, values) for item in _items(statement.value)])
             if isinstance(statement, ast.If) and _returns(statement.body):
                 condition = self.expressions.text(statement.test, values)
                 rest = body[at + 1 :]  # a branch that does not return goes on here
                 then = self._block([*statement.body, *rest], values)
                 otherwise = self._block([*statement.orelse, *rest], values)
-                return tuple(cases(condition, a, b) for a, b in zip(then, otherwise, strict=True))
+                return tuple(a if a == b else cases(condition, a, b) for a, b in zip(then, otherwise, strict=True))
             self._statement(statement, values)
         raise NoFormula
 
+    def _linked(self, results: list[str]) -> tuple[str, ...]:
+        """What several targets get: where the text of one is part of another's, that one's name stands there."""
+        parts = sorted(zip(results, self.function.target_names, strict=True), key=lambda part: -len(part[0]))
+        linked = []
+        for result in results:
+            text = result
+            for part, target in parts:
+                if part != result:
+                    text = replaced(text, part, self._element(target))
+            linked.append(text)
+        return tuple(linked)
+
     def _result(self, item: ast.expr, values: Mapping[str, str]) -> str:
         if isinstance(item, ast.Name) and item.id in self.returned:
-            return self.where.pop(self._own(item.id), values[item.id])
+            return self.where.pop(self._element(self.returned[item.id]), values[item.id])
         return self.expressions.text(item, values)
 
-    def _own(self, name: str) -> str:
-        """A local value that is returned as the target of its name: it goes by the target's element."""
-        return subscripted(name_text(name), [name_text(index) for index in self.function.indices])
+    def _element(self, target: str) -> str:
+        return subscripted(self.expressions.name(target), [name_text(index) for index in self.function.indices])
 
     def _statement(self, statement: ast.stmt, values: dict[str, str]) -> None:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             self._assign(statement.targets[0].id, statement.value, values)
+        elif isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Tuple):
+            targets, items = statement.targets[0].elts, _items(statement.value)
+            if len(targets) != len(items) or not all(isinstance(target, ast.Name) for target in targets):
+                raise NoFormula
+            before = dict(values)
+            for target, item in zip(targets, items, strict=True):
+                assert isinstance(target, ast.Name)
+                values[target.id] = self.expressions.text(item, before)
         elif isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name):
             whole = ast.BinOp(ast.Name(statement.target.id, ast.Load()), statement.op, statement.value)
             values[statement.target.id] = self.expressions.text(whole, values)
@@ -130,7 +155,7 @@ class _Reader:
         if name in self.changing or (short and not own and not isinstance(value, ast.IfExp)):
             values[name] = text
             return
-        left = self._own(name) if own else self.expressions.name(name)
+        left = self._element(self.returned[name]) if own else self.expressions.name(name)
         if self.where.setdefault(left, text) != text:
             raise NoFormula  # one name for two things
         values[name] = left
@@ -147,6 +172,9 @@ class _Reader:
         for name in then.keys() | otherwise.keys():
             if name not in then or name not in otherwise:
                 values.pop(name, None)  # whoever reads it has no formula
+            elif then[name].startswith(f"{otherwise[name]} + "):
+                added = then[name].removeprefix(f"{otherwise[name]} + ")
+                values[name] = f"{otherwise[name]} + {cases(condition, added, '0')}"
             elif then[name] != otherwise[name]:
                 values[name] = cases(condition, then[name], otherwise[name])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -10,11 +11,12 @@ from paddle_layers.config import loads
 from paddle_layers.define import LayerDefinition
 from paddle_layers.define.functions import HELPERS, Function
 from paddle_layers.kernels.finding import tuned_functions
+from paddle_layers.schema import layer_def_pb2 as pb
 
-from .examples import parameters_of, worked_examples
+from .examples import parameters_of, python_text, worked_examples
 from .formulas import Formula, formula
 from .runs import run_example, starts_text
-from .words import KINDS
+from .words import KINDS, family_title
 
 
 class Shown(NamedTuple):
@@ -43,6 +45,10 @@ def layer_values(layer: LayerDefinition, *, formulas: bool = True) -> dict[str, 
         "description": layer.description.partition("\n")[2].strip(),
         "examples": list(_examples(layer)),
         "networks": [network_text(text) for text in layer.networks],
+        "rules": [(rule.subject, rule.condition, _in_words(rule.message)) for rule in layer.message.rules],
+        "choices": choices_of(layer.message.layer_attr),
+        "family": family_title(layer.family),
+        "formulas": formulas,
         "forward": [_shown(layer, f, formulas) for f in layer.facts.forward if f.role != "bias"],
         "backward": [_shown(layer, f, formulas) for f in layer.facts.backward if f.role != "bias"],
         "helpers": _helpers([f.call for f in layer.functions]),
@@ -67,6 +73,24 @@ def _made_of(layer: LayerDefinition) -> Iterator[Ingredient]:
             ", ".join(f"`{type_}`" for type_ in part.binding.outputs),
             ", ".join(f"`{part.name}.{name}` {shape}" for name, shape, _ in rows),
         )
+
+
+def _in_words(message: str) -> str:
+    """A message of a rule, with the names of what it fills in: `{groups} groups` is "`groups` groups"."""
+    spans = re.split(r"(`[^`]*`)", message)
+    spans[::2] = [re.sub(r"\{([^{}]+)\}", r"`\1`", text) for text in spans[::2]]
+    spans[1::2] = [re.sub(r"\{([^{}]+)\}", r"\1", span) for span in spans[1::2]]
+    return "".join(spans)
+
+
+def choices_of(attributes: Iterable[pb.AttributeDef]) -> list[tuple[list[str], list[tuple[str, str]]]]:
+    """What the choices of attributes mean: names of attributes whose choices are the same, and each with its text."""
+    groups: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for attribute in attributes:
+        choices = tuple((choice.name, choice.description) for choice in attribute.choices)
+        if any(text for _, text in choices):
+            groups.setdefault(choices, []).append(attribute.name)
+    return [(names, list(choices)) for choices, names in groups.items()]
 
 
 def network_text(text: str) -> str:
@@ -152,4 +176,10 @@ def _examples(layer: LayerDefinition) -> Iterator[dict[str, Any]]:
         run = run_example(layer, example, *names)
         types, _ = layer.example_inputs(example)
         failed = run if isinstance(run, str) else ""
-        yield {"worked": worked, "run": None if failed else run, "failed": failed, "starts": starts_text(types)}
+        yield {
+            "worked": worked,
+            "python": python_text(layer, example, worked),
+            "run": None if failed else run,
+            "failed": failed,
+            "starts": starts_text(types),
+        }

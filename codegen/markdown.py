@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from .line_breaks import broken
+from .notation import written_formulas
+
 _SPAN = re.compile(r"(?<!`)(`{1,2})(?!`)(?:(?!\n\s*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
 _SPECIAL = re.compile(r"[\\`<>&\[\]*|{]|(?<!\w)_|_(?!\w)")
 """What Markdown or MyST, the dialect of the site, would take for markup; `{` begins a role."""
@@ -34,9 +37,16 @@ def escape(text: object) -> Markdown:
     return Markdown(_BLOCK.sub(r"\1\\\2", "".join([*parts, _plain(words[at:])])))
 
 
-def prose(text: str) -> Markdown:
-    """A description: paragraphs as `escape` gives them, and tables, whose cells are escaped one by one."""
-    return Markdown("\n\n".join(_table(part) or escape(part) for part in re.split(r"\n{2,}", text)))
+def prose(text: str, formulas: bool = False) -> Markdown:
+    """A description: paragraphs as `escape` gives them, and tables, whose cells are escaped one by one.
+
+    With `formulas`, a paragraph of nothing but equations in code spans is set as mathematics.
+    """
+    parts = []
+    for part in re.split(r"\n{2,}", text):
+        equations = written_formulas(part) if formulas else []
+        parts.append("\n\n".join(map(math, equations)) or _table(part) or escape(part))
+    return Markdown("\n\n".join(parts))
 
 
 def _table(paragraph: str) -> str:
@@ -83,8 +93,8 @@ def block(text: str, language: str = "") -> Markdown:
 
 
 def math(latex: str) -> Markdown:
-    """A formula in LaTeX, as a block that both GitHub and the site set."""
-    return block(latex, "math")
+    """A formula in LaTeX, as a block that both GitHub and the site set, over several lines where it is wide."""
+    return block(broken(latex), "math")
 
 
 def _plain(text: str) -> str:

@@ -17,7 +17,7 @@ from paddle_layers.define import Definition, LayerDefinition
 from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.define.layer_def import component_def
 
-from .layer_page import layer_values, source_text
+from .layer_page import choices_of, layer_values, source_text
 from .markdown import Markdown, block, cell, cell_code, code, codes, escape, math, prose
 from .words import argument_types, attribute_range, attribute_type, default_text, facts_text, lazy_text, signature
 
@@ -39,8 +39,19 @@ def page(
 
 
 def terminal_page(definition: Definition) -> str:
-    """The page for a terminal: functions in place of formulas, no tags."""
-    return re.sub(r"</?(a|br|details|summary)\b[^<>]*>", "", page(definition, formulas=False).replace("<br>", " "))
+    """The page for a terminal: functions in place of formulas, headings in place of what folds, no tags."""
+    text = page(definition, formulas=False).replace("<br>", " ")
+    text = re.sub(r"^<summary>(.*)</summary>$", r"## \1", text, flags=re.MULTILINE)
+    text = re.sub(r"</?(a|details)\b[^<>]*>", "", text)
+    parts = re.split(r"(^`{3,}.*?^`{3,}$)", text, flags=re.MULTILINE | re.DOTALL)
+    parts[::2] = [re.sub(r"(\| )?(?<!`)`([^`\n]+)`(?!`)((?= \|))?", _visible_span, part) for part in parts[::2]]
+    return "".join(parts)
+
+
+def _visible_span(span: re.Match[str]) -> str:
+    """Code in a sentence keeps its backticks, which tell it from the words; where it fills a cell it needs none."""
+    before, code, at_end = span.groups()
+    return span[0] if before and at_end is not None else f"{before or ''}`` `{code}` ``"
 
 
 def code_page(name: str) -> str:
@@ -97,6 +108,7 @@ def _environment() -> jinja2.Environment:
         "block": block,
         "math": math,
         "prose": prose,
+        "choices": choices_of,
         "types": argument_types,
         "range": attribute_range,
         "type": attribute_type,

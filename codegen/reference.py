@@ -13,7 +13,7 @@ from .axes import axes_picture
 from .file_pages import FILES, file_page
 from .markdown import code
 from .pages import code_page, page, render, source_place
-from .words import KINDS, LEVELS
+from .words import FAMILIES, KINDS, LEVELS, family_title
 
 FOLDERS = {
     "layer": "layers",
@@ -108,9 +108,10 @@ def _families(definitions: list[Definition]) -> dict[str, list[tuple[str, str, s
     """Rows by family, which only layers have more than one of."""
     groups: dict[str, list[tuple[str, str, str]]] = {}
     for definition in definitions:
-        family = definition.family.capitalize() if definition.kind == "layer" else ""
+        family = definition.family if definition.kind == "layer" else ""
         groups.setdefault(family, []).append((definition.name, f"{definition.name}.md", definition.summary))
-    return dict(sorted(groups.items()))
+    order = [*(family for family in FAMILIES if family in groups), *sorted(groups.keys() - FAMILIES.keys())]
+    return {family_title(family): groups[family] for family in order}
 
 
 def _elsewhere() -> Iterator[tuple[str, str, str, str]]:

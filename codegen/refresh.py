@@ -1,28 +1,46 @@
 """Makes the derived files of the repository anew: `python -m codegen.refresh [--check]`.
 
-They are committed so that they can be read without running anything: the stub of the helpers and the reference. With
-`--check` nothing is written and the exit status says whether one is stale. Plugins must not be installed meanwhile.
+They are committed so that they can be read without running anything: the stub of the helpers, the reference and the
+pictures of the examples. With `--check` nothing is written and the exit status says whether one is stale. Plugins must
+not be installed meanwhile.
 """
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+from paddle_layers.config.checking import network_of
 from paddle_layers.define import registries
+from paddle_layers.runtime.plan.footprint import footprint
 
+from .network_picture import picture
 from .reference import write_reference
 from .stubs import stub_text
 
 ROOT = Path(__file__).resolve().parent.parent
 STUB, REFERENCE = ROOT / "paddle_layers" / "nn.pyi", ROOT / "docs" / "reference"
+EXAMPLES = ROOT / "docs" / "examples"
+
+
+def example_pictures() -> Iterator[tuple[Path, str]]:
+    """The pictures of the examples' networks that their pages show, but of the plugin's, whose layers are not here."""
+    for page in sorted(EXAMPLES.glob("*/README.md")):
+        for name in re.findall(r"\]\((\w+)\.svg\)", page.read_text(encoding="utf-8")):
+            if not (page.parent / "pyproject.toml").is_file():
+                network = network_of(page.parent / f"{name}.textproto")
+                yield page.parent / f"{name}.svg", picture(network, footprint(network, 64))
 
 
 def stale() -> Iterator[Path]:
     """Files that differ from what the definitions give now, lack, or should not be there."""
+    for path, text in example_pictures():
+        if not path.is_file() or path.read_text(encoding="utf-8") != text:
+            yield path
     if STUB.read_text(encoding="utf-8") != stub_text(registries["layer"].values()):
         yield STUB
     with tempfile.TemporaryDirectory(dir=REFERENCE.parent, prefix=".") as folder:  # as deep, since links are relative
@@ -38,6 +56,8 @@ def refresh() -> None:
     STUB.write_text(stub_text(registries["layer"].values()), encoding="utf-8")
     shutil.rmtree(REFERENCE, ignore_errors=True)
     write_reference(REFERENCE)
+    for path, text in example_pictures():
+        path.write_text(text, encoding="utf-8")
 
 
 def main(arguments: list[str]) -> int:

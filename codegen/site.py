@@ -15,10 +15,14 @@ from pygments.lexers import PythonLexer
 from sphinx.application import Sphinx
 
 import paddle_layers as pl
+from paddle_layers.config import render_text
+from paddle_layers.config.checking import examine
 from paddle_layers.define import Definition, registries
+from paddle_layers.runtime.plan.footprint import footprint
 
 from .file_pages import FILES
 from .markdown import cell_code
+from .network_picture import picture
 from .pages import render, source_place
 from .python_pages import FOLDER as PYTHON
 from .python_pages import SETTINGS as PYTHON_SETTINGS
@@ -31,6 +35,7 @@ GUIDES = next((folder for folder in (ROOT / "guides", ROOT / "docs") if folder.i
 """The guides: `docs` of a checkout, `guides` of the installed package."""
 ORDER = (
     "tutorial",
+    "examples",
     "write-a-network",
     "from-python",
     "recurrent-groups",
@@ -53,6 +58,22 @@ SIDEBAR = [
     *("sidebar/brand.html", "sidebar/search.html", "sidebar/scroll-start.html", "sidebar/navigation.html"),
     *("sidebar/siblings.html", "sidebar/scroll-end.html"),
 ]
+ORPHAN = "---\norphan: true\n---\n\n"
+"""Begins a page that is not in the tree of contents."""
+HOME = """\
+name: "small"
+layer { name: "image" type: "data"
+        data { shape: [1, 8, 8] } }
+layer { name: "label" type: "data"
+        data { data_type: INT size: 10 } }
+layer { name: "conv1" type: "conv" input: "image"
+        conv { num_filters: 8 filter_size: 3 act: "relu" } }
+layer { name: "scores" type: "fc" input: "conv1"
+        fc { size: 10 } }
+layer { name: "cost" type: "softmax_with_loss"
+        input: "scores" input: "label" }
+"""
+"""The network of the first page, that of the README."""
 _LINK = re.compile(r"\[([^\]]+)\]\(([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -111,21 +132,31 @@ def _settings(extra: Path, siblings: dict[str, list[str]]) -> dict[str, object]:
 
 
 def _write_guides(pages: Path) -> None:
+    """The guides, and the pages and pictures of the examples."""
     if GUIDES is None:
         return
-    known = {path.name for path in GUIDES.glob("*.md")}
+    texts = [*GUIDES.glob("*.md"), *GUIDES.glob("examples/*/README.md")]
+    known = {path.relative_to(GUIDES) for path in (*texts, *GUIDES.glob("examples/*/*.svg"))}
+    for path in sorted(known):
+        (pages / path).parent.mkdir(parents=True, exist_ok=True)
+        if path.suffix == ".md":
+            text = _with_links_inside((GUIDES / path).read_text(encoding="utf-8"), path.parent, known)
+            (pages / path).write_text(ORPHAN * (path.name == "README.md") + text, encoding="utf-8")
+        else:
+            shutil.copy(GUIDES / path, pages / path)
+
+
+def _with_links_inside(text: str, folder: Path, known: set[Path]) -> str:
+    """A guide whose links out of the site, to files of the checkout, are left as words."""
 
     def linked(match: re.Match[str]) -> str:
-        """Links that lead out of the site, to files of the checkout, are left as words."""
         words, target, _ = match.groups()
-        inside = target in known or target.startswith("reference/") or "://" in target
+        inside = "://" in target or target.startswith("reference/") or Path(os.path.normpath(folder / target)) in known
         return match[0] if inside else words
 
-    for name in sorted(known):
-        text = (GUIDES / name).read_text(encoding="utf-8")
-        parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
-        parts[::2] = [_LINK.sub(linked, part) for part in parts[::2]]
-        (pages / name).write_text("".join(parts), encoding="utf-8")
+    parts = re.split(r"(^```.*?^```$)", text, flags=re.MULTILINE | re.DOTALL)
+    parts[::2] = [_LINK.sub(linked, part) for part in parts[::2]]
+    return "".join(parts)
 
 
 def _write_navigation(pages: Path) -> dict[str, list[str]]:
@@ -135,7 +166,10 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
     """
     found = {path.stem for path in pages.glob("*.md")}
     guides = [*(name for name in ORDER if name in found), *sorted(found - set(ORDER))]
-    home = render("home.md.j2", version=pl.__version__)
+    network, wrong = pl.loads(HOME), HOME.replace("num_filters", "num_filter").replace('"label" }', '"lable" }')
+    (pages / "network.svg").write_text(picture(network, footprint(network, 64)), encoding="utf-8")
+    message = render_text(examine(wrong, "net.textproto").faults)
+    home = render("home.md.j2", version=pl.__version__, network=HOME, message=message, gallery="examples" in guides)
     home += _tree(guides, "Guides") + _tree(["reference/index", f"{PYTHON}/index"], "Reference")
     (pages / "index.md").write_text(home, encoding="utf-8")
     reference = pages / "reference"
@@ -143,13 +177,30 @@ def _write_navigation(pages: Path) -> dict[str, list[str]]:
     index = (reference / "index.md").read_text(encoding="utf-8")
     index += _tree([*FILES, *(f"{name}/index" for name in folders), "by-input", "elsewhere"])
     (reference / "index.md").write_text(index, encoding="utf-8")
-    siblings = {}
+    siblings, found_by = {}, _search_terms()
     for folder in folders:
         files = sorted(path for path in (reference / folder).glob("*.md") if path.stem != "index")
         for file in files:
-            file.write_text("---\norphan: true\n---\n\n" + file.read_text(encoding="utf-8"), encoding="utf-8")
+            text = file.read_text(encoding="utf-8")
+            title, _, rest = text.partition("\n")
+            terms = ", ".join(f"! {term}" for term in found_by.get(f"{folder}/{file.stem}", ()))
+            index = f"\n```{{index}} {terms}\n```\n" if terms else ""
+            file.write_text(f"{ORPHAN}{title}\n{index}{rest}", encoding="utf-8")
         siblings[f"reference/{folder}"] = [file.stem for file in files]
     return siblings
+
+
+def _search_terms() -> dict[str, list[str]]:
+    """By page of a definition, what the search finds it by first: its name elsewhere, and both in words."""
+    terms = {}
+    for kind, folder in FOLDERS.items():
+        for definition in registries[kind].values():
+            names = [name for listed in definition.elsewhere.values() for name in listed.split(", ")]
+            words = [re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in (definition.name, *names)]
+            spoken = [word.replace("_", " ").replace("-", " ").lower() for word in words]
+            plain = [term for term in (*names, *spoken) if re.fullmatch(r"[\w .-]+", term)]
+            terms[f"{folder}/{definition.name}"] = list(dict.fromkeys(plain))
+    return terms
 
 
 def _tree(names: list[str], caption: str = "") -> str:

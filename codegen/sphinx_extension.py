@@ -69,7 +69,7 @@ class LayerPage(SphinxDirective):
 
 
 class InlinePictures(SphinxTransform):
-    """Puts SVG files that lie beside a page into it, so that they follow the colour scheme of the site."""
+    """Puts the SVG file that is named like its page into it, so that it follows the colour scheme of the site."""
 
     default_priority = 200
 
@@ -77,7 +77,7 @@ class InlinePictures(SphinxTransform):
         """Replace the images."""
         for image in list(self.document.findall(nodes.image)):
             file = Path(self.env.doc2path(self.env.docname)).parent / image["uri"]
-            if file.suffix == ".svg" and file.is_file():
+            if file.suffix == ".svg" and file.is_file() and file.stem == Path(self.env.docname).name:
                 image.parent.replace(image, _inline(file.read_text(encoding="utf-8")))
 
 

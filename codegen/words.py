@@ -12,6 +12,18 @@ from .markdown import Markdown, code
 KINDS = {"DENSE": "dense", "INT": "ids", "SPARSE_INT": "sparse ids", "SPARSE": "sparse"}
 LEVELS = ("rows", "sequences", "nested sequences")
 
+FAMILIES = {
+    "inputs": "Inputs",
+    "rows": "Dense layers, products and normalization of rows",
+    "images": "Convolution, pooling and normalization of images",
+    "elementwise": "Activations, dropout and elementwise arithmetic",
+    "recurrences": "Recurrent layers: LSTM, GRU, groups",
+    "sequences": "Sequences: embedding, attention, pooling, selection",
+    "costs": "Losses",
+    "evaluators": "Metrics",
+}
+"""Titles of the families, in the order of reading."""
+
 FACTS = {
     "is_source": "It has no inputs: the network's data enter here.",
     "is_sink": "Nothing needs to read it: it has no outputs, or costs only.",
@@ -30,6 +42,11 @@ FACTS = {
 """What each fact of a layer means to a reader."""
 
 WIDTH = 100
+
+
+def family_title(family: str) -> str:
+    """What readers call a family; a plugin's is called as it is."""
+    return FAMILIES.get(family, family.replace("_", " ").capitalize())
 
 
 def argument_types(argument: pb.ArgumentDef) -> str:

@@ -114,10 +114,15 @@ def batch_norm(
 ) -> Value:
     """Brings every channel to mean 0 and variance 1 over the batch, then scales by `gain` and adds `bias`.
 
-    `y = (x - mean) / sqrt(var + epsilon) * gain + bias` (Ioffe and Szegedy 2015), mean and variance of a channel over
-    all rows and pixels, the variance divided by their number. The running averages move with every step of training:
-    `running = momentum * running + (1 - momentum) * batch`; the test phase uses them. A batch without rows has no
-    averages: it takes the running ones and leaves them as they are.
+    `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
+
+    (Ioffe and Szegedy 2015). In training, mean and variance of a channel are those of all rows and pixels of the batch,
+    the variance divided by their number, and the running averages move with every step:
+
+    `running = momentum * running + (1 - momentum) * batch`
+
+    In the test phase they stand in place of the batch's. A batch without rows has no averages: it takes the running
+    ones and leaves them as they are.
 
     Paddle: `momentum` is its `moving_average_fraction`, 0.9. Caffe: 0.999, the running variance is the unbiased one
     (`unbiased`), the averages do not start from 0 and 1 but are divided by the weights of the batches so far, and
@@ -439,9 +444,12 @@ def conv(
     depthwise convolution.
 
     The filter is not flipped (a cross-correlation), as in all the systems named here. The number of windows is
-    rounded down: `P = (H + 2 * padding_y - ((filter_size_y - 1) * dilation_y + 1)) // stride_y + 1`. Paddle's
-    `caffe_mode = false` rounds up; its helpers never set it. As in Paddle, the attributes that end in `_y` speak of
-    rows and those without of columns, and a `_y` that is absent equals the other.
+    rounded down:
+
+    `spread = (filter_size_y - 1) * dilation_y + 1`, `P = (H + 2 * padding_y - spread) // stride_y + 1`
+
+    and `Q` in the same way. Paddle's `caffe_mode = false` rounds up; its helpers never set it. As in Paddle, the
+    attributes that end in `_y` speak of rows and those without of columns, and a `_y` that is absent equals the other.
 
     x: images: channels, rows, columns
     num_filters: number of filters (>= 1, required)
@@ -1307,8 +1315,10 @@ def layer_norm(
 ) -> Value:
     """Brings every row to mean 0 and variance 1, then scales by `gain` and adds `bias`.
 
-    `y = (x - mean) / sqrt(var + epsilon) * gain + bias` (Ba, Kiros and Hinton 2016), mean and variance over all
-    numbers of the row, the variance divided by their count; an image is a row with its axes side by side.
+    `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
+
+    (Ba, Kiros and Hinton 2016), mean and variance over all numbers of the row, the variance divided by their count; an
+    image is a row with its axes side by side.
 
     x: rows
     epsilon: added to the variance (> 0, 1e-05)
@@ -1414,9 +1424,9 @@ def lstm_step(
     """One step of long short-term memory: `lstmemory` without its sequence.
 
     A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate; what the
-    output of the step before adds to them is in them already. With `s = x + bias`, peepholes `p`, `c' = previous`:
+    output of the step before adds to them is in them already. With `s = x + bias`, peepholes `p`, `h = previous`:
 
-    `a = act(s_a)`, `i = gate_act(s_i + p_i * c')`, `f = gate_act(s_f + p_f * c')`, `state = a * i + c' * f`,
+    `a = act(s_a)`, `i = gate_act(s_i + p_i * h)`, `f = gate_act(s_f + p_f * h)`, `state = a * i + h * f`,
     `o = gate_act(s_o + p_o * state)`, `y = o * state_act(state)`
 
     `bias` is that of `lstmemory`: the biases of the sums, then the peepholes; Paddle's has the peepholes alone, and the
@@ -1915,9 +1925,11 @@ def recurrent(
 ) -> Value:
     """Simple recurrent units (Elman 1990): every row adds a map of the output of the row before it.
 
-    `y[t] = act(x[t] + y[t-1] @ weight + bias)`, in every sequence by itself, in the innermost sequences of nested ones;
-    the output before the first row is zero. `x` are sums that are ready: put `fc` before the layer to map the input.
-    Paddle is the same. ONNX holds the map of the input, too; Caffe's RNN also has one of the output.
+    `y[t] = act(x[t] + y[t-1] @ weight + bias)`
+
+    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row is zero. `x`
+    are sums that are ready: put `fc` before the layer to map the input. Paddle is the same. ONNX holds the map of the
+    input, too; Caffe's RNN also has one of the output.
 
     x: one sum per unit
     act: function of a unit (tanh)
@@ -2097,8 +2109,10 @@ def rms_norm(
 ) -> Value:
     """Divides every row by the root of the mean of its squares, then scales every column by `gain`.
 
-    `y = x / sqrt(mean(x ** 2) + epsilon) * gain` (Zhang and Sennrich 2019): `layer_norm` without the mean and the bias.
-    A row of one column would keep nothing but its sign, so there are two columns at least.
+    `y = x / sqrt(mean(x ** 2) + epsilon) * gain`
+
+    (Zhang and Sennrich 2019): `layer_norm` without the mean and the bias. A row of one column would keep nothing but
+    its sign, so there are two columns at least.
 
     x: rows
     epsilon: added to the mean square (> 0, 1e-05)
@@ -3192,9 +3206,10 @@ def transformer_block(
 ) -> Value:
     """Attention of a sequence to itself, then two maps of every row, each with a way around it (Vaswani et al. 2017).
 
-    `s = x + merge(attention(norm(x)))`, `y = s + narrow(gelu(wide(norm(s))))`. The rows are brought to one size before
-    the parts and not behind them, which trains more steadily. Places in the sequence are not known to it: put
-    `position_embedding` or `sinusoidal_position` before the first block.
+    `s = x + merge(attention(norm(x)))`, `y = s + narrow(gelu(wide(norm(s))))`
+
+    The rows are brought to one size before the parts and not behind them, which trains more steadily. Places in the
+    sequence are not known to it: put `position_embedding` or `sinusoidal_position` before the first block.
 
     x: rows of sequences
     num_heads: parts into which the columns are cut (>= 1, 1)

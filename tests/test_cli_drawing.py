@@ -7,8 +7,7 @@ import xml.etree.ElementTree as ET
 
 from hypothesis import given
 from hypothesis import strategies as st
-
-from paddle_layers.cli.drawing import Box, draw
+from paddle_layers.codegen.drawing import Box, draw
 
 SVG = "{http://www.w3.org/2000/svg}"
 

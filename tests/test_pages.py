@@ -5,20 +5,26 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 from latex2mathml.converter import convert
 from paddle_layers.codegen.axes import axes_picture
+from paddle_layers.codegen.examples import python_text, worked_examples
 from paddle_layers.codegen.file_pages import file_page
 from paddle_layers.codegen.formulas import formula
+from paddle_layers.codegen.line_breaks import broken, width
 from paddle_layers.codegen.markdown import block, cell, code, escape, prose
+from paddle_layers.codegen.notation import written_formulas
 from paddle_layers.codegen.pages import code_page, page, terminal_page
 from paddle_layers.codegen.python_pages import write_python_pages
 from paddle_layers.codegen.reference import FOLDERS, write_reference
+from paddle_layers.codegen.words import FAMILIES
 
 import paddle_layers as pl
+from paddle_layers.cli.terminal import print_markdown
 from paddle_layers.config.binding.headers import spec
 from paddle_layers.config.diagnostics.explanations import EXPLANATIONS
 from paddle_layers.define import registries
@@ -259,3 +265,101 @@ def test_what_a_python_program_uses_has_a_page_and_a_summary(tmp_path: Path) -> 
     for name in names[1:]:
         assert f".{name}\n" in (tmp_path / "python" / f"{name}.md").read_text(encoding="utf-8")
         assert re.search(rf"^\| \[`{name}`\]\({name}\.md\) \| \w.+ \|$", index, re.MULTILINE), name
+
+
+# ---- use first
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_examples_in_python_give_the_types_that_the_page_says(name: str) -> None:
+    layer = pl.registry[name]
+    for example, worked in zip(layer.examples, worked_examples(layer), strict=True):
+        names: dict[str, Any] = {}
+        exec(python_text(layer, example, worked), names)
+        outputs = [names[output] for output, _ in worked.outputs]
+        if not outputs:
+            continue
+        network = pl.Network(outputs=outputs)
+        assert [str(type_) for type_ in network.nodes[-1].output_types] == [type_ for _, type_ in worked.outputs]
+
+
+def test_a_page_begins_with_the_use() -> None:
+    text = page(pl.registry["conv"])
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert headings[:5] == ["Use", "What it does", "Inputs", "Outputs", "Attributes"]
+    assert "y = nn.conv(x, num_filters=4, filter_size=3)  # 4x4x5" in text
+    assert re.findall("<summary>(.*)</summary>", text) == ["Gradients", "Definition", "More examples"]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_no_page_shows_a_template(name: str) -> None:
+    outside = FENCE.sub("", page(pl.registry[name])).replace("param { of:", "")
+    assert not re.search(r"\\?\{\w+\}", outside)
+
+
+def test_equal_choices_have_one_table() -> None:
+    text = page(pl.registry["lstmemory"])
+    assert "`act`, `gate_act`, `state_act` are each one of" in text
+    assert text.count("| `sigmoid` | between 0 and 1 |") == 1
+
+
+def test_formulas_in_a_description_are_set() -> None:
+    assert written_formulas("`y[t] = act(x[t] + y[t-1] @ weight)`, `c = (1 - u) * h`") == [
+        r"y_{t} = \operatorname{act}\left(x_{t} + y_{t - 1}\, \mathit{weight}\right)",
+        r"c = \left(1 - u\right) \cdot h",
+    ]
+    for other in ("`a` and `b = c`", "`f(x)`", "`x = 1; y = 2`", "`a = <b>`", "`a = b = c`"):
+        assert written_formulas(other) == []
+    assert r"\sqrt{\mathit{var} + \epsilon}" in page(pl.registry["batch_norm"])
+
+
+def test_recurrences_and_batch_norm_have_formulas() -> None:
+    for name, function in (("lstmemory", "lstmemory_y"), ("recurrent", "recurrent_y"), ("gru_step", "gru_step_y")):
+        layer = pl.registry[name]
+        assert formula(layer, next(f for f in layer.functions if f.name == function)) is not None
+    layer = pl.registry["batch_norm"]
+    moments = formula(layer, next(f for f in layer.functions if f.name == "batch_norm_moments"))
+    assert moments is not None
+    assert moments.lines[2] == r"\mathit{scale}_{c} = \frac{1}{\sqrt{\mathit{var}_{c} + \epsilon}}"
+    sums = formula(layer, next(f for f in layer.functions if f.name == "batch_norm_sums"))
+    assert sums is not None
+    assert r"a_{c} \cdot" not in sums.lines[1], "a sum is no part of the sum of products that begins alike"
+    state = formula(pl.registry["lstmemory"], next(f for f in pl.registry["lstmemory"].functions if f.scan))
+    assert state is not None
+    assert state.lines[0] == (
+        r"y_{t, k} = \mathit{output\_gate}_{t, k} \cdot \operatorname{state\_act}\left(\mathit{state}_{t, k}\right)"
+    )
+
+
+def test_wide_formulas_are_broken_and_stay_mathml() -> None:
+    for layer in pl.registry.values():
+        for function in layer.functions:
+            made = formula(layer, function)
+            for line in (*made.lines, *made.where) if made is not None else ():
+                text = convert(broken(line))
+                assert "\\" not in text
+                assert "&<" not in text, line
+    long = "y = " + " + ".join(rf"\mathit{{number}}_{{{i}}} \cdot x_{{{i}}}" for i in range(20))
+    lines = broken(long).removeprefix(r"\begin{split} ").removesuffix(r" \end{split}").split(r" \\ ")
+    assert len(lines) > 3
+    assert all(width(line) <= 80 for line in lines)
+    assert broken("y = x") == "y = x"
+
+
+def test_a_terminal_gets_no_escapes(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("conv", "batch_norm", "data"):
+        print_markdown(terminal_page(pl.registry[name]))
+    shown = capsys.readouterr().out
+    assert "# conv" in shown
+    assert ">= 1" in shown
+    for escape_ in ("&gt;", "&lt;", "\\{", "\\_", "<a ", "<details", "<br>"):
+        assert escape_ not in shown, escape_
+    assert not re.search(r" +$", shown, re.MULTILINE)
+
+
+def test_families_have_the_titles_that_people_use(tmp_path: Path) -> None:
+    write_reference(tmp_path)
+    text = (tmp_path / "layers" / "index.md").read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert {"Losses", "Metrics"} <= set(headings)
+    assert {layer.family for layer in pl.registry.values()} <= set(FAMILIES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.server
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urldefrag, urlsplit
+from urllib.parse import quote, unquote, urldefrag, urlsplit
 
 import pytest
 from paddle_layers.codegen.python_pages import GROUPS
@@ -150,21 +151,52 @@ def brightness(browser: Any) -> float:
     return sum(numbers) / 3
 
 
-def test_search_finds_a_foreign_name(browser: Any, address: str) -> None:
-    browser.get(f"{address}/search.html?q=InnerProduct")
+@pytest.mark.parametrize(
+    ("words", "page"),
+    [
+        ("InnerProduct", "reference/layers/fc.html"),
+        ("Conv2D", "reference/layers/conv.html"),
+        ("batch normalization", "reference/layers/batch_norm.html"),
+        ("early stopping", "reference/callbacks/early_stop.html"),
+        ("png", "use-your-own-data.html"),
+    ],
+)
+def test_search_finds_what_others_call_it(browser: Any, address: str, words: str, page: str) -> None:
+    browser.get(f"{address}/search.html?q={quote(words)}")
     found: list[str] = []
     for _ in range(100):
         found = browser.execute_script("return [...document.querySelectorAll('#search-results a')].map(a => a.href)")
         if found:
             break
         time.sleep(0.1)
-    assert any(link.split("#")[0].split("?")[0].endswith("/layers/fc.html") for link in found), found
+    assert found
+    assert found[0].split("#")[0].split("?")[0].endswith(f"/{page}"), found
+
+
+def test_the_first_page_shows_a_network_a_mistake_and_the_examples(site: Path, pages: dict[Path, Page]) -> None:
+    links = pages[site / "index.html"].links
+    text = (site / "index.html").read_text(encoding="utf-8")
+    plain = re.sub(r"<[^>]*>", "", text)
+    for part in ("pip install paddle-layers", "error[E101]", "did you mean `num_filters`?"):
+        assert part in plain, part
+    for name in ("digits", "text", "language", "tagger", "plugin"):
+        assert f"examples/{name}/README.html" in links
+    assert "network.svg" in text
+
+
+def test_parts_of_a_layers_page_fold(browser: Any, address: str) -> None:
+    browser.get(f"{address}/reference/layers/lstmemory.html")
+    folded = browser.execute_script("return [...document.querySelectorAll('details summary')].map(s => s.textContent)")
+    assert folded == ["Gradients", "Definition", "More examples"]
+    heads = browser.execute_script("return [...document.querySelectorAll('h2')].map(h => h.firstChild.textContent)")
+    assert heads[:2] == ["Use", "What it does"]
 
 
 def test_formulas_are_set(browser: Any, address: str) -> None:
     screen(browser, 1200, "light")
     browser.get(f"{address}/reference/layers/softmax.html")
     sizes = browser.execute_script(
+        "document.querySelectorAll('details').forEach(folded => { folded.open = true });"
         "return [...document.querySelectorAll('div.math math')].map(m => {"
         " const box = m.getBoundingClientRect(); return [box.width, box.height, m.querySelectorAll('mi').length] })"
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from .terminal import echo
+from .terminal import echo, print_markdown
 
 
 @click.command()
@@ -38,4 +38,4 @@ def _page(name: str) -> None:
     pages = [terminal_page(definition) for definition in found if definition is not None]
     if not pages:
         pages = [terminal_page(registries["layer"][name])]  # raises, with the nearest name
-    echo("\n".join(pages), nl=False)
+    print_markdown("\n".join(pages))

@@ -19,23 +19,32 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file")
 @click.option("--svg", type=click.Path(dir_okay=False, path_type=Path), help="Draw the network into this file.")
+@click.option(
+    "--html", type=click.Path(dir_okay=False, path_type=Path), help="Write a page of it: picture, search, faults."
+)
 @click.option("--phase", type=click.Choice(["train", "test"]), help="Only the layers that are there in a phase.")
 @click.option("--batch-size", type=click.IntRange(min=1), default=64, show_default=True, help="Rows, for the memory.")
 @click.option("--plan", is_flag=True, help="Print what runs, with which kernel and in whose memory.")
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), help="For --plan, by default cpu; no card is needed.")
-def command(file: str, svg: Path | None, phase: str | None, batch_size: int, plan: bool, device: str | None) -> None:
+def command(
+    file: str, svg: Path | None, html: Path | None, phase: str | None, batch_size: int, plan: bool, device: str | None
+) -> None:
     """Print layer, type, inputs, inferred output type, parameters and memory of the network in FILE.
 
     What a layer is made of, or runs in each step, stands below it, further to the right.
     Memory of a layer is that of its values; the totals are what a run allocates, where layers share memory.
+    With --html: one page that needs nothing beside it, also of the sound part of a file that has faults.
     With --plan: every launch of a phase (train, unless --phase says test), and what was decided for it.
     """
     from paddle_layers.config import network_of
 
     if device is not None and not plan:
         raise click.UsageError("--device is for --plan; the table is the same on every device")
-    if svg is not None and plan:
-        raise click.UsageError("--plan prints a table, --svg draws the network: give one of them")
+    if plan + (svg is not None) + (html is not None) > 1:
+        raise click.UsageError("--plan prints a table, --svg draws the network, --html writes a page: give one of them")
+    if html is not None:
+        _write_page(file, html, phase, batch_size)
+        return
     if svg is not None:
         ending_of(str(svg), {".svg": "a picture"}, "pictures")
     network = network_of(file)
@@ -50,12 +59,31 @@ def command(file: str, svg: Path | None, phase: str | None, batch_size: int, pla
 
     costs = footprint(network, batch_size)
     if svg is not None:
-        from .picture import picture
+        from paddle_layers.codegen.network_picture import picture
 
         replace_file(svg, picture(network, costs).encode())
         echo(f"wrote {svg}", err=True)
         return
     _print_table(network, costs, batch_size)
+
+
+def _write_page(file: str, html: Path, phase: str | None, batch_size: int) -> None:
+    """The page of the part of the network that is sound; its faults stand on it, and errors are the exit status."""
+    from paddle_layers.codegen.network_page import network_page
+    from paddle_layers.config import ConfigError
+    from paddle_layers.config.checking import examine
+    from paddle_layers.config.files import read_file
+    from paddle_layers.runtime.plan.footprint import footprint
+
+    found = examine(read_file(file), file)
+    if found.network is None or not found.network.nodes:
+        raise ConfigError(found.faults)
+    network = found.network.select(phase) if phase is not None else found.network
+    text = network_page(network, footprint(network, batch_size), found.faults, batch_size)
+    replace_file(html, text.encode())
+    echo(f"wrote {html}", err=True)
+    if found.failed:
+        raise ConfigError(found.faults)
 
 
 def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import re
 import sys
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, ClassVar, TextIO
 
 import click
 
@@ -29,6 +30,27 @@ def table_text(table: Table) -> str:
     text = io.StringIO()
     _print(table, text, 10_000)
     return "".join(f"{line.rstrip()}\n" for line in text.getvalue().splitlines())
+
+
+def print_markdown(text: str) -> None:
+    """A page: to a terminal in its width and with colours, to a file without folding code. What it escapes is plain."""
+    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.markdown import Heading, Markdown
+    from rich.text import Text
+
+    from paddle_layers.define.escaping import printable
+
+    class PlainHeading(Heading):
+        def __rich_console__(self, _: Console, options: ConsoleOptions) -> RenderResult:
+            yield Text.assemble(f"{'#' * int(self.tag[1:])} ", self.text, style="bold")
+
+    class Page(Markdown):
+        elements: ClassVar = Markdown.elements | {"heading_open": PlainHeading}
+
+    console = Console(highlight=False, emoji=False, width=None if sys.stdout.isatty() else 124)
+    with console.capture() as shown:
+        console.print(Page(printable(text), code_theme="ansi_dark", hyperlinks=False))
+    click.echo(re.sub(r"\n{3,}", "\n\n", re.sub(r" +$", "", shown.get(), flags=re.MULTILINE)).strip())
 
 
 def _print(table: Table, stream: TextIO, width: int | None) -> None:

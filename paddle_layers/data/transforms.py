@@ -71,7 +71,9 @@ class Mean:
         return less
 
 
-@transform("mirror", elsewhere={"Caffe": "transform_param.mirror"})
+@transform(
+    "mirror", elsewhere={"Caffe": "transform_param.mirror", "Keras": "RandomFlip", "PyTorch": "RandomHorizontalFlip"}
+)
 class Mirror:
     """Turns images over in training, each with the given probability; leaves them alone in the test."""
 
@@ -97,7 +99,7 @@ class Mirror:
         return turned
 
 
-@transform("crop", elsewhere={"Caffe": "transform_param.crop_size"})
+@transform("crop", elsewhere={"Caffe": "transform_param.crop_size", "Keras": "RandomCrop", "PyTorch": "RandomCrop"})
 class Crop:
     """Cuts a window out of each image: at a random place in training, from the centre in the test.
 

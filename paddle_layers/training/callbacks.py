@@ -42,7 +42,7 @@ class _Watching:
         return value if beaten and not math.isnan(value) else None
 
 
-@callback("early_stop")
+@callback("early_stop", elsewhere={"Keras": "EarlyStopping"})
 class EarlyStop(_Watching):
     """Stops the training when a result of the test has not become better for a while."""
 
@@ -76,7 +76,7 @@ class EarlyStop(_Watching):
             raise ValueError("`worse` has to be a whole number from 0 on")
 
 
-@callback("save_best")
+@callback("save_best", elsewhere={"Keras": "ModelCheckpoint"})
 class SaveBest(_Watching):
     """Saves the weights of the best result of the test as `best.safetensors` in the output folder.
 

@@ -1,57 +1,124 @@
-"""The learning curve: an SVG picture of the loss and the statistics over the steps."""
+"""The learning curve: an SVG picture of the loss and the statistics over the steps.
+
+Drawn here and not by a plotting library: matplotlib and its like bring tens of megabytes, for a few lines and ticks.
+"""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from paddle_layers.define.escaping import xml_text
 
+from .axes import Axis, linear_axis, value_axis
+
 Series = Sequence[tuple[int, float]]
 
-_WIDTH, _HEIGHT, _LEFT, _TOP, _GAP = 640, 200, 60, 30, 60
-_COLOURS = ("#1f6feb", "#d1570a", "#2da44e", "#8250df")
-_MARKS = 5
+_WIDTH, _HEIGHT, _LEFT, _RIGHT, _TOP, _GAP = 640, 200, 70, 20, 50, 64
+_COLOURS = {"train": "#1f6feb", "test": "#d1570a"}
+_OTHERS = ("#2da44e", "#8250df", "#bf3989", "#57606a")
+_LARGEST = 1e300
+"""Beyond it, sums and differences overflow: marked at the top like numbers that are not finite."""
+_FEW = 40
+"""Points of a line that are marked each."""
+
+
+class _Frame(NamedTuple):
+    """Where a panel lies, and its axes."""
+
+    top: float
+    steps: Axis
+    values: Axis
+
+    def x(self, step: float) -> float:
+        return _LEFT + self.steps.share(step) * _WIDTH
+
+    def y(self, value: float) -> float:
+        return self.top + (1 - self.values.share(value)) * _HEIGHT
 
 
 def picture(title: str, panels: Mapping[str, Mapping[str, Series]]) -> str:
-    """SVG text: one panel above the other, each a name and its lines by name; empty lines are left out."""
+    """SVG text: one panel above the other, each a name and its lines by name; empty lines are left out.
+
+    A line of one name has one colour in all panels. The step of the lowest loss, on the test if there is one, is marked
+    in all of them; the first panel is the loss.
+    """
     shown = {name: {label: line for label, line in lines.items() if line} for name, lines in panels.items()}
     shown = {name: lines for name, lines in shown.items() if lines}
+    labels = list(dict.fromkeys(label for lines in shown.values() for label in lines))
+    colours = dict(zip([label for label in labels if label not in _COLOURS], _OTHERS * len(labels), strict=False))
+    colours |= _COLOURS
     last = max((step for lines in shown.values() for line in lines.values() for step, _ in line), default=1)
-    height = _TOP + len(shown) * (_HEIGHT + _GAP)
+    best = _best(next(iter(shown.values()), {}))
+    width, height = _LEFT + _WIDTH + _RIGHT, _TOP + len(shown) * (_HEIGHT + _GAP)
     parts = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_LEFT + _WIDTH + 20}" height="{height}" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
         'font-family="sans-serif" font-size="12">',
         '<rect width="100%" height="100%" fill="white"/>',
-        f'<text x="{_LEFT}" y="18" font-weight="bold">{xml_text(title)}</text>',
+        f'<text x="{_LEFT}" y="20" font-size="14" font-weight="bold">{xml_text(title)}</text>',
     ]
     for number, (name, lines) in enumerate(shown.items()):
-        parts += _panel(name, lines, _TOP + 20 + number * (_HEIGHT + _GAP), last)
+        values = [value for line in lines.values() for _, value in line if _fits(value)]
+        frame = _Frame(_TOP + 20 + number * (_HEIGHT + _GAP), linear_axis(0, last, whole=True), value_axis(values))
+        parts += [*_axes(name, frame), *_marked(best, frame, first=number == 0), *_lines(lines, colours, frame)]
     return "\n".join([*parts, "</svg>"]) + "\n"
 
 
-def _panel(name: str, lines: Mapping[str, Series], top: int, last: int) -> list[str]:
-    values = [value for line in lines.values() for _, value in line if math.isfinite(value)]
-    low, high = (min(values), max(values)) if values else (0.0, 1.0)
-    low = 0.0 if 0 < low < high / 3 else low
-    low, high = (low - 0.5, high + 0.5) if low == high else (low, high)
-    bottom = top + _HEIGHT
-    parts = [f'<text x="{_LEFT}" y="{top - 6}">{xml_text(name)}</text>']
-    for mark in range(_MARKS):
-        share = mark / (_MARKS - 1)
-        y, x = bottom - share * _HEIGHT, _LEFT + share * _WIDTH
-        parts.append(f'<path d="M{_LEFT} {y:.1f}h{_WIDTH}" stroke="#ddd"/>')
-        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4:.1f}" text-anchor="end">{low + share * (high - low):.3g}</text>')
-        parts.append(f'<text x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{round(share * last)}</text>')
-    for number, (label, line) in enumerate(lines.items()):
-        colour = _COLOURS[number % len(_COLOURS)]
-        points = " ".join(
-            f"{_LEFT + step / max(last, 1) * _WIDTH:.1f},{bottom - (value - low) / (high - low) * _HEIGHT:.1f}"
-            for step, value in line
-            if math.isfinite(value)
+def _fits(value: float) -> bool:
+    return abs(value) <= _LARGEST
+
+
+def _best(lines: Mapping[str, Series]) -> tuple[str, int] | None:
+    """Whose lowest loss it is, and at which step; None where a line has fewer than two numbers."""
+    label = "test" if "test" in lines else next(iter(lines), "")
+    finite = [(value, step) for step, value in lines.get(label, ()) if _fits(value)]
+    return (label, min(finite)[1]) if len(finite) > 1 else None
+
+
+def _axes(name: str, frame: _Frame) -> Iterator[str]:
+    bottom = frame.top + _HEIGHT
+    yield f'<text x="{_LEFT}" y="{frame.top - 8}" font-weight="bold">{xml_text(name)}</text>'
+    if frame.values.logarithmic:
+        at = f'x="{_LEFT - 8}" y="{frame.top - 8}" text-anchor="end"'
+        yield f'<text {at} fill="#57606a" font-size="10">log scale</text>'
+    for value, text in frame.values.ticks:
+        y = frame.y(value)
+        yield f'<path d="M{_LEFT} {y:.1f}h{_WIDTH}" stroke="#e1e4e8"/>'
+        yield f'<text x="{_LEFT - 8}" y="{y + 4:.1f}" text-anchor="end">{text}</text>'
+    for step, text in frame.steps.ticks:
+        yield f'<path d="M{frame.x(step):.1f} {bottom}v5" stroke="#57606a"/>'
+        yield f'<text x="{frame.x(step):.1f}" y="{bottom + 18}" text-anchor="middle">{text}</text>'
+    yield f'<text x="{_LEFT + _WIDTH}" y="{bottom + 34}" text-anchor="end" fill="#57606a">step</text>'
+    yield f'<path d="M{_LEFT} {frame.top}v{_HEIGHT}h{_WIDTH}" fill="none" stroke="#57606a"/>'
+
+
+def _marked(best: tuple[str, int] | None, frame: _Frame, *, first: bool) -> Iterator[str]:
+    if best is None:
+        return
+    label, step = best
+    x = frame.x(step)
+    yield f'<path d="M{x:.1f} {frame.top}v{_HEIGHT}" stroke="#57606a" stroke-dasharray="4 3"/>'
+    if first:
+        words = xml_text(f"lowest {label} loss: step {step:,}")
+        end = x > _LEFT + _WIDTH / 2
+        yield (
+            f'<text x="{x + (-6 if end else 6):.1f}" y="{frame.top + 12}" fill="#57606a" font-size="11" '
+            f'text-anchor="{"end" if end else "start"}">{words}</text>'
         )
-        parts.append(f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.5"/>')
-        x = _LEFT + 100 + 90 * number
-        parts.append(f'<text x="{x}" y="{top - 6}" fill="{colour}">{xml_text(label)}</text>')
-    return parts
+
+
+def _lines(lines: Mapping[str, Series], colours: Mapping[str, str], frame: _Frame) -> Iterator[str]:
+    x = float(_LEFT + _WIDTH)
+    for label, line in reversed(list(lines.items())):
+        colour = colours[label]
+        finite = [(frame.x(step), frame.y(value)) for step, value in line if _fits(value)]
+        points = " ".join(f"{x:.1f},{y:.1f}" for x, y in finite)
+        yield f'<polyline points="{points}" fill="none" stroke="{colour}" stroke-width="1.6" stroke-linejoin="round"/>'
+        if len(finite) <= _FEW:
+            yield from (f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="{colour}"/>' for x, y in finite)
+        for step in (step for step, value in line if not _fits(value)):
+            yield f'<path d="M{frame.x(step) - 3:.1f} {frame.top}l6 6m0 -6l-6 6" stroke="{colour}"/>'
+        yield f'<text x="{x:.1f}" y="{frame.top - 8}" text-anchor="end" fill="{colour}">{xml_text(label)}</text>'
+        x -= 7 * len(label) + 26
+        yield f'<path d="M{x + 6:.1f} {frame.top - 12}h14" stroke="{colour}" stroke-width="2"/>'
+        x -= 8

@@ -11,7 +11,7 @@ import math
 from paddle_layers.define import AdaptiveStep, Float, State, lazy_update, optimizer, step
 
 
-@optimizer("sgd", elsewhere={"Caffe": "SGD", "Mocha": "SGD", "Paddle": "momentum"})
+@optimizer("sgd", elsewhere={"Caffe": "SGD", "Mocha": "SGD", "Paddle": "momentum", "Keras": "SGD", "PyTorch": "SGD"})
 class Sgd:
     """Gradient descent with momentum: v = momentum * v + rate * gradient; w -= v.
 
@@ -56,7 +56,10 @@ def nesterov_lazy(rate, penalty, momentum):
     return (1 - (1 + momentum) * rate * penalty, -(momentum**2)), (rate * penalty, momentum)
 
 
-@optimizer("adagrad", elsewhere={"Caffe": "AdaGrad", "Paddle": "adagrad", "KUnet": "adagrad"})
+@optimizer(
+    "adagrad",
+    elsewhere={"Caffe": "AdaGrad", "Paddle": "adagrad", "KUnet": "adagrad", "Keras": "Adagrad", "PyTorch": "Adagrad"},
+)
 class AdaGrad:
     """Steps divided by the root of all squared gradients so far: h += g²; w -= rate * g / (sqrt(h) + epsilon).
 
@@ -79,7 +82,9 @@ def adagrad_lazy():
     return (1, 0), (0, 1)
 
 
-@optimizer("rmsprop", elsewhere={"Caffe": "RMSProp", "Paddle": "decayed_adagrad"})
+@optimizer(
+    "rmsprop", elsewhere={"Caffe": "RMSProp", "Paddle": "decayed_adagrad", "Keras": "RMSprop", "PyTorch": "RMSprop"}
+)
 class RmsProp:
     """Steps divided by the root of a moving average of squared gradients.
 
@@ -104,7 +109,7 @@ def rmsprop_lazy(decay):
     return (1, 0), (0, decay)
 
 
-@optimizer("adam", elsewhere={"Caffe": "Adam", "Mocha": "Adam", "Paddle": "adam"})
+@optimizer("adam", elsewhere={"Caffe": "Adam", "Mocha": "Adam", "Paddle": "adam", "Keras": "Adam", "PyTorch": "Adam"})
 class Adam:
     """Averages of the gradient and of its square, both corrected for their start at zero.
 

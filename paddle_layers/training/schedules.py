@@ -57,7 +57,7 @@ class Warmup:
         return base * rise(step, self.steps)
 
 
-@schedule("step", elsewhere={"Caffe": "step", "Mocha": "LRPolicy.Step"})
+@schedule("step", elsewhere={"Caffe": "step", "Mocha": "LRPolicy.Step", "PyTorch": "StepLR"})
 class Step(_Rising):
     """Multiplies the rate by `gamma` every `every` steps."""
 
@@ -69,7 +69,7 @@ class Step(_Rising):
         return base * self.gamma ** (step // self.every)
 
 
-@schedule("multistep", elsewhere={"Caffe": "multistep"})
+@schedule("multistep", elsewhere={"Caffe": "multistep", "Keras": "PiecewiseConstantDecay", "PyTorch": "MultiStepLR"})
 class Multistep(_Rising):
     """Multiplies the rate by `gamma` at each of the steps `at`."""
 
@@ -81,7 +81,9 @@ class Multistep(_Rising):
         return base * self.gamma ** bisect_right(sorted(self.at), step)
 
 
-@schedule("exp", elsewhere={"Caffe": "exp", "Mocha": "LRPolicy.Exp"})
+@schedule(
+    "exp", elsewhere={"Caffe": "exp", "Mocha": "LRPolicy.Exp", "Keras": "ExponentialDecay", "PyTorch": "ExponentialLR"}
+)
 class Exponential(_Rising):
     """Multiplies the rate by `gamma` after every step."""
 
@@ -104,7 +106,9 @@ class Inverse(_Rising):
         return float(base * (1.0 + self.gamma * step) ** -self.power)
 
 
-@schedule("poly", elsewhere={"Caffe": "poly", "Paddle": "caffe_poly"})
+@schedule(
+    "poly", elsewhere={"Caffe": "poly", "Paddle": "caffe_poly", "Keras": "PolynomialDecay", "PyTorch": "PolynomialLR"}
+)
 class Polynomial(_Rising):
     """Falls to zero at the end of the training. Paddle's `caffe_poly` counts samples, up to a number that is given."""
 

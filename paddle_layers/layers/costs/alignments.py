@@ -30,7 +30,7 @@ def log_sum(a, b, c):
     return peak + math.log1p(math.exp(min(a, b) - peak) + math.exp(min(high, c) - peak))
 
 
-@layer("ctc", elsewhere={"Paddle": "warp_ctc"}, since=1)
+@layer("ctc", elsewhere={"Paddle": "warp_ctc", "Keras": "CTC", "PyTorch": "CTCLoss"}, since=1)
 class Ctc:
     """Minus the log-likelihood of labels under connectionist temporal classification.
 

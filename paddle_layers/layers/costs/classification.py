@@ -60,7 +60,13 @@ def cross_entropy_dx(n, c, dcost, x, label, weight, floor):
 
 @layer(
     "softmax_with_loss",
-    elsewhere={"Caffe": "SoftmaxWithLoss", "Mocha": "SoftmaxLossLayer", "ONNX": "SoftmaxCrossEntropyLoss"},
+    elsewhere={
+        "Caffe": "SoftmaxWithLoss",
+        "Mocha": "SoftmaxLossLayer",
+        "ONNX": "SoftmaxCrossEntropyLoss",
+        "Keras": "SparseCategoricalCrossentropy",
+        "PyTorch": "CrossEntropyLoss",
+    },
     since=1,
 )
 class SoftmaxWithLoss:
@@ -152,7 +158,11 @@ def softmax_with_loss_dx(n, c, dloss, x, label, weight, peak, norm, ignore_label
     return derivative if weight is None else derivative * weight[n]
 
 
-@layer("sigmoid_cross_entropy", elsewhere={"Caffe": "SigmoidCrossEntropyLoss"}, since=1)
+@layer(
+    "sigmoid_cross_entropy",
+    elsewhere={"Caffe": "SigmoidCrossEntropyLoss", "Keras": "BinaryCrossentropy", "PyTorch": "BCEWithLogitsLoss"},
+    since=1,
+)
 class SigmoidCrossEntropy:
     """Cross entropy of independent yes-or-no answers: logistic function and cost in one.
 

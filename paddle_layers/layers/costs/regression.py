@@ -5,7 +5,14 @@ from paddle_layers.define import Example, Float, Input, Output, each, gradient, 
 
 @layer(
     "square_error",
-    elsewhere={"Paddle": "square_error", "Caffe": "EuclideanLoss", "Mocha": "SquareLossLayer", "KUnet": "QuadLoss"},
+    elsewhere={
+        "Paddle": "square_error",
+        "Caffe": "EuclideanLoss",
+        "Mocha": "SquareLossLayer",
+        "KUnet": "QuadLoss",
+        "Keras": "MeanSquaredError",
+        "PyTorch": "MSELoss",
+    },
     since=1,
 )
 class SquareError:
@@ -61,7 +68,7 @@ def huber_derivative(error, delta):
     return max(-delta, min(delta, error))
 
 
-@layer("huber_regression", elsewhere={"Paddle": "huber_regression"}, since=1)
+@layer("huber_regression", elsewhere={"Paddle": "huber_regression", "Keras": "Huber", "PyTorch": "HuberLoss"}, since=1)
 class HuberRegression:
     """Half the squared error, which grows like the error itself from `delta` on: outliers pull no harder than that.
 
@@ -102,7 +109,7 @@ def huber_regression_dtarget(n, c, dcost, x, target, weight, delta):
     return derivative if weight is None else derivative * weight[n]
 
 
-@layer("smooth_l1", elsewhere={"Paddle": "smooth_l1"}, since=1)
+@layer("smooth_l1", elsewhere={"Paddle": "smooth_l1", "PyTorch": "SmoothL1Loss"}, since=1)
 class SmoothL1:
     """Absolute error, with a parabola in place of its kink.
 

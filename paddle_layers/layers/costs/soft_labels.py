@@ -75,7 +75,11 @@ def soft_cross_entropy_dx(n, c, dcost, x, target, weight, floor):
     return derivative if weight is None else derivative * weight[n]
 
 
-@layer("softlabel_softmax_cost", elsewhere={"Mocha": "SoftlabelSoftmaxLossLayer", "KUnet": "XentLoss"}, since=1)
+@layer(
+    "softlabel_softmax_cost",
+    elsewhere={"Mocha": "SoftlabelSoftmaxLossLayer", "KUnet": "XentLoss", "Keras": "CategoricalCrossentropy"},
+    since=1,
+)
 class SoftlabelSoftmaxCost:
     """Cross entropy of a wanted distribution and the softmax of scores.
 

@@ -11,7 +11,19 @@ GELU_SLOPE = 1.5957691216057308  # 2 * sqrt(2 / pi)
 GELU_CUBE = 0.044715
 
 
-@layer("relu", elsewhere={"Paddle": "relu", "Caffe": "ReLU", "Mocha": "ReLU", "KUnet": "Relu", "ONNX": "Relu"}, since=1)
+@layer(
+    "relu",
+    elsewhere={
+        "Paddle": "relu",
+        "Caffe": "ReLU",
+        "Mocha": "ReLU",
+        "KUnet": "Relu",
+        "ONNX": "Relu",
+        "Keras": "ReLU, LeakyReLU",
+        "PyTorch": "ReLU, LeakyReLU",
+    },
+    since=1,
+)
 class Relu:
     """Rectifier: keeps positive values and scales the others by `negative_slope`.
 
@@ -36,7 +48,7 @@ def relu_dx(i, dy, y, negative_slope):
     return dy[i] if y[i] > 0.0 else times(negative_slope, dy[i])
 
 
-@layer("elu", elsewhere={"Caffe": "ELU", "ONNX": "Elu"}, since=1)
+@layer("elu", elsewhere={"Caffe": "ELU", "ONNX": "Elu", "Keras": "ELU", "PyTorch": "ELU"}, since=1)
 class Elu:
     """Exponential linear unit: keeps positive values and bends the others towards -`alpha`.
 
@@ -62,7 +74,15 @@ def elu_dx(i, dy, y, alpha):
 
 @layer(
     "sigmoid",
-    elsewhere={"Paddle": "sigmoid", "Caffe": "Sigmoid", "Mocha": "Sigmoid", "KUnet": "Sigm", "ONNX": "Sigmoid"},
+    elsewhere={
+        "Paddle": "sigmoid",
+        "Caffe": "Sigmoid",
+        "Mocha": "Sigmoid",
+        "KUnet": "Sigm",
+        "ONNX": "Sigmoid",
+        "Keras": "sigmoid",
+        "PyTorch": "Sigmoid",
+    },
     since=1,
 )
 class Sigmoid:
@@ -88,7 +108,15 @@ def sigmoid_dx(i, dy, y):
 
 @layer(
     "tanh",
-    elsewhere={"Paddle": "tanh", "Caffe": "TanH", "Mocha": "Tanh", "KUnet": "Tanh", "ONNX": "Tanh"},
+    elsewhere={
+        "Paddle": "tanh",
+        "Caffe": "TanH",
+        "Mocha": "Tanh",
+        "KUnet": "Tanh",
+        "ONNX": "Tanh",
+        "Keras": "tanh",
+        "PyTorch": "Tanh",
+    },
     since=1,
 )
 class Tanh:
@@ -112,7 +140,7 @@ def tanh_dx(i, dy, y):
     return dy[i] * (1.0 - y[i] * y[i])
 
 
-@layer("gelu", elsewhere={"ONNX": "Gelu"}, since=1)
+@layer("gelu", elsewhere={"ONNX": "Gelu", "Keras": "gelu", "PyTorch": "GELU"}, since=1)
 class Gelu:
     """Gaussian error linear unit: every value times the probability that a normal number is smaller.
 
@@ -149,7 +177,11 @@ def gelu_dx(i, dy, x, approximate):
     return dy[i] * (0.5 * math.erfc(-x[i] * ROOT_HALF) + times(density, x[i]))
 
 
-@layer("linear", elsewhere={"Paddle": "linear", "Mocha": "Identity", "ONNX": "Identity"}, since=1)
+@layer(
+    "linear",
+    elsewhere={"Paddle": "linear", "Mocha": "Identity", "ONNX": "Identity", "Keras": "linear", "PyTorch": "Identity"},
+    since=1,
+)
 class Linear:
     """Identity: the activation that changes nothing, used where a layer names none."""
 
@@ -170,7 +202,15 @@ def linear_dx(i, dy):
 
 @layer(
     "softmax",
-    elsewhere={"Paddle": "softmax", "Caffe": "Softmax", "Mocha": "SoftmaxLayer", "KUnet": "Soft", "ONNX": "Softmax"},
+    elsewhere={
+        "Paddle": "softmax",
+        "Caffe": "Softmax",
+        "Mocha": "SoftmaxLayer",
+        "KUnet": "Soft",
+        "ONNX": "Softmax",
+        "Keras": "Softmax",
+        "PyTorch": "Softmax",
+    },
     since=1,
 )
 class Softmax:
@@ -224,7 +264,11 @@ def softmax_dx(n, c, i, y, dy, dot):
     return y[n, c, i] * (dy[n, c, i] - dot[n, i])
 
 
-@layer("prelu", elsewhere={"Paddle": "prelu", "Caffe": "PReLU", "ONNX": "PRelu"}, since=1)
+@layer(
+    "prelu",
+    elsewhere={"Paddle": "prelu", "Caffe": "PReLU", "ONNX": "PRelu", "Keras": "PReLU", "PyTorch": "PReLU"},
+    since=1,
+)
 class Prelu:
     """Rectifier whose slopes on the negative side are learned, one per channel or one for all.
 
@@ -271,7 +315,15 @@ def prelu_dslope(k, dy, x, channel_shared, C):
 
 @layer(
     "dropout",
-    elsewhere={"Paddle": "drop_rate", "Caffe": "Dropout", "Mocha": "DropoutLayer", "KUnet": "Drop", "ONNX": "Dropout"},
+    elsewhere={
+        "Paddle": "drop_rate",
+        "Caffe": "Dropout",
+        "Mocha": "DropoutLayer",
+        "KUnet": "Drop",
+        "ONNX": "Dropout",
+        "Keras": "Dropout",
+        "PyTorch": "Dropout",
+    },
     since=1,
 )
 class Dropout:

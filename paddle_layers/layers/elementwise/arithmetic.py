@@ -20,7 +20,14 @@ from paddle_layers.layers.helpers import exceeds
 @layer(
     "addto",
     common=("act", "drop_rate", "error_clip"),
-    elsewhere={"Paddle": "addto", "Caffe": "Eltwise", "Mocha": "ElementWiseLayer", "KUnet": "Add2", "ONNX": "Sum, Add"},
+    elsewhere={
+        "Paddle": "addto",
+        "Caffe": "Eltwise",
+        "Mocha": "ElementWiseLayer",
+        "KUnet": "Add2",
+        "ONNX": "Sum, Add",
+        "Keras": "Add",
+    },
     since=1,
 )
 class AddTo:
@@ -52,7 +59,14 @@ def addto_dx(i, dy):
 @layer(
     "eltwise",
     common=("act", "drop_rate", "error_clip"),
-    elsewhere={"Paddle": "dot_mul", "Caffe": "Eltwise", "Mocha": "ElementWiseLayer", "KUnet": "Mul2", "ONNX": "Mul"},
+    elsewhere={
+        "Paddle": "dot_mul",
+        "Caffe": "Eltwise",
+        "Mocha": "ElementWiseLayer",
+        "KUnet": "Mul2",
+        "ONNX": "Mul",
+        "Keras": "Multiply, Maximum",
+    },
     since=1,
 )
 class Eltwise:

@@ -23,7 +23,7 @@ from .ratios import f_measures, ratio
 
 @layer(
     "accuracy",
-    elsewhere={"Caffe": "Accuracy", "Mocha": "AccuracyLayer"},
+    elsewhere={"Caffe": "Accuracy", "Mocha": "AccuracyLayer", "Keras": "SparseCategoricalAccuracy"},
     since=1,
 )
 class Accuracy:
@@ -132,7 +132,7 @@ def classification_error_share(wrong, rows):
     return ratio(wrong, rows)
 
 
-@layer("precision_recall", elsewhere={"Paddle": "precision_recall"}, since=1)
+@layer("precision_recall", elsewhere={"Paddle": "precision_recall", "Keras": "Precision, Recall"}, since=1)
 class PrecisionRecall:
     """Precision, recall and F1 of the class `positive_label`, or their means over all classes.
 
@@ -210,7 +210,7 @@ def precision_recall_measures(positive_label, correct, found, wanted):
     return (*(ratio(sum(numbers), len(numbers)) for numbers in known), ratio(sum(correct), sum(wanted)))
 
 
-@layer("auc", elsewhere={"Paddle": "last-column-auc, auc, auc-validation"}, since=1)
+@layer("auc", elsewhere={"Paddle": "last-column-auc, auc, auc-validation", "Keras": "AUC"}, since=1)
 class Auc:
     """Area under the ROC curve: the share of the pairs of a row of class 1 and one of class 0 in the right order.
 

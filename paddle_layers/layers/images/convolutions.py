@@ -12,6 +12,8 @@ from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each,
         "Mocha": "ConvolutionLayer",
         "KUnet": "Conv",
         "ONNX": "Conv",
+        "Keras": "Conv2D",
+        "PyTorch": "Conv2d",
     },
     since=1,
 )
@@ -25,9 +27,12 @@ class Conv:
     depthwise convolution.
 
     The filter is not flipped (a cross-correlation), as in all the systems named here. The number of windows is
-    rounded down: `P = (H + 2 * padding_y - ((filter_size_y - 1) * dilation_y + 1)) // stride_y + 1`. Paddle's
-    `caffe_mode = false` rounds up; its helpers never set it. As in Paddle, the attributes that end in `_y` speak of
-    rows and those without of columns, and a `_y` that is absent equals the other.
+    rounded down:
+
+    `spread = (filter_size_y - 1) * dilation_y + 1`, `P = (H + 2 * padding_y - spread) // stride_y + 1`
+
+    and `Q` in the same way. Paddle's `caffe_mode = false` rounds up; its helpers never set it. As in Paddle, the
+    attributes that end in `_y` speak of rows and those without of columns, and a `_y` that is absent equals the other.
     """
 
     x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))

@@ -25,16 +25,27 @@ from paddle_layers.define import (
 @layer(
     "batch_norm",
     common=("act", "drop_rate", "error_clip"),
-    elsewhere={"Paddle": "batch_norm", "Caffe": "BatchNorm", "ONNX": "BatchNormalization"},
+    elsewhere={
+        "Paddle": "batch_norm",
+        "Caffe": "BatchNorm",
+        "ONNX": "BatchNormalization",
+        "Keras": "BatchNormalization",
+        "PyTorch": "BatchNorm1d, BatchNorm2d",
+    },
     since=1,
 )
 class BatchNorm:
     """Brings every channel to mean 0 and variance 1 over the batch, then scales by `gain` and adds `bias`.
 
-    `y = (x - mean) / sqrt(var + epsilon) * gain + bias` (Ioffe and Szegedy 2015), mean and variance of a channel over
-    all rows and pixels, the variance divided by their number. The running averages move with every step of training:
-    `running = momentum * running + (1 - momentum) * batch`; the test phase uses them. A batch without rows has no
-    averages: it takes the running ones and leaves them as they are.
+    `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
+
+    (Ioffe and Szegedy 2015). In training, mean and variance of a channel are those of all rows and pixels of the batch,
+    the variance divided by their number, and the running averages move with every step:
+
+    `running = momentum * running + (1 - momentum) * batch`
+
+    In the test phase they stand in place of the batch's. A batch without rows has no averages: it takes the running
+    ones and leaves them as they are.
 
     Paddle: `momentum` is its `moving_average_fraction`, 0.9. Caffe: 0.999, the running variance is the unbiased one
     (`unbiased`), the averages do not start from 0 and 1 but are divided by the weights of the batches so far, and

@@ -28,6 +28,8 @@ from paddle_layers.layers.helpers import exceeds
         "Mocha": "PoolingLayer",
         "KUnet": "Pool",
         "ONNX": "MaxPool, AveragePool, GlobalMaxPool, GlobalAveragePool",
+        "Keras": "MaxPooling2D, AveragePooling2D, GlobalAveragePooling2D",
+        "PyTorch": "MaxPool2d, AvgPool2d",
     },
     since=1,
 )

@@ -12,7 +12,7 @@ from .gates import (
 )
 
 
-@layer("grumemory", elsewhere={"Paddle": "gated_recurrent", "ONNX": "GRU"}, since=1)
+@layer("grumemory", elsewhere={"Paddle": "gated_recurrent", "ONNX": "GRU", "Keras": "GRU", "PyTorch": "GRU"}, since=1)
 class Grumemory:
     """Gated recurrent units (Cho et al. 2014).
 

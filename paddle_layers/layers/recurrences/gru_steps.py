@@ -5,7 +5,7 @@ from paddle_layers.define import Example, Input, Output, Param, Temp, each, grad
 from .gates import LEVELS, activate, activation_choice, activation_derivative, check_units, reset_after_switch
 
 
-@layer("gru_step", elsewhere={"Paddle": "gru_step"}, since=1)
+@layer("gru_step", elsewhere={"Paddle": "gru_step", "Keras": "GRUCell", "PyTorch": "GRUCell"}, since=1)
 class GruStep:
     """One step of gated recurrent units: `grumemory` without its sequence.
 

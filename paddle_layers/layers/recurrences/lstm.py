@@ -5,7 +5,11 @@ from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each
 from .gates import activate, activation_choice, activation_derivative, check_gates, reverse_switch
 
 
-@layer("lstmemory", elsewhere={"Paddle": "lstmemory", "Caffe": "LSTM", "ONNX": "LSTM"}, since=1)
+@layer(
+    "lstmemory",
+    elsewhere={"Paddle": "lstmemory", "Caffe": "LSTM", "ONNX": "LSTM", "Keras": "LSTM", "PyTorch": "LSTM"},
+    since=1,
+)
 class Lstmemory:
     """Long short-term memory (Hochreiter and Schmidhuber 1997) with peepholes (Gers, Schraudolph and Schmidhuber 2002).
 

@@ -5,14 +5,18 @@ from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each
 from .gates import LEVELS, activate, activation_choice, activation_derivative, check_units
 
 
-@layer("lstm_step", elsewhere={"Paddle": "lstm_step", "Caffe": "LSTMUnit"}, since=1)
+@layer(
+    "lstm_step",
+    elsewhere={"Paddle": "lstm_step", "Caffe": "LSTMUnit", "Keras": "LSTMCell", "PyTorch": "LSTMCell"},
+    since=1,
+)
 class LstmStep:
     """One step of long short-term memory: `lstmemory` without its sequence.
 
     A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate; what the
-    output of the step before adds to them is in them already. With `s = x + bias`, peepholes `p`, `c' = previous`:
+    output of the step before adds to them is in them already. With `s = x + bias`, peepholes `p`, `h = previous`:
 
-    `a = act(s_a)`, `i = gate_act(s_i + p_i * c')`, `f = gate_act(s_f + p_f * c')`, `state = a * i + c' * f`,
+    `a = act(s_a)`, `i = gate_act(s_i + p_i * h)`, `f = gate_act(s_f + p_f * h)`, `state = a * i + h * f`,
     `o = gate_act(s_o + p_o * state)`, `y = o * state_act(state)`
 
     `bias` is that of `lstmemory`: the biases of the sums, then the peepholes; Paddle's has the peepholes alone, and the

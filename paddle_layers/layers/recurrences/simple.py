@@ -5,13 +5,19 @@ from paddle_layers.define import Example, Input, Output, Param, Temp, each, grad
 from .gates import activate, activation_choice, activation_derivative, reverse_switch
 
 
-@layer("recurrent", elsewhere={"Paddle": "recurrent", "Caffe": "RNN", "ONNX": "RNN"}, since=1)
+@layer(
+    "recurrent",
+    elsewhere={"Paddle": "recurrent", "Caffe": "RNN", "ONNX": "RNN", "Keras": "SimpleRNN", "PyTorch": "RNN"},
+    since=1,
+)
 class Recurrent:
     """Simple recurrent units (Elman 1990): every row adds a map of the output of the row before it.
 
-    `y[t] = act(x[t] + y[t-1] @ weight + bias)`, in every sequence by itself, in the innermost sequences of nested ones;
-    the output before the first row is zero. `x` are sums that are ready: put `fc` before the layer to map the input.
-    Paddle is the same. ONNX holds the map of the input, too; Caffe's RNN also has one of the output.
+    `y[t] = act(x[t] + y[t-1] @ weight + bias)`
+
+    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row is zero. `x`
+    are sums that are ready: put `fc` before the layer to map the input. Paddle is the same. ONNX holds the map of the
+    input, too; Caffe's RNN also has one of the output.
     """
 
     x = Input("T:S K", "one sum per unit", seq=(1, 2), kinks=(0.0,))

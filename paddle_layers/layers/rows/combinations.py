@@ -187,7 +187,9 @@ def out_prod_db(n, d, dy, a, C, D):
     return total
 
 
-@layer("cos_sim", elsewhere={"Paddle": "cos, cos_vm"}, since=1)
+@layer(
+    "cos_sim", elsewhere={"Paddle": "cos, cos_vm", "Keras": "CosineSimilarity", "PyTorch": "CosineSimilarity"}, since=1
+)
 class CosSim:
     """Cosine of the angle between a row and each of the vectors that lie side by side in another row.
 

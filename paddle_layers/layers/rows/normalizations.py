@@ -24,14 +24,16 @@ from paddle_layers.define import (
 @layer(
     "layer_norm",
     common=("act", "drop_rate", "error_clip"),
-    elsewhere={"ONNX": "LayerNormalization"},
+    elsewhere={"ONNX": "LayerNormalization", "Keras": "LayerNormalization", "PyTorch": "LayerNorm"},
     since=1,
 )
 class LayerNorm:
     """Brings every row to mean 0 and variance 1, then scales by `gain` and adds `bias`.
 
-    `y = (x - mean) / sqrt(var + epsilon) * gain + bias` (Ba, Kiros and Hinton 2016), mean and variance over all
-    numbers of the row, the variance divided by their count; an image is a row with its axes side by side.
+    `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
+
+    (Ba, Kiros and Hinton 2016), mean and variance over all numbers of the row, the variance divided by their count; an
+    image is a row with its axes side by side.
     """
 
     x = Input("N C...", "rows", seq=(0, 1, 2))
@@ -98,14 +100,16 @@ def layer_norm_dgain(c, dy, x, mean, scale, N):
 @layer(
     "rms_norm",
     common=("act", "drop_rate", "error_clip"),
-    elsewhere={"ONNX": "RMSNormalization"},
+    elsewhere={"ONNX": "RMSNormalization", "Keras": "RMSNormalization", "PyTorch": "RMSNorm"},
     since=1,
 )
 class RmsNorm:
     """Divides every row by the root of the mean of its squares, then scales every column by `gain`.
 
-    `y = x / sqrt(mean(x ** 2) + epsilon) * gain` (Zhang and Sennrich 2019): `layer_norm` without the mean and the bias.
-    A row of one column would keep nothing but its sign, so there are two columns at least.
+    `y = x / sqrt(mean(x ** 2) + epsilon) * gain`
+
+    (Zhang and Sennrich 2019): `layer_norm` without the mean and the bias. A row of one column would keep nothing but
+    its sign, so there are two columns at least.
     """
 
     x = Input("N C", "rows", seq=(0, 1, 2))

@@ -6,7 +6,15 @@ from paddle_layers.define import Bias, Example, Float, Input, Int, Output, Param
 @layer(
     "fc",
     common=("act", "drop_rate", "error_clip"),
-    elsewhere={"Paddle": "fc", "Caffe": "InnerProduct", "Mocha": "InnerProductLayer", "KUnet": "Mmul", "ONNX": "Gemm"},
+    elsewhere={
+        "Paddle": "fc",
+        "Caffe": "InnerProduct",
+        "Mocha": "InnerProductLayer",
+        "KUnet": "Mmul",
+        "ONNX": "Gemm",
+        "Keras": "Dense",
+        "PyTorch": "Linear",
+    },
     since=1,
 )
 class FullyConnected:

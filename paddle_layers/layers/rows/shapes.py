@@ -22,7 +22,14 @@ from paddle_layers.define import (
 @layer(
     "concat",
     common=("act", "drop_rate", "error_clip"),
-    elsewhere={"Paddle": "concat", "Caffe": "Concat", "Mocha": "ConcatLayer", "ONNX": "Concat"},
+    elsewhere={
+        "Paddle": "concat",
+        "Caffe": "Concat",
+        "Mocha": "ConcatLayer",
+        "ONNX": "Concat",
+        "Keras": "Concatenate",
+        "PyTorch": "cat",
+    },
     since=1,
 )
 class Concat:
@@ -130,7 +137,17 @@ def split_dx(i, dy):
     return total
 
 
-@layer("reshape", elsewhere={"Caffe": "Reshape", "Mocha": "ReshapeLayer", "ONNX": "Reshape"}, since=1)
+@layer(
+    "reshape",
+    elsewhere={
+        "Caffe": "Reshape",
+        "Mocha": "ReshapeLayer",
+        "ONNX": "Reshape",
+        "Keras": "Reshape",
+        "PyTorch": "Unflatten",
+    },
+    since=1,
+)
 class Reshape:
     """Gives every row another shape; the values and their order stay.
 
@@ -177,7 +194,7 @@ def reshape_dx(i, dy):
     return dy[i]
 
 
-@layer("flatten", elsewhere={"Caffe": "Flatten", "ONNX": "Flatten"}, since=1)
+@layer("flatten", elsewhere={"Caffe": "Flatten", "ONNX": "Flatten", "Keras": "Flatten", "PyTorch": "Flatten"}, since=1)
 class Flatten:
     """Puts all axes of a row into one; the values and their order stay.
 

@@ -21,7 +21,7 @@ from paddle_layers.define import (
 
 @layer(
     "multi_head_attention",
-    elsewhere={"ONNX": "Attention"},
+    elsewhere={"ONNX": "Attention", "Keras": "MultiHeadAttention", "PyTorch": "MultiheadAttention"},
     since=1,
 )
 class MultiHeadAttention:

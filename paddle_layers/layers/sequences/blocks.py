@@ -7,9 +7,10 @@ from paddle_layers.define import Bool, Choice, Example, Float, Input, Int, Outpu
 class TransformerBlock:
     """Attention of a sequence to itself, then two maps of every row, each with a way around it (Vaswani et al. 2017).
 
-    `s = x + merge(attention(norm(x)))`, `y = s + narrow(gelu(wide(norm(s))))`. The rows are brought to one size before
-    the parts and not behind them, which trains more steadily. Places in the sequence are not known to it: put
-    `position_embedding` or `sinusoidal_position` before the first block.
+    `s = x + merge(attention(norm(x)))`, `y = s + narrow(gelu(wide(norm(s))))`
+
+    The rows are brought to one size before the parts and not behind them, which trains more steadily. Places in the
+    sequence are not known to it: put `position_embedding` or `sinusoidal_position` before the first block.
     """
 
     x = Input("T:S C", "rows of sequences", seq=(1,))

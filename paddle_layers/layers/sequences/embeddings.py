@@ -8,7 +8,13 @@ from paddle_layers.define import Example, Input, Int, Output, Param, double, eac
 @layer(
     "embedding",
     common=("drop_rate", "error_clip"),
-    elsewhere={"Paddle": "table_projection", "Caffe": "Embed", "ONNX": "Gather"},
+    elsewhere={
+        "Paddle": "table_projection",
+        "Caffe": "Embed",
+        "ONNX": "Gather",
+        "Keras": "Embedding",
+        "PyTorch": "Embedding",
+    },
     since=1,
 )
 class Embedding:

@@ -2,48 +2,69 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
+from typing import NamedTuple
 
 from paddle_layers.define.escaping import xml_text
 
 GAP_X, GAP_Y, MARGIN = 28.0, 46.0, 20.0
-LINE, PAD, CHARACTER = 16.0, 9.0, 7.1
+LINE, PAD, CHARACTER = 16.0, 9.0, 7.3
+SMALL = 6.2
 SWEEPS = 8
 TITLE = ' class="title"'
 
 STYLE = """
 text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: #1f2933; }
 .title { font-weight: bold; }
+.label { font-size: 10px; fill: #52606d; paint-order: stroke; stroke: #ffffff; stroke-width: 3px; }
 rect { stroke: #52606d; stroke-width: 1; fill: #ffffff; }
+.paper { fill: #ffffff; stroke: none; }
 .source { fill: #e4e7eb; }
 .weights { fill: #e3f0fb; }
 .loss { fill: #fde8e2; }
 .report { fill: #eaf6e6; }
+.inside { fill: #ffffff; fill-opacity: 0.6; stroke-dasharray: 4 3; }
 path { fill: none; stroke: #7b8794; stroke-width: 1.3; }
 .head { fill: #7b8794; stroke: none; }
 """
 
 
+class Drawing(NamedTuple):
+    """A graph that is laid out: its size in pixels and its elements."""
+
+    width: float
+    height: float
+    parts: list[str]
+
+
 @dataclass
 class Box:
-    """A box: its key, its lines of text (the first is the title), a style class, the keys it points from."""
+    """A box: its key, its lines of text (the first is the title), a style class, the keys it points from.
+
+    `labels`: what is written on the arrow from a key; `inside`: a drawing below the lines; `link`: where a click leads.
+    """
 
     key: str
     lines: Sequence[str]
     style: str = ""
     above: Sequence[str] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    inside: Drawing | None = None
+    link: str = ""
 
     @property
     def width(self) -> float:
-        """In pixels; room for the longest line."""
-        return 2 * PAD + CHARACTER * max(map(len, self.lines))
+        """In pixels; wide enough for the longest line and for the drawing inside."""
+        inside = self.inside.width if self.inside is not None else 0.0
+        return 2 * PAD + max(CHARACTER * max(map(len, self.lines)), inside)
 
     @property
     def height(self) -> float:
         """In pixels."""
-        return 2 * PAD + LINE * len(self.lines)
+        inside = self.inside.height if self.inside is not None else 0.0
+        return 2 * PAD + LINE * len(self.lines) + inside + (4 if inside else 0)
 
 
 @dataclass(eq=False)
@@ -57,15 +78,12 @@ class _Place:
     down: list[_Place] = field(default_factory=list)
     order: float = 0.0
     x: float = 0.0
+    labels: set[str] = field(default_factory=set)
 
 
 def draw(boxes: Iterable[Box], title: str = "") -> str:
     """SVG text of the boxes and of one arrow for each of `above`; boxes come in an order in which arrows go forward."""
-    boxes = list(boxes)
-    ranks, chains = _layout(boxes)
-    tops = _tops(ranks)
-    width = max((p.x + p.width / 2 for rank in ranks for p in rank), default=0.0) + MARGIN
-    height = (tops[-1] if tops else 0.0) + MARGIN
+    width, height, elements = lay_out(boxes)
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}"'
         f' viewBox="0 0 {width:.0f} {height:.0f}" role="img">',
@@ -73,11 +91,40 @@ def draw(boxes: Iterable[Box], title: str = "") -> str:
         f"<style>{STYLE}</style>",
         '<defs><marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">'
         '<path class="head" d="M0,0 L8,4 L0,8 z"/></marker></defs>',
-        *(_arrow(chain, tops, ranks) for chain in chains),
-        *(_box(place, tops) for rank in ranks for place in rank if place.box is not None),
+        '<rect class="paper" width="100%" height="100%"/>',
+        *elements,
         "</svg>",
     ]
     return "\n".join(part for part in parts if part) + "\n"
+
+
+def lay_out(boxes: Iterable[Box]) -> Drawing:
+    """The boxes at their places, for a picture or for the inside of another box."""
+    boxes = list(boxes)
+    ranks, chains = _layout(boxes)
+    tops = _tops(ranks)
+    tails = [_tail(chain, tops) for chain in chains]
+    width = max((p.x + p.width / 2 for rank in ranks for p in rank), default=0.0)
+    width = max([width, *(x + SMALL * len(text) for x, _, text in tails)]) + MARGIN
+    parts = [_arrow(chain, tops, ranks) for chain in chains]
+    parts += [_box(place, tops) for rank in ranks for place in rank if place.box is not None]
+    parts += [
+        f'<text class="label" x="{x:.1f}" y="{y:.1f}">{xml_text(text)}</text>'
+        for x, y, text in sorted(set(tails))
+        if text
+    ]
+    return Drawing(width, (tops[-1] if tops else 0.0) + MARGIN, parts)
+
+
+def _tail(chain: list[_Place], tops: list[float]) -> tuple[float, float, str]:
+    """Where the label of an arrow stands, and what it says: at its begin, or at its end if its begin has several."""
+    top, bottom = chain[0], chain[-1]
+    assert top.box is not None
+    assert bottom.box is not None
+    text = bottom.box.labels.get(top.box.key, "")
+    if len(top.labels) > 1:
+        return bottom.x + 5, tops[bottom.rank] - 8, text
+    return top.x + 5, tops[top.rank] + top.box.height + 12, text
 
 
 def _layout(boxes: list[Box]) -> tuple[list[list[_Place]], list[list[_Place]]]:
@@ -88,6 +135,11 @@ def _layout(boxes: list[Box]) -> tuple[list[list[_Place]], list[list[_Place]]]:
     for place in places.values():
         ranks[place.rank].append(place)
     chains = [_chain(places[key], places[box.key], ranks) for box in boxes for key in dict.fromkeys(box.above)]
+    for box in boxes:
+        for key, text in box.labels.items():
+            places[key].labels.add(text)
+    for place in places.values():
+        place.width = max(place.width, 2 * SMALL * max(map(len, place.labels), default=0) - GAP_X)
     for rank in ranks:
         _renumber(rank)
     for sweep in range(SWEEPS):
@@ -180,7 +232,15 @@ def _box(place: _Place, tops: list[float]) -> str:
     )
     style = f' class="{xml_text(box.style)}"' if box.style else ""
     rect = f'<rect{style} x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="4"/>'
-    return f"<g>{rect}{''.join(texts)}</g>"
+    parts = [rect, *texts]
+    if box.inside is not None:
+        left, top = place.x - box.inside.width / 2, y + PAD + 4 + LINE * len(box.lines)
+        frame = (
+            f'<rect class="inside" x="4" width="{box.inside.width - 8:.1f}" height="{box.inside.height:.1f}" rx="4"/>'
+        )
+        parts.append(f'<svg x="{left:.1f}" y="{top:.1f}" overflow="visible">{frame}{"".join(box.inside.parts)}</svg>')
+    drawn = f"<g>{''.join(parts)}</g>"
+    return f'<a href="{xml_text(box.link)}">{drawn}</a>' if box.link else drawn
 
 
 def _arrow(chain: list[_Place], tops: list[float], ranks: list[list[_Place]]) -> str:

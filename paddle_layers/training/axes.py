@@ -1,0 +1,76 @@
+"""Axes of a plot: where they begin and end, and round numbers along them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+_TICKS = 5
+_DECADES = 2
+"""From so many powers of ten on, positive numbers have a logarithmic axis."""
+
+
+class Axis(NamedTuple):
+    """From `low` to `high`, which differ; `ticks` are places between them with their texts."""
+
+    low: float
+    high: float
+    ticks: list[tuple[float, str]]
+    logarithmic: bool = False
+
+    def share(self, value: float) -> float:
+        """Where a value lies: 0 at the low end, 1 at the high one."""
+        if self.logarithmic:
+            low, high = math.log10(self.low), math.log10(self.high)
+            return (math.log10(value) - low) / (high - low)
+        return (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)  # the whole difference may overflow
+
+
+def value_axis(values: Sequence[float]) -> Axis:
+    """The axis of finite values: of a constant around it, logarithmic over more than two decades, from 0 where near."""
+    if not values:
+        return linear_axis(0, 1)
+    low, high = min(values), max(values)
+    if high - low <= 1e-9 * max(abs(low), abs(high)):
+        spread = abs(low) / 2 or 1.0
+        return Axis(low - spread, low + spread, [(low, f"{low:.4g}")])
+    if low > 0 and high / low > 10**_DECADES:
+        return _log_axis(low, high)
+    return linear_axis(0.0 if 0 < low < high / 3 else low, high)
+
+
+def linear_axis(low: float, high: float, *, whole: bool = False) -> Axis:
+    """Ticks are multiples of 1, 2 or 5 times a power of ten, or of 1 at least if they are `whole`; the ends are ticks
+    too, but for whole numbers, where the axis ends with the last value."""
+    high = high if high > low else low + 1
+    step = _round_step((high - low) / _TICKS)
+    step = max(1.0, step) if whole else step
+    if not math.isfinite(step) or step <= 0:
+        return Axis(low, high, [(low, f"{low:.3g}"), (high, f"{high:.3g}")])
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    decimals = max(0, -math.floor(math.log10(step)))
+    ticks = [(number * step, _text(number * step, decimals)) for number in range(first, last + 1)]
+    if whole:
+        return Axis(low, high, [tick for tick in ticks if low <= tick[0] <= high])
+    return Axis(ticks[0][0], ticks[-1][0], ticks)
+
+
+def _log_axis(low: float, high: float) -> Axis:
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    every = max(1, math.ceil((last - first) / _TICKS))
+    ticks = [(10.0**power, f"{10.0**power:g}") for power in range(first, last + 1, every)]
+    return Axis(10.0**first, 10.0**last, ticks, logarithmic=True)
+
+
+def _round_step(step: float) -> float:
+    if step <= 0 or not math.isfinite(step):
+        return step
+    power = 10.0 ** math.floor(math.log10(step))
+    return power * next(factor for factor in (1, 2, 5, 10) if step <= factor * power * (1 + 1e-9))
+
+
+def _text(value: float, decimals: int) -> str:
+    if value and not 1e-4 <= abs(value) < 1e6:
+        return f"{value:.3g}"
+    return f"{value + 0.0:,.{decimals}f}"
