@@ -148,7 +148,7 @@ def test_a_row_gets_the_same_random_numbers_in_any_batch():
         (
             {"x": np.zeros((2, 8, 6, 3))},
             {"x": Type.dense(3, 8, 6)},
-            "channels, height, width; store x.transpose(0, 3, 1, 2)",
+            "the channels come first here; store x.transpose(0, 3, 1, 2)",
         ),
         ({"x": np.array([[1.0], [1e39]])}, {"x": Type.dense(1)}, "row 1: field `x` is 1e+39, too large"),
         ({"y": np.zeros(2)}, {"y": Type.ids(3)}, "is float64, but the data layer `y` takes ids<3; store whole numbers"),

@@ -252,7 +252,7 @@ WRONG_FEEDS = {
     "another rank": ({"x": np.ones((5, 72))}, r"it takes \(rows, 2, 6, 6\)"),
     "images as height, width, channels": (
         {"x": np.ones((5, 6, 6, 2))},
-        r"height, width, channels \(6, 6, 2\); it takes 2x6x6: .*; feed array.transpose\(0, 3, 1, 2\)",
+        r"rows of 6x6x2, .* takes 2x6x6: the channels come first here; feed array.transpose\(0, 3, 1, 2\)",
     ),
     "texts": ({"x": np.full((5, 2, 6, 6), "a")}, "it takes real numbers"),
     "NaN": ({"x": np.full((5, 2, 6, 6), np.nan)}, "holds nan in row 0"),

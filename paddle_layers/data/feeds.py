@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from paddle_layers.define import Type
-from paddle_layers.define.types import channels_last
 
 from .checks import check_kind, check_values, first_non_finite, non_finite
 from .columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
@@ -85,11 +84,6 @@ class Feed:
             if math.prod(stored) != 1:
                 raise DataError(f"{self._where()} has rows of {_times(stored)}, {self._target()}: one id in a row")
             return ()
-        if channels_last(stored, self.wanted.dims):
-            raise DataError(
-                f"{self._where()} has images as height, width, channels ({_times(stored)}), {self._target()}: "
-                f"channels, height, width; store {self.name}.transpose(0, 3, 1, 2)"
-            )
         flat_fits = len(stored) <= 1 and math.prod(stored) == math.prod(self.wanted.dims)
         shape = self.wanted.dims if flat_fits else stored
         result = self._changed_shape(shape)

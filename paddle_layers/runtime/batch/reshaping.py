@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define import ShapeError, Type
-from paddle_layers.define.types import channels_last
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
@@ -18,20 +17,12 @@ if TYPE_CHECKING:
 
 
 def changed_types(graph: Graph, feeds: Mapping[str, Any]) -> dict[str, Type]:
-    """Types of dense feeds whose sizes, but not their number of axes, differ from those that the graph has.
-
-    Raises `FeedError` for images whose axes are in another order: a layer such as `fc` would take them.
-    """
+    """Types of dense feeds whose sizes, but not their number of axes, differ from those that the graph has."""
     changed = {}
     for name, value in graph.feeds.items():
         if value.type.kind != "DENSE" or not value.type.dims or name not in feeds:
             continue
         sizes = _shape(feeds[name], value.type.level)[1:]
-        if channels_last(sizes, value.type.dims):
-            raise FeedError(
-                f"feed `{name}` has images as height, width, channels {sizes}; it takes {value.type}: channels, "
-                "height, width; feed array.transpose(0, 3, 1, 2)"
-            )
         if len(sizes) == len(value.type.dims) and sizes != value.type.dims and all(sizes):
             _check_channels(name, sizes, value.type)
             changed[name] = Type.dense(*sizes, level=value.type.level)
