@@ -7,7 +7,7 @@ import sys
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from paddle_layers.training.axes import linear_axis, value_axis
@@ -43,6 +43,10 @@ def test_more_than_two_decades_are_logarithmic() -> None:
     assert not value_axis([2.3, 0.0]).logarithmic
 
 
+@example([5e-324, 0.0])
+@example([1e300, -1e300])
+@example([1e-300, 1e-295])
+@example([1e-300, 1e300])
 @given(st.lists(NUMBERS, max_size=4))
 def test_every_value_lies_within_its_axis(values: list[float]) -> None:
     axis = value_axis(values)
@@ -53,6 +57,8 @@ def test_every_value_lies_within_its_axis(values: list[float]) -> None:
         assert -1e-6 <= share <= 1 + 1e-6, (value, axis)
 
 
+@example(0.0, 5e-324)
+@example(1e-300, 1e300)
 @given(st.floats(), st.floats())
 def test_any_two_numbers_make_a_picture(first: float, second: float) -> None:
     ElementTree.fromstring(picture("curve", {"loss": {"train": [(1, first), (sys.maxsize, second)]}}))

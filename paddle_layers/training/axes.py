@@ -11,6 +11,10 @@ _DECADES = 2
 """From so many powers of ten on, positive numbers have a logarithmic axis."""
 
 
+_SMALLEST = 1e-290
+"""Values that differ by no more are one constant."""
+
+
 class Axis(NamedTuple):
     """From `low` to `high`, which differ; `ticks` are places between them with their texts."""
 
@@ -24,16 +28,16 @@ class Axis(NamedTuple):
         if self.logarithmic:
             low, high = math.log10(self.low), math.log10(self.high)
             return (math.log10(value) - low) / (high - low)
-        return (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2)  # the whole difference may overflow
+        return (value - self.low) / (self.high - self.low)
 
 
 def value_axis(values: Sequence[float]) -> Axis:
-    """The axis of finite values: of a constant around it, logarithmic over more than two decades, from 0 where near."""
+    """The axis of values up to 1e300: around a constant, logarithmic over more than two decades, from 0 where near."""
     if not values:
         return linear_axis(0, 1)
     low, high = min(values), max(values)
-    if high - low <= 1e-9 * max(abs(low), abs(high)):
-        spread = abs(low) / 2 or 1.0
+    if high - low <= max(1e-9 * max(abs(low), abs(high)), _SMALLEST):
+        spread = abs(low) / 2 if abs(low) > _SMALLEST else 1.0
         return Axis(low - spread, low + spread, [(low, f"{low:.4g}")])
     if low > 0 and high / low > 10**_DECADES:
         return _log_axis(low, high)
