@@ -193,5 +193,5 @@ def test_make_training_tells_every_fault() -> None:
 
 def test_without_data_there_is_an_error_that_says_so(tmp_path: Path) -> None:
     training = pl.make_training(pl.loads(TEXT), optimizer=ADAM, steps=1)
-    with pytest.raises(ConfigError, match='there is no source for the phase "train"'):
+    with pytest.raises(ConfigError, match="there is no source for the train phase"):
         pl.train(training, output=tmp_path / "out", progress=Lines(io.StringIO()))

@@ -7,6 +7,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers import nn
+from paddle_layers.config import ConfigWarning
 from paddle_layers.define.errors import InvalidAttributes
 from paddle_layers.runtime import DeviceError, FeedError
 
@@ -92,8 +93,10 @@ def test_networks_and_helpers():
 
 def test_memory_that_no_machine_has_is_refused_before_it_is_taken():
     message = "more memory than this machine has"
+    with pytest.warns(ConfigWarning, match="W006"):
+        huge = pl.loads(HUGE.replace("shape: [4]", "shape: [40000]"))
     with pytest.raises(DeviceError, match=message) as error:
-        pl.Net(pl.loads(HUGE.replace("shape: [4]", "shape: [40000]")))
+        pl.Net(huge)
     assert str(error.value).endswith("the largest are scores.weight (40000 x 2000000000), scores.bias (2000000000)")
     with pytest.raises(DeviceError, match=r"needs .* a batch of \d+ would fit"):
         pl.Net(pl.loads(TEXT), batch_size=2**40)
