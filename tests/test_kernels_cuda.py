@@ -94,7 +94,7 @@ def test_conv(name):
 @pytest.mark.parametrize(
     ("rows", "shape", "settings", "tiles_of_it", "parts"),
     [
-        (4, (2, 9, 9), "num_filters: 4 filter_size: 3 groups: 2", 2, 2),
+        pytest.param(4, (2, 9, 9), "num_filters: 4 filter_size: 3 groups: 2", 2, 2, marks=pytest.mark.slow),
         pytest.param(5, (34, 9, 9), "num_filters: 35 filter_size: 3 padding: 1", 5, 13, marks=pytest.mark.slow),
     ],
 )
