@@ -31,8 +31,10 @@ class HeaderField:
     __slots__ = ("attribute", "default", "elsewhere", "message", "name", "registry", "repeated", "required")
 
     def __init__(self, name: str, rule: Any, *, repeated: bool) -> None:
-        self.name, self.repeated, self.required, self.registry = name, repeated, rule.required, rule.registry
-        self.elsewhere = tuple(rule.elsewhere)
+        self.name, self.repeated = name, repeated
+        self.required: bool = rule.required
+        self.registry: str = rule.registry
+        self.elsewhere: tuple[str, ...] = tuple(rule.elsewhere)
         """What other systems call it."""
         self.attribute: Attribute[Any] | None = None
         self.message = ""

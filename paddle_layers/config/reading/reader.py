@@ -70,9 +70,11 @@ class TextReader:
         return _skip(SEPARATOR, text, position)
 
     def _next(self, position: int) -> int:
-        if self.stack and self.stack[-1].bracket == "[":
-            return self._item(position)
-        return self._events(position)
+        return self._item(position) if self._in_list else self._events(position)
+
+    @property
+    def _in_list(self) -> bool:
+        return bool(self.stack) and self.stack[-1].bracket == "["
 
     def _events(self, position: int) -> int:
         """Fields, until a list starts or a block of the file or the text ends; the place to go on, or -1."""
@@ -108,12 +110,16 @@ class TextReader:
                 value, end = self._string(position)
                 fields.append((match[1], STRING, value, match.start(1), position))
                 position = _skip(SEPARATOR, text, end)
+                if self._in_list:  # a missing quote gives up the blocks of its line
+                    return position
                 fields = self.fields
             elif kind == 13:
                 self._unclosed()
                 return -1
             else:
                 position = self._fault(kind, match[1], match.start(1), position)
+                if self._in_list:
+                    return position
                 fields = self.fields
 
     def _open(self, name: str, start: int, bracket_start: int, bracket: str) -> None:
