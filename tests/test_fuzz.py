@@ -131,7 +131,7 @@ class Greedy(Dying):
     name = "greedy"
 
     def die(self) -> None:
-        assert sum(bytearray(judging.GROWTH + 2**27)[:: 2**12]) == 0
+        assert b"\1" * (judging.GROWTH + 2**27)
 
 
 class Leaving(Dying):
