@@ -16,7 +16,7 @@ FORMATS = {".txt": "text", ".json": "json", ".csv": "csv"}
 @click.command()
 @click.argument("file")
 @click.argument("data", required=False)
-@click.option("--weights", metavar="FILE", help="Weights; those in the training's output folder when absent.")
+@click.option("--weights", metavar="FILE", help="Weights; when absent, the best in the training's output folder.")
 @click.option(
     "--format",
     "style",

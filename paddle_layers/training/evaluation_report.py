@@ -62,8 +62,8 @@ def evaluate(
 
     `data` is read as for `predict`, with labels. Beside the costs and statistics of the network, costs of classes get
     a confusion matrix and costs of numbers MAE, RMSE and R2, unless the network has these layers itself. `weights` are
-    those in the training's output folder unless they are given; `dictionary` is a file with the words of the classes.
-    Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
+    the best in the training's output folder unless they are given; `dictionary` is a file with the words of the
+    classes. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
     """
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net

@@ -33,19 +33,19 @@ class _Cache(FunctionCache):
     """numba's, with check sums; a disk that takes nothing costs the result of this run only."""
 
     def __init__(self, function: Any, root: Path) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]
+        super().__init__(function)  # type: ignore[no-untyped-call]  # here and below: numba's caching has no types
         self._root, self._base = root, self._impl.filename_base
         self._listed = Path(self.cache_path) / f"{self._base}{ENDING}"
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """What is kept for a signature, unless it is damaged."""
         remove_damaged(self._files(), self._listed)
-        return super().load_overload(signature, context)  # type: ignore[no-untyped-call]
+        return super().load_overload(signature, context)  # type: ignore[no-untyped-call]  # as above
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep what was compiled."""
         try:
-            super().save_overload(signature, data)  # type: ignore[no-untyped-call]
+            super().save_overload(signature, data)  # type: ignore[no-untyped-call]  # as above
             keep_private(self._files(), self._listed)
         except OSError as error:
             give_up(self._root, error)

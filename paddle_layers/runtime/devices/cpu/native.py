@@ -70,7 +70,7 @@ def _pool() -> str:
 
 
 def _note_fork() -> None:
-    global _THREADS_LOST  # noqa: PLW0603  a fact of the process
+    global _THREADS_LOST  # noqa: PLW0603  the system calls this in the child, with no object to keep it in
     with contextlib.suppress(ValueError):  # none was started: the child starts its own
         _THREADS_LOST = threading_layer() == "omp" and openmp_vendor() == "GNU"
 
