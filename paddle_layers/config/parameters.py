@@ -10,7 +10,7 @@ from paddle_layers.define.name_patterns import matching
 
 from .binding.settings import ParamSettings
 from .network import Network
-from .wiring.insides import own_settings
+from .wiring.insides import all_settings, own_settings
 from .wiring.nodes import Inside, Node
 
 
@@ -32,17 +32,17 @@ class ParamRule:
 
 def parameter_names(network: Network) -> list[str]:
     """Names of all parameters of a network, those inside of layers too, as weights bear them: `conv1.weight`."""
-    return list(_settings(network.nodes))
+    return list(all_settings(network.nodes))
 
 
 def learning_names(network: Network) -> list[str]:
     """Names of the parameters that a training changes: those that are not frozen."""
-    return [name for name, settings in _settings(network.nodes).items() if not settings.frozen and settings.lr_mult]
+    return [name for name, settings in all_settings(network.nodes).items() if not settings.frozen and settings.lr_mult]
 
 
 def shared_names(network: Network) -> list[list[str]]:
     """Names of parameters that share their values, in groups."""
-    return list(_shared(_settings(network.nodes)).values())
+    return list(_shared(all_settings(network.nodes)).values())
 
 
 def with_rules(network: Network, rules: Sequence[ParamRule]) -> Network:
@@ -52,7 +52,7 @@ def with_rules(network: Network, rules: Sequence[ParamRule]) -> Network:
     """
     if not rules:
         return network
-    known = _settings(network.nodes)
+    known = all_settings(network.nodes)
     shared = _shared(known)
     for rule in rules:
         for name in matching(rule.of, known):
@@ -67,18 +67,6 @@ def _shared(known: Mapping[str, ParamSettings]) -> dict[str, list[str]]:
     for name, settings in known.items():
         if settings.share is not None:
             found.setdefault(settings.share, []).append(name)
-    return found
-
-
-def _settings(nodes: Sequence[Node], prefix: str = "") -> dict[str, ParamSettings]:
-    """The settings of every parameter by its name."""
-    found: dict[str, ParamSettings] = {}
-    for node in nodes:
-        own = f"{prefix}{node.name}."
-        if node.inside is not None:
-            found |= _settings(node.inside.nodes, own)
-            continue
-        found |= {own + name: settings for name, settings in own_settings(node)}
     return found
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Sequence
 
 from ..binding.drafts import Setup
-from ..binding.settings import ParamSettings, State
+from ..binding.settings import State
 from ..diagnostics.report import Report
-from .insides import own_settings, parameter_shapes
+from .insides import all_settings, parameter_shapes
 from .nodes import Node
 
 APPLIED = {
@@ -42,12 +42,17 @@ def advise(nodes: Sequence[Node], report: Report) -> None:
 
 
 def _too_large(nodes: Sequence[Node], report: Report) -> None:
-    """Parameters that the memory of this machine cannot hold; another machine may."""
+    """Parameters that the memory of this machine cannot hold; another machine may. Of layers alike, the first."""
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    for node in nodes:
+    kinds = {
+        id(node.output_types): node for node in reversed(nodes)
+    }  # layers of one text and one input share their types
+    for node in kinds.values():
         sides = (node.input_types, node.output_types)
         most = math.prod(max((type_.size for type_ in types), default=1) for types in sides)
-        if 4 * most <= memory:  # a parameter has at most a number for each pair of an input and an output
+        if (
+            4 * most <= memory
+        ):  # hardly any parameter has more numbers than pairs of inputs and outputs; `Net` knows all
             continue
         for name, shape in parameter_shapes(node).items():
             if 4 * math.prod(shape) > memory:
@@ -90,7 +95,7 @@ def _not_learning(nodes: Sequence[Node], losses: Container[Setup], report: Repor
     if not any(_learns(node, ()) for node in idle):
         return
     others = set(nodes).difference(idle)
-    shared = {settings.share for node in others for settings in _settings(node) if settings.share is not None}
+    shared = {one.share for one in all_settings(list(others)).values() if one.share is not None}
     read: set[str] = set()
     for node in idle:
         if not read.isdisjoint(node.output_names):
@@ -107,12 +112,4 @@ def _is_loss(setup: Setup) -> bool:
 
 def _learns(node: Node, shared: Container[str | None]) -> bool:
     """Whether it has parameters that are neither frozen nor shared with layers that learn."""
-    return any(not one.frozen and one.lr_mult and one.share not in shared for one in _settings(node))
-
-
-def _settings(node: Node) -> Iterator[ParamSettings]:
-    """The settings of all its parameters, those inside of it too."""
-    if node.inside is None:
-        yield from (settings for _, settings in own_settings(node))
-    else:
-        yield from (settings for inner in node.inside.nodes for settings in _settings(inner))
+    return any(not one.frozen and one.lr_mult and one.share not in shared for one in all_settings((node,)).values())

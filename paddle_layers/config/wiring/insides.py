@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from paddle_layers.define import Body, Part, Type
 
@@ -73,6 +73,18 @@ def own_settings(node: Node) -> Iterator[tuple[str, ParamSettings]]:
         for item in range(count):
             numbered = f"{name}_{item}" if count > 1 else name
             yield numbered, node.params.get(numbered) or general
+
+
+def all_settings(nodes: Sequence[Node], prefix: str = "") -> dict[str, ParamSettings]:
+    """The settings of every parameter of some layers by its name, `conv1.weight`, those inside of layers too."""
+    found: dict[str, ParamSettings] = {}
+    for node in nodes:
+        own = f"{prefix}{node.name}."
+        if node.inside is not None:
+            found |= all_settings(node.inside.nodes, own)
+            continue
+        found |= {own + name: settings for name, settings in own_settings(node)}
+    return found
 
 
 def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
