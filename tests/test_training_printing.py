@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import paddle_layers as pl
-from paddle_layers.cli.predict import write_table
+from paddle_layers.cli.prediction_files import write_table
 from paddle_layers.runtime import Sequences
 from paddle_layers.training import TrainingError, make_callback
 from paddle_layers.training.prediction import Prediction, predict

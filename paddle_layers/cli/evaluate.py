@@ -23,7 +23,7 @@ FORMATS = {".txt": "text", ".json": "json", ".csv": "csv"}
     type=click.Choice(list(FORMATS.values())),
     help="What is written to stdout: a page to read (text, the default), or all numbers as JSON or csv.",
 )
-@click.option("--svg", metavar="FILE", help="Draw the confusion matrix into this file.")
+@click.option("--svg", metavar="FILE", help="Draw the confusion matrix into this file, in place of what it holds.")
 @click.option(
     "--output",
     metavar="FILE",

@@ -8,10 +8,8 @@ import click
 
 from .device import device_option
 from .output import check_new, ending_of
-from .prediction_files import KINDS, content, write_table
+from .prediction_files import KINDS, content
 from .terminal import echo
-
-__all__ = ["command", "write_table"]
 
 
 @click.command()

@@ -12,7 +12,7 @@ from .dataset import Dataset
 from .feeds import Feed
 from .random import RowRandom, generator
 
-_STREAMS_OF_A_FEED = 64
+STREAMS_OF_A_FEED = 64
 
 
 class Position(NamedTuple):
@@ -93,7 +93,7 @@ class Batches:
         self._order = generator(self.seed, epoch, 0).permutation(self.part) if self.shuffle else self.part
         self._random = [
             [
-                RowRandom(self.seed, epoch, 1 + number * _STREAMS_OF_A_FEED + place, count)
+                RowRandom(self.seed, epoch, 1 + number * STREAMS_OF_A_FEED + place, count)
                 for place in range(len(feed.transforms))
             ]
             for number, feed in enumerate(self.feeds or ())

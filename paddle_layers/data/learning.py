@@ -8,7 +8,7 @@ nothing without it.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -47,7 +47,7 @@ NOTHING = Learned()
 
 
 def read_learned(path: Path) -> Learned:
-    """What an earlier training has learned; nothing where there is no file. `DataError` for a file of another kind."""
+    """What an earlier training has learned; nothing where there is no such file. `DataError` for a damaged one."""
     try:
         found = json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -55,6 +55,8 @@ def read_learned(path: Path) -> Learned:
     except (OSError, ValueError, RecursionError) as error:
         raise DataError(f"{path} cannot be read: {error}") from None
     facts = found if isinstance(found, dict) else {}
+    if facts and not facts.keys() & {"words", "means", "columns"}:  # somebody else's file of this name
+        return NOTHING
     words, means, columns = (facts.get(name) for name in ("words", "means", "columns"))
     if not _lists(words, _are_words) or not _lists(means, _are_numbers) or not _lists(columns, _are_texts):
         raise DataError(f"{path} is not what a training has learned of its data: `words`, `means`, `columns` by field")
@@ -77,19 +79,34 @@ def _are_numbers(items: list[Any]) -> bool:
     return all(type(item) in (int, float) and -LARGEST <= item <= LARGEST for item in items)
 
 
-def learn(dataset: Dataset, rows: Rows, known: Learned = NOTHING) -> Learned:
-    """Words and means of the rows; fields that are `known` already stay as they are.
+def learn(dataset: Dataset, rows: Rows, known: Learned = NOTHING, labels: Container[str] = ()) -> Learned:
+    """Words and means of the rows; fields that are `known` already, from the weights to start from, stay as they are.
 
-    Words of single cells are in the order of the alphabet, those of text in that of how often they are there.
-    Raises `DataError` for a column without any number.
+    Words of single cells are in the order of the alphabet, those of text in that of how often they are there. Raises
+    `DataError` for a column without any number, for a field none of whose words is known, and for a word in one of the
+    `labels` that is not: all new classes would be one.
     """
     words, means = dict(known.words), dict(known.means)
     for name, column in dataset.raw.items():
-        if isinstance(column, WordColumn) and name not in words:
-            words[name] = _sorted(column, rows)
+        if isinstance(column, WordColumn):
+            found = _sorted(column, rows)
+            _check_known(dataset, name, found, words.setdefault(name, found), label=name in labels)
         elif isinstance(column, GapColumn) and name not in means:
             means[name] = _means(dataset, column, rows)
     return Learned(words, means, {**dataset.columns, **known.columns})
+
+
+def _check_known(dataset: Dataset, name: str, found: Sequence[str], known: Sequence[str], *, label: bool) -> None:
+    old = set(known)
+    new = [word for word in found if word not in old]
+    if not new or (len(new) < len(found) and not label):
+        return
+    listed = ", ".join(known[:8]) + (", ..." if len(known) > 8 else "")
+    remedy = "; for other classes, write `label` and `classes` in the source" if label else ""
+    raise DataError(
+        f"{dataset.origin}: the field `{name}` has {new[0]!r}, but the weights to start from were trained with {listed}"
+        f"{remedy}"
+    )
 
 
 def _sorted(column: WordColumn, rows: Rows) -> list[str]:

@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from .batches import Position
+from .batches import STREAMS_OF_A_FEED, Position
 from .dataset import Dataset
 from .feeds import Feed
 from .problems import DataError
 from .random import RowRandom
-
-_STREAMS_OF_A_FEED = 64
 
 
 class Stream:
@@ -42,8 +40,8 @@ class Stream:
 
     @property
     def once(self) -> bool:
-        """Whether there is one epoch only."""
-        return iter(self._source) is self._source
+        """Whether there is one epoch only, as of a generator."""
+        return isinstance(self._source, Iterator)
 
     def __len__(self) -> int:
         """Batches in an epoch; 0 where the source does not say."""
@@ -109,7 +107,7 @@ class Stream:
         for number, feed in enumerate(self._make_feeds(dataset)):
             random = None
             if self.training:
-                first = 1 + number * _STREAMS_OF_A_FEED
+                first = 1 + number * STREAMS_OF_A_FEED
                 step = place.epoch * 2**32 + place.batch
                 streams = range(first, first + len(feed.transforms))
                 random = [RowRandom(self.seed, step, stream, len(dataset)) for stream in streams]

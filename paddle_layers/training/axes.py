@@ -9,10 +9,8 @@ from typing import NamedTuple
 _TICKS = 5
 _DECADES = 2
 """From so many powers of ten on, positive numbers have a logarithmic axis."""
-
-
 _SMALLEST = 1e-290
-"""Values that differ by no more are one constant."""
+"""Values that differ by no more are one constant; what is below has no power of ten of full precision."""
 
 
 class Axis(NamedTuple):
@@ -39,7 +37,7 @@ def value_axis(values: Sequence[float]) -> Axis:
     if high - low <= max(1e-9 * max(abs(low), abs(high)), _SMALLEST):
         spread = abs(low) / 2 if abs(low) > _SMALLEST else 1.0
         return Axis(low - spread, low + spread, [(low, f"{low:.4g}")])
-    if low > 0 and high / low > 10**_DECADES:
+    if low > _SMALLEST and high / low > 10**_DECADES:
         return _log_axis(low, high)
     return linear_axis(0.0 if 0 < low < high / 3 else low, high)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,29 +27,31 @@ EQUAL = 1e-6
 def check_data_norms(training: Training) -> None:
     """Raise `ConfigError` for one that reads no data layer: what it would read changes while the network learns."""
     network = training.network
-    sources = {name for node in network.nodes if not node.definition.inputs for name in node.output_names}
+    sources, trained = ({*_data_layers(training, phase)} for phase in ("test", "train"))
     for node in _data_norms(training):
-        if node.inputs[0] not in sources:
-            message = f"`{node.inputs[0]}` is computed by a layer, but a `{LAYER}` is measured on the data"
-            raise network.error(node.name, message, help="read a data layer, or use `batch_norm`")
+        read = node.inputs[0]
+        if read in trained:
+            continue
+        where = "is there in the test only" if read in sources else "is computed by a layer"
+        message = f"`{read}` {where}, but a `{LAYER}` is measured on the data to train with"
+        raise network.error(node.name, message, help="read a data layer of the training, or use `batch_norm`")
 
 
-def measure_data_norms(net: Net, training: Training, train: Batches | Stream, *, known: bool) -> None:
-    """Give every such layer the means and deviations of the rows that are trained with.
+def measure_data_norms(net: Net, training: Training, train: Batches | Stream, *, known: Collection[str]) -> None:
+    """Give every such layer the means and deviations of the rows that are trained with, unless these are `known`.
 
-    Raises `TrainingError` where data come in batches of somebody else's making, unless they are `known` from weights.
+    `known` are names of states that weights have brought. Raises `TrainingError` where data come in batches of somebody
+    else's making.
     """
     for node in _data_norms(training):
+        if f"{node.name}.mean" in known and f"{node.name}.deviation" in known:
+            continue
         if isinstance(train, Stream):
-            if not known:
-                raise TrainingError(
-                    f"layer `{node.name}` is measured on all data before the first step, which batches that are given "
-                    "one by one cannot tell: give arrays in place of batches, or start from weights that have it"
-                )
-            continue
-        feed = next((feed for feed in train.feeds or () if feed.layer == node.inputs[0]), None)
-        if feed is None:  # the data layer is there in the test only
-            continue
+            raise TrainingError(
+                f"layer `{node.name}` is measured on all data before the first step, which batches that are given "
+                "one by one cannot tell: give arrays in place of batches, or start from weights that have it"
+            )
+        feed = next(feed for feed in train.feeds or () if feed.layer == node.inputs[0])
         mean, deviation = _moments(
             _by_channel(feed.take(train.part[first : first + AT_ONCE], None))
             for first in range(0, train.count, AT_ONCE)
@@ -58,8 +60,18 @@ def measure_data_norms(net: Net, training: Training, train: Batches | Stream, *,
         net.states[f"{node.name}.deviation"].value = deviation
 
 
-def _data_norms(training: Training) -> Iterator[Node]:
-    return (node for node in training.network.nodes if node.definition.name == LAYER)
+def _data_norms(training: Training) -> Collection[Node]:
+    """Those that are there in either phase, with the level and the stages of the training."""
+    found = (node for phase in ("train", "test") for node in _nodes(training, phase))
+    return {node.name: node for node in found if node.definition.name == LAYER}.values()
+
+
+def _data_layers(training: Training, phase: str) -> Iterator[str]:
+    return (name for node in _nodes(training, phase) if not node.definition.inputs for name in node.output_names)
+
+
+def _nodes(training: Training, phase: str) -> Sequence[Node]:
+    return training.network.select(phase, training.level, training.stage).nodes
 
 
 def _by_channel(value: Any) -> NDArray[np.float64]:

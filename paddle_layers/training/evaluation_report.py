@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,9 +15,8 @@ from paddle_layers.runtime.plan.losses import total_loss
 
 from .confusion import Confusion
 from .evaluation import named_costs, run_test
-from .given_data import GivenData, given_batches, weights_file, words_of
+from .given_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import CLASS_COSTS, always
-from .prediction import source_for
 from .preparation import loss_names, selected, statistic_names
 from .printing import word_of
 from .problems import TrainingError
@@ -33,7 +32,7 @@ NUMBER_COSTS = ("square_error", "huber_regression", "smooth_l1")
 """Costs of predicted numbers."""
 MOST_CLASSES = 1000
 """Costs of more classes get no matrix of their own: it has the square of their number."""
-MATRIX, ERRORS, ERROR_NAMES = "confusion_matrix", "regression_error", ("MAE", "RMSE", "R2")
+MATRIX, ERRORS = "confusion_matrix", "regression_error"
 
 
 @dataclass(frozen=True)
@@ -43,7 +42,9 @@ class Evaluation:
     network: str
     weights: Path
     data: str
+    """Where the data came from, such as the name of a file."""
     rows: int
+    """Rows that were tested."""
     results: Mapping[str, float]
     confusions: Sequence[Confusion] = ()
     notes: Sequence[str] = ()
@@ -70,15 +71,15 @@ def evaluate(
 
     training = load_training(path, sources_needed=False)
     file = weights_file(training, weights)
-    network, judged, notes = _with_measures(always(selected(training, "test")))
+    known, losses = statistic_names(training), loss_names(training)
+    network, judged, notes = _with_measures(always(selected(training, "test")), {*known.values(), *losses.values()})
     batches = given_batches(training, network, _source(training, data, path), data, file)
-    names, losses = {**statistic_names(training), **judged}, loss_names(training)
     with Net(network, device=device, dtype=training.dtype) as net:
         load_trained(net, training, file)
         sums = run_test(net, batches)
         counted = {(layer, name): numbers for layer, name, numbers in net.counted()}
         loss = {"loss": total_loss(sums.values())} if sums else {}
-        results = {**loss, **named_costs(sums, losses), **take_statistics(net, names)}
+        results = {**loss, **named_costs(sums, losses), **take_statistics(net, known | judged)}
     if not results:
         raise TrainingError("the network has neither costs nor statistics in the phase test: there is nothing to test")
     own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
@@ -101,10 +102,10 @@ def _source(training: Training, data: GivenData, path: str | Path) -> SourceSett
     return source or source_for(training)
 
 
-def _with_measures(network: Network) -> tuple[Network, dict[str, str], list[str]]:
+def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, dict[str, str], list[str]]:
     """The network with layers that judge its costs; their statistics as results by the net's names; what is left out.
 
-    A cost whose values the network compares itself gets none.
+    A cost whose values the network compares itself gets none. Short names of results are those that are not `taken`.
     """
     from paddle_layers.config import Network
 
@@ -125,8 +126,11 @@ def _with_measures(network: Network) -> tuple[Network, dict[str, str], list[str]
             continue
         judge = _judge(kind, node, network)
         nodes.append(judge)
-        if kind == ERRORS:
-            judged |= {f"{judge.name}.{kind}.{measure}": f"{node.inputs[0]}.{measure}" for measure in ERROR_NAMES}
+        if len(node.inputs) > 2:
+            notes.append(f"all rows of `{node.inputs[0]}` count alike: the weights in `{node.name}` are left out")
+        for measure in judge.definition.results if kind == ERRORS else ():
+            short, long = f"{node.inputs[0]}.{measure}", f"{judge.name}.{measure}"
+            judged[f"{judge.name}.{kind}.{measure}"] = long if short in taken or short in judged.values() else short
     return Network.checked(network.name, nodes, network.source), judged, notes
 
 

@@ -43,13 +43,17 @@ def first_weights(training: Training, file: str | Path | None) -> WeightsSetting
     return settings
 
 
-def load_first(net: Net, training: Training, settings: WeightsSettings | None) -> str:
-    """Fill the net, and say what became of each parameter; nothing where there is nothing to say."""
-    report = None
-    if settings is not None:
-        report = net.load(settings.file, rename=settings.rename, leave_out=settings.leave_out)
-        if report.plain and not training.param:
-            return f"{len(report.loaded)} weights read from {settings.file}"
+def load_first(net: Net, settings: WeightsSettings | None) -> LoadReport | None:
+    """Fill the net; what was read, and None where the training starts from its initializers."""
+    if settings is None:
+        return None
+    return net.load(settings.file, rename=settings.rename, leave_out=settings.leave_out)
+
+
+def what_became(net: Net, training: Training, settings: WeightsSettings | None, report: LoadReport | None) -> str:
+    """What became of each parameter; nothing where there is nothing to say."""
+    if settings is not None and report is not None and report.plain and not training.param:
+        return f"{len(report.loaded)} weights read from {settings.file}"
     if report is None and not training.param:
         return ""
     rows = [(one.name, _shape(one.shape), _origin(one.name, report), _rate(one)) for one in net.arena.by_name.values()]

@@ -14,7 +14,7 @@ from paddle_layers.define import registries
 
 from .folders import output_folder, trained_weights
 from .opening import learned_for, open_source, split_rows
-from .preparation import ignored_labels, transforms_of
+from .preparation import feed_types, ignored_labels, transforms_of
 from .problems import TrainingError
 
 if TYPE_CHECKING:
@@ -44,6 +44,11 @@ def weights_file(training: Training, given: str | Path | None) -> Path:
     return found
 
 
+def source_for(training: Training) -> SourceSettings | None:
+    """The source that says how data are read: that of the test phase, where there is one."""
+    return training.source_of("test") or training.source_of("train")
+
+
 def given_batches(
     training: Training, network: Network, source: SourceSettings | None, data: GivenData, weights: Path
 ) -> Batches:
@@ -52,12 +57,7 @@ def given_batches(
     Only the fields that these need are read; words and gaps become the numbers that they were when the `weights` were
     trained. Of a source with a split it is the part that is held out. Raises `DataError`.
     """
-    types = {
-        name: type_
-        for node in network.nodes
-        if not node.definition.inputs
-        for name, type_ in zip(node.output_names, node.output_types, strict=True)
-    }
+    types = feed_types(network)
     fields = {layer: training.feed.get(layer, layer) for layer in types}
     dataset, part = _opened(training, source, data, fields.values())
     learned, origin = learned_for(weights)

@@ -25,7 +25,7 @@ from .checkpoints import (
 from .data_norms import measure_data_norms
 from .evaluation import evaluate, named_costs
 from .facts import MOST
-from .first_values import load_first
+from .first_values import load_first, what_became
 from .folders import BEST, CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
 from .ledger import Ledger
@@ -59,8 +59,10 @@ class Trainer:
         if resume:
             self._restore(newest_checkpoint(self.run.folder / CHECKPOINTS))
         else:
-            measure_data_norms(self.job.net, self.training, self.job.train, known=weights is not None)
-            if text := load_first(self.job.net, self.training, weights):
+            net, training = self.job.net, self.training
+            report = load_first(net, weights)
+            measure_data_norms(net, training, self.job.train, known=report.loaded if report is not None else ())
+            if text := what_became(net, training, weights, report):
                 self.progress.say(text)
         if self.job.learned:
             write_file(self.run.folder / LEARNED, self.job.learned.text().encode())

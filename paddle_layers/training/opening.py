@@ -54,12 +54,16 @@ def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[st
 
 
 def open_parts(
-    training: Training, datasets: Mapping[str, Dataset], known: Learned, streamed: Container[str] = ()
+    training: Training,
+    datasets: Mapping[str, Dataset],
+    known: Learned,
+    streamed: Container[str] = (),
+    labels: Container[str] = (),
 ) -> tuple[dict[str, Part], Learned]:
     """The data of each phase that has some, as numbers, and what was learned of those to train with beside `known`.
 
-    `datasets` replaces sources by phase; of those in `streamed` nothing is opened. Raises `ConfigError` where they
-    cannot be read or cut.
+    `datasets` replaces sources by phase; of those in `streamed` nothing is opened. `labels` are fields of classes, none
+    of which may be new where others are known. Raises `ConfigError` where they cannot be read or cut.
     """
     parts = {phase: _whole(dataset) for phase, dataset in datasets.items()}
     for source in training.source:
@@ -77,7 +81,7 @@ def open_parts(
     learned = known
     if "train" in parts:
         with placed(training, training.source_of("train")):
-            learned = learn(*parts["train"], known)
+            learned = learn(*parts["train"], known, labels)
     numbers = {id(part.dataset): part.dataset for part in parts.values()}
     for phase, part in parts.items():
         with placed(training, training.source_of(phase)):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from paddle_layers.config.training import ClipSettings, ComponentSettings
 from paddle_layers.define import registries
 from paddle_layers.define.errors import brief
 from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_tensors, write_tensors
@@ -14,7 +15,6 @@ from paddle_layers.runtime.optimise.updater import Updater
 from .schedules import rate_at
 
 if TYPE_CHECKING:
-    from paddle_layers.define import Attributes, Definition
     from paddle_layers.define.elementwise import Elementwise
 
 Regularizer = str | tuple[str, dict[str, Any]]
@@ -74,7 +74,7 @@ class Optimizer:
             definition.bind(settings),
             net,
             regularizer=_penalty(regularizer),
-            clip=_Clip(_limit("clip_norm", clip_norm), _limit("clip_value", clip_value)),
+            clip=ClipSettings(_limit("clip_norm", clip_norm), _limit("clip_value", clip_value)),
         )
 
     def step(self, learning_rate: float) -> None:
@@ -110,22 +110,12 @@ class Optimizer:
         self.steps = int(steps)
 
 
-class _Clip(NamedTuple):
-    norm: float | None
-    value: float | None
-
-
-class _Penalty(NamedTuple):
-    definition: Definition
-    attributes: Attributes
-
-
-def _penalty(given: Regularizer | None) -> _Penalty | None:
+def _penalty(given: Regularizer | None) -> ComponentSettings | None:
     if given is None:
         return None
     name, settings = (given, {}) if isinstance(given, str) else given
     definition = registries["regularizer"][name]
-    return _Penalty(definition, definition.bind(settings))
+    return ComponentSettings(definition, definition.bind(settings))
 
 
 def _limit(name: str, value: float | None) -> float | None:

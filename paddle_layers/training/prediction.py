@@ -4,23 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.data.lines import read_dictionary
 
-from .given_data import GivenData, given_batches, weights_file, words_of
+from .given_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import Reading, part_for, predicted, readings
 from .preparation import selected
 from .printing import word_of, words_of_ids
 from .trained import load_trained
-
-if TYPE_CHECKING:
-    from paddle_layers.config import Training
-    from paddle_layers.config.training import SourceSettings
 
 Array = NDArray[Any]
 
@@ -50,17 +47,15 @@ def predict(
     values: Sequence[str] = (),
     dictionary: str | Path | None = None,
     device: str = "cpu",
-    seed: int = 0,
 ) -> Prediction:
     """Run the network of a training file over `data` (absent: the file's source of the test phase).
 
     `data` is a file, read as the training file's source reads its own, or by its ending: csv, npz, npy; or arrays by
-    field. What is given
-    are the outputs, or the `values` that are named: what no layer reads but costs and statistics. No labels are needed
-    for it, nor weights of rows. Scores that a cost makes probabilities of are given as these. `weights` are those in
-    the training's output folder unless they are given, the best ones if it has them; `dictionary` is a file with the
-    words of ids and classes, one on each line; else the words are those of the source. Raises `ConfigError`,
-    `DataError`, `WeightsError`, `TrainingError`.
+    field. The results are the outputs, what no layer reads but costs and statistics, or the `values` that are named.
+    They need no labels, nor weights of rows. Scores that a cost makes probabilities of are given as these. `weights`
+    are those in the training's output folder unless they are given, the best ones if it has them; `dictionary` is a
+    file with the words of ids and classes, one on each line; else the words are those of the source. Raises
+    `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
     """
     from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
@@ -73,7 +68,7 @@ def predict(
     batches = given_batches(training, network, source_for(training), data, file)
     own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
     collected = {name: _Collected(known.get(name, Reading())) for name in names}
-    with Net(network, device=device, dtype=training.dtype, seed=seed, keep=names) as net:
+    with Net(network, device=device, dtype=training.dtype, keep=names) as net:
         load_trained(net, training, file)
         for batch in batches:
             net.forward(batch, phase="test")
@@ -81,17 +76,12 @@ def predict(
                 one.add(net.value(name))
     words = {name: own or words_of(training, batches, one.reading.label or name) for name, one in collected.items()}
     return Prediction(
-        values={name: one.data() for name, one in collected.items()},
-        classes={name: one.classes() for name, one in collected.items() if one.has_classes},
+        values={name: one.data for name, one in collected.items()},
+        classes={name: one.classes for name, one in collected.items() if one.has_classes},
         texts={name: one.texts(words[name]) for name, one in collected.items() if one.has_texts},
         starts={name: one.starts for name, one in collected.items() if one.starts},
         weights=file,
     )
-
-
-def source_for(training: Training) -> SourceSettings | None:
-    """The source that says how data are read: that of the test phase, where there is one."""
-    return training.source_of("test") or training.source_of("train")
 
 
 class _Collected:
@@ -99,8 +89,8 @@ class _Collected:
 
     def __init__(self, reading: Reading) -> None:
         self.reading = reading
-        self.starts: tuple[Array, ...] = ()
         self._parts: list[Array] = []
+        self._starts: list[tuple[Array, ...]] = []
 
     def add(self, value: Any) -> None:
         """The value of a batch."""
@@ -108,8 +98,12 @@ class _Collected:
             self._parts.append(value)
             return
         self._parts.append(value.data)
-        found = (value.starts,) if value.sub_starts is None else (value.starts, value.sub_starts)
-        self.starts = tuple(map(_joined, self.starts, found)) if self.starts else found
+        self._starts.append((value.starts,) if value.sub_starts is None else (value.starts, value.sub_starts))
+
+    @cached_property
+    def starts(self) -> tuple[Array, ...]:
+        """Where the sequences of all batches begin; nothing for single rows."""
+        return tuple(map(_joined, zip(*self._starts, strict=True)))
 
     @property
     def has_classes(self) -> bool:
@@ -121,15 +115,17 @@ class _Collected:
         """Whether there are ids, or classes."""
         return self.has_classes or self._parts[0].dtype.kind == "i"
 
+    @cached_property
     def data(self) -> Array:
         """The numbers of all rows; probabilities where a cost makes such of them."""
         data = np.concatenate(self._parts)
         flat = _activated(data.reshape(len(data), -1), self.reading.activation)
         return flat.reshape(data.shape)
 
+    @cached_property
     def classes(self) -> NDArray[np.int64]:
         """The best column of every row."""
-        data = self.data()
+        data = self.data
         return np.asarray(data.reshape(len(data), -1).argmax(axis=1), np.int64)
 
     def texts(self, words: Sequence[str]) -> list[str]:
@@ -137,13 +133,15 @@ class _Collected:
         from paddle_layers.runtime import Sequences
 
         if self.has_classes:
-            return [word_of(number, words) for number in self.classes().tolist()]
-        data = self.data()
+            return [word_of(number, words) for number in self.classes.tolist()]
+        data = self.data
         return list(map(" ".join, words_of_ids(Sequences(data, *self.starts) if self.starts else data, words)))
 
 
-def _joined(before: Array, more: Array) -> Array:
-    return np.concatenate([before, before[-1] + more[1:]])
+def _joined(parts: Sequence[Array]) -> Array:
+    """Starts of one batch behind those of another."""
+    ends = np.cumsum([0, *(part[-1] for part in parts[:-1])])
+    return np.concatenate([parts[0][:1], *(part[1:] + end for part, end in zip(parts, ends, strict=True))])
 
 
 def _activated(scores: Array, how: str) -> Array:

@@ -63,7 +63,7 @@ def prepare(
     don't fit, `TrainingError` for a network without a loss.
     """
     whole, streams = datasets_of(datasets)
-    parts, learned = open_parts(training, whole, known, streams)
+    parts, learned = open_parts(training, whole, known, streams, label_fields(training))
     if "train" not in (parts | streams):
         message = "there is no source for the train phase"
         raise training.error("source", message, code="E304", help='add `source { type: "npz" npz { ... } }`')
@@ -113,7 +113,8 @@ def _phase_data(
 def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, Any]], *, seed: int) -> Stream:
     """Batches that are given, for the data layers of a phase. `TrainingError` for a test that can be run once only."""
     transforms = transforms_of(training, training.source_of(phase))
-    types, ignored = feed_types(training, phase), ignored_labels(selected(training, phase))
+    network = selected(training, phase)
+    types, ignored = feed_types(network), ignored_labels(network)
 
     def feeds(dataset: Dataset) -> tuple[Feed, ...]:
         return make_feeds(
@@ -134,7 +135,7 @@ def make_batches(training: Training, phase: str, part: Part, *, seed: int) -> Ba
     with placed(training, source):
         feeds = make_feeds(
             part.dataset,
-            feed_types(training, phase),
+            feed_types(selected(training, phase)),
             fields=training.feed,
             transforms=transforms_of(training, source),
             dtype=training.dtype,
@@ -149,14 +150,21 @@ def make_batches(training: Training, phase: str, part: Part, *, seed: int) -> Ba
     return Batches(part.dataset, size, seed=seed, shuffle=shuffle, training=learning, feeds=feeds, part=part.rows)
 
 
-def feed_types(training: Training, phase: str) -> dict[str, Type]:
-    """What the data layers of a phase take, by name of the output."""
+def feed_types(network: Network) -> dict[str, Type]:
+    """What the data layers of a network take, by name of the output."""
     return {
         name: type_
-        for node in selected(training, phase).nodes
+        for node in network.nodes
         if not node.definition.inputs
         for name, type_ in zip(node.output_names, node.output_types, strict=True)
     }
+
+
+def label_fields(training: Training) -> set[str]:
+    """The fields that costs compare with scores of classes."""
+    costs = (node for node in selected(training, "train").nodes if costs_of(node) and len(node.inputs) > 1)
+    labels = (node.inputs[1] for node in costs if node.input_types[1].kind == "INT")
+    return {training.feed.get(name, name) for name in labels}
 
 
 def ignored_labels(network: Network) -> dict[str, frozenset[int]]:

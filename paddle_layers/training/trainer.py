@@ -49,8 +49,9 @@ def train(
     list, a generator or any other object that is iterated in every epoch. `weights` are first values, in place of those
     of the block `weights`, whose other fields hold for them as well.
     `resume` continues the newest checkpoint in the output folder; its losses equal those of an uninterrupted run bit
-    for bit on the same machine. Raises `ConfigError` for a wrong file or data that do not fit, `TrainingError` when
-    the training cannot start or the loss is no number, `SaveError` when the disk is full.
+    for bit on the same machine. Raises `ConfigError` for a wrong file or data that do not fit, `WeightsError` and
+    `DataError` for weights and what is kept beside them, `TrainingError` when the training cannot start or the loss is
+    no number, `SaveError` when the disk is full.
     """
     if resume and weights is not None:
         raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
