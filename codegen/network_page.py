@@ -12,7 +12,7 @@ import jinja2
 from markdown_it import MarkdownIt
 
 from paddle_layers.config import render_text
-from paddle_layers.runtime.memory.blocks import as_bytes
+from paddle_layers.define.machine import as_bytes
 
 from .network_picture import picture
 from .pages import page

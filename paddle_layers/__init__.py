@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from . import nn as nn
     from . import testing as testing
     from .config import ConfigError as ConfigError
+    from .config import ConfigWarning as ConfigWarning
     from .config import Network as Network
     from .config import dumps as dumps
     from .config import load as load
@@ -83,7 +84,7 @@ if TYPE_CHECKING:
 
 _MODULES = ("nn", "testing")
 _HOMES = {
-    "config": ("ConfigError", "Network", "dumps", "load", "load_training", "loads", "make_training"),
+    "config": ("ConfigError", "ConfigWarning", "Network", "dumps", "load", "load_training", "loads", "make_training"),
     "define": (
         *(
             "AdaptiveStep",

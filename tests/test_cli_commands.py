@@ -21,8 +21,8 @@ from paddle_layers.cli.app import NAMES
 from paddle_layers.cli.output import replace_file
 from paddle_layers.cli.problems import USER_ERRORS
 from paddle_layers.config import ConfigWarning
+from paddle_layers.define.machine import as_bytes
 from paddle_layers.runtime.devices import open_device
-from paddle_layers.runtime.memory.blocks import as_bytes
 
 NET = """\
 name: "small"

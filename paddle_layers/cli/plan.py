@@ -17,7 +17,7 @@ def print_plan(network: Network, phase: str, batch_size: int, device: str) -> No
     """Print the launches of a phase in their order, the backward pass behind the forward pass."""
     from rich.table import Table
 
-    from paddle_layers.runtime.memory.blocks import as_bytes
+    from paddle_layers.define.machine import as_bytes
     from paddle_layers.runtime.passes import PASSES
     from paddle_layers.runtime.plan.explanation import explain_plan
 

@@ -89,7 +89,7 @@ def _write_page(file: str, html: Path, phase: str | None, batch_size: int) -> No
 def _print_table(network: Network, costs: Footprint, batch_size: int) -> None:
     from rich.table import Table
 
-    from paddle_layers.runtime.memory.blocks import as_bytes
+    from paddle_layers.define.machine import as_bytes
 
     table = Table(title=network.name or None, title_justify="left", box=None, pad_edge=False, show_footer=True)
     totals = f"total, {batch_size} rows"

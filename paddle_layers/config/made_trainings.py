@@ -8,10 +8,9 @@ from typing import Any
 from paddle_layers.define.attributes import plain
 from paddle_layers.define.errors import brief
 
-from .diagnostics.report import ConfigError
 from .network import Network
 from .training import Training
-from .trainingfiles import read_training
+from .trainingfiles import read_training, sound
 from .writing.text import fields_text
 
 NAME = "<training made in Python>"
@@ -28,10 +27,7 @@ def make_training(network: Network, *, optimizer: Mapping[str, Any], **fields: A
     _check_network(network)
     given = {name: _plain(value) for name, value in {"optimizer": optimizer, **fields}.items() if value is not None}
     text = "".join(f"{fields_text({name: value})}\n" for name, value in given.items())
-    training, found = read_training(text, NAME, network)
-    if training is None or found.failed:
-        raise ConfigError(found.faults)
-    return training
+    return sound(*read_training(text, NAME, network))
 
 
 def _check_network(given: object) -> None:

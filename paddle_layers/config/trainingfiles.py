@@ -49,7 +49,11 @@ def load_training(path: str | Path, plugins: Iterable[str | Path] = (), *, sourc
 
 def loads_training(text: str, path: str | Path = "<text>", *, sources_needed: bool = True) -> Training:
     """Check the text of a training file that stands, or would stand, at `path`. Raises `ConfigError`."""
-    training, found = read_training(text, path, sources_needed=sources_needed)
+    return sound(*read_training(text, path, sources_needed=sources_needed))
+
+
+def sound(training: Training | None, found: Examined) -> Training:
+    """The training that `read_training` gave, after a warning of what is odd. Raises `ConfigError` with its faults."""
     if training is None or found.failed:
         raise ConfigError(found.faults)
     warn(found.faults)
@@ -192,7 +196,8 @@ class _Reader:
         first: dict[str, int] = {}
         for source in bound.values.get("source", ()):
             phases = ["train", "test"] if "split" in source.places else [_get(source, "phase", "Source")]
-            if any(fault.start == source.place("phase") for fault in self.report.diagnostics):
+            place = source.place("phase")
+            if "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics):
                 continue  # it names no phase, which was reported
             twice = next((phase for phase in phases if phase in first), None)
             if twice is not None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from paddle_layers.define import Type
+from paddle_layers.define.types import channels_last
 
 from .checks import check_kind, check_values, first_non_finite, non_finite
 from .columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
@@ -89,7 +90,7 @@ class Feed:
         result = self._changed_shape(shape)
         if result != self.wanted.dims:
             changed = f", {_times(result)} after the transforms" if result != stored else ""
-            if len(result) == 3 and result == (*self.wanted.dims[1:], *self.wanted.dims[:1]):
+            if channels_last(result, self.wanted.dims):
                 raise DataError(
                     f"{self._where()} has rows of {_times(stored)}{changed}, {self._target()}: the channels come first "
                     f"here; store {self.name}.transpose(0, 3, 1, 2)"

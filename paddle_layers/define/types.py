@@ -108,3 +108,8 @@ class Type(NamedTuple):
         if not dims and kind != "INT" and message.size != 1:
             dims = (message.size,)
         return cls(kind, dims, message.size if kind == "INT" else product(dims), message.seq_nested_level)
+
+
+def channels_last(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:
+    """Whether a shape is height, width, channels where channels, height, width are wanted."""
+    return len(wanted) == 3 and shape == (*wanted[1:], wanted[0]) and shape[0] != wanted[0]

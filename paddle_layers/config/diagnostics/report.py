@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from collections.abc import Iterable, Sequence
 
@@ -36,9 +37,12 @@ class ConfigWarning(UserWarning):
 
 
 def warn(diagnostics: Sequence[Diagnostic]) -> None:
-    """Warn whoever asked for a config, unless there is nothing to be said."""
+    """Warn at the line of the program that asked for a config, unless there is nothing to be said."""
     if diagnostics:
-        warnings.warn(ConfigWarning(diagnostics), stacklevel=3)
+        depth, frame = 1, sys._getframe()
+        while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("paddle_layers."):
+            depth, frame = depth + 1, frame.f_back
+        warnings.warn(ConfigWarning(diagnostics), stacklevel=depth)
 
 
 class TooManyFaults(Exception):

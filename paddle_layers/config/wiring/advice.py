@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Container, Sequence
+
+from paddle_layers.define.machine import as_bytes, memory_bytes
 
 from ..binding.drafts import Setup
 from ..binding.settings import State
@@ -22,7 +23,10 @@ APPLIED = {
 """Costs of scores: the activation that each applies itself, and the same cost of what has had it."""
 
 
-_MEANT = "remove it, or let a layer that leads to a cost read it; `frozen: true` in its `param` says it is meant"
+_MEANT = (
+    "remove it, or let a layer that leads to a cost read it; `frozen: true` in the layer's own `param`, in the "
+    "network, says it is meant"
+)
 
 
 def advise(nodes: Sequence[Node], report: Report) -> None:
@@ -34,16 +38,18 @@ def advise(nodes: Sequence[Node], report: Report) -> None:
     if not losses:
         return
     present = [node for node in nodes if node.setup not in absent] if absent else nodes
-    for cost in [node for node in present if node.setup in losses]:
-        if cost.definition.name in APPLIED:
-            maker = next(node for node in present if cost.inputs[0] in node.output_names)
-            _activated_twice(cost, maker, report)
+    costs = [node for node in present if node.setup in losses and node.definition.name in APPLIED]
+    makers = {name: node for node in reversed(present) for name in node.output_names} if costs else {}
+    for cost in costs:
+        _activated_twice(cost, makers[cost.inputs[0]], report)
     _not_learning(present, losses, report)
 
 
 def _too_large(nodes: Sequence[Node], report: Report) -> None:
     """Parameters that the memory of this machine cannot hold; another machine may. Of layers alike, the first."""
-    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    memory = memory_bytes()
+    if memory is None:
+        return
     kinds = {
         id(node.output_types): node for node in reversed(nodes)
     }  # layers of one text and one input share their types
@@ -57,13 +63,9 @@ def _too_large(nodes: Sequence[Node], report: Report) -> None:
         for name, shape in parameter_shapes(node).items():
             if 4 * math.prod(shape) > memory:
                 what = f"parameter `{node.name}.{name}` ({' x '.join(map(str, shape))})"
-                message = f"{what} needs {_gib(4 * math.prod(shape))}, and this machine has {_gib(memory)}"
+                message = f"{what} needs {as_bytes(4 * math.prod(shape))}, and this machine has {as_bytes(memory)}"
                 help_ = "a training here is refused; make the layer smaller, or its input"
                 report.add("W006", message, *node.span, help=help_)
-
-
-def _gib(size: int) -> str:
-    return f"{size / 2**30:,.0f} GiB"
 
 
 def _activated_twice(cost: Node, maker: Node, report: Report) -> None:

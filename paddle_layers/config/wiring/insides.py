@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from paddle_layers.define import Body, Part, Type
+from paddle_layers.define.fields import Param
 
 from ..binding.drafts import Setup
 from ..binding.settings import ParamSettings
@@ -61,18 +62,23 @@ def own_parameter_names(node: Node) -> Iterator[str]:
             yield from (f"{name}_{item}" for item in range(len(positions[param.per])))
 
 
-def own_settings(node: Node) -> Iterator[tuple[str, ParamSettings]]:
-    """A layer's own parameters by the names that weights have, each with its settings."""
+def own_parameters(node: Node) -> Iterator[tuple[str, str, Param, int]]:
+    """A layer's own parameters: the name in the definition, the one that weights have, and for which item it is."""
     definition = node.definition
     for name, param in definition.params.items():
         if param is definition.bias and not node.attributes["bias"]:
             continue
-        general, count = node.params.get(name) or ParamSettings(), 1
+        count = 1
         if param.per is not None:
             count = len(definition.bind_axes(node.input_types, node.attributes).positions[param.per])
         for item in range(count):
-            numbered = f"{name}_{item}" if count > 1 else name
-            yield numbered, node.params.get(numbered) or general
+            yield name, f"{name}_{item}" if count > 1 else name, param, item
+
+
+def own_settings(node: Node) -> Iterator[tuple[str, ParamSettings]]:
+    """A layer's own parameters by the names that weights have, each with its settings."""
+    for name, numbered, _, _ in own_parameters(node):
+        yield numbered, node.params.get(numbered) or node.params.get(name) or ParamSettings()
 
 
 def all_settings(nodes: Sequence[Node], prefix: str = "") -> dict[str, ParamSettings]:
@@ -92,16 +98,8 @@ def parameter_shapes(node: Node) -> dict[str, tuple[int, ...]]:
     if node.inside is not None:
         parts = {part.name: parameter_shapes(part) for part in node.inside.nodes}
         return {f"{part}.{name}": shape for part, shapes in parts.items() for name, shape in shapes.items()}
-    definition = node.definition
-    binding = definition.bind_axes(node.input_types, node.attributes)
-    shapes = {}
-    for name, param in definition.params.items():
-        if name == "bias" and not node.attributes.get("bias", True):
-            continue
-        count = len(binding.arguments[param.per]) if param.per is not None else 1
-        for item in range(count):
-            shapes[f"{name}_{item}" if count > 1 else name] = binding.dims(param, item)
-    return shapes
+    binding = node.definition.bind_axes(node.input_types, node.attributes)
+    return {numbered: binding.dims(param, item) for _, numbered, param, item in own_parameters(node)}
 
 
 def unknown_parameter(setup: Setup, inside: Inside | None) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define import ShapeError, Type
+from paddle_layers.define.types import channels_last
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.graph.graph import Graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
@@ -31,7 +32,7 @@ def changed_types(graph: Graph, feeds: Mapping[str, Any]) -> dict[str, Type]:
 
 def _check_channels(name: str, sizes: tuple[int, ...], wanted: Type) -> None:
     """Raises `FeedError` for images with the channels last, which some networks would take for others."""
-    if len(sizes) == 3 and sizes == (*wanted.dims[1:], wanted.dims[0]):
+    if channels_last(sizes, wanted.dims):
         shown = Type.dense(*sizes, level=0)
         raise FeedError(
             f"feed `{name}` has rows of {shown}, and the data layer takes {wanted}: the channels come first here; "

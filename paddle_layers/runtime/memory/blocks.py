@@ -16,16 +16,6 @@ class DeviceWarning(UserWarning):
     """Something runs on another device than the one that was asked for."""
 
 
-def as_bytes(size: int) -> str:
-    """Bytes in a unit that leaves at most four digits."""
-    amount, units = float(size), ["TiB", "GiB", "MiB", "KiB", "B"]
-    while amount >= 1024 and len(units) > 1:
-        amount /= 1024
-        units.pop()
-    unit = units[-1]
-    return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
-
-
 class Block(Protocol):
     """Memory of a device, all zeros at first; it is freed with the object."""
 

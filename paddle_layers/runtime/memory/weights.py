@@ -134,8 +134,9 @@ def _mismatch(
 ) -> MismatchError:
     """The error with all that does not fit, and the words of the training file that would make it fit."""
     problems, meant = [], {}
-    for name in missing:
-        same = [sources[one] for one in extra if stored[sources[one]] == wanted[name]]
+    for number, name in enumerate(missing):
+        shown = number < _SHOWN  # for each of the others, too, all names would be compared
+        same = [sources[one] for one in extra if stored[sources[one]] == wanted[name]] if shown else []
         near = nearest(name, same) or next((one for one in same if _stem(one)[1] == _stem(name)[1]), None)
         hint = f"; did you mean `{near}`, which has this shape?" if near else ""
         problems.append(f"`{name}` {_show(wanted[name])} is not in the file{hint}")

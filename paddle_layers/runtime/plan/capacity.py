@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from paddle_layers.define.machine import as_bytes
 from paddle_layers.runtime.devices.protocol import Device
-from paddle_layers.runtime.memory.blocks import DeviceError, as_bytes
+from paddle_layers.runtime.memory.blocks import DeviceError
 from paddle_layers.runtime.passes.shared_memory import place
 
 if TYPE_CHECKING:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define.machine import as_bytes, memory_bytes
 from paddle_layers.runtime.devices.protocol import Progress
 from paddle_layers.runtime.launches.buffers import ALIGNMENT
-from paddle_layers.runtime.memory.blocks import DeviceError, as_bytes
+from paddle_layers.runtime.memory.blocks import DeviceError
 
 from .compiler import compile_all, cpu_driver
 from .table import Table
@@ -47,10 +47,8 @@ class Cpu:
 
     def allocate(self, nbytes: int) -> CpuBlock:
         """Host memory."""
-        if nbytes > self.free_bytes():
-            raise DeviceError(
-                f"{as_bytes(nbytes)} are more memory than this machine has ({as_bytes(self.free_bytes())})"
-            )
+        if (memory := memory_bytes()) is not None and nbytes > memory:
+            raise DeviceError(f"{as_bytes(nbytes)} are more memory than this machine has ({as_bytes(memory)})")
         try:
             return CpuBlock(nbytes)
         except MemoryError:
@@ -65,9 +63,9 @@ class Cpu:
         bodies = compile_all([cpu_driver(launch.code, dtype) for launch in launches], None)
         return Table(launches, bodies, address, dtype)
 
-    def free_bytes(self) -> int:
+    def free_bytes(self) -> int | None:
         """All the memory of the machine: the system makes room, and gives memory when it is touched."""
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        return memory_bytes()
 
     def synchronise(self) -> None:
         """Nothing to wait for."""

@@ -12,6 +12,7 @@ import logging
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -34,8 +35,11 @@ class Text(NamedTuple):
 def compiling_beside(drivers: Sequence[Text]) -> Iterator[None]:
     """Within it, other processes compile the drivers, too; as many as there are other cores, and enough to do."""
     others = min(len(_cores()) - 1, len(drivers) // LEAST)
-    processes = [process for first in range(others) if (process := _start(drivers[::-1][first::others])) is not None]
+    processes: list[subprocess.Popen[bytes]] = []
     try:
+        for first in range(others):
+            if (process := _start(drivers[::-1][first::others])) is not None:
+                processes.append(process)
         yield
     finally:
         for process in processes:
@@ -48,22 +52,22 @@ def _cores() -> Sequence[int]:
     return [*os.sched_getaffinity(0)] if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
 
 
-def _start(drivers: Sequence[Text]) -> subprocess.Popen[str] | None:
-    """Start a process, which sees the modules that this one sees; None where there can be none."""
+def _start(drivers: Sequence[Text]) -> subprocess.Popen[bytes] | None:
+    """Start a process, which sees the modules that this one sees; None where there can be none.
+
+    It reads the drivers from a file: a pipe takes 64 KiB, and would let this process wait until the other one reads.
+    """
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
     quiet = subprocess.DEVNULL
     command = [sys.executable, "-P", "-c", f"from {__name__} import main; main()"]
     try:
-        process = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=quiet, stderr=quiet, text=True, env=environment
-        )
+        with tempfile.TemporaryFile() as texts:
+            texts.write(json.dumps([(str(driver.path), driver.text) for driver in drivers]).encode())
+            texts.seek(0)
+            return subprocess.Popen(command, stdin=texts, stdout=quiet, stderr=quiet, env=environment)
     except OSError as error:
         log.info("kernels are compiled by one process: %s", error)
         return None
-    assert process.stdin is not None
-    with contextlib.suppress(BrokenPipeError), process.stdin:  # broken: it ended at once, there is one less
-        json.dump([(str(driver.path), driver.text) for driver in drivers], process.stdin)
-    return process
 
 
 def main() -> None:

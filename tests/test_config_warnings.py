@@ -1,0 +1,61 @@
+"""What is odd about a config, and can be meant: where a program is told so."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+
+HEADS = """
+layer { name: "x" type: "data" data { shape: 4 } }
+layer { name: "label" type: "data" data { data_type: INT size: 4 } }
+"""
+ODD = (
+    HEADS
+    + """
+layer { name: "y" type: "softmax" input: "x" }
+layer { name: "cost" type: "softmax_with_loss" input: "y" input: "label" }
+"""
+)
+
+
+def test_a_warning_points_at_the_line_that_asks(tmp_path):
+    (tmp_path / "net.textproto").write_text(ODD)
+    for call in (lambda: pl.loads(ODD), lambda: pl.load(tmp_path / "net.textproto")):
+        with pytest.warns(pl.ConfigWarning, match="softmax is applied twice") as told:
+            call()
+        assert Path(told[0].filename) == Path(__file__)
+
+
+def test_trainings_made_in_python_are_warned_of_like_files():
+    text = ODD.replace('"softmax" input: "x"', '"fc" input: "x" fc { size: 4 }')
+    sources = [{"type": "digits", "phase": phase, "digits": {"part": phase}} for phase in ("train", "test")]
+    with pytest.warns(pl.ConfigWarning, match="`early_stop` acts on tests, and the only one is at the end"):
+        pl.make_training(
+            pl.loads(text),
+            optimizer={"type": "sgd", "learning_rate": 0.1},
+            steps=1,
+            source=sources,
+            callback={"type": "early_stop"},
+        )
+
+
+def test_many_costs_are_looked_at_in_linear_time():
+    heads = (
+        f'layer {{ name: "h{n}" type: "fc" input: "x" fc {{ size: 4 }} }}\n'
+        f'layer {{ name: "c{n}" type: "softmax_with_loss" input: "h{n}" input: "label" }}\n'
+        for n in range(20_000)
+    )
+    assert len(pl.loads(HEADS + "".join(heads))) == 40_002  # half a minute, when each was looked for among all
+
+
+def test_images_that_lie_on_their_side_have_their_channels_first():
+    network = pl.loads(
+        'layer { name: "x" type: "data" data { shape: [8, 8, 16] } }\n'
+        'layer { name: "y" type: "conv" input: "x" conv { num_filters: 2 filter_size: 3 } }'
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pl.Net(network).forward({"x": np.zeros((1, 8, 16, 8))})["y"].shape == (1, 2, 14, 6)
