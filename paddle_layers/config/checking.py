@@ -25,9 +25,13 @@ def load_either(path: str | Path) -> Network | Training:
 
 def examine(text: str, path: str | Path) -> Examined:
     """What a text of either kind holds in spite of its faults; `path` is the file it is to be. Raises nothing."""
-    if _names_training(text):
-        return read_training(text, path)[1]
-    return examine_network(text, str(path))
+    return _examined(text, path)[1]
+
+
+def _examined(text: str, path: str | Path) -> tuple[bool, Examined]:
+    """Whether it is a training file, and what it holds."""
+    training = _names_training(text)
+    return training, read_training(text, path)[1] if training else examine_network(text, str(path))
 
 
 def network_of(path: str | Path) -> Network:
@@ -38,12 +42,12 @@ def network_of(path: str | Path) -> Network:
 
 def validate(path: str | Path) -> tuple[str, list[Diagnostic]]:
     """Check a file of either kind; gives what it is, in words, and warnings. Raises `ConfigError` with every fault."""
-    text = read_file(path)
-    network, faults = found = examine(text, path)
+    training, found = _examined(read_file(path), path)
+    network, faults = found
     if network is None or found.failed:
         raise ConfigError(faults)
     layers = f"a network of {len(network)} layer{'s' * (len(network) != 1)}"
-    return f"a training file for {layers}" if _names_training(text) else layers, faults
+    return f"a training file for {layers}" if training else layers, faults
 
 
 def _names_training(text: str) -> bool:

@@ -231,8 +231,10 @@ class Net:
         """The forward pass of the same batch once more: a backward pass reuses the memory of what it has read."""
         kept = self.arena.copy_states()
         self.arena.restore_states(self._states_before)
-        self._run(phase, plan, batch)
-        self.arena.restore_states(kept)
+        try:
+            self._run(phase, plan, batch)
+        finally:  # Ctrl-C may come here, and the weights be saved
+            self.arena.restore_states(kept)
 
     @one_at_a_time
     def gradient(self, name: str) -> NDArray[Any]:

@@ -93,7 +93,7 @@ def give_up(root: Path, error: OSError) -> None:
 
 
 def is_compiled(path: Path) -> bool:
-    """Whether numba has a result for the driver at `path` (for any machine: a guess for progress displays)."""
+    """Whether numba has a result for the driver at `path`; that of another machine is compiled anew when loaded."""
     return any(file.endswith(".nbi") for file in _made_of(path))
 
 

@@ -58,15 +58,14 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
     if is_interpreted():
         return [interpreted_address(driver.code, driver.text) for driver in drivers]
     missing = [driver for driver in unique.values() if not driver.compiled]
-    report: Progress = progress or (lambda _done, _total, _name: None)
     addresses: dict[str, int] = {}
     with _kept(missing), compiling_beside([Text(driver.path, driver.text) for driver in missing]):
         for driver in missing:
-            if not driver.compiled:
-                report(_done(missing), len(missing), driver.name)
+            if progress is not None and not driver.compiled:
+                progress(_done(missing), len(missing), driver.name)
             addresses[str(driver.path)] = driver.address()
-        if missing:
-            report(len(missing), len(missing), "")
+        if progress is not None and missing:
+            progress(len(missing), len(missing), "")
     for path, driver in unique.items():
         if path not in addresses:
             addresses[path] = driver.address()
