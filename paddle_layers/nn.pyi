@@ -273,6 +273,31 @@ def classification_error(
     threshold: where a single score says yes (0.5)
     """
 
+def clip(
+    x: Value,
+    *,
+    min: float | None = None,
+    max: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Keeps every value within limits: below `min` it becomes `min`, above `max` it becomes `max`.
+
+    `y = min(max(x, min), max)`, without one of the limits if that is not set. Values at a limit pass the gradient on,
+    those beyond it do not, as in Caffe and Paddle, which want both limits; PyTorch's Hardtanh has -1 and 1 unless told
+    otherwise, and stops the gradient at the limits too. To limit gradients instead, see `gradient_clip`.
+
+    x: values of any shape
+    min: smallest output; without it there is no lower limit (none)
+    max: largest output; without it there is no upper limit (none)
+    """
+
 def column_sum(
     x: Value,
     weight: Value | None = None,
@@ -2012,6 +2037,29 @@ def relu(
 
     x: values of any shape
     negative_slope: gain on the negative side (>= 0, 0)
+    """
+
+def relu6(
+    x: Value,
+    *,
+    max: float = 6.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Rectifier that goes no higher than `max`, as in MobileNet: 0 below 0, `max` above it, `x` in between.
+
+    `y = min(max(x, 0), 6)`; the derivative is 0 at both corners, as in PyTorch. Krizhevsky, "Convolutional deep belief
+    networks on CIFAR-10" (2010). Paddle's `brelu` is this with `max: 24`, ONNX's Clip with `min` 0 and `max` 6. For
+    limits of your own, and gradients at them, see `clip`.
+
+    x: values of any shape
+    max: largest output (> 0, 6)
     """
 
 def repeat(

@@ -1,4 +1,4 @@
-"""Functions of one element at infinity: their limit, where they have one, and never NaN from 0 times infinity."""
+"""Functions of one element at their ends: the limit at infinity, if there is one, NaN, and derivatives at corners."""
 
 from __future__ import annotations
 
@@ -48,3 +48,44 @@ def test_a_limit_is_reached(definition: LayerDefinition, settings: dict[str, obj
 def test_relu_keeps_nan_and_drops_minus_infinity() -> None:
     x = np.array([-np.inf, np.inf, np.nan, -1.0, 2.0])
     np.testing.assert_array_equal(outputs(pl.registry["relu"], {}, x, "float32"), [0, np.inf, np.nan, 0, 2])
+
+
+def slopes(layer: str, settings: dict[str, object], x: np.ndarray) -> np.ndarray:
+    """The derivative at every value, in float64."""
+    types = [pl.Type.dense(len(x))]
+    network = pl.loads(network_text(pl.registry[layer], types, settings, outputs=["y"], propagate=[True]))
+    with pl.Net(network, dtype="float64") as net:
+        as_python(lambda: (net.forward({"in0": x[None]}), net.backward(gradients={"y": np.ones((1, len(x)))})))
+        return net.gradient("in0")[0]
+
+
+X = [-np.inf, -7.0, -3.0, -1.0, 0.0, 1.0, 3.0, 7.0, np.inf, np.nan]
+VALUES = [
+    ("relu6", {}, X, [0, 0, 0, 0, 0, 1, 3, 6, 6, np.nan]),
+    ("clip", {"min": -1.0, "max": 3.0}, X, [-1, -1, -1, -1, 0, 1, 3, 3, 3, np.nan]),
+    ("clip", {"max": 3.0}, X, [-np.inf, -7, -3, -1, 0, 1, 3, 3, 3, np.nan]),
+]
+"""What comes of ends, far values and NaN."""
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize(("layer", "settings", "x", "expected"), VALUES)
+def test_values_at_the_ends(
+    layer: str, settings: dict[str, object], x: list[float], expected: list[float], dtype: str
+) -> None:
+    found = outputs(pl.registry[layer], settings, np.array(x), dtype)
+    np.testing.assert_allclose(found, expected, rtol=1e-6 if dtype == "float32" else 1e-15)
+
+
+CORNERS = [
+    ("relu6", {}, [-1, 0, 1, 5, 6, 7], [0, 0, 1, 1, 0, 0]),
+    ("clip", {"min": -1.0, "max": 1.0}, [-2, -1, 0, 1, 2], [0, 1, 1, 1, 0]),
+]
+"""Derivatives where the pieces of a function meet: a matter of definition, as the pages say."""
+
+
+@pytest.mark.parametrize(("layer", "settings", "x", "expected"), CORNERS)
+def test_derivatives_at_the_corners(
+    layer: str, settings: dict[str, object], x: list[float], expected: list[float]
+) -> None:
+    np.testing.assert_array_equal(slopes(layer, settings, np.array(x, np.float64)), expected)

@@ -83,6 +83,12 @@ def test_arithmetic_of_several_inputs(layer, attributes, operator, count):
     check(layer, {"x": arrays}, {}, attributes, operator, arrays)
 
 
+def test_limits():
+    x, low, high = draw(3, 2), np.array(-1, np.float32), np.array(0.5, np.float32)
+    check("relu6", {"x": x}, {}, {"max": 0.5}, "Clip", [x, np.zeros_like(low), high])
+    check("clip", {"x": x}, {}, {"min": -1, "max": 0.5}, "Clip", [x, low, high])
+
+
 def test_products_and_learned_factors():
     x, channel = draw(3, 2, 5), np.float32([0.5, -2, 1])
     check("eltwise", {"x": [x, x + 1]}, {}, {"operation": "PROD"}, "Mul", [x, x + 1])
