@@ -9,7 +9,8 @@ from paddle_layers.testing.engines import as_python
 
 X = np.linspace(-8, 8, 33)[None]
 DATA = f'layer {{ name: "x" type: "data" data {{ shape: {X.size} }} }}\n'
-NAMES = ["relu6"]
+NAMES = ["relu6", "hard_sigmoid", "hard_swish", "softsign", "abs", "threshold"]
+NAMES += ["exp", "softplus", "swish", "selu", "stanh", "log_softmax"]
 
 
 def run(layer):
@@ -70,7 +71,10 @@ def test_an_activation_that_does_not_fit_is_refused_at_its_place(name):
     assert (found.line, found.column) == (2, 1 + layer.rindex(place))
 
 
-@pytest.mark.parametrize(("name", "here"), [("brelu", "relu6")])
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [("brelu", "relu6"), ("softrelu", "softplus"), ("silu", "swish"), ("BNLL", "softplus"), ("sqrt", "power")],
+)
 def test_names_elsewhere_are_told(name, here):
     with pytest.raises(pl.ConfigError, match=f"`{name}` is called `{here}` here"):
         run(f'layer {{ name: "y" type: "addto" input: "x" addto {{ act: "{name}" }} }}')
