@@ -17,6 +17,13 @@ PARAMETERS = {
     "lenet": 431_080,
     "alexnet": 61_100_840,
     "vgg16": 138_357_544,
+    "googlenet": 13_004_888,
+    "resnet18": 11_689_512,
+    "resnet50": 25_557_032,
+    "squeezenet": 1_235_496,
+    "mobilenet_v1": 4_231_976,
+    "densenet121": 7_978_856,
+    "inception_v3": 27_161_264,
 }
 """Trained numbers, as torchvision counts them; of `lenet` Caffe, whose sizes it has."""
 
