@@ -28,15 +28,31 @@ class FieldRule(_message.Message):
     def __init__(self, required: bool = ..., min: _Optional[float] = ..., above: _Optional[float] = ..., max: _Optional[float] = ..., options: _Optional[_Iterable[str]] = ..., registry: _Optional[str] = ..., elsewhere: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Network(_message.Message):
-    __slots__ = ("name", "layer")
+    __slots__ = ("name", "layer", "block")
     NAME_FIELD_NUMBER: _ClassVar[int]
     LAYER_FIELD_NUMBER: _ClassVar[int]
+    BLOCK_FIELD_NUMBER: _ClassVar[int]
     name: str
     layer: _containers.RepeatedCompositeFieldContainer[Layer]
-    def __init__(self, name: _Optional[str] = ..., layer: _Optional[_Iterable[_Union[Layer, _Mapping]]] = ...) -> None: ...
+    block: _containers.RepeatedCompositeFieldContainer[Block]
+    def __init__(self, name: _Optional[str] = ..., layer: _Optional[_Iterable[_Union[Layer, _Mapping]]] = ..., block: _Optional[_Iterable[_Union[Block, _Mapping]]] = ...) -> None: ...
+
+class Block(_message.Message):
+    __slots__ = ("name", "input", "settings", "layer", "output")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    INPUT_FIELD_NUMBER: _ClassVar[int]
+    SETTINGS_FIELD_NUMBER: _ClassVar[int]
+    LAYER_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    input: _containers.RepeatedScalarFieldContainer[str]
+    settings: str
+    layer: _containers.RepeatedCompositeFieldContainer[Layer]
+    output: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, name: _Optional[str] = ..., input: _Optional[_Iterable[str]] = ..., settings: _Optional[str] = ..., layer: _Optional[_Iterable[_Union[Layer, _Mapping]]] = ..., output: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Layer(_message.Message):
-    __slots__ = ("name", "type", "input", "output", "param", "activation", "include", "exclude", "loss_weight", "propagate_down", "step")
+    __slots__ = ("name", "type", "input", "output", "param", "activation", "include", "exclude", "loss_weight", "propagate_down", "step", "set", "times")
     NAME_FIELD_NUMBER: _ClassVar[int]
     TYPE_FIELD_NUMBER: _ClassVar[int]
     INPUT_FIELD_NUMBER: _ClassVar[int]
@@ -48,6 +64,8 @@ class Layer(_message.Message):
     LOSS_WEIGHT_FIELD_NUMBER: _ClassVar[int]
     PROPAGATE_DOWN_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
+    SET_FIELD_NUMBER: _ClassVar[int]
+    TIMES_FIELD_NUMBER: _ClassVar[int]
     name: str
     type: str
     input: _containers.RepeatedScalarFieldContainer[str]
@@ -59,7 +77,9 @@ class Layer(_message.Message):
     loss_weight: _containers.RepeatedScalarFieldContainer[float]
     propagate_down: _containers.RepeatedScalarFieldContainer[bool]
     step: Step
-    def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ..., input: _Optional[_Iterable[str]] = ..., output: _Optional[_Iterable[str]] = ..., param: _Optional[_Iterable[_Union[ParamSettings, _Mapping]]] = ..., activation: _Optional[_Union[Activation, _Mapping]] = ..., include: _Optional[_Iterable[_Union[StateRule, _Mapping]]] = ..., exclude: _Optional[_Iterable[_Union[StateRule, _Mapping]]] = ..., loss_weight: _Optional[_Iterable[float]] = ..., propagate_down: _Optional[_Iterable[bool]] = ..., step: _Optional[_Union[Step, _Mapping]] = ...) -> None: ...
+    set: str
+    times: int
+    def __init__(self, name: _Optional[str] = ..., type: _Optional[str] = ..., input: _Optional[_Iterable[str]] = ..., output: _Optional[_Iterable[str]] = ..., param: _Optional[_Iterable[_Union[ParamSettings, _Mapping]]] = ..., activation: _Optional[_Union[Activation, _Mapping]] = ..., include: _Optional[_Iterable[_Union[StateRule, _Mapping]]] = ..., exclude: _Optional[_Iterable[_Union[StateRule, _Mapping]]] = ..., loss_weight: _Optional[_Iterable[float]] = ..., propagate_down: _Optional[_Iterable[bool]] = ..., step: _Optional[_Union[Step, _Mapping]] = ..., set: _Optional[str] = ..., times: _Optional[int] = ...) -> None: ...
 
 class Step(_message.Message):
     __slots__ = ("layer", "output")

@@ -12,7 +12,9 @@ from paddle_layers.define import Attributes, Definition, broken_plugin, meant_el
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
-from ..reading.fields import BLOCK, BROKEN, KNOWN, LIST, STRING, Field, Fields, items
+from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, items
+from .assignments import Pending, assignments
+from .blocks import BlockDefinition, declared
 from .headers import HeaderField, MessageSpec, spec
 from .values import MISSING, bind_value, bind_values
 
@@ -24,7 +26,9 @@ class Bound:
     them is then not checked any further.
     """
 
-    __slots__ = ("_listed", "attributes", "block", "broken", "definition", "meant", "places", "start", "values")
+    __slots__ = (
+        "_listed", "attributes", "block", "broken", "definition", "meant", "pending", "places", "start", "values",
+    )  # fmt: skip
 
     def __init__(self, start: int) -> None:
         self.start = start
@@ -34,6 +38,8 @@ class Bound:
         self.attributes: Attributes | None = None
         self.block: Fields = []
         self.broken = False
+        self.pending: tuple[Pending, ...] = ()
+        """Attributes that have a value where the block is used that the layer stands in."""
         self.meant: set[str] = set()
         """Fields that were given under wrong names: they are not missing."""
         self._listed: dict[str, Fields] = {}
@@ -71,11 +77,17 @@ class Binder:
     def __init__(self, report: Report) -> None:
         self.report = report
         self.interned: dict[tuple[Any, ...], Attributes] = {}
+        self.blocks: tuple[BlockDefinition, ...] = ()
+        """Those of the network that is bound."""
+        self.within: BlockDefinition | None = None
+        """The block that is bound."""
 
     def message(self, fields: Fields, header: MessageSpec, start: int, registry: str = "") -> Bound:
         """Bind the fields of a block to a header; with a registry, to the definition that `type` names as well."""
         bound = Bound(start)
         rest: list[Field] = []
+        if header.name == "Network":
+            self.blocks = declared(fields)
         for field in fields:
             name = field[0]
             if name == BROKEN:
@@ -130,7 +142,12 @@ class Binder:
                 message = f"`{field.name}` is a block: write `{field.name} {{ {inner} }}`"
                 self.report.add("E102", message, given[4])
             return None
-        return self.message(given[2], spec(field.message), given[3], field.registry)
+        if field.message != "Block":
+            return self.message(given[2], spec(field.message), given[3], field.registry)
+        self.within = next((block for block in self.blocks if block.start == given[3]), None)
+        bound = self.message(given[2], spec("Block"), given[3])
+        bound.definition, self.within = self.within, None
+        return bound
 
     def _missing(self, bound: Bound, header: MessageSpec) -> None:
         for name in header.required:
@@ -172,7 +189,7 @@ class Binder:
         if not isinstance(name, str):
             self._orphans(bound, header, registry, rest)
             return
-        definition = registries[registry].get(name)
+        definition = self._definition(header, registry, name)
         if definition is None:
             self.unknown_type(registry, name, bound.place("type"))
             self._orphans(bound, header, registry, rest)
@@ -182,7 +199,9 @@ class Binder:
         loose: list[Field] = []
         known = definition.attribute_by_name
         for field in rest:
-            if field[0] == name and field[1] == BLOCK:
+            if field[0] == name and field[1] == BLOCK and isinstance(definition, BlockDefinition):
+                self._settings_in_braces(bound, definition, field)
+            elif field[0] == name and field[1] == BLOCK:
                 own.append(field)
             elif field[0] in known and header.name != "Layer":
                 loose.append(field)
@@ -195,7 +214,38 @@ class Binder:
             bound.block = [*own[0][2], *loose]
         else:
             bound.block = loose
+        self._set(bound, definition)
         bound.attributes = self.attributes(definition, bound.block, own[0][3] if own else bound.place("type"), bound)
+
+    def _definition(self, header: MessageSpec, registry: str, name: str) -> Definition | None:
+        """What is registered by a name, or the block that a layer uses."""
+        found: Definition | None = registries[registry].get(name)
+        if found is None and header.name == "Layer":
+            found = next((block for block in self.blocks if block.name == name), None)
+        return found
+
+    def _set(self, bound: Bound, definition: Definition) -> None:
+        """Take what `set` says into the attributes' block."""
+        given = bound.places.get("set", [])
+        if not given:
+            return
+        if self.within is None and not isinstance(definition, BlockDefinition):
+            bound.broken = True
+            if all(block.name != definition.name for block in self.blocks):  # else its name is reported
+                help_ = f"write its attributes in `{definition.name} {{ ... }}`"
+                self.report.add("E121", f"`{definition.name}` is no block, and stands in none", given[0][3], help=help_)
+            return
+        settings = self.within.attributes if self.within is not None else None
+        fields, bound.pending, sound = assignments(given, definition, settings, self.report)
+        bound.block = [*bound.block, *fields]
+        bound.broken = bound.broken or not sound
+
+    def _settings_in_braces(self, bound: Bound, definition: BlockDefinition, field: Field) -> None:
+        texts = [f"{inner[0]} = {inner[2]}" for inner in field[2] if inner[1] in (INT, FLOAT, WORD)]
+        help_ = f'write `set: "{", ".join(texts) or "..."}"`'
+        message = f"settings of a block stand in `set`: `{definition.name}` is no message of the schema"
+        self.report.add("E108", message, field[3], help=help_)
+        bound.broken = True
 
     def _orphans(self, bound: Bound, header: MessageSpec, registry: str, rest: list[Field]) -> None:
         """Without a type only words that nobody knows are faults."""
@@ -260,8 +310,9 @@ class Binder:
 
     def attributes(self, definition: Definition, fields: Fields, start: int, bound: Bound) -> Attributes | None:
         """The attributes that a block sets, completed with defaults; None after a report."""
-        known, given, excused = definition.attribute_by_name, {}, set()
-        ok = not bound.broken
+        known, given = definition.attribute_by_name, {}
+        excused = {known[one.name].name for one in bound.pending}
+        ok = not bound.broken and not bound.pending
         present = {field[0] for field in fields}
         groups: dict[str, list[Field]] = {}
         for field in fields:
@@ -297,6 +348,10 @@ class Binder:
 
     def _required(self, definition: Definition, attribute: Any, start: int) -> None:
         limits = attribute.range_text() or ", ".join(attribute.options)
+        if isinstance(definition, BlockDefinition):
+            message, help_ = f"block `{definition.name}` needs its setting `{attribute.name}`", "it has no default: "
+            self.report.add("E105", message, start, help=f'{help_}add `set: "{attribute.name} = ..."`')
+            return
         self.report.add(
             "E105",
             f"{definition.kind} `{definition.name}` needs `{attribute.name}`: {attribute.doc}",

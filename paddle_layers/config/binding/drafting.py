@@ -13,11 +13,11 @@ from ..diagnostics.suggestions import nearest
 from .binder import Binder, Bound
 from .drafts import LINEAR, Draft, Setup, Step
 from .settings import ParamSettings, StateRule
-from .steps import GROUP, check_place, check_step, is_a
+from .steps import GROUP, NETWORK, STEP, check_place, check_step, check_times, is_a
 
 
-def draft(bound: Bound, binder: Binder, *, in_step: bool = False) -> Draft:
-    """Make a draft of a bound layer; the last checks that concern the layer alone."""
+def draft(bound: Bound, binder: Binder, where: str = NETWORK) -> Draft:
+    """Make a draft of a bound layer, which stands in the NETWORK, a STEP or a BLOCK; checks of the layer alone."""
     setup = make_setup(bound, binder) if check_step(bound, binder.report) else None
     step = _step(bound, binder)
     if setup is not None:
@@ -26,15 +26,15 @@ def draft(bound: Bound, binder: Binder, *, in_step: bool = False) -> Draft:
     name = name if isinstance(name, str) and "name" in bound.places else ""
     if name == "" and not bound.broken and "name" in bound.places and isinstance(bound.values.get("name"), str):
         binder.report.add("E110", "the name of a layer is empty", bound.place("name"))
-    _check_name(name, "a layer", bound.place("name"), binder.report)
+    check_name(name, "a layer", bound.place("name"), binder.report)
     inputs = bound.values.get("input", ())
     definition: Any = bound.definition
     made = Draft(name, definition, inputs, setup, bound.place("name"), bound)
-    check_place(made, binder.report, in_step=in_step)
+    check_place(made, binder.report, where)
     return made
 
 
-def _check_name(name: str, whose: str, start: int, report: Report) -> None:
+def check_name(name: str, whose: str, start: int, report: Report) -> None:
     """Report a name with characters that would command a terminal, or show as another name."""
     if found := CONTROL.search(name):
         message = f"the name of {whose} has the character {printable_line(found[0])}: `{name}`"
@@ -45,10 +45,11 @@ def _check_name(name: str, whose: str, start: int, report: Report) -> None:
 
 def _step(bound: Bound, binder: Binder) -> Step | None:
     """The step of a layer, each of its layers a draft."""
-    block: Bound | None = bound.values.get("step")
-    if block is None:
+    found: Bound | Step | None = bound.values.get("step")
+    if found is None:
         return None
-    drafts = tuple(draft(layer, binder, in_step=True) for layer in block.values.get("layer", ()))
+    block = found.bound if isinstance(found, Step) else found
+    drafts = tuple(draft(layer, binder, STEP) for layer in block.values.get("layer", ()))
     step = bound.values["step"] = Step(drafts, block.values.get("output", ()), block)
     return step
 
@@ -68,8 +69,10 @@ def make_setup(bound: Bound, binder: Binder) -> Setup | None:
         made.loss_weight = values.get("loss_weight") or None
         made.propagate_down = values.get("propagate_down", ())
         made.output_names = values.get("output", ())
+        made.times = values.get("times") or 1
+        ok = check_times(bound, binder.report) and ok
         for item, output in enumerate(made.output_names):
-            _check_name(output, "an output", bound.place("output", item), binder.report)
+            check_name(output, "an output", bound.place("output", item), binder.report)
         if made.include and made.exclude:
             note = binder.report.note("`include` is here", bound.places["include"][0][3])
             place = bound.places["exclude"][0][3]
@@ -151,7 +154,7 @@ def _params(made: Setup, bound: Bound, binder: Binder) -> bool:
             report.add("E112", f"`{made.definition.name}` has no parameter `{name}`", place, help=hint)
             ok = False
         if isinstance(shared := block.values.get("share"), str):
-            _check_name(shared, "a shared parameter", block.place("share"), report)
+            check_name(shared, "a shared parameter", block.place("share"), report)
         settings = _settings(block)
         ok = ok and settings is not None
         if settings is not None:

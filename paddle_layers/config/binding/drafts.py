@@ -12,6 +12,7 @@ from ..diagnostics.report import Report
 from ..reading.fields import items
 from ..reading.reader import TextReader
 from .binder import Binder, Bound
+from .blocks import BlockDefinition
 from .headers import spec
 from .settings import ParamSettings, State, StateRule
 
@@ -23,7 +24,7 @@ class Setup:
 
     __slots__ = (
         "activation", "attributes", "definition", "exclude", "include", "loss_weight", "output_names",
-        "params", "propagate_down", "step",
+        "params", "propagate_down", "step", "times",
     )  # fmt: skip
 
     def __init__(self, definition: LayerDefinition, attributes: Attributes) -> None:
@@ -36,12 +37,15 @@ class Setup:
         self.exclude: tuple[StateRule, ...] = ()
         self.output_names: tuple[str, ...] = ()
         self.step: Step | None = None
+        self.times = 1
+        """How many of a block stand there, one behind the other."""
 
     @property
     def plain(self) -> bool:
-        """Whether nothing here needs a look at other layers: no rules, shares or step, nothing counted per output."""
+        """Whether nothing here needs a look at other layers: no rules, shares, step, block, nothing per output."""
         shares = bool(self.params) and any(settings.share is not None for settings in self.params.values())
-        return not (self.include or self.exclude or self.loss_weight or self.propagate_down or self.step or shares)
+        inner = self.step or isinstance(self.definition, BlockDefinition)
+        return not (self.include or self.exclude or self.loss_weight or self.propagate_down or inner or shares)
 
     def present(self, state: State) -> bool:
         """Whether the layer is there in a state."""

@@ -74,7 +74,7 @@ def spec(name: str) -> MessageSpec:
     files = (network_pb2.DESCRIPTOR, training_pb2.DESCRIPTOR)
     descriptor: Descriptor = next(f.message_types_by_name[name] for f in files if name in f.message_types_by_name)
     fields = {field.name: _field(field, _rule(field)) for field in descriptor.fields}
-    if name in ("Network", "Step"):
+    if name in ("Network", "Step", "Block"):
         fields["layer"].registry = "layer"
     return MessageSpec(name, fields)
 

@@ -73,7 +73,7 @@ class _Settings:
         fields: list[Field] = [("name", STRING, kind, 0, 0), ("type", STRING, kind, 0, 0)]
         fields += read_text(rest, report)
         bound = self.binder.message(fields, self.header, 0, "layer")
-        if "step" in bound.places or "input" in bound.places:
+        if not bound.places.keys().isdisjoint(("step", "input", "set", "times")):
             return None
         setup = make_setup(bound, self.binder)
         return setup if not report.diagnostics else None

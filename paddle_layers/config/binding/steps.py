@@ -1,4 +1,4 @@
-"""The step of a recurrent group before wiring: what the block says, and which layers may stand in it."""
+"""Which layers may stand in the step of a recurrent group and in a block, and what a step has to say."""
 
 from __future__ import annotations
 
@@ -9,9 +9,12 @@ from paddle_layers.define import LayerDefinition
 
 from ..diagnostics.report import Report
 from .binder import Bound
+from .blocks import BlockDefinition
 from .drafts import Draft
 
 GROUP, MEMORY = "recurrent_group", "memory"
+NETWORK, STEP, BLOCK = "network", "step", "block"
+"""Where a layer stands."""
 
 
 def group_output_names(group: str, outputs: Sequence[str]) -> tuple[str, ...]:
@@ -42,30 +45,68 @@ def check_step(bound: Bound, report: Report) -> bool:
     return (block is not None) == is_group
 
 
-def check_place(draft: Draft, report: Report, *, in_step: bool) -> None:
+def check_times(bound: Bound, report: Report) -> bool:
+    """Whether only a block is there several times, and one that has an output to go on with."""
+    definition, start = bound.definition, bound.place("times")
+    if "times" not in bound.places or definition is None:
+        return True
+    if not isinstance(definition, BlockDefinition):
+        help_ = "only a block is repeated: put the layer into one"
+        report.add("E121", f"`{definition.name}` is no block, it stands there once", start, help=help_)
+        return False
+    if bound.values.get("times", 1) > 1 and (len(definition.outputs) != 1 or not definition.inputs):
+        message = f"block `{definition.name}` cannot stand there several times, one behind the other"
+        report.add("E121", message, start, help="for that it needs an input and exactly one output")
+        return False
+    return True
+
+
+def check_place(draft: Draft, report: Report, where: str) -> None:
     """A layer that cannot stand where it does is reported, and has no setup from then on."""
     bound, definition = draft.bound, draft.definition
     assert bound is not None, "this layer was read with its places"
-    if draft.setup is None or definition is None:
+    if definition is None or (draft.setup is None and not bound.pending):
         return
-    if in_step:
-        misplaced = [name for name in ("include", "exclude", "loss_weight") if name in bound.places]
-        for name in misplaced:
-            message = f"layer `{draft.name}` stands in a step, where there is no `{name}`"
-            help_ = "a cost stands outside, on the group's output"
-            if name != "loss_weight":
-                help_ = f"the group is there as a whole or not at all: write `{name}` in the group"
-            report.add("E116", message, bound.places[name][0][3], help=help_)
-        reason = _reason(definition)
+    sound = True
+    if where != NETWORK:
+        sound = _rules_outside(draft, bound, report, where)
+        reason = _reason(definition) if where == STEP else _reason_in_block(definition)
         if reason is not None:
-            message = f"layer `{draft.name}`: `{definition.name}` cannot stand in a step, {reason[0]}"
+            message = f"layer `{draft.name}`: `{definition.name}` cannot stand in a {where}, {reason[0]}"
             report.add("E116", message, bound.place("type"), help=reason[1])
-        if reason is not None or misplaced:
-            draft.setup = None
+            sound = False
     elif definition.name == MEMORY:
-        message = f"layer `{draft.name}`: a `memory` stands in the `step` of a `recurrent_group`"
-        report.add("E116", message, bound.place("type"), help="nothing comes before where there are no steps")
+        sound = _memory_outside(draft, report)
+    if not sound:
         draft.setup = None
+
+
+def _memory_outside(draft: Draft, report: Report) -> bool:
+    message = f"layer `{draft.name}`: a `memory` stands in the `step` of a `recurrent_group`"
+    report.add("E116", message, draft.place("type"), help="nothing comes before where there are no steps")
+    return False
+
+
+def _rules_outside(draft: Draft, bound: Bound, report: Report, where: str) -> bool:
+    """Whether a layer of a step or a block leaves to what is around it what only that can say."""
+    misplaced = [name for name in ("include", "exclude", "loss_weight") if name in bound.places]
+    for name in misplaced:
+        message = f"layer `{draft.name}` stands in a {where}, where there is no `{name}`"
+        help_ = "a cost stands outside, on the group's output"
+        if where == BLOCK:
+            help_ = f"write `{name}` in the layer that uses the block"
+        elif name != "loss_weight":
+            help_ = f"the group is there as a whole or not at all: write `{name}` in the group"
+        report.add("E116", message, bound.places[name][0][3], help=help_)
+    return not misplaced
+
+
+def _reason_in_block(definition: LayerDefinition) -> tuple[str, str] | None:
+    if definition.name == MEMORY:
+        return "it stands in the `step` of a `recurrent_group`", "nothing comes before where there are no steps"
+    if not definition.inputs and not isinstance(definition, BlockDefinition):
+        return "values are fed outside of it", "put it outside, and give its output to the block as an `input`"
+    return None
 
 
 def _reason(definition: LayerDefinition) -> tuple[str, str] | None:

@@ -6,6 +6,7 @@ gives the code, and nothing else, and that the right one gives nothing.
 
 from __future__ import annotations
 
+from .block_explanations import BLOCK_EXPLANATIONS
 from .explanation import (
     COST,
     FC,
@@ -325,5 +326,5 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "The network may be meant for another machine. Here a training is refused before anything is allocated.",
     ),
 }
-EXPLANATIONS = dict(sorted({**_EXPLANATIONS, **TRAINING_EXPLANATIONS}.items()))
+EXPLANATIONS = dict(sorted({**_EXPLANATIONS, **BLOCK_EXPLANATIONS, **TRAINING_EXPLANATIONS}.items()))
 """The pages by code."""

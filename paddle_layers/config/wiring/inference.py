@@ -20,7 +20,7 @@ _HOPS = 3
 LARGEST = 2**60
 """Numbers in a row of a value; bytes of more could not be counted with 64 bits, nor written down."""
 INPUT = -1
-"""Position of a `Maker` that is an input of a recurrent group, as a step sees it."""
+"""Position of a `Maker` that is the first input of a group or of a use of a block, as a layer inside sees it."""
 
 Types = tuple[Type, ...]
 
@@ -155,9 +155,10 @@ def story(draft: Draft, item: int | None, makers: Mapping[str, Maker], report: R
         maker = makers.get(name)
         if maker is None or maker.type is None or maker.draft.definition is None:
             break
-        if maker.position == INPUT:
-            place = maker.draft.input_place(maker.draft.inputs.index(name))
-            notes.append(report.note(f"`{name}` is {maker.type} in a step of `{maker.draft.name}`", place))
+        if maker.position <= INPUT:
+            place = maker.draft.input_place(INPUT - maker.position)
+            where = "a step" if maker.draft.step is not None else "this use"
+            notes.append(report.note(f"`{name}` is {maker.type} in {where} of `{maker.draft.name}`", place))
             break
         inputs = maker.draft.inputs
         before = [makers[other].type for other in inputs if other in makers]

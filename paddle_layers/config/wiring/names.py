@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
+from ..binding.blocks import BlockDefinition
 from ..binding.drafts import Draft
 from ..binding.settings import State
 from ..diagnostics.diagnostic import Fix
@@ -22,14 +23,20 @@ _SHOWN = 7
 class Names:
     """The names of all drafts. Every fault is reported once, however many states show it.
 
-    `around` has the names around a step, and `group` is the group that the step belongs to.
+    `around` has the names around a step, and `group` is the group that the step belongs to; `block` is the block that
+    the drafts are the layers of.
     """
 
     def __init__(
-        self, drafts: Sequence[Draft], report: Report, around: Names | None = None, group: Draft | None = None
+        self,
+        drafts: Sequence[Draft],
+        report: Report,
+        around: Names | None = None,
+        group: Draft | None = None,
+        block: BlockDefinition | None = None,
     ) -> None:
-        self.drafts, self.report, self.around, self.group = drafts, report, around, group
-        self.inputs = frozenset(group.inputs if group is not None else ())
+        self.drafts, self.report, self.around, self.group, self.block = drafts, report, around, group, block
+        self.inputs = frozenset(group.inputs if group is not None else block.inputs if block is not None else ())
         self.seen: set[tuple[str, int, int]] = set()
         self.absent: dict[int, tuple[State, int, str]] = {}
         self.works: set[int] = set()
@@ -64,8 +71,8 @@ class Names:
             if first is not draft:
                 self._duplicate("E201", f"layer name `{draft.name}` is taken", draft, first, index)
             for item, output in enumerate(_possible(draft)):
-                if output in self.inputs and self.group is not None:
-                    self._name_of_an_input(output, draft, self.group, index)
+                if output in self.inputs:
+                    self._name_of_an_input(output, draft, index)
                 elif output not in makers:
                     makers[output] = position
                 elif first is draft or draft.explicit_outputs():
@@ -73,9 +80,18 @@ class Names:
                     self._duplicate("E202", f"output `{output}` is made twice", draft, other, index, item)
         return makers
 
-    def _name_of_an_input(self, output: str, draft: Draft, group: Draft, index: int) -> None:
-        note = self.report.note("the group reads it here", group.input_place(group.inputs.index(output)))
-        message = f"output `{output}` has the name of an input of group `{group.name}`"
+    def _name_of_an_input(self, output: str, draft: Draft, index: int) -> None:
+        if self.group is not None:
+            whose, place = f"group `{self.group.name}`", self.group.input_place(self.group.inputs.index(output))
+            note = self.report.note("the group reads it here", place)
+        else:
+            assert self.block is not None, "only groups and blocks have inputs"
+            whose, place = (
+                f"block `{self.block.name}`",
+                self.block.bound.place("input", [*self.block.inputs].index(output)),
+            )
+            note = self.report.note("the input is here", place)
+        message = f"output `{output}` has the name of an input of {whose}"
         self.once("E202", message, draft.offset, index, help="give it a name of its own", notes=(note,))
 
     def _duplicate(self, code: str, message: str, draft: Draft, other: Draft, index: int, item: int = -1) -> None:
@@ -169,6 +185,12 @@ class Names:
         for draft, inner in self._groups:
             if name in inner:
                 return f"it stands in the step of group `{draft.name}`: read what the group gives"
+        if self.block is not None and name in self.block.outside:
+            return f'it stands outside of the block: add `input: "{name}"` to the block, and to the layers that use it'
+        for draft in self.drafts:
+            used = draft.definition
+            if isinstance(used, BlockDefinition) and any(name in _possible(inner) for inner in used.drafts):
+                return f"it stands in block `{used.name}`: read `{draft.name}`, or name it in the block's `output`"
         return ""
 
     def report_cycles(self, present: list[int], needs: list[list[int]], done: list[int]) -> None:

@@ -13,6 +13,7 @@ from ..reading.fields import Fields
 from ..reading.quiet import quietly
 from ..reading.syntax import read
 from .advice import advise
+from .blocks import check_size, prepare_blocks, report_unused
 from .wiring import Wired, wire
 
 
@@ -41,10 +42,14 @@ def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> W
     if bound is None:
         bound = binder.message(fields, spec("Network"), 0)
     layers = bound.values.get("layer", ())
+    blocks = prepare_blocks(bound, binder) if bound.values.get("block") else []
     drafts = [layer if isinstance(layer, Draft) else draft(layer, binder) for layer in layers]
+    if blocks:
+        check_size(drafts, report)
     if bound.broken and not drafts:
         return Wired("", (), report.source)
     wired = wire(drafts, report, bound.values.get("name") or "")
     if not report.failed and not bound.broken:
+        report_unused(blocks, drafts, report)
         advise(wired.nodes, report)
     return wired

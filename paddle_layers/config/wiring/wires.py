@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from paddle_layers.define import Type
+from paddle_layers.define import Attributes, Type
 
+from ..binding.blocks import BlockDefinition
 from ..binding.drafts import Draft, Step
 from ..binding.settings import State
 from ..diagnostics.report import Report
@@ -16,6 +17,10 @@ from .insides import parameter_hint, unknown_parameter
 from .names import Names
 from .nodes import Inside, Node
 from .sharing import First, check_shared
+from .uses import UseReport, layers_of, output_types, several, with_params
+
+Uses = dict[tuple[BlockDefinition, Attributes, Types], Inside | None]
+"""The networks that blocks are, by settings and types of inputs; None where there is a fault."""
 
 NONE: Mapping[str, Maker] = {}
 ANY = State("train")
@@ -25,15 +30,23 @@ ANY = State("train")
 class Wires:
     """The wiring of all drafts. `results` and `orders` hold what came out for each state.
 
-    `around` is the wiring of the network around a step, and `group` the group that the step belongs to.
+    `around` is the wiring of the network around a step or a use of a block; `group` is the group that the step belongs
+    to, `block` the block that the drafts are the layers of.
     """
 
     def __init__(
-        self, drafts: Sequence[Draft], report: Report, around: Wires | None = None, group: Draft | None = None
+        self,
+        drafts: Sequence[Draft],
+        report: Report,
+        around: Wires | None = None,
+        group: Draft | None = None,
+        block: BlockDefinition | None = None,
     ) -> None:
         self.drafts, self.report, self.around = drafts, report, around
-        self.names: Names = Names(drafts, report, around.names if around is not None else None, group)
-        self.inference: Inference = around.inference if around is not None else Inference(report)
+        outer = around.names if around is not None and block is None else None
+        self.names: Names = Names(drafts, report, outer, group, block)
+        self.inference: Inference = around.inference if around is not None and block is None else Inference(report)
+        self.uses: Uses = around.uses if around is not None else {}
         self.steps: dict[Draft, Wires] = {}
         self.results: dict[State, dict[int, Node]] = {}
         self.orders: dict[State, list[int]] = {}
@@ -78,6 +91,8 @@ class Wires:
         made, inside = None, None
         if draft.step is not None:
             made, inside = self._group(draft, draft.step, given)
+        elif isinstance(draft.definition, BlockDefinition):
+            made, inside = self._use(draft, draft.definition, known)
         elif len(known) == len(given) and draft.setup is not None and not draft.broken:
             made = self.inference.run(draft, known, lambda item: story(draft, item, makers, self.report))
         else:
@@ -102,13 +117,46 @@ class Wires:
     def _group(self, draft: Draft, step: Step, given: Sequence[Type | None]) -> tuple[Types | None, Inside | None]:
         inner = self.steps.setdefault(draft, Wires(step.drafts, self.report, self, draft))
         types = types_inside(draft, given, self.report)
-        inner.run(ANY, {name: Maker(draft, INPUT, type_) for name, type_ in zip(draft.inputs, types, strict=True)})
+        makers = (Maker(draft, INPUT - item, type_) for item, type_ in enumerate(types))
+        inner.run(ANY, dict(zip(draft.inputs, makers, strict=True)))
         nodes = tuple(inner.in_order(ANY))
         made = types_outside(draft, step, types, nodes, inner.names)
         if made is not None and draft.inputs:
             return made, Inside(nodes, draft.inputs, step.outputs)
         self._count(draft)
         return None, None
+
+    def _use(self, draft: Draft, block: BlockDefinition, types: Types) -> tuple[Types | None, Inside | None]:
+        """The layers of a block in place of a layer that uses it."""
+        arity = block.arity
+        if draft.setup is None or block.broken or len(types) != len(draft.inputs) or not arity.allows(len(types)):
+            self._count(draft)
+            return None, None
+        copies: list[Inside] = []
+        given, chained = types, {place for place, name in enumerate(draft.inputs) if name == draft.inputs[0]}
+        for _ in range(draft.setup.times):
+            inside = self._once(draft, block, given)
+            if inside is None:
+                return None, None
+            copies.append(inside)
+            made = output_types(inside)
+            given = tuple(made[0] if place in chained else type_ for place, type_ in enumerate(types))
+        whole = copies[0] if draft.setup.times == 1 else several(block, draft, types, copies)
+        return output_types(whole), with_params(whole, draft.setup.params)
+
+    def _once(self, draft: Draft, block: BlockDefinition, types: Types) -> Inside | None:
+        """The network that a block is for these settings and types; None after a report."""
+        assert draft.setup is not None, "only a sound layer gets here"
+        key = (block, draft.setup.attributes, types)
+        if key not in self.uses:
+            report = UseReport(self.report, draft)
+            inner = Wires(layers_of(block, draft.setup.attributes, report), report, self, block=block)
+            makers = (Maker(draft, INPUT - item, type_) for item, type_ in enumerate(types))
+            inner.run(ANY, dict(zip(block.inputs, makers, strict=True)))
+            nodes = tuple(inner.in_order(ANY))
+            sound = len(nodes) == len(inner.drafts)
+            self.uses[key] = Inside(nodes, tuple(block.inputs), tuple(block.outputs)) if sound else None
+        return self.uses[key]
 
     def _outputs(self, draft: Draft) -> Sequence[str]:
         return draft.explicit_outputs() or list(draft.definition.outputs if draft.definition else ("",)) or ("",)

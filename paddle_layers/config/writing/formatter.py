@@ -12,7 +12,7 @@ from ..diagnostics.diagnostic import Source
 from ..diagnostics.report import ConfigError, Report, TooManyFaults
 from ..reading.syntax import is_json, read
 
-WIDTH = 100
+WIDTH = 120
 INDENT = "  "
 _TOKEN = re.compile(
     r"""(?P<blank>[ \t\r\f\v]+)|(?P<line>\n)|(?P<comment>\#[^\n]*)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from paddle_layers.define import Attributes, Definition
+from paddle_layers.define import Attributes, Definition, LayerDefinition
 
+from ..binding.blocks import BlockDefinition, blocks_of
+from ..binding.expressions import shown
 from ..binding.settings import ParamSettings, StateRule
 from ..binding.steps import GROUP, group_output_names
+from ..reading.fields import BLOCK, LIST, WORD, Fields
 from ..wiring.nodes import Node
 from .formatter import format_text
 
@@ -24,7 +27,39 @@ class Word(str):
 def network_text(name: str, nodes: Iterable[Node]) -> str:
     """The canonical text of a network: only what differs from the defaults."""
     title = f"name: {value_text(name)}\n\n" if name else ""
-    return format_text(HEADER + title + "".join(f"layer {{ {fields_text(_layer(node))} }}\n" for node in nodes))
+    nodes = list(nodes)
+    blocks = [fields_text({"block": _as_written(block.fields_in_file)}) for block in blocks_of(_definitions(nodes))]
+    layers = [fields_text({"layer": _layer(node)}) for node in nodes]
+    return format_text(HEADER + title + "".join(f"{line}\n" for line in [*blocks, *layers]))
+
+
+def _definitions(nodes: Iterable[Node]) -> Iterator[LayerDefinition]:
+    """Those of some layers and of the layers in their steps."""
+    for node in nodes:
+        yield node.definition
+        if node.inside is not None and node.definition.name == GROUP:
+            yield from _definitions(node.inside.nodes)
+
+
+def _as_written(fields: Fields) -> dict[str, Any]:
+    """Fields as the file has them; those that stand there several times as lists."""
+    found: dict[str, Any] = {}
+    for name, kind, value, _, _ in fields:
+        given = (
+            [_value_as_written(item[1], item[2]) for item in value]
+            if kind == LIST
+            else [_value_as_written(kind, value)]
+        )
+        found.setdefault(name, []).extend(given)
+        if kind == LIST and not given:
+            found[name] = []
+    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
+
+
+def _value_as_written(kind: int, value: Any) -> Any:
+    if kind == BLOCK:
+        return _as_written(value)
+    return Word(value) if kind == WORD else value
 
 
 def fields_text(fields: Mapping[str, Any]) -> str:
@@ -81,7 +116,11 @@ def _layer(node: Node) -> dict[str, Any]:
         fields["input"] = list(node.inputs)
     if node.output_names != _default_names(node):
         fields["output"] = list(node.output_names)
-    if settings := attributes_fields(definition, node.attributes):
+    settings = attributes_fields(definition, node.attributes)
+    if isinstance(definition, BlockDefinition):
+        fields |= {"set": ", ".join(f"{name} = {shown(value)}" for name, value in settings.items())} if settings else {}
+        fields |= {"times": node.setup.times} if node.setup.times > 1 else {}
+    elif settings:
         fields[definition.name] = settings
     if node.activation is not None and node.attributes.get("act", "linear") == "linear":
         fields["activation"] = component_fields(*node.activation)

@@ -1,0 +1,106 @@
+"""`set`: settings of a block where it is used, and in a block attributes of layers by its settings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from paddle_layers.define import Definition
+
+from ..diagnostics.report import Report
+from ..diagnostics.suggestions import nearest
+from ..reading.fields import STRING, Field, Fields
+from .blocks import BlockDefinition, field_of, piece_place
+from .expressions import Expression, ExpressionError, Value, assignment, pieces
+
+SETTINGS = "a setting is a number, `true`, `false` or a text in single quotes; in a block, also what its settings give"
+
+
+class Pending(NamedTuple):
+    """An attribute whose value rests on settings of the block that the layer stands in."""
+
+    name: str
+    expression: Expression
+    place: int
+
+    def field(self, settings: Mapping[str, Value], report: Report) -> Field | None:
+        """The attribute as a field of its block; None after a report."""
+        try:
+            return field_of(self.name, self.expression.value(settings), self.place)
+        except ExpressionError as error:
+            report.add("E119", error.message, self.place, help=error.help)
+            return None
+
+
+class Assignments(NamedTuple):
+    """What the `set` of a layer says."""
+
+    fields: Fields
+    """Values that are known, as fields of the attributes' block."""
+    pending: tuple[Pending, ...]
+    sound: bool
+    """Whether no fault was reported."""
+
+
+def assignments(
+    given: list[Field], definition: Definition, settings: Mapping[str, object] | None, report: Report
+) -> Assignments:
+    """Read the `set` fields of a layer; `settings` are those of the block that it stands in, None outside of blocks."""
+    fields: Fields = []
+    pending: list[Pending] = []
+    sound = True
+    for item in given:
+        if item[1] != STRING:
+            sound = False  # which was reported
+            continue
+        for text, offset in pieces(item[2]):
+            found = _read(text, piece_place(report, item, offset), definition, settings, report)
+            sound = sound and found is not None
+            if found is not None and found.expression.names:
+                pending.append(found)
+            elif found is not None:
+                field = found.field({}, report)
+                sound = sound and field is not None
+                fields += [field] if field is not None else []
+    return Assignments(fields, tuple(pending), sound)
+
+
+def _read(
+    text: str, place: int, definition: Definition, settings: Mapping[str, object] | None, report: Report
+) -> Pending | None:
+    end = place + len(text)
+    try:
+        name, expression, _ = assignment(text)
+    except ExpressionError as error:
+        report.add("E118", error.message, place, end, help=error.help)
+        return None
+    if not _is_known(name, definition, place, report):
+        return None
+    if expression is None and settings is None:
+        report.add("E118", f"`{name}` is set to nothing", place, end, help=f'write `set: "{name} = ..."`')
+        return None
+    expression = expression or Expression(None, ((1, (name,)),))
+    for unknown in (one for one in expression.names if one not in (settings or {})):
+        near = nearest(unknown, settings or {})
+        if settings is None:
+            message, help_ = f"`{unknown}` has no value: there are no settings outside of a block", SETTINGS
+        else:
+            message, known = f"this block has no setting `{unknown}`", ", ".join(settings)
+            help_ = f'add it: `settings: "{f"{known}, " if known else ""}{unknown}"`'
+            help_ = f"did you mean `{near}`?" if near else help_
+        report.add("E119", message, place, end, help=help_)
+        return None
+    return Pending(name, expression, place)
+
+
+def _is_known(name: str, definition: Definition, place: int, report: Report) -> bool:
+    known = definition.attribute_by_name
+    if name in known:
+        return True
+    is_block = isinstance(definition, BlockDefinition)
+    near, what = nearest(name, known), "setting" if is_block else "attribute"
+    declare = f'; to add one, write `settings: "{", ".join([*known, name])}"` in the block' if is_block else ""
+    help_ = f"there are {', '.join(known)}" if known else f"it has no {what}s"
+    help_ = f"did you mean `{near}`?" if near else help_ + declare
+    report.add("E101", f"{definition.kind} `{definition.name}` has no {what} `{name}`", place, help=help_)
+    return False

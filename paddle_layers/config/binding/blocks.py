@@ -1,0 +1,132 @@
+"""Blocks of a network file: networks that are written once and used as layers are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any
+
+from paddle_layers.define.attributes import Attribute, Bool, Float, Int, String
+from paddle_layers.define.derived import DerivedLayer
+from paddle_layers.define.facts import Facts
+from paddle_layers.define.fields import Input, Output
+from paddle_layers.define.types import KINDS
+
+from ..diagnostics.report import Report
+from ..reading.fields import BLOCK, FLOAT, INT, STRING, WORD, Field, Fields, items
+from .expressions import ExpressionError, Value, assignment, pieces
+
+_ATTRIBUTES: dict[type, type[Attribute[Any]]] = {bool: Bool, int: Int, float: Float, str: String}
+
+
+class BlockDefinition(DerivedLayer):
+    """What a block declares, as the definition of a layer: settings are its attributes."""
+
+    def __init__(self, name: str, fields: Fields, start: int) -> None:
+        owner: Any = type("Block", (), {"__doc__": f"Block `{name}` of the network file.", **_attributes(fields)})
+        super().__init__(name, owner, place=("", 0), family="blocks")
+        self.kind, self.fields_in_file, self.start = "block", fields, start
+        self.inputs = {text: _named(Input("N ...", "an input", kinds=KINDS, seq=(0, 1, 2)), text)
+                       for text in dict.fromkeys(_texts(fields, "input"))}  # fmt: skip
+        self.outputs = {text: _named(Output("N ...", "an output"), text)
+                        for text in dict.fromkeys(_texts(fields, "output"))}  # fmt: skip
+        self.bound: Any = None
+        """What the file says, with places."""
+        self.drafts: tuple[Any, ...] = ()
+        """Its layers, each by itself; those that settings change have no setup."""
+        self.used: tuple[BlockDefinition, ...] = ()
+        """The blocks that its layers use."""
+        self.broken = False
+        """Whether a fault in it was reported, so that its uses are not looked at."""
+        self.layer_count = self.depth = 0
+        """How many layers a use adds, and how deep blocks nest in it."""
+        self.outside: frozenset[str] = frozenset()
+        """Names of the network that uses it, for hints."""
+
+    def _check(self) -> None:
+        """What is wrong with it is told of the file, with its place."""
+
+    _check_fields = _check
+
+    @property
+    def is_composite(self) -> bool:
+        """Its parameters are those of its layers."""
+        return True
+
+    @cached_property
+    def facts(self) -> Facts:
+        """What holds for one of its layers holds for it; rows are independent where they are in all of them."""
+        used = [draft.definition.facts for draft in self.drafts if draft.definition is not None]
+
+        def some(fact: str) -> bool:
+            return any(getattr(facts, fact) for facts in used)
+
+        return Facts(
+            forward=(), backward=(), back_reads=(), differentiable=(), overwrites=False, is_source=False,
+            is_sink=self.is_sink, has_param=some("has_param"), has_neuron=False, can_do_bp=some("can_do_bp"),
+            is_inplace=False, has_loss=some("has_loss"), has_stats=some("has_stats"), has_phase=some("has_phase"),
+            is_random=some("is_random"), has_state=some("has_state"), is_composite=True,
+            rows_independent=all(facts.rows_independent for facts in used),
+        )  # fmt: skip
+
+
+def declared(fields: Fields) -> tuple[BlockDefinition, ...]:
+    """The blocks among the fields of a network; what is wrong with them is told when they are bound."""
+    found = []
+    for field in fields:
+        for item in items(field) if field[0] == "block" else ():
+            names = _texts(item[2], "name") if item[1] == BLOCK else []
+            if names:
+                found.append(BlockDefinition(names[0], item[2], item[3]))
+    return tuple(found)
+
+
+def blocks_of(definitions: Iterable[Any]) -> list[BlockDefinition]:
+    """The blocks among some definitions, and those that these use, in the order of the file."""
+    waiting = [one for one in definitions if isinstance(one, BlockDefinition)]
+    found: dict[BlockDefinition, None] = {}
+    while waiting:
+        block = waiting.pop()
+        if block not in found:
+            found[block] = None
+            waiting += block.used
+    return sorted(found, key=lambda block: block.start)
+
+
+def field_of(name: str, value: Value, start: int) -> Field:
+    """A value as a field that stands at a place."""
+    if isinstance(value, bool):
+        return (name, WORD, "true" if value else "false", start, start)
+    kinds: Mapping[type, int] = {int: INT, float: FLOAT, str: STRING}
+    return (name, kinds[type(value)], value, start, start)
+
+
+def piece_place(report: Report, item: Field, offset: int) -> int:
+    """Where in the file a piece of a text begins; the text itself where escapes move the pieces."""
+    inside = item[4] + 1
+    plain = report.source.text.startswith(item[2], inside)
+    return inside + offset if plain else item[4]
+
+
+def _attributes(fields: Fields) -> dict[str, Attribute[Any]]:
+    found: dict[str, Attribute[Any]] = {}
+    for text in (piece for whole in _texts(fields, "settings") for piece, _ in pieces(whole)):
+        try:
+            name, expression, _ = assignment(text)
+            default = expression.value({}) if expression is not None else None
+        except (ExpressionError, KeyError):  # told when the block is bound
+            continue
+        if default is None:
+            found.setdefault(name, Int("a setting without a default"))
+        else:
+            found.setdefault(name, _ATTRIBUTES[type(default)]("a setting", default=default))
+    return found
+
+
+def _texts(fields: Fields, name: str) -> list[str]:
+    return [item[2] for field in fields if field[0] == name for item in items(field) if item[1] == STRING]
+
+
+def _named(field: Any, name: str) -> Any:
+    field.name = name
+    return field

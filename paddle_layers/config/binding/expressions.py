@@ -1,0 +1,183 @@
+"""What `set` and `setting` say: a name, and sums and products of whole numbers and settings, or one other value."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+Value = bool | int | float | str
+Term = tuple[int, tuple[int | str, ...]]
+"""A sign, and factors: numbers, and names of settings."""
+
+LONGEST = 1000
+"""Characters of an expression."""
+LARGEST = 2**63
+"""Numbers beyond this are no sizes."""
+
+NAME = re.compile(r"[A-Za-z_]\w*", re.A)
+_TOKEN = re.compile(
+    r"""\s*(?:(?P<real>\d+\.\d*(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?|\d+[eE][-+]?\d+)(?![\w.])
+    |(?P<whole>0|[1-9]\d*)(?![\w.])|(?P<name>[A-Za-z_]\w*)|'(?P<text>[^']*)'|(?P<sign>[-+*]))""",
+    re.X | re.A,
+)
+_TRUTH = {"true": True, "false": False}
+_VALUES = "write numbers, settings and sums and products of them, `true`, `false`, or a text in single quotes"
+
+
+class ExpressionError(ValueError):
+    """An expression cannot be read or has no value; `help` says what to write."""
+
+    def __init__(self, message: str, help: str = "") -> None:
+        super().__init__(message)
+        self.message, self.help = message, help
+
+
+class Expression(NamedTuple):
+    """A value, or a sum of products."""
+
+    literal: Value | None
+    terms: tuple[Term, ...] = ()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The settings that it reads."""
+        found = (factor for _, factors in self.terms for factor in factors if isinstance(factor, str))
+        return tuple(dict.fromkeys(found))
+
+    def value(self, settings: Mapping[str, Value]) -> Value:
+        """Its value. Raises `ExpressionError` where other than whole numbers are added or multiplied."""
+        if self.literal is not None:
+            return self.literal
+        (sign, factors), *others = self.terms
+        if not others and sign == 1 and len(factors) == 1 and isinstance(factors[0], str):
+            return settings[factors[0]]
+        return _within(sum(sign * _product(factors, settings) for sign, factors in self.terms))
+
+
+class Assignment(NamedTuple):
+    """`name = expression`; a name may stand alone."""
+
+    name: str
+    expression: Expression | None
+    start: int
+    """Where it begins in the text."""
+
+
+_PIECE = re.compile(r"(?>(?:[^,']|'[^']*'?)*)")
+
+
+def pieces(text: str) -> list[tuple[str, int]]:
+    """What stands between the commas of a text, each with its place in it; none of an empty text."""
+    found, position = [], 0
+    while True:
+        match = _PIECE.match(text, position)
+        assert match is not None, "a piece may be empty"
+        found.append((match[0].strip(), match.start() + len(match[0]) - len(match[0].lstrip())))
+        if match.end() >= len(text):
+            return found
+        position = match.end() + 1
+
+
+def assignment(text: str, start: int = 0) -> Assignment:
+    """Read `name = expression`, or a name alone. Raises `ExpressionError`."""
+    left, equals, right = text.partition("=")
+    name = left.strip()
+    if not NAME.fullmatch(name):
+        what = f"`{text[:80]}` sets nothing" if text else "there is nothing between the commas"
+        raise ExpressionError(what, 'write names and values: "filters = 64, stride = 2"')
+    return Assignment(name, expression(right) if equals else None, start)
+
+
+def expression(text: str) -> Expression:
+    """Read a value. Raises `ExpressionError`."""
+    if len(text) > LONGEST:
+        raise ExpressionError(f"an expression of {len(text):,} characters is too long", f"at most {LONGEST} are read")
+    tokens = _tokens(text)
+    literal = _literal(tokens)
+    if literal is not None:
+        return Expression(literal)
+    terms: list[Term] = []
+    factors: list[int | str] = []
+    sign, wanted = 1, True
+    for kind, word in tokens:
+        if kind == "sign" and word == "*":
+            if wanted:
+                raise ExpressionError(f"there is nothing before `*` in `{text.strip()}`", _VALUES)
+            wanted = True
+        elif kind == "sign" and wanted and factors:
+            raise ExpressionError(f"there is nothing between `*` and `{word}` in `{text.strip()}`", _VALUES)
+        elif kind == "sign":
+            if factors:
+                terms.append((sign, tuple(factors)))
+            elif terms or sign == -1:
+                raise ExpressionError(f"there are two signs side by side in `{text.strip()}`", _VALUES)
+            sign, factors, wanted = (-1 if word == "-" else 1), [], True
+        elif kind in ("real", "text") or word in _TRUTH:
+            raise ExpressionError(f"only whole numbers are added and multiplied, found `{word}`")
+        elif not wanted:
+            raise ExpressionError(f"there is nothing between `{factors[-1]}` and `{word}`", "write `+`, `-` or `*`")
+        else:
+            factors.append(_within(int(word[:20])) if kind == "whole" else word)
+            wanted = False
+    if wanted:
+        where = f"behind `{tokens[-1][1]}`" if tokens else "behind `=`"
+        raise ExpressionError(f"there is no value {where}", _VALUES)
+    return Expression(None, (*terms, (sign, tuple(factors))))
+
+
+def shown(value: Value) -> str:
+    """A value as an expression has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"'{value}'" if isinstance(value, str) else repr(value)
+
+
+def _tokens(text: str) -> list[tuple[str, str]]:
+    found, position = [], 0
+    while text[position:].strip():
+        match = _TOKEN.match(text, position)
+        if match is None:
+            rest = text[position:].strip()
+            raise ExpressionError(f"`{rest[:40]}` cannot be read", _VALUES)
+        kind = str(match.lastgroup)
+        found.append((kind, match[kind]))
+        position = match.end()
+    return found
+
+
+def _literal(tokens: list[tuple[str, str]]) -> Value | None:
+    """The value of what is no sum: a number or a text that stands alone."""
+    sign = -1 if tokens[:1] == [("sign", "-")] else 1
+    rest = tokens[1:] if sign == -1 else tokens
+    if len(rest) != 1:
+        return None
+    kind, word = rest[0]
+    if kind == "whole":
+        return _within(sign * int(word[:20]))
+    if kind == "real":
+        number = sign * float(word)
+        if math.isinf(number):
+            raise ExpressionError(f"`{word}` is too large for a number")
+        return number
+    if sign == 1 and kind == "text":
+        return word
+    return _TRUTH.get(word) if sign == 1 and kind == "name" else None
+
+
+def _product(factors: tuple[int | str, ...], settings: Mapping[str, Value]) -> int:
+    found = 1
+    for factor in factors:
+        value = settings[factor] if isinstance(factor, str) else factor
+        if isinstance(value, bool) or not isinstance(value, int):
+            message = f"only whole numbers are added and multiplied, and `{factor}` is {shown(value)}"
+            raise ExpressionError(message)
+        found = _within(found * value)
+    return found
+
+
+def _within(value: int) -> int:
+    if not -LARGEST <= value < LARGEST:
+        raise ExpressionError("the number is too large: it does not fit into 64 bits")
+    return value

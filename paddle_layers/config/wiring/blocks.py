@@ -1,0 +1,272 @@
+"""The blocks of a network before they are used: what is wrong with them by themselves, and how much they add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from paddle_layers.define import registries
+from paddle_layers.define.escaping import CONTROL
+from paddle_layers.define.layers import LayerDefinition
+
+from ..binding.binder import Binder, Bound
+from ..binding.blocks import BlockDefinition, piece_place
+from ..binding.drafting import check_name, draft
+from ..binding.drafts import Draft, Step
+from ..binding.expressions import ExpressionError, assignment, pieces
+from ..binding.steps import BLOCK
+from ..diagnostics.report import Report
+from ..diagnostics.suggestions import nearest
+from ..reading.fields import STRING
+from .graph import cycles, order
+from .inference import INPUT, Maker
+from .wires import ANY, Wires
+
+MOST = 100_000
+"""Layers that blocks may add to a network; a network of more is written by a program."""
+DEEPEST = 20
+"""Blocks in blocks beyond this are no help to a reader."""
+
+
+def prepare_blocks(network: Bound, binder: Binder) -> list[BlockDefinition]:
+    """Make drafts of the layers of all blocks, each block behind those that it uses; faults go to the report."""
+    found: dict[BlockDefinition, Bound] = {}
+    for bound in network.values.get("block", ()):
+        if isinstance(bound.definition, BlockDefinition):
+            found[bound.definition] = bound
+    blocks, outside = list(found), _names(network.values.get("layer", ()))
+    for block, bound in found.items():
+        before, block.outside = binder.report.errors, outside
+        block.bound, block.used = bound, tuple(dict.fromkeys(_used(bound.values.get("layer", ()))))
+        _check_declaration(block, bound, found, binder.report)
+        block.broken = bound.broken or binder.report.errors > before
+    place = {block: number for number, block in enumerate(blocks)}
+    needs = [[place[other] for other in block.used if other in place] for block in blocks]
+    done = order(needs)
+    _report_cycles(blocks, needs, done, binder.report)
+    for number in done:
+        _prepare(blocks[number], binder)
+    return blocks
+
+
+def _names(layers: Iterable[Draft | Bound]) -> frozenset[str]:
+    """Names of the layers of a network, and of their outputs."""
+    found: set[str] = set()
+    for layer in layers:
+        name = layer.name if isinstance(layer, Draft) else layer.values.get("name")
+        found.update(layer.explicit_outputs() if isinstance(layer, Draft) else layer.values.get("output", ()))
+        found.update([name] if name else ())
+    return frozenset(found)
+
+
+def _used(layers: Iterable[Bound]) -> Iterator[BlockDefinition]:
+    for layer in layers:
+        if isinstance(layer.definition, BlockDefinition):
+            yield layer.definition
+        step = layer.values.get("step")
+        if isinstance(step, Bound):
+            yield from _used(step.values.get("layer", ()))
+
+
+def _prepare(block: BlockDefinition, binder: Binder) -> None:
+    """Drafts, names, and sizes of a block whose own blocks are prepared."""
+    report = binder.report
+    before = report.errors
+    block.drafts = tuple(draft(layer, binder, BLOCK) for layer in block.bound.values.get("layer", ()))
+    inner = Wires(block.drafts, report, block=block)
+    around = Draft(block.name, None, (), None, block.start)
+    inner.names.start_phase()
+    inner.run(ANY, {name: Maker(around, INPUT, None) for name in block.inputs})
+    inner.names.end_phase()
+    _check_outputs(block, inner.names.anywhere, report)
+    _mark_losses(block, report)
+    block.layer_count = sum(use_count(one) for one in all_drafts(block.drafts))
+    block.depth = 1 + max((other.depth for other in block.used), default=0)
+    if block.depth > DEEPEST:
+        message = f"blocks are nested more than {DEEPEST} deep in block `{block.name}`"
+        report.add("E220", message, block.bound.place("name"), help="let it use simpler blocks")
+    block.broken = block.broken or report.errors > before or any(other.broken for other in block.used)
+
+
+def use_count(one: Draft) -> int:
+    """How many layers a layer stands for."""
+    if not isinstance(one.definition, BlockDefinition):
+        return 1
+    times = one.setup.times if one.setup is not None else one.bound.values.get("times", 1) if one.bound else 1
+    return int(times) * (1 + one.definition.layer_count)
+
+
+def all_drafts(drafts: Iterable[Draft]) -> Iterator[Draft]:
+    """Layers with those in their steps."""
+    for one in drafts:
+        yield one
+        if one.step is not None:
+            yield from all_drafts(one.step.drafts)
+
+
+def check_size(drafts: Sequence[Draft], report: Report) -> None:
+    """Refuse networks that blocks make too large, before a layer of them is made."""
+    total = 0
+    for one in all_drafts(drafts):
+        if isinstance(one.definition, BlockDefinition):
+            total += use_count(one)
+            if total > MOST:
+                message = f"the blocks of this network stand for more than {MOST:,} layers"
+                help_ = f"layer `{one.name}` alone stands for {use_count(one):,}; use fewer, or smaller ones"
+                report.add("E220", message, one.place("times"), help=help_)
+                break
+    if total > MOST:
+        for one in drafts:
+            one.setup = one.setup if not isinstance(one.definition, BlockDefinition) else None
+
+
+# ---- by themselves
+
+
+def _check_declaration(block: BlockDefinition, bound: Bound, blocks: Iterable[BlockDefinition], report: Report) -> None:
+    name = block.name
+    check_name(name, "a block", bound.place("name"), report)
+    if name in registries["layer"]:
+        message = f"block `{name}` has the name of a layer type"
+        report.add("E120", message, bound.place("name"), help=f"call it otherwise; `{name}` is the layer everywhere")
+    first = next(other for other in blocks if other.name == name)
+    if first is not block:
+        note = report.note("first used here", first.bound.place("name"))
+        report.add("E120", f"two blocks are called `{name}`", bound.place("name"), notes=(note,))
+    for field, what in (("input", "inputs"), ("output", "outputs")):
+        texts = bound.values.get(field, ())
+        for item, text in enumerate(texts):
+            if text in texts[:item]:
+                report.add("E120", f"two {what} of block `{name}` are called `{text}`", bound.place(field, item))
+            elif not text or CONTROL.search(text) or text.isdecimal():
+                message = f"`{text}` cannot be the name of an {field}" if not CONTROL.search(text) else ""
+                check_name(text, f"an {field}", bound.place(field, item), report)
+                if message:
+                    report.add("E120", message, bound.place(field, item), help="give it a word, such as `x`")
+    _check_settings(block, bound, report)
+    if "input" not in bound.places and not bound.broken:
+        message = f"block `{name}` reads nothing: it has no `input`"
+        report.add("E120", message, bound.start, help='add `input: "x"`; its layers read it by this name')
+    if "output" not in bound.places and not bound.broken:
+        report.add("E218", f"block `{name}` gives nothing: it has no `output`", bound.start,
+                   help="add `output: ...` with the name of a layer in it")  # fmt: skip
+
+
+def _check_settings(block: BlockDefinition, bound: Bound, report: Report) -> None:
+    seen: dict[str, int] = {}
+    for text, place in _settings_in_file(bound, report):
+        try:
+            name, expression, _ = assignment(text)
+        except ExpressionError as error:
+            help_ = 'write names, and defaults where there are some: `settings: "filters, stride = 1"`'
+            report.add("E118", error.message, place, place + len(text), help=help_)
+            continue
+        if name in ("true", "false"):
+            report.add("E118", f"`{name}` is a value, and cannot be the name of a setting", place)
+        if name in seen:
+            note = report.note("first given here", seen[name])
+            report.add("E106", f"setting `{name}` of block `{block.name}` is given twice", place, notes=(note,))
+        seen.setdefault(name, place)
+        if expression is not None:
+            try:
+                if expression.names:
+                    message = f"the default of `{name}` rests on `{expression.names[0]}`"
+                    report.add("E119", message, place, help="a default is a number, `true`, `false` or a text")
+                else:
+                    expression.value({})
+            except ExpressionError as error:
+                report.add("E119", error.message, place, help=error.help)
+
+
+def _settings_in_file(bound: Bound, report: Report) -> list[tuple[str, int]]:
+    """The settings that a block declares, each with its place."""
+    fields = [field for field in bound.places.get("settings", ()) if field[1] == STRING]
+    return [(text, piece_place(report, field, at)) for field in fields for text, at in pieces(field[2])]
+
+
+def _check_outputs(block: BlockDefinition, made: set[str], report: Report) -> None:
+    for item, name in enumerate(block.bound.values.get("output", ())):
+        if name in made:
+            continue
+        near = nearest(name, made)
+        help_ = f"did you mean `{near}`?" if near else "an output is the name of a layer's output in the block"
+        message = f"block `{block.name}` gives `{name}`, which none of its layers makes"
+        if name in block.inputs:
+            message = f"block `{block.name}` gives `{name}` back, one of its inputs"
+            help_ = "layers read it outside as well"
+        report.add("E218", message, block.bound.place("output", item), help=help_)
+
+
+def _mark_losses(block: BlockDefinition, report: Report) -> None:
+    """Outputs that are costs of its layers are costs of it; a cost that is no output would be trained by nobody."""
+    for one in block.drafts:
+        outputs = list(one.definition.outputs.values()) if isinstance(one.definition, LayerDefinition) else []
+        for name, output in zip(one.explicit_outputs() or (one.name,), outputs, strict=False):
+            if output.loss and name in block.outputs:
+                block.outputs[name].loss = True
+            elif output.loss:
+                message = f"layer `{one.name}` is a cost, and block `{block.name}` does not give it"
+                report.add("E116", message, one.place("type"), help=f'add `output: "{name}"` to the block')
+
+
+def _report_cycles(
+    blocks: Sequence[BlockDefinition], needs: Sequence[Sequence[int]], done: Sequence[int], report: Report
+) -> None:
+    among = sorted(set(range(len(blocks))) - set(done))
+    for cycle in cycles(needs, among):
+        names = [f"`{blocks[number].name}`" for number in reversed(cycle)]
+        text = " -> ".join(
+            [*(names if len(names) <= 6 else [*names[:3], f"({len(names) - 4} more)", names[-1]]), names[0]]
+        )
+        first = blocks[cycle[-1]]
+        message = f"block {names[0]} uses itself" if len(cycle) == 1 else f"the blocks use each other: {text}"
+        report.add("E219", message, _place_of_use(first, blocks[cycle[0] if len(cycle) == 1 else cycle[-2]]),
+                   help="a block is put in place of each layer that uses it, so that this would never end")  # fmt: skip
+    for number in among:
+        blocks[number].broken = True
+
+
+def _place_of_use(block: BlockDefinition, other: BlockDefinition) -> int:
+    waiting: list[Bound] = list(block.bound.values.get("layer", ()))
+    for layer in waiting:
+        if layer.definition is other:
+            return layer.place("type")
+        step: Any = layer.values.get("step")
+        inner = step.bound if isinstance(step, Step) else step
+        waiting += inner.values.get("layer", ()) if inner is not None else ()
+    return int(block.start)
+
+
+# ---- what nobody needs
+
+
+def report_unused(blocks: Sequence[BlockDefinition], drafts: Sequence[Draft], report: Report) -> None:
+    """Warn of blocks that no layer uses, and of settings and inputs that nothing in a block reads."""
+    uses = {one.definition for one in all_drafts(drafts)}
+    reached = {other for block in blocks if block in uses for other in _reached(block)}
+    for block in blocks:
+        bound = block.bound
+        if block not in reached:
+            report.add("W007", f"no layer uses block `{block.name}`", bound.place("name"), help="use it, or remove it")
+        layers = [one.bound for one in all_drafts(block.drafts) if one.bound is not None]
+        named = {name for layer in layers for one in layer.pending for name in one.expression.names}
+        read = {name for one in all_drafts(block.drafts) for name in one.inputs}
+        places = [place for _, place in _settings_in_file(bound, report)]
+        idle = [
+            ("setting", name, place) for name, place in zip(block.attributes, places, strict=True) if name not in named
+        ]
+        idle += [
+            ("input", name, bound.place("input", item)) for item, name in enumerate(block.inputs) if name not in read
+        ]
+        for what, name, place in idle:
+            message = f"nothing in block `{block.name}` reads its {what} `{name}`"
+            report.add("W007", message, place, help="use it, or remove it")
+
+
+def _reached(block: BlockDefinition) -> Iterator[BlockDefinition]:
+    seen, waiting = {block}, [block]
+    while waiting:
+        one = waiting.pop()
+        yield one
+        waiting += [other for other in one.used if other not in seen]
+        seen.update(one.used)
