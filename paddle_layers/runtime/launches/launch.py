@@ -208,7 +208,7 @@ def _tuned_launches(
 ) -> list[Launch]:
     sizes = host_sizes(scope, item)
     if tuned.scratch is not None:
-        count = Extent(call_by_name(tuned.items, sizes) * call_by_name(tuned.scratch, sizes))
+        count = Extent(tuned.scratch_size(sizes))
         scratch = Ref(Buffer(f"{function.name}.scratch", count, scope.index_arrays.dtype), (count,))
         args = {**args, "scratch": scratch}
     launches = [_tuned_launch(scope, function, item, tuned, args, accumulate)]

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.switching import switched
+from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.runtime.devices.sizes import Sizes
 from paddle_layers.runtime.devices.unrolling import sections_of
 from paddle_layers.runtime.graph.domains import Extent
@@ -23,8 +24,6 @@ from .interpreter import interpret
 from .loop_table import Arguments, LoopTable
 from .native import check_threads, run_backwards, run_launches, threads_are_shared
 
-PIECES = 8
-"""Pieces a launch is cut into; more than there are threads, so that they end together."""
 SERIAL_WORK = 1 << 19
 """Operations below which other threads are not woken: some 50 us, which a busy machine takes to wake one."""
 
