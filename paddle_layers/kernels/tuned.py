@@ -27,7 +27,8 @@ class Tuned(NamedTuple):
     scratch: Callable[..., int] | None
     in_place: bool
     threads: int
-    """Threads of a CUDA block."""
+    runs: Callable[..., int] | None = None
+    """`threads`: of a CUDA block; `runs`: into how many equal runs the items cut each target."""
     then: Tuned | None = None
     """What runs behind it and finds the scratch memory as it left it."""
 
@@ -70,6 +71,7 @@ def tuned(
     device: str = "cpu",
     scratch: Callable[..., int] | None = None,
     in_place: bool = False,
+    runs: Callable[..., int] | None = None,
     threads: int = 0,
     behind: Any = None,
 ) -> Callable[[Any], Any]:
@@ -82,7 +84,15 @@ def tuned(
     `items x scratch(...)` reals) by name, as point functions do. `work`, `items` and `scratch` are host functions
     of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
     `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend
-    on threads. On `"cuda"` a kernel `behind` another one, with `items` and `threads` of its own, runs when that is done
+    on threads.
+
+    `runs` promises that the items write one after the other: how many equal runs of neighbours each target consists
+    of, where item i of n writes those from `runs * i // n` to `runs * (i + 1) // n` and nothing else; 0 for sizes for
+    which that is not so. A bias and an activation behind it are then computed on each part while it is in the cache.
+    `in_place` promises that a target may lie where an input lies that is as large. With both, item i reads no other
+    runs of such an input than it writes.
+
+    On `"cuda"` a kernel `behind` another one, with `items` and `threads` of its own, runs when that is done
     and finds its scratch memory: a sum in two steps. Raises `DefinitionError` outside of a module `kernels`, which is
     imported when a layer first runs, and for a `behind` that is no such kernel.
     """
@@ -92,7 +102,7 @@ def tuned(
         if "kernels" not in plain.__module__.split("."):
             raise _error(plain, "tuned kernels stand in the module `kernels` of a plugin's package")
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
-        entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads)
+        entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads, runs)
         kernels = _TUNED.setdefault((layer, function, device), [])
         if behind is None:
             kernels.append(entry)
@@ -100,7 +110,7 @@ def tuned(
         places = [at for at, kernel in enumerate(kernels) if kernel.call is behind]
         if device == "cpu" or not places:
             raise _error(plain, f'`behind` names a kernel for "cuda" that replaces `{function}` of `{layer}`, too')
-        if work is not _no_work or least or when is not None or scratch is not None or in_place:
+        if work is not _no_work or least or when is not None or scratch is not None or in_place or runs is not None:
             raise _error(
                 plain, "a kernel `behind` another one has `items` and `threads`; the first one decides the rest"
             )

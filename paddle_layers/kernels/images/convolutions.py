@@ -37,6 +37,16 @@ def block_slices(N: int, D: int, A: int, B: int, P: int, Q: int) -> int:
     return min(N * -(-P // block_rows.py_func(D * A * B, P, Q)), SLICES)
 
 
+def whole_images(N: int, D: int, A: int, B: int, P: int, Q: int) -> int:
+    """Runs of the output that the slices of blocks are made of: images, where no slice ends inside of one."""
+    return 0 if N % block_slices(N, D, A, B, P, Q) and block_rows.py_func(D * A * B, P, Q) < P else N
+
+
+def images(N: int) -> int:
+    """Runs of the gradient that the slices of the batch are made of."""
+    return N
+
+
 def slices(N: int) -> int:
     """Slices of the batch; by shape only."""
     return min(N, SLICES)
@@ -64,7 +74,7 @@ def one_pixel(geometry):
     return A * B * stride * stride_y == 1 and padding + padding_y == 0
 
 
-@tuned("conv", "conv_y", items=block_slices, scratch=columns, work=multiplications, least=WORTH_IT)
+@tuned("conv", "conv_y", items=block_slices, runs=whole_images, scratch=columns, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def conv_y(
     first, last, y, x, weight, scratch, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
@@ -100,7 +110,7 @@ def conv_y(
                     )  # fmt: skip
 
 
-@tuned("conv", "conv_dx", items=slices, scratch=columns, work=multiplications, least=WORTH_IT)
+@tuned("conv", "conv_dx", items=slices, runs=images, scratch=columns, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def conv_dx(
     first, last, dx, dy, weight, accumulate, scratch,
