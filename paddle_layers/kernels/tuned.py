@@ -32,6 +32,8 @@ class Tuned(NamedTuple):
     """Threads of a CUDA block."""
     scratch_of_pieces: bool = False
     """Whether items of a piece share their scratch memory."""
+    runs: Callable[..., int] | None = None
+    """Into how many equal runs the items cut each target."""
     then: Tuned | None = None
     """What runs behind it and finds the scratch memory as it left it."""
 
@@ -80,6 +82,7 @@ def tuned(
     device: str = "cpu",
     scratch: Callable[..., int] | None = None,
     in_place: bool = False,
+    runs: Callable[..., int] | None = None,
     threads: int = 0,
     scratch_of_pieces: bool = False,
     behind: Any = None,
@@ -94,10 +97,17 @@ def tuned(
     of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
     `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend
     on threads. With `scratch_of_pieces` the memory is for each of the `PIECES` that the CPU cuts the items into, and
-    item `i` has that of `primitives.scratch.piece_of(i, items)`. On `"cuda"` a kernel `behind` another one, with `items`
-    and `threads` of its own, runs when that is done and finds its scratch memory: a sum in two steps. Raises
-    `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs, and for a `behind` that is
-    no such kernel.
+    item `i` has that of `primitives.scratch.piece_of(i, items)`.
+
+    `runs` promises that the items write one after the other: how many equal runs of neighbours each target consists
+    of, where item i of n writes those from `runs * i // n` to `runs * (i + 1) // n` and nothing else; 0 for sizes for
+    which that is not so. A bias and an activation behind it are then computed on each part while it is in the cache.
+    `in_place` promises that a target may lie where an input lies that is as large. With both, item i reads no other
+    runs of such an input than it writes.
+
+    On `"cuda"` a kernel `behind` another one, with `items` and `threads` of its own, runs when that is done
+    and finds its scratch memory: a sum in two steps. Raises `DefinitionError` outside of a module `kernels`, which is
+    imported when a layer first runs, and for a `behind` that is no such kernel.
     """
 
     def mark(call: Any) -> Any:
@@ -105,7 +115,7 @@ def tuned(
         if "kernels" not in plain.__module__.split("."):
             raise _error(plain, "tuned kernels stand in the module `kernels` of a plugin's package")
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
-        entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads, scratch_of_pieces)
+        entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads, scratch_of_pieces, runs)
         kernels = _TUNED.setdefault((layer, function, device), [])
         if behind is None:
             kernels.append(entry)
@@ -113,7 +123,7 @@ def tuned(
         places = [at for at, kernel in enumerate(kernels) if kernel.call is behind]
         if device == "cpu" or not places:
             raise _error(plain, f'`behind` names a kernel for "cuda" that replaces `{function}` of `{layer}`, too')
-        if work is not _no_work or least or when is not None or scratch is not None or in_place:
+        if work is not _no_work or least or when is not None or scratch is not None or in_place or runs is not None:
             raise _error(
                 plain, "a kernel `behind` another one has `items` and `threads`; the first one decides the rest"
             )

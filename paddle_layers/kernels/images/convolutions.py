@@ -99,6 +99,16 @@ def backward_items(N, C, H, W):
     return image_items(N, C, H * W)
 
 
+def output_planes(N: int, K: int) -> int:
+    """Planes of the output, of which an item writes some."""
+    return N * K
+
+
+def input_planes(N: int, C: int) -> int:
+    """Planes of the input's gradient, of which an item writes some."""
+    return N * C
+
+
 def forward_scratch(
     D: int, H: int, W: int, P: int, Q: int, A: int, B: int,
     stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
@@ -118,7 +128,7 @@ def backward_scratch(
 
 
 @tuned(
-    "conv", "conv_y", items=forward_items, scratch=forward_scratch, scratch_of_pieces=True,
+    "conv", "conv_y", items=forward_items, runs=output_planes, scratch=forward_scratch, scratch_of_pieces=True,
     work=multiplications, least=WORTH_IT,
 )  # fmt: skip
 @njit(error_model="numpy")
@@ -149,7 +159,7 @@ def conv_y(
 
 
 @tuned(
-    "conv", "conv_dx", items=backward_items, scratch=backward_scratch, scratch_of_pieces=True,
+    "conv", "conv_dx", items=backward_items, runs=input_planes, scratch=backward_scratch, scratch_of_pieces=True,
     work=multiplications, least=WORTH_IT,
 )  # fmt: skip
 @njit(error_model="numpy")

@@ -34,9 +34,9 @@ def row_slices(N: int) -> int:
     return min(N, SLICES)
 
 
-def by_the_batch(use_global_stats: bool | None) -> bool:
-    """Mean and variance of the batch in training; a plan for the test phase says so by `training`."""
-    return not use_global_stats
+def by_the_batch(use_global_stats: bool | None, training: bool) -> bool:
+    """Mean and variance of the batch."""
+    return training if use_global_stats is None else not use_global_stats
 
 
 @njit(error_model="numpy", fastmath={"reassoc"})

@@ -101,6 +101,7 @@ class TunedCall:
     args: Mapping[str, Spec]
     constants: Mapping[str, Any]
     """Arguments that are folded into the text: None, truth values and words."""
+    targets: tuple[str, ...]
 
 
 def unravel(indices: Sequence[str], sizes: Sequence[str], rest: str, cast: str = "{}") -> list[str]:

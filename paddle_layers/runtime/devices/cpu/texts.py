@@ -92,8 +92,26 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
     elif kernel.scan:
         loop = ["for t_ in range(lo_, hi_):", *indent(scan_lines(kernel, "range(columns_)", None), 1)]
     else:
-        loop = _cpu_loop(kernel, unsigned=kernel.program.only_subscripts(kernel.indices))
+        loop = _in_place(kernel, _cpu_loop(kernel, unsigned=kernel.program.only_subscripts(kernel.indices)))
     return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
+
+
+def _in_place(kernel: Kernel, loop: list[str]) -> list[str]:
+    """The loop, and once more for each array that the target may lie in: there both are one array.
+
+    Otherwise the compiler has to think of all ways in which two arrays may overlap, and goes element by element.
+    """
+    if kernel.accumulate or kernel.used_rows or kernel.along:
+        return loop
+    target, lines, branch, at = kernel.targets[0], list[str](), "if", 0
+    for name, spec in kernel.args.items():
+        alike = spec == kernel.args[target] and name not in kernel.targets
+        if alike and kernel.program.reads_own_element(name, kernel.indices):
+            condition = f"{branch} pointers_[{at}] == pointers_[0]:"
+            lines += [condition, *indent([f"{name} = {target}", *loop], 1)]
+            branch = "elif"
+        at += len(spec) if isinstance(spec, tuple) and not isinstance(spec, Array) else isinstance(spec, Array)
+    return [*lines, "else:", *indent(loop, 1)] if lines else loop
 
 
 def _cpu_loop(kernel: Kernel, *, unsigned: bool) -> list[str]:
