@@ -155,8 +155,9 @@ def _as_compiled(name: str) -> Any:
     return compute if callable(exact) else exact
 
 
+_MATH = SimpleNamespace(**{name: _as_compiled(name) for name in dir(math) if not name.startswith("_")})
 _STANDS_FOR = {
-    "math": SimpleNamespace(**{name: _as_compiled(name) for name in dir(math) if not name.startswith("_")}),
+    "math": _MATH,
     "numba": SimpleNamespace(
         carray=_carray,
         cfunc=_unchanged,
@@ -164,6 +165,7 @@ _STANDS_FOR = {
         uint64=int,
         **{name: getattr(np, name) for name in ("float32", "float64", "int32", "int64")},
     ),
+    "paddle_layers.kernels.primitives": SimpleNamespace(elementary=_MATH),
     "paddle_layers.runtime.devices.cpu.native": SimpleNamespace(BODY=None, pointer=int),
 }
 """What a driver's imports give when it is run as Python."""
