@@ -9,7 +9,7 @@ import math
 
 from numba import njit
 
-from paddle_layers.kernels.primitives.vectors import total
+from paddle_layers.kernels.primitives.vectors import copy, total
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 17
@@ -83,8 +83,8 @@ def batch_norm_moments(
     for part in range(first, last):
         low, high = C * part // parts, C * (part + 1) // parts
         if N == 0 or (use_global_stats is None and not training):
-            mean[low:high] = running_mean[low:high]
-            var[low:high] = running_var[low:high]
+            copy(mean[low:high], running_mean[low:high])
+            copy(var[low:high], running_var[low:high])
         else:
             add_up(mean, x, low, high)
             for c in range(low, high):
