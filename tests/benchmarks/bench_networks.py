@@ -2,11 +2,12 @@
 
     python -m tests.benchmarks.bench_networks [NAME ...] [--rounds 7] [--threads N] [--compile] [--memory]
 
-The networks are the configs in docs/examples/models; the other side is the same config as torch modules (twins.py) with
-equal weights, whose scores are compared first. A training step is forward, cross entropy, backward and SGD with
-momentum. torch runs as it comes, with channels_last images, and, with `--compile`, by torch.compile; the ratio is to its
-best. A batch of one is the test phase, onnxruntime beside it. Sides take turns in blocks within one process; figures are
-medians. `--memory` is the peak of a training step above an idle process, each side in a process of its own.
+The networks are the configs in docs/examples/models; the other side is the same config as torch modules (twins.py)
+with equal weights, whose scores are compared first. A training step is forward, cross entropy, backward and SGD with
+momentum. torch runs as it comes, with channels_last images, and, with `--compile`, by torch.compile; the ratio is to
+its best. A batch of one is the test phase, onnxruntime beside it. Sides take turns in blocks within one process;
+figures are medians. `--memory` is the peak of a training step above an idle process, each side in a process of its
+own.
 """
 
 from __future__ import annotations
