@@ -22,6 +22,9 @@ Schema = dict[str, Any]
 ROOTS = {"network": "Network", "training": "Training"}
 """Files by the messages that they hold."""
 
+KNOWN = "KnownLayer"
+"""A layer of a network without blocks, whose type is registered."""
+
 _TYPES = {"INT": "integer", "FLOAT": "number", "BOOL": "boolean", "STRING": "string"}
 
 
@@ -39,6 +42,7 @@ def json_schema(kind: str) -> Schema:
     for registry in {field.registry for name in definitions for field in spec(name).fields.values() if field.registry}:
         for definition in registries[registry].values():
             definitions[_key(definition)] = _block(definition)
+    definitions[KNOWN] = _known_layer()
     top = definitions.pop(root)
     top["properties"] = {"$schema": {"type": "string"}} | top["properties"]
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"paddle_layers {kind}"}
@@ -62,12 +66,21 @@ def _message(header: MessageSpec) -> Schema:
         "required": list(header.required),
     }
     registry = _registry_of(header.name)
+    if header.name == "Network":  # the types of layers are those that are registered, and the blocks of the file
+        layers = {"layer": _one_or_several({"$ref": f"#/$defs/{KNOWN}"})}
+        schema |= {"if": {"not": {"required": ["block"]}}, "then": {"properties": layers}}
     if not registry:
         return schema | {"additionalProperties": False}
     cases = [_case(definition, header.name) for definition in registries[registry].values()]
     if "step" in header.fields:
         cases.append({"if": {"required": ["step"]}, "then": {"properties": {"type": {"const": GROUP}}}})
     return schema | {"allOf": cases, "unevaluatedProperties": False}
+
+
+def _known_layer() -> Schema:
+    inner = {"properties": {"layer": _one_or_several({"$ref": f"#/$defs/{KNOWN}"})}}
+    text = "A layer of a network without blocks."
+    return {"description": text, "$ref": "#/$defs/Layer", "properties": {"type": {"enum": list(registries["layer"])}, "step": inner}}
 
 
 def _header_field(header: MessageSpec, field: HeaderField) -> Schema:
@@ -79,7 +92,7 @@ def _header_field(header: MessageSpec, field: HeaderField) -> Schema:
         assert field.attribute is not None, "a field is a message or has an attribute"
         item = _item(field.attribute)
         registry = _registry_of(header.name) if field.name == "type" else ""
-        if registry:
+        if registry and header.name != "Layer":
             item = {"enum": list(registries[registry])}
         elif field.required and field.attribute.type == "STRING":
             item["minLength"] = 1
@@ -118,8 +131,13 @@ def _case(definition: Definition, message: str) -> Schema:
     if message == "Layer":
         assert isinstance(definition, LayerDefinition)
         then["properties"] |= _layer_fields(definition)
-        then["required"] = [*([definition.name] if required else []), *(["input"] if definition.arity.least else [])]
-        then["required"] += ["step"] if definition.name == GROUP else []
+        then["required"] = [
+            *(["input"] if definition.arity.least else []),
+            *(["step"] if definition.name == GROUP else []),
+        ]
+        if required:  # by `set`, settings of a block may give them
+            given = {"properties": {definition.name: {"allOf": [_given(a) for a in required]}}}
+            then |= {"if": {"not": {"required": ["set"]}}, "then": given | {"required": [definition.name]}}
     else:  # settings may stand in the message itself, without a block
         then["properties"] |= _attributes(definition)
         if required:
@@ -148,9 +166,6 @@ def _block(definition: Definition) -> Schema:
         "properties": _attributes(definition),
         "additionalProperties": False,
     }
-    required = [a for a in definition.attributes.values() if a.required]
-    if definition.kind == "layer" and required:
-        schema["allOf"] = [_given(a) for a in required]
     doubled = [
         {"required": [name, alias]}
         for a in definition.attributes.values() if not a.repeated

@@ -12,6 +12,8 @@ import jinja2
 from markdown_it import MarkdownIt
 
 from paddle_layers.config import render_text
+from paddle_layers.config.binding.blocks import BlockDefinition
+from paddle_layers.config.writing.text import block_text
 from paddle_layers.define.machine import as_bytes
 
 from .network_picture import picture
@@ -119,7 +121,10 @@ def _nodes(nodes: Iterable[Node]) -> Iterable[Node]:
 
 def _html(definition: LayerDefinition) -> str:
     """The page of a layer; its anchors would be those of other pages too."""
-    text = re.sub(r'<a id="[^"]*"></a>', "", page(definition, formulas=False))
+    if isinstance(definition, BlockDefinition):
+        text = f"# {definition.name}\n\nA block of this file.\n\n```textproto\n{block_text(definition)}```\n"
+    else:
+        text = re.sub(r'<a id="[^"]*"></a>', "", page(definition, formulas=False))
     return str(MarkdownIt("commonmark", {"html": True}).enable("table").render(text))
 
 

@@ -7,13 +7,14 @@ from typing import NamedTuple
 
 from paddle_layers.define import Definition
 
+from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import STRING, Field, Fields
 from .blocks import BlockDefinition, field_of, piece_place
 from .expressions import Expression, ExpressionError, Value, assignment, pieces
 
-SETTINGS = "a setting is a number, `true`, `false` or a text in single quotes; in a block, also what its settings give"
+VALUES = "a setting is a number, `true`, `false` or a text in single quotes; in a block, also what its settings give"
 
 
 class Pending(NamedTuple):
@@ -43,9 +44,9 @@ class Assignments(NamedTuple):
 
 
 def assignments(
-    given: list[Field], definition: Definition, settings: Mapping[str, object] | None, report: Report
+    given: list[Field], definition: Definition, within: BlockDefinition | None, report: Report
 ) -> Assignments:
-    """Read the `set` fields of a layer; `settings` are those of the block that it stands in, None outside of blocks."""
+    """Read the `set` fields of a layer that stands `within` a block, or in none."""
     fields: Fields = []
     pending: list[Pending] = []
     sound = True
@@ -54,7 +55,7 @@ def assignments(
             sound = False  # which was reported
             continue
         for text, offset in pieces(item[2]):
-            found = _read(text, piece_place(report, item, offset), definition, settings, report)
+            found = _read(text, piece_place(report, item, offset), definition, within, report)
             sound = sound and found is not None
             if found is not None and found.expression.names:
                 pending.append(found)
@@ -66,7 +67,7 @@ def assignments(
 
 
 def _read(
-    text: str, place: int, definition: Definition, settings: Mapping[str, object] | None, report: Report
+    text: str, place: int, definition: Definition, within: BlockDefinition | None, report: Report
 ) -> Pending | None:
     end = place + len(text)
     try:
@@ -76,19 +77,19 @@ def _read(
         return None
     if not _is_known(name, definition, place, report):
         return None
-    if expression is None and settings is None:
+    if expression is None and within is None:
         report.add("E118", f"`{name}` is set to nothing", place, end, help=f'write `set: "{name} = ..."`')
         return None
     expression = expression or Expression(None, ((1, (name,)),))
-    for unknown in (one for one in expression.names if one not in (settings or {})):
-        near = nearest(unknown, settings or {})
-        if settings is None:
-            message, help_ = f"`{unknown}` has no value: there are no settings outside of a block", SETTINGS
-        else:
-            message, known = f"this block has no setting `{unknown}`", ", ".join(settings)
-            help_ = f'add it: `settings: "{f"{known}, " if known else ""}{unknown}"`'
-            help_ = f"did you mean `{near}`?" if near else help_
-        report.add("E119", message, place, end, help=help_)
+    settings = within.attributes if within is not None else {}
+    for unknown in (one for one in expression.names if one not in settings):
+        if within is None:
+            message = f"`{unknown}` has no value: there are no settings outside of a block"
+            report.add("E119", message, place, end, help=VALUES)
+        elif not within.unread:
+            near = nearest(unknown, settings)
+            help_ = f"did you mean `{near}`?" if near else f'add it: `settings: "{", ".join([*settings, unknown])}"`'
+            report.add("E119", f"this block has no setting `{unknown}`", place, end, help=help_)
         return None
     return Pending(name, expression, place)
 
@@ -98,9 +99,13 @@ def _is_known(name: str, definition: Definition, place: int, report: Report) -> 
     if name in known:
         return True
     is_block = isinstance(definition, BlockDefinition)
+    if isinstance(definition, BlockDefinition) and definition.unread:
+        return False
     near, what = nearest(name, known), "setting" if is_block else "attribute"
     declare = f'; to add one, write `settings: "{", ".join([*known, name])}"` in the block' if is_block else ""
     help_ = f"there are {', '.join(known)}" if known else f"it has no {what}s"
     help_ = f"did you mean `{near}`?" if near else help_ + declare
-    report.add("E101", f"{definition.kind} `{definition.name}` has no {what} `{name}`", place, help=help_)
+    there = near and report.source.text.startswith(name, place)
+    fix = Fix(place, place + len(name), near) if there and near else None
+    report.add("E101", f"{definition.kind} `{definition.name}` has no {what} `{name}`", place, help=help_, fix=fix)
     return False

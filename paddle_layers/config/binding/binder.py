@@ -144,9 +144,11 @@ class Binder:
             return None
         if field.message != "Block":
             return self.message(given[2], spec(field.message), given[3], field.registry)
-        self.within = next((block for block in self.blocks if block.start == given[3]), None)
+        block, before = next(block for block in self.blocks if block.start == given[3]), self.report.errors
+        self.within = block
         bound = self.message(given[2], spec("Block"), given[3])
-        bound.definition, self.within = self.within, None
+        bound.definition, self.within = block, None
+        block.broken = self.report.errors > before
         return bound
 
     def _missing(self, bound: Bound, header: MessageSpec) -> None:
@@ -221,7 +223,7 @@ class Binder:
         """What is registered by a name, or the block that a layer uses."""
         found: Definition | None = registries[registry].get(name)
         if found is None and header.name == "Layer":
-            found = next((block for block in self.blocks if block.name == name), None)
+            found = next((block for block in self.blocks if block.name == name and name), None)
         return found
 
     def _set(self, bound: Bound, definition: Definition) -> None:
@@ -235,8 +237,7 @@ class Binder:
                 help_ = f"write its attributes in `{definition.name} {{ ... }}`"
                 self.report.add("E121", f"`{definition.name}` is no block, and stands in none", given[0][3], help=help_)
             return
-        settings = self.within.attributes if self.within is not None else None
-        fields, bound.pending, sound = assignments(given, definition, settings, self.report)
+        fields, bound.pending, sound = assignments(given, definition, self.within, self.report)
         bound.block = [*bound.block, *fields]
         bound.broken = bound.broken or not sound
 
@@ -286,7 +287,11 @@ class Binder:
 
     def unknown_type(self, registry: str, name: str, start: int) -> None:
         """Report a type that nobody registered, with the nearest name and names in other systems."""
-        known = registries[registry]
+        known: list[str] = [*registries[registry]]
+        if registry == "layer" and self.blocks:
+            if not all(block.name for block in self.blocks):  # it may be the one that has no name, which is reported
+                return
+            known += [block.name for block in self.blocks]
         plugin, meant = broken_plugin(name), meant_elsewhere(registry, name)
         if plugin:
             near = None
@@ -301,7 +306,7 @@ class Binder:
         elif near:
             hint = f"did you mean `{near}`?"
         else:
-            hint = f"is the plugin that brings it installed? Known: {', '.join(list(known)[:40])}"
+            hint = f"is the plugin that brings it installed? Known: {', '.join(known[:40])}"
         end = self.report.source.token_end(start)
         fix = Fix(start, end, f'"{near}"') if near else None
         self.report.add("E111", f"there is no {registry} `{name}`", start, end, help=hint, fix=fix)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -30,6 +30,8 @@ class BlockDefinition(DerivedLayer):
                        for text in dict.fromkeys(_texts(fields, "input"))}  # fmt: skip
         self.outputs = {text: _named(Output("N ...", "an output"), text)
                         for text in dict.fromkeys(_texts(fields, "output"))}  # fmt: skip
+        self.unread = any(not _readable(text) for text in settings_in(fields))
+        """Whether a setting is declared in a way that cannot be read, so that all names may be settings."""
         self.bound: Any = None
         """What the file says, with places."""
         self.drafts: tuple[Any, ...] = ()
@@ -75,9 +77,9 @@ def declared(fields: Fields) -> tuple[BlockDefinition, ...]:
     found = []
     for field in fields:
         for item in items(field) if field[0] == "block" else ():
-            names = _texts(item[2], "name") if item[1] == BLOCK else []
-            if names:
-                found.append(BlockDefinition(names[0], item[2], item[3]))
+            if item[1] == BLOCK:
+                name = next(iter(_texts(item[2], "name")), "")  # that it has none is told when it is bound
+                found.append(BlockDefinition(name, item[2], item[3]))
     return tuple(found)
 
 
@@ -108,14 +110,23 @@ def piece_place(report: Report, item: Field, offset: int) -> int:
     return inside + offset if plain else item[4]
 
 
+def settings_in(fields: Fields) -> Iterator[str]:
+    """What stands between the commas of a block's `settings`."""
+    return (piece for whole in _texts(fields, "settings") for piece, _ in pieces(whole))
+
+
+def _readable(text: str) -> bool:
+    try:
+        _, expression, _ = assignment(text)
+        return expression is None or expression.value({}) is not None
+    except (ExpressionError, KeyError):
+        return False
+
+
 def _attributes(fields: Fields) -> dict[str, Attribute[Any]]:
     found: dict[str, Attribute[Any]] = {}
-    for text in (piece for whole in _texts(fields, "settings") for piece, _ in pieces(whole)):
-        try:
-            name, expression, _ = assignment(text)
-            default = expression.value({}) if expression is not None else None
-        except (ExpressionError, KeyError):  # told when the block is bound
-            continue
+    for name, expression, _ in map(assignment, filter(_readable, settings_in(fields))):
+        default = expression.value({}) if expression is not None else None
         if default is None:
             found.setdefault(name, Int("a setting without a default"))
         else:

@@ -92,6 +92,8 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None
     help_, fix = "", None
     if kind == LIST:
         help_ = "write one value, without brackets"
+    elif _in_expression(field):
+        help_ = f"write it in single quotes: '{value}'" if attribute.type in ("STRING", "CHOICE") else ""
     elif attribute.type in ("STRING", "CHOICE") and kind in (WORD, INT, FLOAT):
         end = report.source.token_end(field[4])
         help_ = f'write it in quotes: "{value}"'
@@ -102,6 +104,11 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None
     elif kind == BLOCK:
         help_ = f"`{attribute.name}` has no settings of its own"
     report.add("E102", f"`{attribute.name}` takes {wanted}, found {shown(field)}", field[4], help=help_, fix=fix)
+
+
+def _in_expression(field: Field) -> bool:
+    """Whether a value comes from a `set`, where it stands behind the place of its field."""
+    return bool(field[0]) and field[3] == field[4]
 
 
 def _unquoted(text: str) -> tuple[int, Any]:
@@ -125,5 +132,5 @@ def _wrong_choice(attribute: Attribute[Any], field: Field, value: str, report: R
         field[4],
         end,
         help=(f"did you mean `{near}`? " if near else "") + "allowed: " + ", ".join(attribute.options),
-        fix=Fix(field[4], end, quotes + near + quotes) if near else None,
+        fix=Fix(field[4], end, quotes + near + quotes) if near and not _in_expression(field) else None,
     )

@@ -15,6 +15,7 @@ from ..binding.drafting import check_name, draft
 from ..binding.drafts import Draft, Step
 from ..binding.expressions import ExpressionError, assignment, pieces
 from ..binding.steps import BLOCK
+from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import STRING
@@ -39,7 +40,7 @@ def prepare_blocks(network: Bound, binder: Binder) -> list[BlockDefinition]:
         before, block.outside = binder.report.errors, outside
         block.bound, block.used = bound, tuple(dict.fromkeys(_used(bound.values.get("layer", ()))))
         _check_declaration(block, bound, found, binder.report)
-        block.broken = bound.broken or binder.report.errors > before
+        block.broken = block.broken or bound.broken or binder.report.errors > before
     place = {block: number for number, block in enumerate(blocks)}
     needs = [[place[other] for other in block.used if other in place] for block in blocks]
     done = order(needs)
@@ -78,14 +79,16 @@ def _prepare(block: BlockDefinition, binder: Binder) -> None:
     inner.names.start_phase()
     inner.run(ANY, {name: Maker(around, INPUT, None) for name in block.inputs})
     inner.names.end_phase()
-    _check_outputs(block, inner.names.anywhere, report)
+    if report.errors == before:
+        _check_outputs(block, inner.names.anywhere, report)
     _mark_losses(block, report)
     block.layer_count = sum(use_count(one) for one in all_drafts(block.drafts))
     block.depth = 1 + max((other.depth for other in block.used), default=0)
-    if block.depth > DEEPEST:
+    if block.depth == DEEPEST + 1:
         message = f"blocks are nested more than {DEEPEST} deep in block `{block.name}`"
         report.add("E220", message, block.bound.place("name"), help="let it use simpler blocks")
-    block.broken = block.broken or report.errors > before or any(other.broken for other in block.used)
+    block.broken = block.broken or report.errors > before or block.depth > DEEPEST
+    block.broken = block.broken or any(other.broken for other in block.used)
 
 
 def use_count(one: Draft) -> int:
@@ -125,6 +128,10 @@ def check_size(drafts: Sequence[Draft], report: Report) -> None:
 
 def _check_declaration(block: BlockDefinition, bound: Bound, blocks: Iterable[BlockDefinition], report: Report) -> None:
     name = block.name
+    if not name:  # which was reported, unless it is empty
+        if "name" in bound.places and not bound.broken:
+            report.add("E120", "the name of a block is empty", bound.place("name"))
+        return
     check_name(name, "a block", bound.place("name"), report)
     if name in registries["layer"]:
         message = f"block `{name}` has the name of a layer type"
@@ -144,10 +151,10 @@ def _check_declaration(block: BlockDefinition, bound: Bound, blocks: Iterable[Bl
                 if message:
                     report.add("E120", message, bound.place(field, item), help="give it a word, such as `x`")
     _check_settings(block, bound, report)
-    if "input" not in bound.places and not bound.broken:
+    if "input" not in {*bound.places, *bound.meant} and not bound.broken:
         message = f"block `{name}` reads nothing: it has no `input`"
         report.add("E120", message, bound.start, help='add `input: "x"`; its layers read it by this name')
-    if "output" not in bound.places and not bound.broken:
+    if "output" not in {*bound.places, *bound.meant} and not bound.broken:
         report.add("E218", f"block `{name}` gives nothing: it has no `output`", bound.start,
                    help="add `output: ...` with the name of a layer in it")  # fmt: skip
 
@@ -194,7 +201,9 @@ def _check_outputs(block: BlockDefinition, made: set[str], report: Report) -> No
         if name in block.inputs:
             message = f"block `{block.name}` gives `{name}` back, one of its inputs"
             help_ = "layers read it outside as well"
-        report.add("E218", message, block.bound.place("output", item), help=help_)
+        start = block.bound.place("output", item)
+        fix = Fix(start, report.source.token_end(start), f'"{near}"') if near and name not in block.inputs else None
+        report.add("E218", message, start, help=help_, fix=fix)
 
 
 def _mark_losses(block: BlockDefinition, report: Report) -> None:

@@ -188,8 +188,8 @@ class Names:
         if self.block is not None and name in self.block.outside:
             return f'it stands outside of the block: add `input: "{name}"` to the block, and to the layers that use it'
         for draft in self.drafts:
-            used = draft.definition
-            if isinstance(used, BlockDefinition) and any(name in _possible(inner) for inner in used.drafts):
+            used, inside = draft.definition, name.removeprefix(f"{draft.name}.")
+            if isinstance(used, BlockDefinition) and any(inside in _possible(inner) for inner in used.drafts):
                 return f"it stands in block `{used.name}`: read `{draft.name}`, or name it in the block's `output`"
         return ""
 

@@ -28,9 +28,15 @@ def network_text(name: str, nodes: Iterable[Node]) -> str:
     """The canonical text of a network: only what differs from the defaults."""
     title = f"name: {value_text(name)}\n\n" if name else ""
     nodes = list(nodes)
-    blocks = [fields_text({"block": _as_written(block.fields_in_file)}) for block in blocks_of(_definitions(nodes))]
-    layers = [fields_text({"layer": _layer(node)}) for node in nodes]
-    return format_text(HEADER + title + "".join(f"{line}\n" for line in [*blocks, *layers]))
+    blocks = "".join(block_text(block) + "\n" for block in blocks_of(_definitions(nodes)))
+    return format_text(
+        HEADER + title + blocks + "".join(f"layer {{ {fields_text(_layer(node))} }}\n" for node in nodes)
+    )
+
+
+def block_text(block: BlockDefinition) -> str:
+    """A block as its file has it, without comments."""
+    return format_text(fields_text({"block": _as_written(block.fields_in_file)}))
 
 
 def _definitions(nodes: Iterable[Node]) -> Iterator[LayerDefinition]:
