@@ -94,10 +94,10 @@ def tuned(
     of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
     `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend
     on threads. With `scratch_of_pieces` the memory is for each of the `PIECES` that the CPU cuts the items into, and
-    item `i` has that of `primitives.scratch.piece_of(i, items)`. On `"cuda"` a kernel `behind` another one, with `items`
-    and `threads` of its own, runs when that is done and finds its scratch memory: a sum in two steps. Raises
-    `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs, and for a `behind` that is
-    no such kernel.
+    item `i` has that of `primitives.scratch.piece_of(i, items)`. On `"cuda"` a kernel `behind` another one, with
+    `items` and `threads` of its own, runs when that is done and finds its scratch memory: a sum in two steps. Raises
+    `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs, and for a `behind` that
+    is no such kernel.
     """
 
     def mark(call: Any) -> Any:
