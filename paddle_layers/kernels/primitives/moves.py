@@ -11,6 +11,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
+from .tiles import VECTOR
+
 LANES = 8
 """Numbers that are moved at once; rows that are shorter go by halves, quarters and single ones."""
 
@@ -155,3 +157,81 @@ def spread_run(to, of, count, step, adding, size, one):
     else:
         for k in range(count):
             _move_1(to + k * step * size, of + k * size, one)
+
+
+def _turned(builder: Any, rows: list[Any]) -> list[Any]:
+    """The columns of a square matrix: interleaving its halves turns it, after as many times as its side has bits."""
+    count = len(rows)
+    lanes = ir.VectorType(ir.IntType(32), count)
+    low, high = (
+        [lane + half for pair in range(count // 2) for lane in (pair, pair + count)] for half in (0, count // 2)
+    )
+    for _ in range(count.bit_length() - 1):
+        pairs = list(zip(rows[: count // 2], rows[count // 2 :], strict=True))
+        rows = [
+            builder.shuffle_vector(one, two, ir.Constant(lanes, order)) for one, two in pairs for order in (low, high)
+        ]
+    return rows
+
+
+@intrinsic
+def turn_square(typingctx, target, target_row, source, source_row, one):
+    """Write the columns of a square of numbers as rows; its side is a vector, the steps between rows are in bytes."""
+    signature = types.void(*[types.int64] * 4, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        real, size = _real(one)
+        count = VECTOR // size
+        to, to_row, of, of_row = args[:4]
+        rows = []
+        for _ in range(count):
+            rows.append(builder.load(_place(builder, of, real, count), align=size))
+            of = builder.add(of, of_row)
+        for column in _turned(builder, rows):
+            builder.store(column, _place(builder, to, real, count), align=size)
+            to = builder.add(to, to_row)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@njit(error_model="numpy")
+def turn(to, of, rows, columns, of_row, to_row, step, size, one):
+    """Write `columns` columns of a matrix, `step` numbers apart, as rows of `rows` numbers.
+
+    `of_row` and `to_row` are numbers from one row to the next, before and after.
+    """
+    side, done = VECTOR // size, 0
+    if step == 1 and columns >= side:
+        done = rows // side * side
+        for top in range(0, done, side):
+            for left in range(0, columns, side):
+                at = min(left, columns - side)
+                turn_square(
+                    to + (at * to_row + top) * size, to_row * size, of + (top * of_row + at) * size, of_row * size, one
+                )
+    for row in range(done, rows):
+        for column in range(columns):
+            _move_1(to + (column * to_row + row) * size, of + (row * of_row + column * step) * size, one)
+
+
+@intrinsic
+def every_fourth(typingctx, target, source, one):
+    """A vector of every fourth number; four vectors are read."""
+    signature = types.void(types.int64, types.int64, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        real, size = _real(one)
+        count = VECTOR // size
+        parts = []
+        for part in range(4):
+            at = builder.add(args[1], ir.Constant(args[1].type, part * VECTOR))
+            parts.append(builder.load(_place(builder, at, real, count), align=size))
+        even = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(0, 2 * count, 2)))
+        while len(parts) > 1:
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [builder.shuffle_vector(left, right, even) for left, right in pairs]
+        builder.store(parts[0], _place(builder, args[0], real, count), align=size)
+        return context.get_dummy_value()
+
+    return signature, codegen

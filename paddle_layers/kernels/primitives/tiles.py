@@ -76,15 +76,15 @@ class _Tile:
     def offset(self, address: Any, step: Any, count: int) -> Any:
         return self.builder.add(address, self.builder.mul(step, _constant(count)))
 
-    def transfer(self, y: Any, y_row: Any, *, load: bool) -> None:
-        """Take the sums from memory, or put them there."""
+    def put(self, y: Any, y_row: Any, *, adding: bool) -> None:
+        """Write the sums, or add them to what is there."""
         for sum_, (row, _, byte) in zip(self.sums, self.places, strict=True):
             address = self.builder.add(self.offset(y, y_row, row), _constant(byte))
-            if load:
-                self.builder.store(self.load(address, self.vector), sum_)
-            else:
-                place = self.builder.inttoptr(address, self.vector.as_pointer())
-                self.builder.store(self.builder.load(sum_), place, align=self.size)
+            value = self.builder.load(sum_)
+            if adding:
+                value = self.builder.fadd(self.load(address, self.vector), value)
+            place = self.builder.inttoptr(address, self.vector.as_pointer())
+            self.builder.store(value, place, align=self.size)
 
     def add_products(self, x: Any, w: Any, w_row: Any) -> None:
         """One step of the reduction: every row's factor times the vectors."""
@@ -112,8 +112,6 @@ def tile_function(module: Any, machine: Machine, rows: int, vectors: int, real: 
     outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate = function.args
     tile = _Tile(function, machine, rows, vectors, real)
     builder = tile.builder
-    with builder.if_then(builder.icmp_signed("!=", accumulate, _constant(0))):
-        tile.transfer(y, y_row, load=True)
     with cgutils.for_range(builder, outer) as o:
         x_o = builder.add(x, builder.mul(o.index, x_outer))
         w_o = builder.add(w, builder.mul(o.index, w_outer))
@@ -122,7 +120,11 @@ def tile_function(module: Any, machine: Machine, rows: int, vectors: int, real: 
             x_i = builder.add(x_o, tile.load(entry, _I64))
             w_i = builder.add(w_o, tile.load(builder.add(entry, _constant(8)), _I64))
             tile.add_products(x_i, w_i, w_row)
-    tile.transfer(y, y_row, load=False)
+    with builder.if_else(builder.icmp_signed("!=", accumulate, _constant(0))) as (adds, sets):
+        with adds:
+            tile.put(y, y_row, adding=True)
+        with sets:
+            tile.put(y, y_row, adding=False)
     builder.ret_void()
     return function
 
