@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.data.learning import FILE, NOTHING, Learned, read_learned
 from paddle_layers.define.escaping import printable
 
-from .first_values import first_weights
+from .first_values import first_weights, still_known
 from .folders import claimed_folder, clear_folder, output_folder
 from .loop import Trainer
 from .opening import Given, learned_for
@@ -70,7 +70,7 @@ def train(
             callbacks=callbacks,
             say=shown.say,
             compiling=shown.compiling,
-            known=_known(first, folder, resume=resume),
+            known=_known(training, first, folder, resume=resume),
         )
         if overwrite and not resume:
             clear_folder(folder)
@@ -83,8 +83,8 @@ def train(
     return report
 
 
-def _known(first: WeightsSettings | None, folder: Path, *, resume: bool) -> Learned:
+def _known(training: Training, first: WeightsSettings | None, folder: Path, *, resume: bool) -> Learned:
     """What is known of the data before they are read: that which the weights to start from were trained with."""
     if resume:
         return read_learned(folder / FILE)
-    return learned_for(Path(first.file))[0] if first is not None else NOTHING
+    return still_known(learned_for(Path(first.file))[0], training, first) if first is not None else NOTHING
