@@ -236,10 +236,9 @@ def test_protobuf_reads_the_text_too(tmp_path: Path) -> None:
 
 
 def test_more_layers_than_any_network_has_are_refused_at_once() -> None:
-    bomb = "".join(
-        f'block {{ name: "b{n}" input: "x" output: "l" layer {{ name: "l" type: "b{n - 1}" input: "x" times: {2**31 - 1} }} }}\n'
-        for n in range(1, 20)
-    )
+    inner = 'layer {{ name: "l" type: "b{0}" input: "x" times: 2147483647 }}'
+    blocks = (f'block {{ name: "b{n}" input: "x" output: "l" {inner.format(n - 1)} }}\n' for n in range(1, 20))
+    bomb = "".join(blocks)
     first = 'block { name: "b0" input: "x" layer { name: "l" type: "relu" input: "x" } output: "l" }\n'
     assert codes(first + bomb + DATA + 'layer { name: "y" type: "b19" input: "x" }') == ["E220"]
     assert codes(UNIT + DATA + USE.replace("set", "times: 30000 set")) == ["E220"]
@@ -275,7 +274,8 @@ def test_values(text: str, value: Any) -> None:
 @pytest.mark.parametrize(
     "text",
     ["a =", "= 3", "a = 3 4", "a = b b", "a = 2 ** 3", "a = * 2", "a = 2 *", "a = - - 2", "a = 1.5 * b", "a = 'x",
-     "a = 1e999", "a = (b)", "a = b / 2", "a = 9223372036854775808", "a = 00012", "a = true * 2", "a = " + "1 + " * 500 + "1", ""],
+     "a = 1e999", "a = (b)", "a = b / 2", "a = 9223372036854775808", "a = 00012", "a = true * 2", "",
+     "a = " + "1 + " * 500 + "1"],
 )  # fmt: skip
 def test_no_values(text: str) -> None:
     with pytest.raises(ExpressionError):
