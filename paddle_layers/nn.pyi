@@ -9,6 +9,23 @@ from paddle_layers.config.building.calls import Value as Value
 Block: TypeAlias = Mapping[str, Any]
 R = TypeVar("R")
 
+def abs(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Size of every value without its sign: `y = |x|`. The derivative at 0 is 0, as in Paddle and Caffe.
+
+    x: values of any shape
+    """
+
 def accuracy(
     x: Value,
     label: Value,
@@ -271,6 +288,31 @@ def classification_error(
     weight: importance of every row
     top_k: how many best scores count as right (>= 1, 1)
     threshold: where a single score says yes (0.5)
+    """
+
+def clip(
+    x: Value,
+    *,
+    min: float | None = None,
+    max: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Keeps every value within limits: below `min` it becomes `min`, above `max` it becomes `max`.
+
+    `y = min(max(x, min), max)`, without one of the limits if that is not set. Values at a limit pass the gradient on,
+    those beyond it do not, as in Caffe and Paddle, which want both limits; PyTorch's Hardtanh has -1 and 1 unless told
+    otherwise, and stops the gradient at the limits too. To limit gradients instead, see `gradient_clip`.
+
+    x: values of any shape
+    min: smallest output; without it there is no lower limit (none)
+    max: largest output; without it there is no upper limit (none)
     """
 
 def column_sum(
@@ -830,6 +872,32 @@ def eos_id(
     eos_id: the id that ends a sequence (>= 0, required)
     """
 
+def exp(
+    x: Value,
+    *,
+    base: float | None = None,
+    scale: float = 1.0,
+    shift: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Exponential function, of a straight line: `y = base ** (shift + scale * x)`.
+
+    Without `base` it is e, for which Caffe writes -1. What is too large for the precision becomes infinity: above 88 in
+    float32, above 709 in float64.
+
+    x: values of any shape
+    base: what is raised; without it e (> 0, none)
+    scale: factor of `x` (1)
+    shift: added to it (0)
+    """
+
 def expand(
     x: Value,
     like: Value,
@@ -1082,6 +1150,50 @@ def grumemory(
     gate_act: function of the gates (sigmoid)
     reset_after: reset what is recalled after the product (false)
     reverse: run from the last row of a sequence to its first (false)
+    """
+
+def hard_sigmoid(
+    x: Value,
+    *,
+    slope: float = 0.16666666666666666,
+    offset: float = 0.5,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Straight line in place of the logistic function: from 0 to 1, and no further.
+
+    `y = min(max(slope * x + offset, 0), 1)`; the derivative is 0 at both corners. PyTorch, Keras and MobileNetV3 have
+    the slope 1/6 of the default, so that the corners are at -3 and 3; ONNX's default is 0.2.
+
+    x: values of any shape
+    slope: rise of the line (> 0, 0.16666666666666666)
+    offset: value at 0 (0.5)
+    """
+
+def hard_swish(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Every value times its `hard_sigmoid`: an approximation of `swish` without exponentials.
+
+    `y = x * min(max(x + 3, 0), 6) / 6`: 0 up to -3, `x` from 3 on. The derivative is 0 at -3 and 1 at 3. Howard et al.,
+    "Searching for MobileNetV3" (2019).
+
+    x: values of any shape
     """
 
 def hinge_loss(
@@ -1365,6 +1477,54 @@ def linear_comb(
 
     weights: factor of each vector
     vectors: K vectors side by side
+    """
+
+def log(
+    x: Value,
+    *,
+    base: float | None = None,
+    scale: float = 1.0,
+    shift: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Logarithm, of a straight line: `y = log(shift + scale * x) / log(base)`.
+
+    Without `base` it is the natural one, for which Caffe writes -1. The logarithm of 0 is minus infinity, as is the
+    derivative there; that of a negative number is NaN. A small `shift` keeps away from both.
+
+    x: values of any shape
+    base: what the result is a power of; without it e (> 0, none)
+    scale: factor of `x` (1)
+    shift: added to it (0)
+    """
+
+def log_softmax(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Logarithm of the `softmax` of every row; of an image, over the channels of every point.
+
+    `y[n, c] = x[n, c] - peak[n] - log(sum over d of exp(x[n, d] - peak[n]))`, `peak` the largest of the row, so that
+    nothing overflows and small probabilities do not become 0. The gradient is `dy - exp(y) * sum over d of dy[n, d]`.
+    KUnet's Logp passes gradients on as they are, which is right below its own cost only; for training see
+    `softmax_with_loss`, which contains this.
+
+    x: scores
     """
 
 def lrn(
@@ -1793,7 +1953,8 @@ def power(
     """A constant power of a straight line: `y = (shift + scale * x) ** power`.
 
     A negative base has whole powers only, NaN otherwise. Where `power * scale` is 0 there is no gradient, not even
-    at a base of 0, as in Caffe. Paddle's `power` is `row_power`.
+    at a base of 0, as in Caffe. A square is `power: 2`, a square root 0.5, a reciprocal -1, also as an activation:
+    `activation { type: "power" power { power: 2 } }`. Paddle's `power` is `row_power`.
 
     x: values of any shape
     power: exponent (1)
@@ -2012,6 +2173,29 @@ def relu(
 
     x: values of any shape
     negative_slope: gain on the negative side (>= 0, 0)
+    """
+
+def relu6(
+    x: Value,
+    *,
+    max: float = 6.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Rectifier that goes no higher than `max`, as in MobileNet: 0 below 0, `max` above it, `x` in between.
+
+    `y = min(max(x, 0), 6)`; the derivative is 0 at both corners, as in PyTorch. Krizhevsky, "Convolutional deep belief
+    networks on CIFAR-10" (2010). Paddle's `brelu` is this with `max: 24`, ONNX's Clip with `min` 0 and `max` 6. For
+    limits of your own, and gradients at them, see `clip`.
+
+    x: values of any shape
+    max: largest output (> 0, 6)
     """
 
 def repeat(
@@ -2274,6 +2458,27 @@ def selective_fc(
     x: rows of features
     selected: the columns that are wanted of each row
     others: value of the columns that are not selected (0)
+    """
+
+def selu(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Scaled exponential linear unit: an `elu` whose outputs tend to mean 0 and deviation 1 from layer to layer.
+
+    `y = scale * x` for `x > 0`, else `scale * alpha * (exp(x) - 1)`, with scale 1.0507 and alpha 1.6733. Klambauer et
+    al., "Self-normalizing neural networks" (2017), who derive the two numbers; ONNX has them as defaults. The weights
+    before it want the initializer `gaussian` with a deviation of one by the root of the inputs.
+
+    x: values of any shape
     """
 
 def seq_avg_pool(
@@ -2968,6 +3173,48 @@ def softmax_with_loss(
     normalization: what the loss of the network divides the sum over the rows by (VALID)
     """
 
+def softplus(
+    x: Value,
+    *,
+    beta: float = 1.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Rectifier without a corner: close to 0 far below 0, close to `x` far above.
+
+    `y = log(1 + exp(beta * x)) / beta`, computed so that nothing overflows; `dx = dy * (1 - exp(-beta * y))`, which is
+    the logistic function of `beta * x`. Caffe calls it BNLL; Paddle, as softrelu, takes values beyond -40 and 40 for
+    these. PyTorch's `threshold`, from which on it takes `x` itself, makes no difference that float32 could show.
+
+    x: values of any shape
+    beta: how sharp the bend is (> 0, 1)
+    """
+
+def softsign(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Maps every value between -1 and 1, as `tanh` does, but approaches the limits slowly.
+
+    `y = x / (1 + |x|)`, and the limit at infinity; `dx = dy / (1 + |x|)**2`.
+
+    x: values of any shape
+    """
+
 def split(
     x: Value,
     *,
@@ -3016,6 +3263,29 @@ def square_error(
     target: wanted rows
     weight: importance of every row
     coeff: factor of the squared distance (1)
+    """
+
+def stanh(
+    x: Value,
+    *,
+    scale: float = 1.7159,
+    slope: float = 0.6666666666666666,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Hyperbolic tangent, scaled so that 1 becomes about 1: `y = scale * tanh(slope * x)`.
+
+    LeCun et al., "Efficient backprop" (1998), have the numbers 1.7159 and 2/3 of the defaults. Paddle has no others.
+
+    x: values of any shape
+    scale: limit of the outputs (> 0, 1.7159)
+    slope: factor of `x` (0.6666666666666666)
     """
 
 def sub_nested_seq(
@@ -3107,6 +3377,28 @@ def sum_to_one_norm(
     x: rows of weights
     """
 
+def swish(
+    x: Value,
+    *,
+    beta: float = 1.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Every value times the logistic function of `beta` times it; with the `beta` of 1 it is called SiLU.
+
+    `y = x / (1 + exp(-beta * x))`, computed so that nothing overflows, and 0 at minus infinity. Ramachandran et al.,
+    "Searching for activation functions" (2017). ONNX calls `beta` alpha.
+
+    x: values of any shape
+    beta: steepness; 0 is half of `x`, and a large one `relu` (1)
+    """
+
 def tanh(
     x: Value,
     *,
@@ -3155,6 +3447,28 @@ def tensor(
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def threshold(
+    x: Value,
+    *,
+    threshold: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Says which values are above a threshold: `y = 1` for `x > threshold`, else 0.
+
+    Nothing learns through it: its derivative is 0 wherever there is one. PyTorch's Threshold keeps the values that are
+    above; with the threshold 0 that is `relu`.
+
+    x: values of any shape
+    threshold: largest value that becomes 0 (0)
     """
 
 def trans_fc(

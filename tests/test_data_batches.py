@@ -218,3 +218,20 @@ def test_a_large_field_is_searched_for_nan_batch_by_batch(monkeypatch):
     batches.take()
     with pytest.raises(DataError, match=r"big\.npz, row 6: field `x` is nan"):
         batches.take()
+
+
+@pytest.mark.parametrize(
+    ("shape", "wanted", "remedy"),
+    [
+        ((3, 4, 4), (3, 4, 4), "this is a single row: store x.reshape(1, 3, 4, 4)"),
+        ((4, 4), (1, 4, 4), "this is a single row: store x.reshape(1, 1, 4, 4)"),
+        ((2, 4, 4), (1, 4, 4), "takes 1x4x4; store x.reshape(-1, 1, 4, 4)"),
+        ((2, 5, 4), (1, 4, 4), "takes 1x4x4; store the field with the shape (rows, 1, 4, 4)"),
+        ((2, 1, 5, 4), (1, 4, 4), "write `shape: [1, 5, 4]` there, or store the field with the shape (rows, 1, 4, 4)"),
+        ((2, 5, 4), (3, 4, 4), "takes 3x4x4; store the field with the shape (rows, 3, 4, 4)"),
+    ],
+)
+def test_rows_of_another_shape_are_answered_with_what_to_store(shape, wanted, remedy):
+    with pytest.raises(DataError) as caught:
+        make_feeds(Dataset({"x": np.zeros(shape)}), {"x": Type.dense(*wanted)})
+    assert remedy in str(caught.value)

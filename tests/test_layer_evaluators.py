@@ -8,6 +8,7 @@ import pytest
 from references import load_references
 
 import paddle_layers as pl
+from paddle_layers.define import DefinitionError, registries
 from paddle_layers.layers.evaluators.ratios import f_measures
 from paddle_layers.runtime.devices.cuda import simulated_device
 
@@ -237,3 +238,24 @@ def test_confusions_of_unequal_batches_add_up():
     assert counted["wanted"] == np.bincount(label).tolist(), "a row found to be of no class is one of its class"
     recalls = expected.diagonal() / np.bincount(label)
     assert list(found.values()) == pytest.approx([expected.trace() / 60, recalls.mean()])
+
+
+def test_every_number_but_a_mean_of_columns_says_which_values_are_better():
+    silent = {d.name for d in registries["layer"].values() if d.stats and len(d.best) < max(len(d.results), 1)}
+    assert silent - {"row_sum", "column_sum"} == set()
+    assert registries["layer"]["regression_error"].best == {"MAE": "min", "RMSE": "min", "R2": "max"}
+
+
+@pytest.mark.parametrize("best", ["most", ("max", "max")])
+def test_what_is_better_is_said_of_each_number(best, monkeypatch):
+    monkeypatch.setattr(registries["layer"], "_entries", {})
+
+    @pl.layer("some_share")
+    class SomeShare:
+        """Some share."""
+
+        x = pl.Input("N C", "rows")
+        rows = pl.Stat("N", "rows")
+
+    with pytest.raises(DefinitionError, match='write "min" or "max", or one of them for each number'):
+        pl.result(SomeShare, best=best)(lambda rows: rows)

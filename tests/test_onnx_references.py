@@ -55,6 +55,15 @@ def check(layer, inputs, params, attributes, operator, arrays, **settings):
         ("softmax", {}, "Softmax", {"axis": 1}),
         ("dropout", {"drop_rate": 0.5, "scale_in": "TRAIN"}, "Dropout", {}),
         ("flatten", {}, "Flatten", {"axis": 1}),
+        ("hard_sigmoid", {"slope": 0.2, "offset": 0.5}, "HardSigmoid", {}),
+        ("hard_sigmoid", {"slope": 0.3, "offset": 0.4}, "HardSigmoid", {"alpha": 0.3, "beta": 0.4}),
+        ("hard_swish", {}, "HardSwish", {}),
+        ("abs", {}, "Abs", {}),
+        ("softsign", {}, "Softsign", {}),
+        ("exp", {"base": None, "scale": 1.0, "shift": 0.0}, "Exp", {}),
+        ("softplus", {"beta": 1.0}, "Softplus", {}),
+        ("selu", {}, "Selu", {}),
+        ("log_softmax", {}, "LogSoftmax", {"axis": 1}),
     ],
 )
 @pytest.mark.parametrize("dims", [(5,), (3, 2, 5)])
@@ -81,6 +90,17 @@ def test_prelu(slope):
 def test_arithmetic_of_several_inputs(layer, attributes, operator, count):
     arrays = [draw(3, 2) * scale for scale in (1, -0.3, 0.7)[:count]]
     check(layer, {"x": arrays}, {}, attributes, operator, arrays)
+
+
+def test_logarithms():
+    x = np.exp(draw(3, 2))
+    check("log", {"x": x}, {}, {"base": None, "scale": 1.0, "shift": 0.0}, "Log", [x])
+
+
+def test_limits():
+    x, low, high = draw(3, 2), np.array(-1, np.float32), np.array(0.5, np.float32)
+    check("relu6", {"x": x}, {}, {"max": 0.5}, "Clip", [x, np.zeros_like(low), high])
+    check("clip", {"x": x}, {}, {"min": -1, "max": 0.5}, "Clip", [x, low, high])
 
 
 def test_products_and_learned_factors():

@@ -217,3 +217,55 @@ def test_nested_sequences_are_nested_lists_and_nan_is_null():
         TrainingError, match=r"samples, which no line can hold: `y` 2, `x` 4.*npz, which holds them all"
     ):
         content(Prediction(values | {"x": np.zeros(4)}, {}, {}, found.starts, Path("none")), ".jsonl")
+
+
+def test_a_training_made_in_python_predicts_and_evaluates(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    network = pl.loads(NETWORK[NETWORK.index("{") + 1 : NETWORK.rindex("}")])
+    training = pl.make_training(network, optimizer={"type": "adam", "learning_rate": 0.02}, steps=3, output="out")
+    random = np.random.default_rng(0)
+    rows = {"x": random.normal(size=(8, 8)), "label": random.integers(0, 3, 8)}
+    with pytest.raises(TrainingError, match=r"there is no file .*: train the network first, or name a file of weights"):
+        pl.predict(training, rows)
+    report = pl.train(training, datasets={"train": rows})
+    assert report.commands == []
+    assert pl.predict(training, {"x": rows["x"]}).values["fc2"].shape == (8, 3)
+    assert pl.evaluate(training, rows).rows == 8
+    with pytest.raises(TrainingError, match=r"`evaluate\(training, arrays\)`"):
+        pl.evaluate(training)
+    for call in (pl.predict, pl.evaluate):
+        with pytest.raises(
+            TypeError, match="training is a file, its text, or what `make_training` gives, not a Network"
+        ):
+            call(network, rows)
+
+
+def test_softmax_of_scores_that_a_cost_reads_gives_classes(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    area = """
+      layer { name: "chances" type: "softmax" input: "fc2" include { phase: "test" } }
+      layer { name: "area" type: "precision_recall" input: "chances" input: "label" include { phase: "test" } }
+    }
+    """
+    path = write(tmp_path, NETWORK[: NETWORK.rindex("}")] + area + SOURCES + SETTINGS + 'output: "output"')
+    train(path, stop_after=1)
+    found = pl.predict(path)
+    assert list(found.values) == ["chances"]
+    np.testing.assert_array_equal(found.classes["chances"], found.values["chances"].argmax(axis=1))
+    np.testing.assert_allclose(found.values["chances"].sum(axis=1), 1, rtol=1e-5)  # not a softmax of the softmax
+
+
+def test_a_dictionary_of_other_classes_is_refused(trained):
+    Path("words.txt").write_text("a\nb\nc\nd\n")
+    for command in ("predict", "evaluate"):
+        result = run(command, "train.textproto", *trained[1], "--dictionary", "words.txt", status=1)
+        assert "words.txt has 4 words, but `fc2` has 3 classes: write one word for each" in result.output
+
+
+def test_the_command_that_is_advised_names_the_plugins(tmp_path):
+    (tmp_path / "my plugin.py").write_text("")
+    path = write(tmp_path)
+    output = tmp_path / "output"
+    done = run("train", path, "--output", output, "--plugins", tmp_path / "my plugin.py")
+    weights = output / "weights.safetensors"
+    assert f"paddle-layers predict {path} --plugins '{tmp_path}/my plugin.py' --weights {weights}\n" in done.output

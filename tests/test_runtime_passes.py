@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import partial
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from rotation import by_round
 import paddle_layers as pl
 from paddle_layers.cli.app import commands
 from paddle_layers.config import loads
+from paddle_layers.kernels.tuned import tuned_at_every_size
+from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.passes import PASSES, runs, without
 from paddle_layers.runtime.plan.explanation import ExplainedPlan, explain_plan
 from paddle_layers.testing.cases import Case
@@ -124,6 +127,77 @@ def test_in_place_says_whose_memory_or_why_not() -> None:
         assert {launch.in_place for launch in plan().launches} == {"", "no: the pass is left out"}
 
 
+NETWORK_WITH_A_SUM = loads("""
+    layer { name: "image" type: "data" data { shape: [4, 6, 6] } }
+    layer { name: "conv" type: "conv" input: "image" conv { num_filters: 4 filter_size: 3 padding: 1 bias: false } }
+    layer { name: "norm" type: "batch_norm" input: "conv" }
+    layer { name: "sum" type: "addto" input: "norm" input: "image" addto { act: "relu" } }
+""")
+
+
+def test_what_goes_on_element_by_element_runs_block_by_block() -> None:
+    found = explain_plan(NETWORK_WITH_A_SUM, "test", 8, "float32", "cpu")
+    fused = {launch.kernel: launch.fused for launch in found.launches}
+    group = {"conv_y", "batch_norm_y", "batch_norm_bias", "addto_y", "addto_y, adds", "relu_y"}
+    assert {kernel for kernel, said in fused.items() if said == "1 to 6"} == group
+    with without("fused launches"):
+        said = {launch.fused for launch in explain_plan(NETWORK_WITH_A_SUM, "test", 8, "float32", "cpu").launches}
+    assert said == {"", "no: the pass is left out"}
+
+
+def test_the_update_of_a_state_does_not_stand_between() -> None:
+    found = explain_plan(NETWORK_WITH_A_SUM, "train", 8, "float32", "cpu")
+    order = kernels(found)
+    first = order.index("batch_norm_y")
+    assert order[first : first + 5] == ["batch_norm_y", "batch_norm_bias", "addto_y", "addto_y, adds", "relu_y"]
+    assert {launch.fused for launch in found.launches[first : first + 5]} == {f"{first} to {first + 4}"}
+
+
+def test_launches_that_read_other_elements_do_not_join() -> None:
+    network = loads("""
+        layer { name: "x" type: "data" data { shape: [6] } }
+        layer { name: "half" type: "slope_intercept" input: "x" slope_intercept { slope: 0.5 } }
+        layer { name: "share" type: "softmax" input: "half" }
+        layer { name: "again" type: "tanh" input: "share" }
+    """)
+    said = {launch.result: launch.fused for launch in explain_plan(network, "test", 4, "float32", "cpu").launches}
+    assert said["share"] != said["half"]
+    assert said["again"] == said["share"]
+
+
+@pytest.mark.parametrize("rows", [1, 3, 8, 13])
+@pytest.mark.parametrize("phase", ["train", "test"])
+def test_blocks_change_no_bit(rows: int, phase: str) -> None:
+    image = np.random.default_rng(0).standard_normal((rows, 4, 6, 6))
+    results = []
+    for how in ("", "pieces", "backwards", "left out"):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(tuned_at_every_size())
+            if how == "left out":
+                stack.enter_context(without("fused launches"))
+            elif how in ("pieces", "backwards"):
+                stack.enter_context(always_cut(how))
+            net = stack.enter_context(pl.Net(NETWORK_WITH_A_SUM, seed=1))
+            results.append([net.forward({"image": image}, phase=phase)["sum"]])
+            if phase == "train":
+                net.backward(gradients={"sum": image})
+                results[-1].append(net.arena.gradients.read().copy())
+    for other in results[1:]:
+        for one, two in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_one_launch_of_a_group_runs_alone() -> None:
+    with pl.Net(NETWORK_WITH_A_SUM) as net:
+        image = np.random.default_rng(0).standard_normal((2, 4, 6, 6))
+        expected = net.forward({"image": image}, phase="test")["sum"]
+        plan = net.plan("test")
+        plan.poison(0)
+        for at in range(len(plan.launches)):
+            plan.run_one(at)
+        np.testing.assert_array_equal(net.value("sum"), expected)
+
+
 def test_without_shared_memory_every_buffer_has_its_own() -> None:
     with without("shared memory", "in place"):
         alone = plan()
@@ -139,7 +213,7 @@ def test_the_command_prints_what_was_decided(tmp_path: Path) -> None:
     shown = CliRunner().invoke(commands, ["show", "--plan", str(file), "--batch-size", "512"]).stdout
     assert shown.startswith("phase train, 512 rows, cpu: 25 launches, ")
     (row,) = (line.split() for line in shown.splitlines() if "relu_y" in line)
-    assert " ".join(row[1:]) == "hidden.act relu_y hidden 32768 131,072 0 of hidden.y 3 to 20"
+    assert " ".join(row[1:]) == "hidden.act relu_y hidden 32768 131,072 0 of hidden.y 3 to 20 1 to 4"
 
 
 @pytest.mark.parametrize("unread", [["--device", "cuda"], ["--plan", "--svg", "drawing.svg"]])

@@ -14,11 +14,11 @@ from training_helpers import train
 import paddle_layers as pl
 from paddle_layers.cli import commands
 from paddle_layers.config import ConfigError
-from paddle_layers.data import DataError, Dataset
+from paddle_layers.data import DataError, Dataset, make_feeds
 from paddle_layers.data.columns import GapColumn, WordColumn
 from paddle_layers.data.learning import Learned, encoded, learn, read_learned
-from paddle_layers.data.splitting import split_by_field, split_by_share
-from paddle_layers.define import registries
+from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
+from paddle_layers.define import Type, registries
 
 TABLE = """\
 day,district,area,rooms,remark,kind
@@ -173,6 +173,23 @@ def test_a_stratified_split_has_the_share_of_every_value():
     for column in (label, WordColumn([f"class {k}" for k in label])):
         _, test = split_by_share(Dataset({"x": np.arange(90), "label": column}), 0.2, 0, "label")
         assert np.bincount(label[test]).tolist() == [10, 6, 2]
+
+
+def test_the_rows_of_a_group_are_on_one_side():
+    names = np.random.default_rng(0).integers(0, 40, 500)
+    for column in (names, WordColumn([f"c{name}" for name in names])):
+        data = Dataset({"customer": column, "x": np.arange(500)})
+        train, test = split_by_group(data, 0.2, 3, "customer")
+        assert not set(names[train]) & set(names[test])
+        assert abs(len(test) - 100) < 15  # a group has 12 rows
+        assert sorted([*train, *test]) == list(range(500))
+        assert [list(part) for part in split_by_group(data, 0.2, 3, "customer")] == [list(train), list(test)]
+        assert list(split_by_group(data, 0.2, 4, "customer")[1]) != list(test)
+    alone = Dataset({"customer": np.zeros(9, int)})
+    with pytest.raises(
+        DataError, match=r"a share of 0.2 of the 1 groups in `customer` for the test leaves none of the 9"
+    ):
+        split_by_group(alone, 0.2, 0, "customer")
 
 
 def test_a_field_says_what_is_held_out():
@@ -427,11 +444,64 @@ def test_columns_go_by_their_names_and_not_by_their_order(houses, tmp_path):
         Path("c.csv").write_text("district,rooms\neast,3\n")
         shown = run("predict", path, "c.csv", status=1).stderr
         assert (
-            "there is no column `area`, which the field `features` had in the training data: `area`, `rooms`" in shown
+            "there is no column `area`, which the field `features` had in the training data; weights are for the "
+            "columns that they were trained with" in shown
         )
+        Path("d.csv").write_text("district,rooms,ara\neast,3,1010\n")
+        shown = run("predict", path, "d.csv", status=1).stderr
+        assert "new there: `ara`; if `ara` is the same, call it `area` in the first line" in shown
+        Path("d.csv").write_text(Path("d.csv").read_text().replace("ara", "area"))
+        run("predict", path, "d.csv")  # obeyed
 
 
 def test_tables_without_names_go_by_order(tmp_path):
     data = numbers(opened(tmp_path, "1,2\n3,4\n", header="no"))
     assert data.columns == {}
     assert encoded(data, Learned(columns={"features": ["x", "y"]}), "here").fields["features"].shape == (2, 2)
+
+
+def test_columns_may_be_others_where_all_weights_that_read_them_are_left_out(houses, tmp_path):
+    path = tmp_path / "train.textproto"
+    path.write_text(TRAINING.replace('columns: "features = area, rooms"', 'leave_out: "day"'))
+    first = train(path)[0]
+    Path("houses.csv").write_text(Path("houses.csv").read_text().replace("area", "surface").replace("north", "berlin"))
+    text = path.read_text().replace('output: "output"', "")
+    weights = f'weights {{ file: "{first.weights}" %s }}'
+    path.write_text(text + weights % 'leave_out: "plain.*"')
+    with pytest.raises(ConfigError, match="there is no column `area`"):  # their places are those in `scores`, too
+        train(path, output=tmp_path / "second")
+    path.write_text(text + weights % 'leave_out: "plain.*" leave_out: "scores.*" leave_out: "place.*"')
+    report = train(path, output=tmp_path / "second")[0]
+    learned = json.loads((report.folder / "data.json").read_text())
+    assert learned["columns"]["features"][0] == "surface"
+    assert learned["words"]["district"] == ["berlin", "east", "south"]
+    assert learned["words"]["label"] == json.loads((first.folder / "data.json").read_text())["words"]["label"]
+
+
+def test_a_column_alone_is_a_field(tmp_path):
+    data = opened(tmp_path, columns=["rooms", "size = area"], empty="mean")
+    assert list(numbers(data).fields) == ["rooms", "size"]
+    with pytest.raises(DataError, match="`columns` has 'rooms, area'; write \"field = first, second\""):
+        opened(tmp_path, columns=["rooms, area"])
+
+
+def test_the_remedy_names_the_columns_that_are_left(tmp_path):
+    data = opened(tmp_path, columns=["size = area"], ids=["remark", "kind"], leave_out="day", empty="mean")
+    assert data.remedies["features"].endswith('columns: "features = 2, 4"')
+    given = ["size = area", "features = 2, 4"]
+    with pytest.raises(DataError, match=r"column 2 \(`district`\): 'north' is no number"):
+        opened(tmp_path, columns=given, leave_out="day", empty="mean")
+
+
+def test_numbers_have_the_precision_of_the_network(tmp_path):
+    third = opened(tmp_path, "a\n0.3333333333333333\n").fields["features"]
+    assert third.tolist() == [[1 / 3]]
+    gaps = numbers(opened(tmp_path, "a,b\n0.3333333333333333,1\n,1\n", empty="mean"))
+    assert gaps.fields["features"][:, 0].tolist() == [1 / 3, 1 / 3]
+    feeds = {dtype: make_feeds(gaps, {"features": Type.dense(2)}, dtype=dtype) for dtype in ("float32", "float64")}
+    for dtype, (feed,) in feeds.items():
+        assert feed.take(np.arange(2), None).tolist() == [[np.dtype(dtype).type(1 / 3), 1]] * 2
+    large = opened(tmp_path, "a\n1e39\n")
+    with pytest.raises(DataError, match=r"t.csv:2: field `features` is 1e\+39, too large for the precision"):
+        make_feeds(large, {"features": Type.dense(1)}, dtype="float32")
+    make_feeds(large, {"features": Type.dense(1)}, dtype="float64")

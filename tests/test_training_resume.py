@@ -16,6 +16,7 @@ from training_helpers import Losses
 
 import paddle_layers as pl
 from paddle_layers.data import Dataset
+from paddle_layers.training.problems import TrainingError
 from paddle_layers.training.progress import Lines
 from paddle_layers.training.records import read_records
 
@@ -246,3 +247,20 @@ def test_statistics_of_a_checkpoint_that_are_none(tmp_path, statistics):
     facts.write_text(json.dumps({**json.loads(facts.read_text()), "statistics": statistics}))
     with pytest.raises(pl.training.TrainingError, match=r"the statistics in .* are none; delete"):
         small.train(path, resume=True)
+
+
+def test_other_parameters_that_learn_are_said(tmp_path):
+    path = small.write(tmp_path)
+    small.train(path, stop_after=15)
+    text = path.read_text()
+    path.write_text(text + 'param { of: "fc1.bias" frozen: true }')
+    with pytest.raises(TrainingError, match=r"`fc1.bias` learned and does not now; to go on with other"):
+        small.train(path, resume=True)
+    facts = max(tmp_path.glob("output/checkpoints/*/state.json"))
+    known = json.loads(facts.read_text())
+    facts.write_text(json.dumps(known | {"trained": 3}))
+    with pytest.raises(TrainingError, match="`trained` is 3; it has to be a list of names"):
+        small.train(path, resume=True)
+    path.write_text(text)
+    facts.write_text(json.dumps({name: value for name, value in known.items() if name != "trained"}))
+    assert small.train(path, resume=True)[0].steps == 30  # of an earlier version

@@ -418,6 +418,27 @@ def test_what_waits_for_tests_is_refused_where_there_are_none(tmp_path, text):
     assert report.results
 
 
+def test_one_test_of_data_from_python_is_a_warning(tmp_path):
+    path = write(tmp_path, NETWORK + NO_TESTS)
+    with np.load(tmp_path / "test.npz") as data:
+        given = Dataset(dict(data))
+    waiting = [make_callback("save_best"), make_callback("early_stop", patience=1)]
+    with pytest.warns(pl.ConfigWarning) as told:
+        train(path, datasets={"test": given}, callbacks=waiting)
+    found = [diagnostic for one in told for diagnostic in one.message.diagnostics]
+    assert [(one.code, one.message.split("`")[1]) for one in found] == [("W005", "SaveBest"), ("W005", "EarlyStop")]
+    path.write_text(path.read_text() + "test { every: 10 }")
+    train(path, datasets={"test": given}, callbacks=waiting, overwrite=True)  # warnings are errors
+
+
+@pytest.mark.parametrize(("watch", "wrong"), [("accuracy", "min"), ("loss", "max")])
+def test_the_worst_result_is_not_kept_as_the_best(tmp_path, watch, wrong):
+    path = write(tmp_path, NETWORK + SOURCES + SETTINGS + "test { every: 10 }")
+    for name in ("save_best", "early_stop"):
+        with pytest.raises(pl.ConfigError, match=f"`{watch}` is the better the .*er it is: write `mode: m"):
+            train(path, callbacks=[make_callback(name, watch=watch, mode=wrong)])
+
+
 def test_a_callback_from_python_that_waits_for_tests(tmp_path):
     path = write(tmp_path, NETWORK + NO_TESTS)
     with pytest.raises(TrainingError, match="`SaveBest` acts on tests, but there is no source for the test phase"):

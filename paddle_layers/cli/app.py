@@ -39,6 +39,10 @@ NAMES = (
 """The commands, in the order in which a newcomer needs them; each is a module of this package, `-` written `_`."""
 
 
+PLUGINS = f"{__name__}.plugins"
+"""Where a click context has the files that `--plugins` named."""
+
+
 class Commands(click.Group):
     """Finds a command in the module of its name and turns errors that a user can mend into messages."""
 
@@ -138,6 +142,7 @@ def _load_plugins(ctx: click.Context, _: click.Parameter, files: tuple[str, ...]
 
         for file in files:
             load_plugin(file)
+        ctx.meta.setdefault(PLUGINS, []).extend(files)
 
 
 def _plugins_option() -> click.Option:

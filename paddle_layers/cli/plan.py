@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from paddle_layers.config import Network
     from paddle_layers.runtime.plan.explanation import ExplainedLaunch
 
-COLUMNS = ("", "layer", "kernel", "result", "shape", "bytes", "place", "in place", "lives")
+COLUMNS = ("", "layer", "kernel", "result", "shape", "bytes", "place", "in place", "lives", "block by block")
 
 
 def print_plan(network: Network, phase: str, batch_size: int, device: str) -> None:
@@ -39,5 +39,5 @@ def _cells(launch: ExplainedLaunch) -> tuple[str, ...]:
     size = f"{launch.nbytes:,}" if launch.lifetime else ""
     return (
         *(str(launch.number), launch.layer, launch.kernel, launch.result, launch.shape),
-        *(size, launch.place, launch.in_place, launch.lifetime),
+        *(size, launch.place, launch.in_place, launch.lifetime, launch.fused),
     )

@@ -25,4 +25,15 @@ def command(
         raise click.UsageError("--resume goes on from the weights of a checkpoint: leave --weights out")
     from paddle_layers.training import train
 
-    train(file, output=output, resume=resume, overwrite=overwrite, weights=weights, seed=seed, device=device)
+    from .app import PLUGINS
+
+    train(
+        file,
+        output=output,
+        resume=resume,
+        overwrite=overwrite,
+        weights=weights,
+        seed=seed,
+        device=device,
+        plugins=click.get_current_context().meta.get(PLUGINS, ()),
+    )

@@ -43,18 +43,19 @@ class TransformSettings(ComponentSettings):
 
 @dataclass(frozen=True, slots=True)
 class SplitSettings:
-    """Which rows of a source are held out: a share of them, or those with a value in a field."""
+    """Which rows of a source are held out: a share of them, cut between groups or not, or those with a value."""
 
     test: float | None = None
     seed: int = 0
     stratify: str | None = None
     field: str | None = None
     value: str | None = None
+    group: str | None = None
 
     @property
     def fields(self) -> tuple[str, ...]:
         """Fields that the split looks at."""
-        return tuple(name for name in (self.stratify, self.field) if name is not None)
+        return tuple(name for name in (self.stratify, self.field, self.group) if name is not None)
 
 
 @dataclass(frozen=True, slots=True)

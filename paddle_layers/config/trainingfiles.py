@@ -249,8 +249,11 @@ class _Reader:
             missing = "value" if "field" in given else "field"
             help_ = "a row is held out where `field` has this `value`"
             self.report.add("E307", f"this split has no `{missing}`", split.start, help=help_)
-        elif "field" in given and "stratify" in given:
-            message = "`stratify` is for a share of the rows; `field` says which rows are held out"
+        elif "field" in given and (shared := next((name for name in ("stratify", "group") if name in given), "")):
+            message = f"`{shared}` is for a share of the rows; `field` says which rows are held out"
+            self.report.add("E307", message, split.place(shared))
+        elif "stratify" in given and "group" in given:
+            message = "`stratify` cuts every group in two, and `group` keeps it whole; leave one of them out"
             self.report.add("E307", message, split.place("stratify"))
         elif _get(source, "phase", "Source") == "test":
             message = "a source with a split feeds both phases: leave `phase` out"

@@ -155,7 +155,8 @@ def _check_ids(
         row, word = dataset.unknown[name]
         raise DataError(
             f"{dataset.place(row)}: {word!r} is none of the {len(words or ())} words of the field `{name}` in the "
-            f"training data; set `size: {wanted.size + 1}` in the data layer `{layer}` to give such words an id"
+            f"training data; set `size: {wanted.size + 1}` in the data layer `{layer}` to give such words an id, "
+            "and train with that"
         )
     remedy = f"number them from 0, or set `size: {value + 1}` or more there" if value >= 0 else "number them from 0"
     raise DataError(

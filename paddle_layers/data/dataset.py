@@ -21,7 +21,7 @@ class Dataset:
 
     `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``. `words` has
     the words of ids by field, as far as they are known, and `unknown` a row and a word of a field that are not in them.
-    `remedy` says what brings a field that is missing.
+    `remedies` say what brings a field that is missing, by its name.
     `columns` has the names of a field's columns, where they have any. Columns of words, and of numbers of which
     some are missing, are in `raw` and no fields yet: `learning.encoded` makes such of them. Raises `DataError` when
     there are no fields or no rows, or when the fields differ in their number of rows.
@@ -36,9 +36,9 @@ class Dataset:
         words: Mapping[str, Sequence[str]] | None = None,
         unknown: Mapping[str, tuple[int, str]] | None = None,
         columns: Mapping[str, Sequence[str]] | None = None,
-        remedy: str = "",
+        remedies: Mapping[str, str] | None = None,
     ) -> None:
-        self.origin, self.remedy = origin, remedy
+        self.origin, self.remedies = origin, dict(remedies or {})
         self.unknown = dict(unknown or {})
         self.columns = {field: tuple(names) for field, names in (columns or {}).items()}
         self.words = {field: tuple(listed) for field, listed in (words or {}).items()}

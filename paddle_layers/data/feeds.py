@@ -95,12 +95,21 @@ class Feed:
                     f"{self._where()} has rows of {_times(stored)}{changed}, {self._target()}: the channels come first "
                     f"here; store {self.name}.transpose(0, 3, 1, 2)"
                 )
-            remedy = ", ".join(map(str, result))
             raise DataError(
-                f"{self._where()} has rows of {_times(stored)}{changed}, {self._target()}; write `shape: [{remedy}]` "
-                f"there, or store the field with the shape (rows, {', '.join(map(str, self.wanted.dims))})"
+                f"{self._where()} has rows of {_times(stored)}{changed}, {self._target()}; {self._fit(result)}"
             )
         return shape
+
+    def _fit(self, result: tuple[int, ...]) -> str:
+        """What to write where rows of a shape do not fit."""
+        dims = ", ".join(map(str, self.wanted.dims))
+        if len(self.column) > 1 and math.prod(self.column.shape) == math.prod(self.wanted.dims):
+            return f"this is a single row: store {self.name}.reshape(1, {dims})"
+        if (1, *result) == self.wanted.dims:  # images of one channel, which many files leave out
+            return f"store {self.name}.reshape(-1, {dims})"
+        declare = f"write `shape: [{', '.join(map(str, result))}]` there, or "
+        same = len(result) == len(self.wanted.dims)
+        return f"{declare if same else ''}store the field with the shape (rows, {dims})"
 
     def _changed_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
         for change in self.transforms:
@@ -158,7 +167,8 @@ def _missing(dataset: Dataset, layer: str, name: str, types: Mapping[str, Type])
     near = difflib.get_close_matches(name, free, 1) or fitting
     if near:
         return f'{message}; write feed {{ input: "{layer}" field: "{near[0]}" }} in the training file'
-    return f"{message}; {dataset.remedy}" if dataset.remedy else message
+    remedy = dataset.remedies.get("label" if types[layer].kind == "INT" and name not in dataset.remedies else name)
+    return f"{message}; {remedy}" if remedy else message
 
 
 def _names(names: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ nothing without it.
 
 from __future__ import annotations
 
+import difflib
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -36,6 +37,14 @@ class Learned:
 
     def __bool__(self) -> bool:
         return bool(self.words or self.means or self.columns)
+
+    def without(self, fields: Container[str]) -> Learned:
+        """What is known of the other fields."""
+        return Learned(
+            {name: words for name, words in self.words.items() if name not in fields},
+            {name: means for name, means in self.means.items() if name not in fields},
+            {name: columns for name, columns in self.columns.items() if name not in fields},
+        )
 
     def text(self) -> str:
         """As JSON."""
@@ -149,7 +158,7 @@ def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
         if strange is not None:
             unknown[name] = strange
     return Dataset(
-        fields, origin=dataset.origin, place=dataset.place, words=words, unknown=unknown, remedy=dataset.remedy
+        fields, origin=dataset.origin, place=dataset.place, words=words, unknown=unknown, remedies=dataset.remedies
     )
 
 
@@ -165,12 +174,20 @@ def _places(dataset: Dataset, name: str, wanted: Sequence[str]) -> list[int]:
     places = {column: place for place, column in enumerate(dataset.columns[name])}
     for column in wanted:
         if column not in places:
-            known = ", ".join(f"`{one}`" for one in wanted[:8]) + (", ..." if len(wanted) > 8 else "")
             raise DataError(
-                f"{dataset.origin}: there is no column `{column}`, which the field `{name}` had in the training data: "
-                f"{known}"
+                f"{dataset.origin}: there is no column `{column}`, which the field `{name}` had in the training data"
+                f"{_renamed(column, [one for one in places if one not in wanted])}"
             )
     return [places[column] for column in wanted]
+
+
+def _renamed(column: str, new: Sequence[str]) -> str:
+    """What to do about a column that is not there, where others are `new`."""
+    near = difflib.get_close_matches(column, new, 1) or new[:1]
+    if not near:
+        return "; weights are for the columns that they were trained with"
+    listed = ", ".join(f"`{one}`" for one in new[:8]) + (", ..." if len(new) > 8 else "")
+    return f"; new there: {listed}; if `{near[0]}` is the same, call it `{column}` in the first line"
 
 
 def _known(learned: Mapping[str, Sequence[Any]], name: str, dataset: Dataset, origin: str) -> Sequence[Any]:
@@ -203,5 +220,5 @@ def _filled(column: GapColumn, means: Sequence[float], dataset: Dataset, name: s
             f"{dataset.origin}: the field `{name}` has {values.shape[1]} columns, the training data had {len(means)}"
         )
     missing = np.isnan(values)
-    filled = np.where(missing, np.asarray(means, np.float64), values).astype(np.float32)
-    return np.hstack([filled, missing.astype(np.float32)]) if column.mark else filled
+    filled = np.where(missing, np.asarray(means, np.float64), values)
+    return np.hstack([filled, missing.astype(filled.dtype)]) if column.mark else filled

@@ -134,7 +134,9 @@ class Csv:
     file = String("path of the file, relative to the training file")
     label = String("column of the label, by name or by number from 1; becomes the field `label`", default="")
     classes = Strings("words of the label column in the order of their ids; absent: labels are numbers", default=())
-    columns = Strings('fields and their columns, such as "size = width, height" or "pixels = 2-65"', default=())
+    columns = Strings(
+        'fields and their columns, such as "size = width, height" or "pixels = 2-65"; "price" alone is both', default=()
+    )
     ids = Strings(
         'columns of words, each a field of ids: "district", or "label = kind" for a field of that name', default=()
     )
@@ -176,12 +178,11 @@ class Csv:
         if not len(table.lines):
             raise DataError(f"{path} has no rows; there is nothing to train on")
         words = {"label": self.classes} if self.classes else {}
-        remedy = "" if self.label else 'name the column of labels, `csv { label: "..." }`'
         return Dataset(
             columns.fields(),
             origin=str(path),
             place=table.place,
             words=words,
-            remedy=remedy,
+            remedies=columns.remedies(),
             columns=columns.names(),
         )

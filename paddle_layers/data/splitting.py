@@ -24,6 +24,19 @@ def split_by_share(dataset: Dataset, test: float, seed: int, stratify: str | Non
     return _parts(dataset, held_out, f"a share of {test:g} for the test")
 
 
+def split_by_group(dataset: Dataset, test: float, seed: int, field: str) -> tuple[Rows, Rows]:
+    """As `split_by_share`, but all rows with one value in the field are in one part.
+
+    As many groups are held out, in an order that the seed alone chooses, as come nearest to the share of the rows.
+    """
+    groups, group = np.unique(_values(dataset, field), return_inverse=True)
+    order = np.random.Generator(np.random.Philox(key=seed)).permutation(len(groups))
+    rows = np.cumsum([0, *np.bincount(group)[order]])
+    chosen = order[: np.abs(rows - test * len(dataset)).argmin()]
+    what = f"a share of {test:g} of the {len(groups)} groups in `{field}` for the test"
+    return _parts(dataset, np.asarray(np.isin(group, chosen)), what)
+
+
 def split_by_field(dataset: Dataset, field: str, value: str) -> tuple[Rows, Rows]:
     """Rows to learn from, and those where a field of ids or words has a value. `DataError` when a part is empty."""
     values = _values(dataset, field).astype(str)

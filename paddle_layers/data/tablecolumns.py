@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -60,7 +60,7 @@ class TableColumns:
         table, mark = self._table, self._settings.empty == "mark"
         found: dict[str, Any] = {}
         for name, places in self._numbers.items():
-            values = table.reals(places)
+            values = table.columns(places)
             names = [table.names[at] for at in places]
             refuse = self._settings.empty == "refuse"
             found[name] = values if refuse else GapColumn(values, names, mark=mark)
@@ -78,6 +78,18 @@ class TableColumns:
         table = self._table
         return {name: [table.names[at] for at in places] for name, places in self._numbers.items() if table.titled}
 
+    def remedies(self) -> dict[str, str]:
+        """What brings a field that is missing, by its name."""
+        found = {} if self._settings.label else {"label": 'name the column of labels, `csv { label: "..." }`'}
+        rest = self._features()
+        if self._settings.columns and rest:
+            taken = {place for places in self._numbers.values() for place in places}
+            listed = _ranges([place + 1 for place in rest if place not in taken])
+            found["features"] = (
+                f'beside `columns`, those of `features` have to be named, too: columns: "features = {listed}"'
+            )
+        return found
+
     def _is_wanted(self, name: str) -> bool:
         return self._wanted is None or name in self._wanted
 
@@ -85,7 +97,8 @@ class TableColumns:
         """Wanted fields of a setting, and what it says of their columns; alone, a column is the name of its field."""
         for entry in getattr(self._settings, setting):
             name, equals, columns = (part.strip() for part in entry.partition("="))
-            if not name or (equals and not columns) or (setting == "columns" and not equals):
+            several = setting == "columns" and not equals and name not in self._table.names
+            if not name or (equals and not columns) or several:
                 example = '"field = first, second" or "field = 2-65"' if setting == "columns" else '"field = column"'
                 raise DataError(f"{self._table.path}: `{setting}` has {entry!r}; write {example}")
             if self._is_wanted(name):
@@ -132,3 +145,14 @@ class TableColumns:
         if error.empty:
             return "; `empty: mean` puts the mean of the column there, `empty: mark` also says where"
         return f'; a column of words is named in `ids: "{name}"`, one that is not needed in `leave_out`'
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Rising numbers as in `1-3, 7`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)

@@ -54,6 +54,11 @@ class Table:
     def index(self, column: str) -> int:
         """Position of a column given by its name or by its number from 1."""
         place = self._place(column)
+        if place is None and not self.titled:
+            raise DataError(
+                f"{self.path}:1: there is no column `{column}`: the first line names none, it has numbers in it; write "
+                f"the names of the columns there, or name them by their numbers, 1 to {len(self.names)}"
+            )
         if place is None:
             shown = ", ".join(self.names[:8]) + (", ..." if len(self.names) > 8 else "")
             near = suggestion(column, self.names)
@@ -119,18 +124,6 @@ class Table:
             )
         return values.astype(np.int64)
 
-    def reals(self, columns: Sequence[int]) -> NDArray[np.float32]:
-        """Columns of real numbers, in the precision of most networks."""
-        values = self.columns(columns)
-        with np.errstate(over="ignore"):
-            single = values.astype(np.float32)
-        bad = np.argwhere(np.isinf(single) & np.isfinite(values))
-        if len(bad):
-            row, column = bad[0]
-            place, value = self.cell(int(row), columns[column]), float(values[row, column])
-            raise DataError(f"{place}: {value} is too large; numbers go up to {np.finfo(np.float32).max:.3g}")
-        return single
-
     def place(self, row: int) -> str:
         """File and line of a row."""
         return f"{self.path}:{self.lines[row]}"
@@ -187,7 +180,7 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text (byte {error.start})") from None
+        raise DataError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     except ValueError as error:  # a zero byte in the name
         raise DataError(f"{str(path)!r} cannot be read: {error}") from None
     except csv.Error as error:

@@ -117,17 +117,23 @@ def starts(owner: type) -> Callable[[F], F]:
     return _attach("starts", owner)
 
 
-def result(owner: type, *names: str) -> Callable[[F], F]:
+def result(owner: type, *names: str, best: str | tuple[str, ...] = "") -> Callable[[F], F]:
     """What is reported for the layer's statistics: a function of their sums and of attributes, by name.
 
     A sum is a number, or a list of numbers where the statistic has axes besides its rows. The function gives one
-    number, or a tuple of numbers with these `names`.
+    number, or a tuple of numbers with these `names`. `best` says whether the smallest or the largest is the best,
+    "min" or "max": of all of them, or of each in their order. `save_best` and `early_stop` then refuse the other one.
     """
     attach = _attach("result", owner)
 
     def mark(call: F) -> F:
         definition = definition_of(owner)
         definition.results = names or definition.results  # a message has told them already
+        named = definition.results or ("",)
+        better = best if isinstance(best, tuple) else (best,) * len(named)
+        if len(better) != len(named) or set(better) - {"min", "max", ""}:
+            raise definition.error(f'@result has best={best!r}; write "min" or "max", or one of them for each number')
+        definition.best = {name: which for name, which in zip(named, better, strict=True) if which}
         return attach(call)
 
     return mark

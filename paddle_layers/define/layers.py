@@ -52,6 +52,8 @@ class LayerDefinition(Definition, ABC):
         self.functions: list[Function] = []
         self.results: tuple[str, ...] = ()
         """Names of the numbers that `@result` gives; none where it gives one number."""
+        self.best: dict[str, str] = {}
+        """Which values of a reported number are better, "min" or "max", where `@result` says so."""
         self.hooks: dict[str, Callable[..., Any]] = {}
         self.hook_names: dict[str, tuple[str, ...]] = {}
         self.examples: list[Example] = list(vars(owner).get("examples", ()))

@@ -63,7 +63,7 @@ class Recorder:
         types = tuple(wire.type for wire in wires)
         binding, attributes = self._bound(name, definition, wires, settings)
         names = definition.names_in_network(name, len(binding.outputs))
-        activation = self._activation(name, definition, attributes)
+        activation = self._activation(name, definition, attributes, binding.outputs)
         read = tuple(wire.name for wire in wires)
         self.parts.append(Part(name, definition, attributes, activation, read, types, names, binding))
         source = next((wire.source for wire in wires if wire.source is not None), None)
@@ -124,17 +124,23 @@ class Recorder:
         return equal[0] if len(equal) == 1 else None
 
     def _activation(
-        self, name: str, definition: LayerDefinition, attributes: Attributes
+        self, name: str, definition: LayerDefinition, attributes: Attributes, types: Sequence[Type]
     ) -> tuple[LayerDefinition, Attributes] | None:
         chosen = attributes["act"] if "act" in definition.common else "linear"
         if chosen == "linear":
             return None
         found: LayerDefinition | None = registries["layer"].get(chosen)
         problem = f"there is no layer `{chosen}`" if found is None else activation_problem(found)
-        if found is None or problem:
-            own = self._own("act", attributes)
-            raise ShapeError(f"its part `{name}` ({definition.name}): {problem}", attribute=own)
-        return found, found.bind({})
+        if found is not None and not problem:
+            try:
+                bound = found.bind({})
+                found.infer(types[:1], bound)
+                return found, bound
+            except InvalidAttributes as error:
+                problem = f"its activation `{chosen}`: {next(iter(error.problems.values()))}"
+            except ShapeError as error:
+                problem = f"its activation `{chosen}`: {error.message}"
+        raise ShapeError(f"its part `{name}` ({definition.name}): {problem}", attribute=self._own("act", attributes))
 
 
 class Net:

@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable, Mapping
-from typing import BinaryIO, TypeVar, cast
+from typing import Any, BinaryIO, TypeVar, cast
 
 from lsprotocol import types as lsp
 from pygls.exceptions import JsonRpcInvalidParams
 from pygls.lsp.server import LanguageServer
+from pygls.protocol import LanguageServerProtocol
 from pygls.workspace import TextDocument
 
 import paddle_layers
@@ -36,12 +37,26 @@ QUOTE = '"'
 log = logging.getLogger(__name__)
 
 
+class Protocol(LanguageServerProtocol):
+    """pygls ends a request in an error of its own where the id is a list or a table; it is left out instead."""
+
+    def handle_message(self, message: Any) -> None:
+        """Pass a message on to who answers it."""
+        number = getattr(message, "id", None)
+        if isinstance(number, (list, dict)):
+            log.warning("a message is left out: its id is neither a number nor a text")
+        else:
+            super().handle_message(message)
+
+
 class Server(LanguageServer):
     """Keeps the open files and answers for them. Whatever a plugin does, the server goes on."""
 
     def __init__(self) -> None:
         whole = lsp.TextDocumentSyncKind.Full  # a text is checked as a whole, and a lost change cannot shift the rest
-        super().__init__("paddle-layers", paddle_layers.__version__, text_document_sync_kind=whole)
+        super().__init__(
+            "paddle-layers", paddle_layers.__version__, text_document_sync_kind=whole, protocol_cls=Protocol
+        )
         self.documents: dict[str, Document] = {}
         self.waiting: dict[str, asyncio.Task[None]] = {}
         self.stopped = False

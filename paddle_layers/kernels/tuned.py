@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 from paddle_layers.define.errors import DefinitionError
 from paddle_layers.define.switching import switched
 
+from .pieces import PIECES
+
 Sizes = Mapping[str, int]
 
 
@@ -28,6 +30,10 @@ class Tuned(NamedTuple):
     in_place: bool
     threads: int
     """Threads of a CUDA block."""
+    scratch_of_pieces: bool = False
+    """Whether items of a piece share their scratch memory."""
+    runs: Callable[..., int] | None = None
+    """Into how many equal runs the items cut each target."""
     then: Tuned | None = None
     """What runs behind it and finds the scratch memory as it left it."""
 
@@ -39,6 +45,12 @@ class Tuned(NamedTuple):
     def is_of(self, module: str) -> bool:
         """Whether it is written in this module or in one below it."""
         return f"{self.function.__module__}.".startswith(f"{module}.")
+
+    def scratch_size(self, sizes: Mapping[str, Any]) -> int:
+        """Reals of scratch memory for all items."""
+        assert self.scratch is not None
+        items = int(call_by_name(self.items, sizes))
+        return (min(items, PIECES) if self.scratch_of_pieces else items) * int(call_by_name(self.scratch, sizes))
 
     def accepts(self, sizes: Mapping[str, Any]) -> bool:
         """Whether it takes these sizes and attributes."""
@@ -70,7 +82,9 @@ def tuned(
     device: str = "cpu",
     scratch: Callable[..., int] | None = None,
     in_place: bool = False,
+    runs: Callable[..., int] | None = None,
     threads: int = 0,
+    scratch_of_pieces: bool = False,
     behind: Any = None,
 ) -> Callable[[Any], Any]:
     """Register a function as a faster form of the point function `function` of `layer`.
@@ -82,7 +96,16 @@ def tuned(
     `items x scratch(...)` reals) by name, as point functions do. `work`, `items` and `scratch` are host functions
     of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
     `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend
-    on threads. On `"cuda"` a kernel `behind` another one, with `items` and `threads` of its own, runs when that is done
+    on threads. With `scratch_of_pieces` the memory is for each of the `PIECES` that the CPU cuts the items into, and
+    item `i` has that of `primitives.scratch.piece_of(i, items)`.
+
+    `runs` promises that the items write one after the other: how many equal runs of neighbours each target consists
+    of, where item i of n writes those from `runs * i // n` to `runs * (i + 1) // n` and nothing else; 0 for sizes for
+    which that is not so. A bias and an activation behind it are then computed on each part while it is in the cache.
+    `in_place` promises that a target may lie where an input lies that is as large. With both, item i reads no other
+    runs of such an input than it writes.
+
+    On `"cuda"` a kernel `behind` another one, with `items` and `threads` of its own, runs when that is done
     and finds its scratch memory: a sum in two steps. Raises `DefinitionError` outside of a module `kernels`, which is
     imported when a layer first runs, and for a `behind` that is no such kernel.
     """
@@ -92,7 +115,7 @@ def tuned(
         if "kernels" not in plain.__module__.split("."):
             raise _error(plain, "tuned kernels stand in the module `kernels` of a plugin's package")
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
-        entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads)
+        entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads, scratch_of_pieces, runs)
         kernels = _TUNED.setdefault((layer, function, device), [])
         if behind is None:
             kernels.append(entry)
@@ -100,7 +123,7 @@ def tuned(
         places = [at for at, kernel in enumerate(kernels) if kernel.call is behind]
         if device == "cpu" or not places:
             raise _error(plain, f'`behind` names a kernel for "cuda" that replaces `{function}` of `{layer}`, too')
-        if work is not _no_work or least or when is not None or scratch is not None or in_place:
+        if work is not _no_work or least or when is not None or scratch is not None or in_place or runs is not None:
             raise _error(
                 plain, "a kernel `behind` another one has `items` and `threads`; the first one decides the rest"
             )

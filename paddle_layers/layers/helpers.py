@@ -25,7 +25,7 @@ def times(factor, v):
 def sigmoid(v):
     """Logistic function 1 / (1 + exp(-v)), without overflow for any `v`."""
     e = math.exp(-abs(v))
-    return 1.0 / (1.0 + e) if v >= 0.0 else e / (1.0 + e)
+    return (1.0 if v >= 0.0 else e) / (1.0 + e)
 
 
 @helper

@@ -248,6 +248,7 @@ COMMENTS: dict[str, str] = {
     "SourceLocation.module": "Importable name of the module.",
     "Split": "Which rows of a source are held out for the test: a share of all of them, or those that a field names.",
     "Split.field": "Field that says which rows are held out.",
+    "Split.group": "Field of groups, such as customers: all rows of one are in one part.",
     "Split.seed": "Seed of the choice; the same whatever the seed of the training.",
     "Split.stratify": "Field whose values have the same shares in both parts, such as the label.",
     "Split.test": "Share of the rows that is held out, below 1. Either this or `field`.",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _MODES = {"min": "smaller values are better", "max": "larger values are better"}
 
 
-class _Watching:
+class Watching:
     """Shared by the callbacks that look for the best result of a test."""
 
     watch = String("what to look at: `loss`, or a statistic such as `accuracy` or `chunks.F1`", default="loss")
@@ -43,7 +43,7 @@ class _Watching:
 
 
 @callback("early_stop", elsewhere={"Keras": "EarlyStopping"})
-class EarlyStop(_Watching):
+class EarlyStop(Watching):
     """Stops the training when a result of the test has not become better for a while."""
 
     patience = Int("tests without a better result before the training stops", default=5, min=1)
@@ -77,7 +77,7 @@ class EarlyStop(_Watching):
 
 
 @callback("save_best", elsewhere={"Keras": "ModelCheckpoint"})
-class SaveBest(_Watching):
+class SaveBest(Watching):
     """Saves the weights of the best result of the test as `best.safetensors` in the output folder.
 
     `predict` takes these, and the closing words of the training name them.

@@ -97,11 +97,17 @@ def newest_checkpoint(folder: Path) -> Path:
 
 
 def read_facts(
-    checkpoint: Path, fixed: Mapping[str, Any], *, batches: int, capacities: Mapping[str, Sequence[int]]
+    checkpoint: Path,
+    fixed: Mapping[str, Any],
+    *,
+    trained: Sequence[str],
+    batches: int,
+    capacities: Mapping[str, Sequence[int]],
 ) -> dict[str, Any]:
     """Where the training stood. `TrainingError` for a damaged file, or when anything in `fixed` has changed.
 
-    `batches` are those of an epoch, `capacities` those of the net: the checkpoint's have to go with them.
+    `trained` are the names of the parameters that learn, `batches` those of an epoch, `capacities` those of the net:
+    the checkpoint's have to go with them.
     """
     path, remedy = checkpoint / FACTS, f"delete {checkpoint} to use the one before"
     try:
@@ -115,7 +121,20 @@ def read_facts(
         raise TrainingError(f"{checkpoint} cannot be continued: {', '.join(changed)}; train to another --output")
     if wrong := fault(facts, batches=batches, capacities=capacities):
         raise TrainingError(f"{path}: {wrong}; {remedy}")
+    _check_trained(checkpoint, facts.get("trained", trained), trained)  # earlier versions have not noted it
     return facts
+
+
+def _check_trained(checkpoint: Path, before: Sequence[str], now: Sequence[str]) -> None:
+    """The optimizer remembers something of each parameter that learned, so the same ones have to learn."""
+    changed = [f"`{name}` learned and does not now" for name in before if name not in now]
+    changed += [f"`{name}` did not learn and does now" for name in now if name not in before]
+    if changed:
+        more = f" and {len(changed) - 3} more" if len(changed) > 3 else ""
+        raise TrainingError(
+            f"{checkpoint} cannot be continued: {', '.join(changed[:3])}{more}; to go on with other parameters, start "
+            f'another training from its weights: `weights {{ file: "{checkpoint / WEIGHTS}" }}` and another --output'
+        )
 
 
 def read_states(checkpoint: Path, sizes: Mapping[str, int]) -> dict[str, NDArray[Any]]:

@@ -18,8 +18,9 @@ from .evaluation import named_costs, run_test
 from .given_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import CLASS_COSTS, always
 from .preparation import loss_names, selected, statistic_names
-from .printing import word_of
+from .printing import check_words, word_of
 from .problems import TrainingError
+from .reading import read_training
 from .runs import take_statistics
 from .trained import load_trained
 
@@ -52,28 +53,27 @@ class Evaluation:
 
 
 def evaluate(
-    path: str | Path,
+    training: str | Path | Training,
     data: GivenData = None,
     *,
     weights: str | Path | None = None,
     dictionary: str | Path | None = None,
     device: str = "cpu",
 ) -> Evaluation:
-    """Test the network of a training file with saved weights on `data` (absent: its source of the test phase).
+    """Test the network of a training with saved weights on `data` (absent: its source of the test phase).
 
-    `data` is read as for `predict`, with labels. Beside the costs and statistics of the network, costs of classes get
-    a confusion matrix and costs of numbers MAE, RMSE and R2, unless the network has these layers itself. `weights` are
-    the best in the training's output folder unless they are given; `dictionary` is a file with the words of the
-    classes. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
+    `training` and `data` are as for `predict`, but with labels. Beside the costs and statistics of the network, costs
+    of classes get a confusion matrix and costs of numbers MAE, RMSE and R2, unless the network has these layers itself.
+    `weights` are the best in the training's output folder unless they are given; `dictionary` is a file with the words
+    of the classes. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
     """
-    from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
 
-    training = load_training(path, sources_needed=False)
+    training, named = read_training(training)
     file = weights_file(training, weights)
     known, losses = statistic_names(training), loss_names(training)
     network, judged, notes = _with_measures(always(selected(training, "test")), {*known.values(), *losses.values()})
-    batches = given_batches(training, network, _source(training, data, path), data, file)
+    batches = given_batches(training, network, _source(training, data, named), data, file)
     with Net(network, device=device, dtype=training.dtype) as net:
         load_trained(net, training, file)
         sums = run_test(net, batches)
@@ -83,22 +83,20 @@ def evaluate(
     if not results:
         raise TrainingError("the network has neither costs nor statistics in the phase test: there is nothing to test")
     own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
-    confusions = [
-        _confusion(node, counted, own or words_of(training, batches, node.inputs[1]))
-        for node in network.nodes
-        if node.definition.name == MATRIX
-    ]
+    judges = [node for node in network.nodes if node.definition.name == MATRIX]
+    for node in judges if own is not None else ():
+        check_words(own or (), node.input_types[0].size, dictionary, node.inputs[0])
+    confusions = [_confusion(node, counted, own or words_of(training, batches, node.inputs[1])) for node in judges]
     return Evaluation(network.name, file, batches.dataset.origin, batches.count, results, confusions, notes)
 
 
-def _source(training: Training, data: GivenData, path: str | Path) -> SourceSettings | None:
+def _source(training: Training, data: GivenData, named: str) -> SourceSettings | None:
     """The source that says how data are read; that of the training only where other data are named."""
     source = training.source_of("test")
     if source is None and data is None:
-        raise TrainingError(
-            f"{path} has no source for the phase test; name the data that are held out, as in "
-            f'`paddle-layers evaluate {path} DATA`, or add a source with `phase: "test"`'
-        )
+        what = f"{training.file.name} has no source for the phase test; name the data that are held out, as in "
+        command = f"`paddle-layers evaluate {named} DATA`" if named else "`evaluate(training, arrays)`"
+        raise TrainingError(f'{what}{command}, or add a source with `phase: "test"`')
     return source or source_for(training)
 
 

@@ -43,6 +43,9 @@ def fault(facts: Mapping[str, Any], *, batches: int, capacities: Mapping[str, Se
         rows = found.get(phase) if isinstance(found, dict) else None
         if not isinstance(rows, list) or len(rows) != len(now) or not all(map(is_count, rows)):
             return f"`capacities` of the phase {phase} has to be a list of {len(now)} whole numbers"
+    trained = facts.get("trained", [])
+    if not isinstance(trained, list) or not all(isinstance(name, str) for name in trained):
+        return f"`trained` is {_shown(trained)}; it has to be a list of names"
     if not isinstance(facts.get("callbacks", {}), dict):
         return f"`callbacks` is {_shown(facts['callbacks'])}; it has to be an object"
     return ""

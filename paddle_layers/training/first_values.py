@@ -8,12 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddle_layers.config.training import Training, WeightsSettings
+from paddle_layers.data.learning import Learned
 from paddle_layers.define.escaping import printable_line
+from paddle_layers.define.name_patterns import matching
 from paddle_layers.runtime.graph.building import parameter_shapes
 from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_shapes
 from paddle_layers.runtime.memory.weights import LoadReport, MismatchError, PatternError, match_weights
 
 if TYPE_CHECKING:
+    from paddle_layers.config import Network
     from paddle_layers.runtime import Net, Parameter
 
 
@@ -41,6 +44,38 @@ def first_weights(training: Training, file: str | Path | None) -> WeightsSetting
         summary, help_ = (error.summary, error.help) if isinstance(error, MismatchError) else (str(error), "")
         raise training.error("weights.file", summary, code="E308", notes=problems, help=help_) from None
     return settings
+
+
+def still_known(learned: Learned, training: Training, settings: WeightsSettings) -> Learned:
+    """What the weights know of the data, without the fields whose first parameters are all left out.
+
+    Nothing that is read rests on the order of their columns, or on their ids: these may be others.
+    """
+    names = parameter_shapes(training.network, training.dtype, training.level, training.stage)
+    left_out = {name for pattern in settings.leave_out for name in matching(pattern, names)}
+    anew = set()
+    for node in training.network.nodes:
+        if not node.definition.inputs:
+            prefixes = tuple(f"{layer}." for layer in _first_readers(training.network, node.name))
+            first = {name for name in names if name.startswith(prefixes)} if prefixes else set()
+            if first and first <= left_out:
+                anew.add(training.feed.get(node.name, node.name))
+
+    return learned.without(anew)
+
+
+def _first_readers(network: Network, value: str) -> set[str]:
+    """The layers with parameters that a value reaches first; `data_norm` leaves columns in their places."""
+    found, reached = set(), {value}
+    for node in network.nodes:
+        if reached.isdisjoint(node.inputs):
+            continue
+        learned = bool(node.definition.params or node.definition.states) or node.inside is not None
+        if learned:
+            found.add(node.name)
+        if not learned or node.definition.name == "data_norm":
+            reached.update(node.output_names)
+    return found
 
 
 def load_first(net: Net, settings: WeightsSettings | None) -> LoadReport | None:

@@ -37,10 +37,8 @@ def weights_file(training: Training, given: str | Path | None) -> Path:
         return Path(given)
     found = trained_weights(output_folder(training, None))
     if not found.is_file():
-        command = f"paddle-layers train {training.file.name}"
-        raise TrainingError(
-            f"there is no file {found}: train the network first, `{command}`, or name a file of weights"
-        )
+        command = "" if training.file.name.startswith("<") else f", `paddle-layers train {training.file.name}`"
+        raise TrainingError(f"there is no file {found}: train the network first{command}, or name a file of weights")
     return found
 
 

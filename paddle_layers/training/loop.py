@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.data import Position
@@ -93,7 +94,7 @@ class Trainer:
                     call(self.callbacks, "on_epoch", run)
 
     def finish(self, file: str) -> Report:
-        """Test, save, draw the curve. Gives the report that is printed; a `file` can be named in commands."""
+        """Test, save, draw the curve. Gives the report that is printed; `file` names the training in commands."""
         run = self.run
         if self._saved != run.step:
             self._save()
@@ -104,9 +105,9 @@ class Trainer:
         self._ledger.draw(curve, self.training.network.name or run.folder.name)
         call(self.callbacks, "on_end", run)
         weights = run.folder / (WEIGHTS if run.best is None else BEST)
-        commands = [(f"paddle-layers predict {file} --weights {weights}", "Use it")] if file else []
+        commands = [(f"paddle-layers predict {file} --weights {quote(str(weights))}", "Use it")] if file else []
         if file and run.step < run.total:
-            commands.append((f"paddle-layers train {file} --output {run.folder} --resume", "Go on"))
+            commands.append((f"paddle-layers train {file} --output {quote(str(run.folder))} --resume", "Go on"))
         log = self._ledger.records.path
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands)
 
@@ -151,14 +152,20 @@ class Trainer:
     def _save(self) -> None:
         run, (epoch, batch) = self.run, self.job.train.position
         facts = {"epoch": epoch, "batch": batch, "capacities": run.net.capacities(), **self._fixed()}
-        facts |= {**self._ledger.facts(), "callbacks": states_of(self.callbacks), "statistics": run.net.counted()}
+        facts |= {
+            "trained": self._trained(),
+            **self._ledger.facts(),
+            "callbacks": states_of(self.callbacks),
+            "statistics": run.net.counted(),
+        }
         keep = self.training.checkpoint.keep
         save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, self.job.updater.saved(), facts, keep=keep)
         self._saved = run.step
 
     def _restore(self, checkpoint: Path) -> None:
         net, batches = self.job.net, len(self.job.train) or MOST
-        facts = read_facts(checkpoint, self._fixed(), batches=batches, capacities=net.capacities())
+        trained, capacities = self._trained(), net.capacities()
+        facts = read_facts(checkpoint, self._fixed(), trained=trained, batches=batches, capacities=capacities)
         net.load(checkpoint / WEIGHTS)
         sizes = {name: state.size for name, state in self.job.updater.states.items()}
         try:
@@ -188,6 +195,10 @@ class Trainer:
             "optimizer": training.optimizer.type,
             "dtype": training.dtype,
         }
+
+    def _trained(self) -> list[str]:
+        """The parameters that learn, in the order in which the optimizer's states lie."""
+        return [parameter.name for parameter in self.job.net.arena.trained]
 
     def _not_finite(self) -> TrainingError:
         run = self.run

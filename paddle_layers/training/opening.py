@@ -12,7 +12,7 @@ import numpy as np
 from paddle_layers.data import DataError, Dataset
 from paddle_layers.data.columns import Rows
 from paddle_layers.data.learning import FILE, Learned, encoded, learn, read_learned
-from paddle_layers.data.splitting import split_by_field, split_by_share
+from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
 
 from .folders import CHECKPOINTS
 from .problems import TrainingError
@@ -103,6 +103,8 @@ def split_rows(dataset: Dataset, split: SplitSettings) -> tuple[Rows, Rows]:
     if split.field is not None:
         return split_by_field(dataset, split.field, split.value or "")
     assert split.test is not None, "a split has a share or a field"
+    if split.group is not None:
+        return split_by_group(dataset, split.test, split.seed, split.group)
     return split_by_share(dataset, split.test, split.seed, split.stratify)
 
 

@@ -44,7 +44,7 @@ class Reading(NamedTuple):
 
 
 def readings(network: Network) -> dict[str, Reading]:
-    """How costs read values, by name of the value."""
+    """How costs read values, by name of the value; the softmax of scores of classes is read as these are."""
     found: dict[str, Reading] = {}
     for node in network.nodes:
         kind = node.definition.name
@@ -52,6 +52,10 @@ def readings(network: Network) -> dict[str, Reading]:
             ids = node.input_types[1].kind == "INT"
             reading = Reading(PROBABILITIES.get(kind, ""), kind in CLASS_COSTS, node.inputs[1] if ids else "")
             found.setdefault(node.inputs[0], reading)
+    for node in network.nodes:
+        of = found.get(node.inputs[0]) if node.definition.name == "softmax" else None
+        if of is not None and of.classes:
+            found.setdefault(node.output_names[0], Reading("", True, of.label))
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,8 +16,12 @@ from paddle_layers.data.lines import read_dictionary
 from .given_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import Reading, part_for, predicted, readings
 from .preparation import selected
-from .printing import word_of, words_of_ids
+from .printing import check_words, word_of, words_of_ids
+from .reading import read_training
 from .trained import load_trained
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Training
 
 Array = NDArray[Any]
 
@@ -40,7 +44,7 @@ class Prediction:
 
 
 def predict(
-    path: str | Path,
+    training: str | Path | Training,
     data: GivenData = None,
     *,
     weights: str | Path | None = None,
@@ -48,19 +52,19 @@ def predict(
     dictionary: str | Path | None = None,
     device: str = "cpu",
 ) -> Prediction:
-    """Run the network of a training file over `data` (absent: the file's source of the test phase).
+    """Run the network of a training over `data` (absent: its source of the test phase).
 
-    `data` is a file, read as the training file's source reads its own, or by its ending: csv, npz, npy; or arrays by
-    field. The results are the outputs, what no layer reads but costs and statistics, or the `values` that are named.
-    They need no labels, nor weights of rows. Scores that a cost makes probabilities of are given as these. `weights`
-    are those in the training's output folder unless they are given, the best ones if it has them; `dictionary` is a
-    file with the words of ids and classes, one on each line; else the words are those of the source. Raises
-    `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
+    `training` is the path of a training file, its text, or what `make_training` and `load_training` give. `data` is a
+    file, read as the training file's source reads its own, or by its ending: csv, npz, npy; or arrays by field. The
+    results are the outputs, what no layer reads but costs and statistics, or the `values` that are named. They need no
+    labels, nor weights of rows. Scores that a cost makes probabilities of are given as these. `weights` are those in
+    the training's output folder unless they are given, the best ones if it has them; `dictionary` is a file with the
+    words of ids and classes, one on each line; else the words are those of the source. Raises `ConfigError`,
+    `DataError`, `WeightsError`, `TrainingError`.
     """
-    from paddle_layers.config import load_training
     from paddle_layers.runtime import Net
 
-    training = load_training(path, sources_needed=False)
+    training, _ = read_training(training)
     file = weights_file(training, weights)
     whole = selected(training, "test")
     names = list(dict.fromkeys(values)) or predicted(whole)
@@ -74,6 +78,9 @@ def predict(
             net.forward(batch, phase="test")
             for name, one in collected.items():
                 one.add(net.value(name))
+    for name, one in collected.items():
+        if own is not None and one.has_classes:
+            check_words(own, one.data[0].size, dictionary, name)
     words = {name: own or words_of(training, batches, one.reading.label or name) for name, one in collected.items()}
     return Prediction(
         values={name: one.data for name, one in collected.items()},

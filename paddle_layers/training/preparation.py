@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
+from paddle_layers.config.diagnostics.report import warn
 from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
 from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
@@ -13,6 +14,7 @@ from paddle_layers.data.feeds import Feed, Transform
 from paddle_layers.data.learning import NOTHING, Learned
 from paddle_layers.define.errors import suggestion
 
+from .callbacks import Watching
 from .data_norms import check_data_norms
 from .opening import Given, Part, datasets_of, open_parts, placed
 from .problems import TrainingError
@@ -72,6 +74,8 @@ def prepare(
     assert train is not None, "checked above"
     if test is None:
         _check_tests(training, callbacks)
+    elif training.source_of("test") is None and training.test.every is None:
+        _warn_of_one_test(training, callbacks)
     _check_loss(training)
     check_data_norms(training)
     keep = prepare_callbacks(training, callbacks)
@@ -224,6 +228,16 @@ def statistic_names(training: Training) -> dict[str, str]:
     return {long: short if len(layers[short]) == 1 and short not in names else long for long, short in names.items()}
 
 
+def best_of(training: Training) -> dict[str, str]:
+    """Which values of a result of the test are the better ones, "min" or "max", by its name in the log; where known."""
+    names, best = statistic_names(training), {"loss": "min"}
+    for phase in ("train", "test"):
+        for layer, definition in _counting(selected(training, phase).nodes):
+            for result, which in definition.best.items():
+                best[names[f"{layer}.{definition.name}{'.' if result else ''}{result}"]] = which
+    return best
+
+
 def _counting(nodes: Iterable[Node], outer: str = "") -> Iterator[tuple[str, LayerDefinition]]:
     """Layers that keep statistics, and those inside of layers, by name."""
     for node in nodes:
@@ -288,12 +302,18 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
     results = {"loss", *loss_names(training).values(), *statistic_names(training).values()}
     results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
     keep: list[str] = []
+    best = best_of(training)
     for number, listener in enumerate(callbacks):
         watched = getattr(listener, "watch", "loss")
         if watched not in results:
             there = ", ".join(f"`{name}`" for name in sorted(results))
             message = f"`watch` is `{watched}`, but the test gives {there}{suggestion(watched, results)}"
             raise training.error(f"callback[{number}]", message)
+        better = best.get(watched)
+        if better is not None and getattr(listener, "mode", better) in {"min", "max"} - {better}:
+            size = "larger" if better == "max" else "smaller"
+            message = f"`{watched}` is the better the {size} it is: write `mode: {better}`"
+            raise training.error(f"callback[{number}]/watch", message)
         for name in getattr(listener, "keep", ()):
             if name not in known:
                 message = f"{type(listener).__name__} looks at `{name}`: no dense value or ids in the phase train"
@@ -317,6 +337,16 @@ def _check_tests(training: Training, callbacks: Sequence[object]) -> None:
             if number < len(training.callback):
                 raise training.error(f"callback[{number}]", message, code="E310", help=TEST_SOURCE)
             raise TrainingError(f"{message}: give one, or datasets={{'test': ...}}")
+
+
+def _warn_of_one_test(training: Training, callbacks: Sequence[object]) -> None:
+    """As for sources, of which the check of the file knows, where the data of the tests were given from Python."""
+    for number, listener in enumerate(callbacks):
+        if isinstance(listener, Watching):
+            place = f"callback[{number}]" if number < len(training.callback) else ""
+            message = f"`{type(listener).__name__}` acts on tests, and the only one is at the end"
+            help_ = "add `test { every: 100 }` to the training, with as many steps as you like between two tests"
+            warn(training.error(place, message, code="W005", help=help_).diagnostics)
 
 
 def _check_loss(training: Training) -> None:

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime import Sequences
 
+from .problems import TrainingError
+
 LONGEST = 40
 """Words of a line, or columns of a row; of longer ones the first and the last are shown."""
 
@@ -28,6 +30,15 @@ def value_text(value: Any, rows: int, best: int | None, words: Sequence[str]) ->
     else:
         parts = [_best(row.ravel(), best, words) for row in data[:rows]]
     return "\n".join(f"  {_shortened(part)}" for part in parts)
+
+
+def check_words(words: Sequence[str], classes: int, file: object, name: str) -> None:
+    """Raises `TrainingError` for a dictionary of other classes, whose first words would stand for these."""
+    if len(words) > classes:
+        raise TrainingError(
+            f"{file} has {len(words)} words, but `{name}` has {classes} classes: write one word for each, on a line of "
+            "its own, in the order of the ids"
+        )
 
 
 def words_of_ids(value: Any, words: Sequence[str]) -> list[list[str]]:

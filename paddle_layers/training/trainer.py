@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import contextlib
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddle_layers.data.learning import FILE, NOTHING, Learned, read_learned
-from paddle_layers.define.errors import brief
 from paddle_layers.define.escaping import printable
 
-from .first_values import first_weights
+from .first_values import first_weights, still_known
 from .folders import claimed_folder, clear_folder, output_folder
 from .loop import Trainer
 from .opening import Given, learned_for
 from .preparation import prepare
 from .problems import TrainingError
 from .progress import Progress, make_progress
+from .reading import read_training
 from .runs import Report
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ def train(
     """
     if resume and weights is not None:
         raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
-    training, file = _read(training, plugins)
+    training, file = read_training(training, plugins)
     first = first_weights(training, weights) if not resume else None
     folder = output_folder(training, output)
     claim = claimed_folder(folder, resume=resume, overwrite=overwrite)
@@ -71,7 +70,7 @@ def train(
             callbacks=callbacks,
             say=shown.say,
             compiling=shown.compiling,
-            known=_known(first, folder, resume=resume),
+            known=_known(training, first, folder, resume=resume),
         )
         if overwrite and not resume:
             clear_folder(folder)
@@ -84,28 +83,8 @@ def train(
     return report
 
 
-def _known(first: WeightsSettings | None, folder: Path, *, resume: bool) -> Learned:
+def _known(training: Training, first: WeightsSettings | None, folder: Path, *, resume: bool) -> Learned:
     """What is known of the data before they are read: that which the weights to start from were trained with."""
     if resume:
         return read_learned(folder / FILE)
-    return learned_for(Path(first.file))[0] if first is not None else NOTHING
-
-
-def _read(given: object, plugins: Sequence[str | Path]) -> tuple[Training, str]:
-    """The training, and the file it stands in, if it stands in one. Every training has a brace, and few paths have."""
-    from paddle_layers.config import Network, Training, load_plugins, load_training, loads_training
-
-    if isinstance(given, Training):
-        load_plugins(plugins)
-        return given, ""
-    if isinstance(given, str) and "{" in given and not os.path.exists(given):
-        load_plugins(plugins)
-        return loads_training(given, sources_needed=False), ""
-    if isinstance(given, (str, os.PathLike)):
-        return load_training(Path(given), plugins=plugins, sources_needed=False), str(given)
-    meant = ""
-    if isinstance(given, Network):
-        meant = (
-            ': write train(make_training(network, optimizer={"type": "adam", "learning_rate": 0.01}, steps=1000), ...)'
-        )
-    raise TypeError(f"training is a file, its text, or what `make_training` gives, not {brief(given)}{meant}")
+    return still_known(learned_for(Path(first.file))[0], training, first) if first is not None else NOTHING

@@ -116,6 +116,13 @@ class Draft:
         """Offset of the value of an attribute, or of what it takes its value from."""
         return self.bound.attribute_place(name) if self.bound is not None else self.offset
 
+    def activation_place(self, attribute: str | None) -> int:
+        """Offset of the value of an attribute of the activation, or of what names the activation."""
+        block: Bound | None = self.bound.values.get("activation") if self.bound is not None else None
+        if block is None:
+            return self.attribute_place("act")
+        return block.place("type") if attribute is None else block.attribute_place(attribute)
+
     def input_place(self, item: int | None) -> int:
         """Offset of the name of an input, or of the layer's own name."""
         if item is None or self.bound is None or not self.bound.places.get("input"):

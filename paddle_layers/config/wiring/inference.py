@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from paddle_layers.define import DefinitionError, ShapeError, Type
+from paddle_layers.define import Attributes, DefinitionError, LayerDefinition, ShapeError, Type
 
 from ..binding.drafts import Draft, Setup
 from ..binding.steps import group_output_names
@@ -58,21 +58,39 @@ class Inference:
         setup = draft.setup
         if setup is None:
             return None
-        key = (setup.definition, setup.attributes, types)
+        try:
+            found = self._infer(draft, setup.definition, setup.attributes, types)
+        except ShapeError as error:
+            self._shape_error(draft, error, story)
+            return None
+        if found and setup.activation is not None:
+            return found if self._activated(draft, *setup.activation, found[:1]) else None
+        return found
+
+    def _infer(self, draft: Draft, definition: LayerDefinition, attributes: Attributes, types: Types) -> Types | None:
+        """Types of the outputs, or None where the function of the layer's author fails, which is reported."""
+        key = (definition, attributes, types)
         found = self.memo.get(key)
         if found is not None:
             return found
         try:
-            found = of_a_size(tuple(setup.definition.infer(types, setup.attributes)))
-        except ShapeError as error:
-            self._shape_error(draft, error, story)
+            found = self.memo[key] = of_a_size(tuple(definition.infer(types, attributes)))
+        except ShapeError:
+            raise
         except DefinitionError as error:
-            self._crash(draft, str(error))
+            self._crash(draft, definition, str(error))
         except Exception as error:  # the function is a plugin author's: whatever it does is that author's fault
-            self._crash(draft, f"{type(error).__name__}: {error}", _origin(error))
-        else:
-            self.memo[key] = found
+            self._crash(draft, definition, f"{type(error).__name__}: {error}", _origin(error))
         return found
+
+    def _activated(self, draft: Draft, definition: LayerDefinition, attributes: Attributes, types: Types) -> bool:
+        """Whether the activation takes what the layer gives, with the settings that it has; else it is reported."""
+        try:
+            return self._infer(draft, definition, attributes, types) is not None
+        except ShapeError as error:
+            place = draft.activation_place(error.attribute)
+            self.add(draft, "E209", f"layer `{draft.name}`, its activation `{definition.name}`: {error.message}", place)
+            return False
 
     def inside(self, setup: Setup, types: Types) -> Inside | None:
         """The network inside a sound layer; None for a layer that is not made of layers."""
@@ -95,9 +113,7 @@ class Inference:
             self.failed.add(draft)
             self.report.add(code, message, start, notes=notes)
 
-    def _crash(self, draft: Draft, message: str, origin: str = "") -> None:
-        definition = draft.definition
-        assert definition is not None, "only a known layer runs"
+    def _crash(self, draft: Draft, definition: LayerDefinition, message: str, origin: str = "") -> None:
         if definition.name in self.crashed:
             return
         self.crashed.add(definition.name)
@@ -108,6 +124,15 @@ class Inference:
             draft.place("type"),
             help=f"this is a fault of the layer's author, not of this file; it happened at {place}",
         )
+
+
+def types_of(setup: Setup, types: Types) -> Types:
+    """Types of the outputs; raises what the layer's function or that of its activation raises."""
+    found = of_a_size(tuple(setup.definition.infer(types, setup.attributes)))
+    if found and setup.activation is not None:
+        activation, attributes = setup.activation
+        activation.infer(found[:1], attributes)
+    return found
 
 
 def of_a_size(types: Types) -> Types:

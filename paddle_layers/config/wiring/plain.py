@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from paddle_layers.define import Type
 
 from ..binding.drafts import Draft, Setup
-from .inference import Types, of_a_size, output_names
+from .inference import Types, output_names, types_of
 from .insides import inner_names, inside_of, unknown_parameter
 from .nodes import Inside, Node
 
@@ -37,7 +37,7 @@ def wire_plain(drafts: Sequence[Draft]) -> list[Node] | None:
             if not setup.plain:
                 return None
             try:
-                made = of_a_size(setup.definition.infer(given, setup.attributes))
+                made = types_of(setup, given)
                 found = known[setup, given] = made, inside_of(setup, given)
             except Exception:  # `Wires` runs the function again and reports it with its place
                 return None

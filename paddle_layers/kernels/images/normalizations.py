@@ -9,7 +9,7 @@ import math
 
 from numba import njit
 
-from paddle_layers.kernels.primitives.vectors import total
+from paddle_layers.kernels.primitives.vectors import copy, total
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 17
@@ -34,9 +34,9 @@ def row_slices(N: int) -> int:
     return min(N, SLICES)
 
 
-def by_the_batch(use_global_stats: bool | None) -> bool:
-    """Mean and variance of the batch in training; a plan for the test phase says so by `training`."""
-    return not use_global_stats
+def by_the_batch(use_global_stats: bool | None, training: bool) -> bool:
+    """Mean and variance of the batch."""
+    return training if use_global_stats is None else not use_global_stats
 
 
 @njit(error_model="numpy", fastmath={"reassoc"})
@@ -83,8 +83,8 @@ def batch_norm_moments(
     for part in range(first, last):
         low, high = C * part // parts, C * (part + 1) // parts
         if N == 0 or (use_global_stats is None and not training):
-            mean[low:high] = running_mean[low:high]
-            var[low:high] = running_var[low:high]
+            copy(mean[low:high], running_mean[low:high])
+            copy(var[low:high], running_var[low:high])
         else:
             add_up(mean, x, low, high)
             for c in range(low, high):

@@ -24,6 +24,11 @@ def operations(N: int, C: int, P: int, Q: int, pool_size: int | None, pool_size_
     return 4 * N * C * P * Q * (pool_size or 1) * (pool_size_y or 1)
 
 
+def planes(N: int, C: int) -> int:
+    """Runs of the result that the slices are made of."""
+    return N * C
+
+
 def slices(N: int, C: int) -> int:
     """Slices of the planes; by shape only."""
     return min(N * C, SLICES)
@@ -47,7 +52,7 @@ def pairs(places, upper, lower, top, W):
         places[q] = top + 2 * q + (below if (rival > best) | math.isnan(rival) else above)
 
 
-@tuned("pool", "pool_where", items=slices, work=operations, least=WORTH_IT, when=is_maximum)
+@tuned("pool", "pool_where", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum)
 @njit(error_model="numpy")
 def pool_where(first, last, where, x, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = x.shape
@@ -76,7 +81,7 @@ def pool_where(first, last, where, x, pool_size, pool_size_y, stride, stride_y, 
                     places[np.uint64(to + q)] = where_best
 
 
-@tuned("pool", "pool_y", items=slices, work=operations, least=WORTH_IT, when=is_maximum)
+@tuned("pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum)
 @njit(error_model="numpy")
 def maximum_y(first, last, y, x, where):
     N, C = x.shape[0], x.shape[1]
@@ -91,7 +96,7 @@ def maximum_y(first, last, y, x, where):
                 target[i] = image[np.uint64(place)] if place >= 0 else 0.0
 
 
-@tuned("pool", "pool_dx", items=slices, work=operations, least=WORTH_IT, when=is_maximum)
+@tuned("pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum)
 @njit(error_model="numpy")
 def maximum_dx(first, last, dx, dy, where, accumulate):
     N, C = dx.shape[0], dx.shape[1]
@@ -146,7 +151,7 @@ def share_out(deltas, upper, lower, quarter):
         lower[right] += share
 
 
-@tuned("pool", "pool_y", items=slices, work=operations, least=WORTH_IT, when=is_mean_of_pixels)
+@tuned("pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_mean_of_pixels)
 @njit(error_model="numpy")
 def mean_y(first, last, y, x, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = x.shape
@@ -171,7 +176,7 @@ def mean_y(first, last, y, x, pool_size, pool_size_y, stride, stride_y, padding,
                     means[np.uint64((plane * P + p) * Q + q)] = total / y.dtype.type(count)
 
 
-@tuned("pool", "pool_dx", items=slices, work=operations, least=WORTH_IT, when=is_mean_of_pixels)
+@tuned("pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_mean_of_pixels)
 @njit(error_model="numpy")
 def mean_dx(first, last, dx, dy, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = dx.shape

@@ -133,36 +133,3 @@ def matrix_product(trans_a, trans_b, m, n, k, a, lda, b, ldb, accumulate, c, ldc
     """
     beta = one if accumulate else one - one
     _gemm(trans_b, trans_a, n, m, k, one, b, ldb, a, lda, beta, c, ldc)  # Fortran sees the transposes
-
-
-LANES = 8
-"""Numbers that `move` and `add` treat at once; `move_half` and `add_half` treat half as many."""
-
-
-def _lanes(builder: Any, address: Any, precision: Any, count: int) -> Any:
-    real = ir.FloatType() if str(precision) == "float32" else ir.DoubleType()
-    return builder.inttoptr(address, ir.VectorType(real, count).as_pointer())
-
-
-def _vector_copy(count: int, adding: bool) -> Any:
-    """Copy or add `count` numbers from one address to another: short rows are not worth a loop of the compiler's."""
-
-    def copy(typingctx: Any, target: Any, source: Any, one: Any) -> Any:
-        signature = types.void(types.int64, types.int64, one)
-        align = 4 if str(one) == "float32" else 8
-
-        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-            place = _lanes(builder, args[0], one, count)
-            value = builder.load(_lanes(builder, args[1], one, count), align=align)
-            if adding:
-                value = builder.fadd(builder.load(place, align=align), value)
-            builder.store(value, place, align=align)
-            return context.get_dummy_value()
-
-        return signature, codegen
-
-    return intrinsic(copy)
-
-
-move, add = _vector_copy(LANES, False), _vector_copy(LANES, True)
-move_half, add_half = _vector_copy(LANES // 2, False), _vector_copy(LANES // 2, True)

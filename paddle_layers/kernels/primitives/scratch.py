@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from numba import njit
 
+from paddle_layers.kernels.pieces import PIECES
+
 
 @njit(error_model="numpy")
 def part(scratch, item, items):
@@ -18,3 +20,17 @@ def take(scratch, at, rows, columns):
     end = at + rows * columns
     scratch[at:end] = 0
     return scratch[at:end].reshape((rows, columns)), end
+
+
+@njit(error_model="numpy")
+def piece_of(item, items):
+    """Which of the pieces that run side by side has a work item."""
+    pieces = min(items, PIECES)
+    return (pieces * (item + 1) - 1) // items
+
+
+@njit(error_model="numpy")
+def place_of_piece(scratch, item, items):
+    """Address of the scratch memory of a work item's piece."""
+    pieces = min(items, PIECES)
+    return scratch.ctypes.data + scratch.size // pieces * piece_of(item, items) * scratch.itemsize

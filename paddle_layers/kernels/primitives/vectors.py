@@ -103,7 +103,7 @@ def tanh_all(values):
 
 @njit(error_model="numpy")
 def copy(result, values):
-    """result = values; an assignment of numba's takes ten times as long for a row."""
+    """result = values; numba's own assignment takes ten times as long for a row, and 1.7 s to compile for the first."""
     for k in range(result.size):
         result[k] = values[k]
 

@@ -13,6 +13,8 @@ from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from paddle_layers.kernels.primitives.vectors import copy
+
 WIDTH = 128
 """Bytes of a panel's row: two of the widest registers."""
 ROWS = 8 if binding.get_host_cpu_features().get("avx512f") else 3
@@ -117,7 +119,7 @@ def pack(panels, matrix, transposed):
                 for column in range(here):
                     into[column] = matrix[left + column, row]
             else:
-                into[:here] = matrix[row, left : left + here]
+                copy(into[:here], matrix[row, left : left + here])
 
 
 @njit(error_model="numpy")

@@ -33,6 +33,16 @@ def tiles_of_dx(N: int, C_i: int) -> int:
     return int(tiles.py_func(N, C_i))
 
 
+def rows_of_y(N: int, K: int) -> int:
+    """Runs of the output that the tiles are made of: its rows, where rows are cut."""
+    return N if N > K else 0
+
+
+def rows_of_dx(N: int, C_i: int) -> int:
+    """The same for the input's gradient."""
+    return N if C_i < N else 0
+
+
 def tiles_of_dweight(C_i: int, K: int) -> int:
     """Tiles of the weight's gradient."""
     return int(tiles.py_func(C_i, K))
@@ -47,7 +57,7 @@ def tile_bounds(tile, rows, columns):
     return 0, rows, columns * tile // count, columns * (tile + 1) // count
 
 
-@tuned("fc", "fc_y", items=tiles_of_y, work=multiplications, least=WORTH_IT)
+@tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def fc_y(first, last, y, x, weight, accumulate):
     size, one = y.itemsize, weight.dtype.type(1)
@@ -64,7 +74,7 @@ def fc_y(first, last, y, x, weight, accumulate):
             )  # fmt: skip
 
 
-@tuned("fc", "fc_dx", items=tiles_of_dx, work=multiplications, least=WORTH_IT)
+@tuned("fc", "fc_dx", items=tiles_of_dx, runs=rows_of_dx, work=multiplications, least=WORTH_IT)
 @njit(error_model="numpy")
 def fc_dx(first, last, dx, dy, weight, accumulate):
     size, one = dx.itemsize, weight.dtype.type(1)

@@ -33,12 +33,24 @@ def slope_intercept_dx(i, dy, slope):
     return slope * dy[i]
 
 
-@layer("power", elsewhere={"Caffe": "Power", "Mocha": "PowerLayer", "ONNX": "Pow"}, since=1)
+@layer(
+    "power",
+    elsewhere={
+        "Paddle": "square, sqrt, reciprocal",
+        "Caffe": "Power",
+        "Mocha": "PowerLayer",
+        "ONNX": "Pow, Sqrt, Reciprocal",
+        "Keras": "square, sqrt",
+        "PyTorch": "pow, square, sqrt, reciprocal",
+    },
+    since=1,
+)
 class Power:
     """A constant power of a straight line: `y = (shift + scale * x) ** power`.
 
     A negative base has whole powers only, NaN otherwise. Where `power * scale` is 0 there is no gradient, not even
-    at a base of 0, as in Caffe. Paddle's `power` is `row_power`.
+    at a base of 0, as in Caffe. A square is `power: 2`, a square root 0.5, a reciprocal -1, also as an activation:
+    `activation { type: "power" power { power: 2 } }`. Paddle's `power` is `row_power`.
     """
 
     x = Input("...", "values of any shape", seq=(0, 1, 2), within=(0.2, 2.0))

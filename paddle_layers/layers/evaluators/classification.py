@@ -74,7 +74,7 @@ def accuracy_hits(n, x, label, rows, C, top_k):
     return 1.0 if others < top_k else 0.0
 
 
-@result(Accuracy)
+@result(Accuracy, best="max")
 def accuracy_share(hits, rows):
     return hits / rows if rows else math.nan
 
@@ -127,7 +127,7 @@ def classification_error_rows(n, weight):
     return 1.0 if weight is None else weight[n]
 
 
-@result(ClassificationError)
+@result(ClassificationError, best="min")
 def classification_error_share(wrong, rows):
     return ratio(wrong, rows)
 
@@ -202,7 +202,7 @@ def precision_recall_counts(k, guess, label, weight, N):
     return correct, found, wanted
 
 
-@result(PrecisionRecall, "precision", "recall", "F1", "accuracy")
+@result(PrecisionRecall, "precision", "recall", "F1", "accuracy", best="max")
 def precision_recall_measures(positive_label, correct, found, wanted):
     classes = range(len(correct)) if positive_label is None else (positive_label,)
     columns = zip(*(f_measures(correct[k], found[k], wanted[k]) for k in classes), strict=True)
@@ -267,7 +267,7 @@ def auc_outside(n, place):
     return 1.0 if place[n] < 0 else 0.0
 
 
-@result(Auc)
+@result(Auc, best="max")
 def auc_area(positive, negative, outside):
     ordered = below = 0.0
     for ours, others in zip(positive, negative, strict=True):

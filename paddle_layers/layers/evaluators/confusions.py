@@ -82,7 +82,7 @@ def confusion_matrix_wanted(k, label, share, N):
     return total
 
 
-@result(ConfusionMatrix, "accuracy", "balanced_accuracy")
+@result(ConfusionMatrix, "accuracy", "balanced_accuracy", best="max")
 def confusion_matrix_measures(counts, wanted):
     correct = [row[k] for k, row in enumerate(counts)]
     recalls = [ratio(right, rows) for right, rows in zip(correct, wanted, strict=True) if rows]

@@ -94,6 +94,6 @@ def ctc_edit_distance_count(s, label, blank, R_start):
     return total
 
 
-@result(CtcEditDistance)
+@result(CtcEditDistance, best="min")
 def ctc_edit_distance_rate(edits, labels):
     return edits / labels if labels else math.nan

@@ -44,7 +44,7 @@ def pnpair_pairs(t, s, label, S_start):
     return total
 
 
-@result(PnPair)
+@result(PnPair, best="max")
 def pnpair_share(ordered, pairs):
     return ratio(ordered, pairs)
 
@@ -95,6 +95,6 @@ def rank_auc_area(s, ordered, pairs, S_start):
     return (0.0, 0.0) if whole <= 0.0 else (total / whole, 1.0)
 
 
-@result(RankAuc)
+@result(RankAuc, best="max")
 def rank_auc_mean(area, lists):
     return ratio(area, lists)

@@ -60,7 +60,7 @@ def regression_error_targets(n, c, target, weight):
     return real(total), real(total - double(real(total))), real(square), real(square - double(real(square)))
 
 
-@result(RegressionError, "MAE", "RMSE", "R2")
+@result(RegressionError, "MAE", "RMSE", "R2", best=("min", "min", "max"))
 def regression_error_measures(rows, absolute, squared, targets, targets_rest, squares, squares_rest):
     numbers = rows * len(squared)
     explained = []

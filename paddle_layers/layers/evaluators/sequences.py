@@ -66,7 +66,7 @@ def seq_classification_error_sequences(s, S_start):
     return 1.0 if S_start[s + 1] > S_start[s] else 0.0
 
 
-@result(SeqClassificationError)
+@result(SeqClassificationError, best="min")
 def seq_classification_error_share(wrong, sequences):
     return ratio(wrong, sequences)
 
@@ -162,6 +162,6 @@ def chunk_correct(t, after, x_joined, label_joined, same):
     return same[t]
 
 
-@result(Chunk, "precision", "recall", "F1")
+@result(Chunk, "precision", "recall", "F1", best="max")
 def chunk_measures(correct, found, wanted):
     return f_measures(correct, found, wanted)

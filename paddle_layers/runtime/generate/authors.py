@@ -32,7 +32,7 @@ class Place(NamedTuple):
 def author_place(kernel: Kernel, text: str, line: int) -> Place | None:
     """Where the text stands that line `line` of a driver was made from; the function's first line for its loop."""
     for program in kernel.programs:
-        first = text[: text.find(f"\n{program.text}\n") + 1].count("\n") + 1
+        first = text[: text.find(f"\ndef {program.tree.name}(") + 1].count("\n") + 1
         if program.place is not None and first <= line < first + len(program.text.splitlines()):
             file, begin = program.place
             return Place(file, begin + _source_line(program, line - first + 1) - 1, True)

@@ -77,14 +77,14 @@ class Kernel:
         shape = f"{self.targets[0]}.shape"
         return ["width_" if index == self.along else f"{shape}[{axis}]" for axis, index in enumerate(self.indices)]
 
-    def store(self, result: str | None = None) -> list[str]:
-        """Lines that store one element; they compute it, unless its name is given."""
+    def store(self, result: str | None = None, index: str = "{}") -> list[str]:
+        """Lines that store one element; they compute it, unless its name is given. `index` goes round the indices."""
         at = list(self.indices) or ["0"]
         if self.used_rows:
             at[0] = f"{self.used_rows}[{at[0]}]"
         if self.along:
             at[self.indices.index(self.along)] += " + begin_"
-        place, sign = ", ".join(at), "+=" if self.accumulate else "="
+        place, sign = ", ".join(map(index.format, at)), "+=" if self.accumulate else "="
         if len(self.targets) == 1:
             times = f"{self.factor} * " if self.factor else ""
             return [f"{self.targets[0]}[{place}] {sign} {times}{result or self.call()}"]
@@ -101,6 +101,7 @@ class TunedCall:
     args: Mapping[str, Spec]
     constants: Mapping[str, Any]
     """Arguments that are folded into the text: None, truth values and words."""
+    targets: tuple[str, ...]
 
 
 def unravel(indices: Sequence[str], sizes: Sequence[str], rest: str, cast: str = "{}") -> list[str]:

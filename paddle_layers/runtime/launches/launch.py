@@ -44,6 +44,8 @@ class Launch:
     """Elements of a work item of a point function."""
     items: Callable[[RowsOf], int] | None = None
     """Work items of a tuned kernel for given rows."""
+    runs: Callable[[RowsOf], int] | None = None
+    """Of a tuned kernel: into how many equal runs its items cut the target, or 0."""
     domains: tuple[Domain, ...] = ()
     """Of a tuned kernel: whose rows decide."""
     weight: int = 1
@@ -56,6 +58,10 @@ class Launch:
     takeovers: list[tuple[Buffer, Buffer]] = field(default_factory=list)
     loop: Loop | None = None
     """The steps in which it runs again and again."""
+    joins: bool = False
+    """Whether it runs block by block with the launch before it."""
+    fused: str = ""
+    """In words: the launches that run block by block together, or why this one does not with the one before."""
 
     def mark(self, at: int) -> list[Takeover]:
         """Note the uses of buffers by this launch; gives the possible takeovers."""
@@ -208,7 +214,7 @@ def _tuned_launches(
 ) -> list[Launch]:
     sizes = host_sizes(scope, item)
     if tuned.scratch is not None:
-        count = Extent(call_by_name(tuned.items, sizes) * call_by_name(tuned.scratch, sizes))
+        count = Extent(tuned.scratch_size(sizes))
         scratch = Ref(Buffer(f"{function.name}.scratch", count, scope.index_arrays.dtype), (count,))
         args = {**args, "scratch": scratch}
     launches = [_tuned_launch(scope, function, item, tuned, args, accumulate)]
@@ -239,10 +245,12 @@ def _tuned_launch(
     sizes = host_sizes(scope, item)
     args = {name: value for name, value in args.items() if name in tuned.names}
     specs = {name: spec_of(value) for name, value in args.items()}
-    call = TunedCall(f"{function.name}_tuned", tuned, specs, constants)
+    call = TunedCall(f"{function.name}_tuned", tuned, specs, constants, function.target_names)
     launch = Launch(function.name, scope.op.name, call, list(args.values()), None)
     launch.work = int(call_by_name(tuned.work, sizes))
     launch.items = lambda rows: int(call_by_name(tuned.items, host_sizes(scope, item, rows)))
+    if (runs := tuned.runs) is not None:
+        launch.runs = lambda rows: int(call_by_name(runs, host_sizes(scope, item, rows)))
     launch.domains = tuple(scope.op.rows.values())
     for name, value in args.items():
         found = uses(value)

@@ -115,9 +115,9 @@ class Scope:
 def host_sizes(scope: Scope, item: int | None, rows: RowsOf = capacity_of) -> dict[str, Any]:
     """Axis sizes and attributes as plain numbers for the host functions of tuned kernels.
 
-    `rest` is the size of `...`.
+    `rest` is the size of `...`, `training` whether it is the phase train.
     """
-    sizes: dict[str, Any] = dict(scope.op.attributes)
+    sizes: dict[str, Any] = {**scope.op.attributes, "training": scope.training}
     for name in (*scope.op.layer.axis_names, *scope.op.layer.groups.values()):
         if name in scope.op.rows:
             sizes[name] = rows(scope.op.rows[name])

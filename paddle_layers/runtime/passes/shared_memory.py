@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Sequence
 
 from paddle_layers.runtime.launches.buffers import Storage
@@ -12,15 +13,15 @@ from . import runs
 def place(storages: Sequence[Storage]) -> int:
     """Set the offsets, the largest first. Gives the bytes of the block."""
     sharing = runs("shared memory")
-    placed: list[Storage] = []
-    for storage in sorted(storages, key=lambda s: -s.nbytes):
-        size, offset = storage.nbytes, 0
-        for other in placed:  # sorted by offset
-            if not sharing or (other.first <= storage.last and storage.first <= other.last):
-                if other.offset >= offset + size:
+    placed: list[tuple[int, int, int, int]] = []  # by offset: begin, end, first and last launch
+    sizes = [(storage.nbytes, storage) for storage in storages]
+    for size, storage in sorted(sizes, key=lambda sized: -sized[0]):
+        offset = 0
+        for begin, end, first, last in placed:
+            if not sharing or (first <= storage.last and storage.first <= last):
+                if begin >= offset + size:
                     break
-                offset = max(offset, other.offset + other.nbytes)
+                offset = max(offset, end)
         storage.offset = offset
-        placed.append(storage)
-        placed.sort(key=lambda s: s.offset)
-    return max((s.offset + s.nbytes for s in storages), default=0)
+        insort(placed, (offset, offset + size, storage.first, storage.last))
+    return max((end for _, end, _, _ in placed), default=0)

@@ -40,6 +40,8 @@ class ExplainedLaunch:
     """Whose memory it takes, or why it takes none."""
     lifetime: str
     """The launches from the first to the last that use the result."""
+    fused: str
+    """The launches that run block by block together, or why this one does not with the one before; or empty."""
 
 
 @dataclass(frozen=True)
@@ -76,11 +78,11 @@ def _explained(number: int, launch: Launch, backward: bool) -> ExplainedLaunch:
     if isinstance(owner, Held):
         name = owner.parameter.name
         result = f"gradient of {name}" if owner.part == "gradient" else name
-        return ExplainedLaunch(*about, result, shape, 0, "with the parameters", "", "")
+        return ExplainedLaunch(*about, result, shape, 0, "with the parameters", "", "", launch.fused)
     assert isinstance(owner, Buffer)
     assert owner.storage is not None
-    place = str(owner.storage.offset)
-    return ExplainedLaunch(*about, owner.name, shape, owner.nbytes, place, owner.in_place, _lifetime(owner))
+    where = (str(owner.storage.offset), owner.in_place, _lifetime(owner))
+    return ExplainedLaunch(*about, owner.name, shape, owner.nbytes, *where, launch.fused)
 
 
 def _kernel(launch: Launch) -> str:

@@ -9,6 +9,7 @@ from paddle_layers.runtime.graph.graph import Graph, OwnRows
 from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch, buffers_of
 from paddle_layers.runtime.launches.step_launches import lagging, loop_bounds
+from paddle_layers.runtime.passes.fused_launches import bring_together, fuse
 from paddle_layers.runtime.passes.in_place import take_over
 from paddle_layers.runtime.passes.unread_results import drop_unread
 
@@ -36,7 +37,7 @@ class Schedule:
         workspace = Workspace(graph, dtype, training=training, device=device)
         forward, backward = ForwardPass(workspace), BackwardPass(workspace, seeds)
         workspace.keep_indices()
-        self.graph, self.dtype, self.index_arrays = graph, dtype, workspace.index_arrays
+        self.graph, self.dtype, self.device, self.index_arrays = graph, dtype, device, workspace.index_arrays
         self.forward, self.backward, self.stats = forward.launches, backward.launches, forward.stats
         self.moving_states = forward.moving_states
         self.values, self.gradients, self.row_gradients = workspace.values, backward.gradients, backward.row_gradients
@@ -46,6 +47,8 @@ class Schedule:
         drop_unread((self.backward, self.forward), self._read_outside())
         self.stops = late_stops(graph, self.forward)
         """Rows that depend on values of the pass, and the launch before which they are made."""
+        self.forward = bring_together(self.forward, (at for at, _ in self.stops), device)
+        self.backward = bring_together(self.backward, (), device)
 
     def _read_outside(self) -> list[Buffer]:
         """Buffers that are read by others than the launches, or in another step than the one that writes them."""
@@ -71,7 +74,9 @@ class Schedule:
             buffer.keep()
         for buffer in self.results:
             buffer.keep_result()
-        return take_over((*buffers_of(launches), *outside, *self.results), takeovers)
+        storages = take_over((*buffers_of(launches), *outside, *self.results), takeovers)
+        fuse(launches, [len(self.forward), *(at for at, _ in self.stops)], self.device)
+        return storages
 
 
 def late_stops(graph: Graph, forward: Sequence[Launch]) -> list[tuple[int, OwnRows]]:

@@ -19,6 +19,8 @@ from paddle_layers.runtime.generate.authors import author_place
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.memory.addresses import array_at
 
+from .native import ADDRESS, FLOATS, INTS, LENGTH, PARTS, POINTERS, TOTAL
+
 DRIVER = "<driver>"
 """What Python calls the file of a driver that it runs."""
 Body = Callable[[int, int, Any, Any, Any], None]
@@ -69,9 +71,33 @@ def _with_place(body: Body, code: Kernel | TunedCall, text: str) -> Body:
 def interpret(rows: NDArray[np.int64]) -> None:
     """Run launches, rows of a table with the columns of `native.COLUMNS`, one after the other."""
     with np.errstate(all="ignore"):  # as compiled kernels, which give NaN and infinity without a word
-        for address, total, _, pointers, ints, floats in rows.tolist():
-            tables = _Table(pointers, np.int64), _Table(ints, np.int64), _Table(floats, np.float64)
-            _BODIES[-address - 1](0, total, *tables)
+        at, table = 0, rows.tolist()
+        while at < len(table):
+            length = table[at][LENGTH] if at + table[at][LENGTH] <= len(table) else 1
+            _run_group(table[at : at + length])
+            at += length
+
+
+def _run_group(group: list[list[int]]) -> None:
+    """The launches that run block by block from a row of a table on, or one alone: as `native.run_parts`."""
+    head, *others = group
+    if not others:
+        _run_row(head, 0, head[TOTAL])
+        return
+    parts, runs, cells, step, width = head[PARTS:]
+    for low in range(0, parts, step):
+        high = min(low + step, parts)
+        _run_row(head, low * (head[TOTAL] // parts), high * (head[TOTAL] // parts))
+        end = runs * high // parts * (cells // runs)
+        for cell in range(runs * low // parts * (cells // runs), end, width):
+            for row in others:
+                each = row[TOTAL] // cells
+                _run_row(row, cell * each, min(cell + width, end) * each)
+
+
+def _run_row(row: list[int], first: int, last: int) -> None:
+    tables = _Table(row[POINTERS], np.int64), _Table(row[INTS], np.int64), _Table(row[FLOATS], np.float64)
+    _BODIES[-row[ADDRESS] - 1](first, last, *tables)
 
 
 class _Table(NamedTuple):
@@ -129,8 +155,9 @@ def _as_compiled(name: str) -> Any:
     return compute if callable(exact) else exact
 
 
+_MATH = SimpleNamespace(**{name: _as_compiled(name) for name in dir(math) if not name.startswith("_")})
 _STANDS_FOR = {
-    "math": SimpleNamespace(**{name: _as_compiled(name) for name in dir(math) if not name.startswith("_")}),
+    "math": _MATH,
     "numba": SimpleNamespace(
         carray=_carray,
         cfunc=_unchanged,
@@ -138,6 +165,7 @@ _STANDS_FOR = {
         uint64=int,
         **{name: getattr(np, name) for name in ("float32", "float64", "int32", "int64")},
     ),
+    "paddle_layers.kernels.primitives": SimpleNamespace(elementary=_MATH),
     "paddle_layers.runtime.devices.cpu.native": SimpleNamespace(BODY=None, pointer=int),
 }
 """What a driver's imports give when it is run as Python."""

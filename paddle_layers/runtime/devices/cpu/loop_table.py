@@ -14,6 +14,8 @@ from paddle_layers.runtime.graph.rows import Rows, StepRows
 from paddle_layers.runtime.launches.arguments import Key, Ref
 from paddle_layers.runtime.launches.launch import Launch
 
+from .native import ADDRESS, COLUMNS, LENGTH, PARTS, TOTAL
+
 Ints = NDArray[np.int64]
 
 
@@ -41,7 +43,8 @@ class LoopTable:
     ) -> None:
         self._address, self._dtype = address, dtype
         at, step = section.program(rows)
-        self.rows = np.zeros((len(at), 6), np.int64)
+        self.rows = np.zeros((len(at), len(COLUMNS)), np.int64)
+        self.rows[:, LENGTH] = 1
         self.work = np.zeros(len(at))
         self._held: list[Ints] = []
         self._keys: list[tuple[Ints, str, Ints]] = []
@@ -64,7 +67,8 @@ class LoopTable:
                 ints[:, column] = group.sizes(value)[step]
         self._held += [pointers, ints]
         totals = items(launch, group)[step]
-        self.rows[entries, 0], self.rows[entries, 1] = arguments.body, totals
+        self.rows[entries, ADDRESS] = arguments.body
+        self.rows[entries, TOTAL] = self.rows[entries, PARTS] = totals
         self.rows[entries, 3] = pointers.ctypes.data + np.arange(len(entries)) * pointers.strides[0]
         self.rows[entries, 4] = ints.ctypes.data + np.arange(len(entries)) * ints.strides[0]
         self.rows[entries, 5] = arguments.floats

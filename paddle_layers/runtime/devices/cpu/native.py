@@ -25,8 +25,15 @@ BODY = types.void(
 )
 """Signature of a body: first and last work item, addresses of arrays, whole numbers, real numbers."""
 
-COLUMNS = ("address", "total", "chunks", "pointers", "ints", "floats")
-"""Columns of a launch table (int64): the body's address, work items, pieces, addresses of its three argument tables."""
+COLUMNS = (
+    *("address", "total", "chunks", "pointers", "ints", "floats"),
+    *("length", "parts", "runs", "cells", "step", "width"),
+)
+"""Columns of a launch table (int64): the body's address, work items, pieces, addresses of its three argument tables;
+then of launches that run block by block, in the row of the first, how many they are, the parts that its items are
+cut into, the equal runs of the target of which a part has several, the cells that the items of the others are cut into,
+and how many parts, and cells, a block has. A launch that runs alone is a group of one, its parts are its items."""
+ADDRESS, TOTAL, CHUNKS, POINTERS, INTS, FLOATS, LENGTH, PARTS, RUNS, CELLS, STEP, WIDTH = range(len(COLUMNS))
 
 
 @intrinsic
@@ -77,7 +84,7 @@ def _note_fork() -> None:
 
 def check_threads(table: NDArray[np.int64]) -> None:
     """Raise `RuntimeError` where pieces of a launch would end the process: GNU's OpenMP aborts in a forked one."""
-    if _THREADS_LOST and (table[:, COLUMNS.index("chunks")] > 1).any():
+    if _THREADS_LOST and (table[:, CHUNKS] > 1).any():
         raise RuntimeError(
             "this process was forked from one that had already computed with several threads, which do not survive a "
             'fork: start it with multiprocessing.get_context("spawn"), or fork before the first pass'
@@ -97,34 +104,71 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_note_fork)
 
 
+@njit(nogil=True)
+def call_row(table, row, first, last):
+    """Call the body of a row for the work items `first` to `last`."""
+    call_body(table[row, ADDRESS], first, last, table[row, POINTERS], table[row, INTS], table[row, FLOATS])
+
+
+@njit(nogil=True)
+def run_parts(table, row, length, first, last):
+    """Run the parts `first` to `last` of the launch at `row`, block by block with the `length - 1` behind it."""
+    if length == 1:
+        call_row(table, row, first, last)
+        return
+    parts, runs, cells = table[row, PARTS], table[row, RUNS], table[row, CELLS]
+    step, width, items = table[row, STEP], table[row, WIDTH], table[row, TOTAL] // parts
+    for low in range(first, last, step):
+        high = min(low + step, last)
+        call_row(table, row, low * items, high * items)
+        end = runs * high // parts * (cells // runs)
+        for cell in range(runs * low // parts * (cells // runs), end, width):
+            for other in range(row + 1, row + length):
+                each = table[other, TOTAL] // cells
+                call_row(table, other, cell * each, min(cell + width, end) * each)
+
+
+@njit(nogil=True)
+def group_length(table, row, stop):
+    """How many launches run block by block from `row` on; 1 where the last of them is not to run."""
+    return table[row, LENGTH] if row + table[row, LENGTH] <= stop else 1
+
+
 @njit(parallel=True, nogil=True)  # kept as a part of `run_launches`; with a cache of its own numba mixes up the two
-def run_pieces(address, total, chunks, pointers, ints, floats):
-    """Run one launch, its pieces side by side; pieces are cut by shape, so threads never change a bit."""
+def run_pieces(table, row, length, parts, chunks):
+    """Run one launch, or group, its pieces side by side; pieces are cut by shape, so threads never change a bit."""
     for chunk in prange(chunks):
-        call_body(address, total * chunk // chunks, total * (chunk + 1) // chunks, pointers, ints, floats)
+        run_parts(table, row, length, parts * chunk // chunks, parts * (chunk + 1) // chunks)
 
 
 @kept
 @njit(nogil=True)
 def run_backwards(table, start, stop):
     """The same as `run_launches`, the pieces of each launch from the last to the first, one by one: for checks."""
-    for row in range(start, stop):
-        address, total, chunks = table[row, 0], table[row, 1], table[row, 2]
+    row = start
+    while row < stop:
+        length, chunks = group_length(table, row, stop), table[row, CHUNKS]
+        parts = table[row, PARTS if length > 1 else TOTAL]
         for chunk in range(chunks - 1, -1, -1):
-            first, last = total * chunk // chunks, total * (chunk + 1) // chunks
+            first, last = parts * chunk // chunks, parts * (chunk + 1) // chunks
             if first < last:
-                call_body(address, first, last, table[row, 3], table[row, 4], table[row, 5])
+                run_parts(table, row, length, first, last)
+        row += length
 
 
 @kept
 @njit(nogil=True)
 def run_launches(table, start, stop):
-    """Run the launches `start` to `stop` of a table with the columns of `COLUMNS`, one after the other."""
-    for row in range(start, stop):
-        address, total, chunks = table[row, 0], table[row, 1], table[row, 2]
-        if total <= 0:
-            continue
-        if chunks <= 1:
-            call_body(address, 0, total, table[row, 3], table[row, 4], table[row, 5])
-        else:
-            run_pieces(address, total, chunks, table[row, 3], table[row, 4], table[row, 5])
+    """Run the launches `start` to `stop` of a table with the columns of `COLUMNS`, one after the other.
+
+    Those that run block by block do where all of them are to run.
+    """
+    row = start
+    while row < stop:
+        length, chunks = group_length(table, row, stop), table[row, CHUNKS]
+        parts = table[row, PARTS if length > 1 else TOTAL]
+        if parts > 0 and chunks <= 1:
+            run_parts(table, row, length, 0, parts)
+        elif parts > 0:
+            run_pieces(table, row, length, parts, chunks)
+        row += length

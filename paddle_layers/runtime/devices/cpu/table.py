@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.switching import switched
+from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.runtime.devices.sizes import Sizes
 from paddle_layers.runtime.devices.unrolling import sections_of
 from paddle_layers.runtime.graph.domains import Extent
@@ -19,12 +20,11 @@ from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Key, Rate, Ref, Setting
 from paddle_layers.runtime.launches.launch import Launch
 
+from .blocks import Blocks
 from .interpreter import interpret
 from .loop_table import Arguments, LoopTable
-from .native import check_threads, run_backwards, run_launches, threads_are_shared
+from .native import COLUMNS, PARTS, TOTAL, check_threads, run_backwards, run_launches, threads_are_shared
 
-PIECES = 8
-"""Pieces a launch is cut into; more than there are threads, so that they end together."""
 SERIAL_WORK = 1 << 19
 """Operations below which other threads are not woken: some 50 us, which a busy machine takes to wake one."""
 
@@ -59,7 +59,7 @@ class Table:
         self._pointers = np.array([address(ref) for ref in refs] or [0], np.int64)
         self._ints = np.array([i.extra if isinstance(i, Extent) else 0 for i in ints] or [0], np.int64)
         self._floats = np.array([f if isinstance(f, float) else 0.0 for f in floats] or [0.0])
-        self.rows = np.zeros((len(launches), 6), np.int64)
+        self.rows = np.zeros((len(launches), len(COLUMNS)), np.int64)
         self.rows[:, 0] = bodies
         for row, (start, _) in enumerate(spans):
             for column, (array, at) in enumerate(zip((self._pointers, self._ints, self._floats), start, strict=True)):
@@ -76,6 +76,7 @@ class Table:
         self._sized = Sizes([i if isinstance(i, Extent) else Extent() for i in ints])
         self._totals = Sizes([launch.total or Extent() for launch in launches])
         self._tuned = [(row, launch.items) for row, launch in enumerate(launches) if launch.items is not None]
+        self._blocks = Blocks(launches, np.dtype(dtype).itemsize)
         self._weights = np.array([launch.weight for launch in launches], np.int64)
         self._work = np.array([launch.work for launch in launches], np.int64)
 
@@ -98,11 +99,13 @@ class Table:
         self._sized.write(self._ints, rows)
         for at, rate in self._rates:
             self._floats[at] = rate.share(rows)
-        totals = self.rows[:, 1]
+        totals = self.rows[:, TOTAL]
         self._totals.write(totals, rows)
         for row, items in self._tuned:
             totals[row] = items(rows.of)
-        _cut(self.rows, np.maximum(totals * self._weights, self._work))
+        work = np.maximum(totals * self._weights, self._work)
+        self._blocks.write(self.rows, work, rows, smallest=bool(_CUTTING.get()))
+        _cut(self.rows, work)
         self._loops = []
         for section in self._sections:
             loop = LoopTable(section, rows, self._launches, self._arguments, self._address, self._dtype)
@@ -134,7 +137,7 @@ class Table:
 
 def _cut(rows: NDArray[np.int64], work: NDArray[Any]) -> None:
     """Cut launches that are worth it into pieces."""
-    rows[:, 2] = np.where(work < (0 if _CUTTING.get() else SERIAL_WORK), 1, np.minimum(rows[:, 1], PIECES))
+    rows[:, 2] = np.where(work < (0 if _CUTTING.get() else SERIAL_WORK), 1, np.minimum(rows[:, PARTS], PIECES))
 
 
 def _run(rows: NDArray[np.int64]) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from paddle_layers.define.program import Program
 from paddle_layers.kernels.digests import tuned_digest
+from paddle_layers.kernels.primitives import elementary
 from paddle_layers.runtime.generate.drivers import (
     Array,
     Kernel,
@@ -18,6 +20,12 @@ from paddle_layers.runtime.generate.drivers import (
     sequence_line,
     unravel,
 )
+
+from .vector_form import ADD, MATH, UNSIGNED, vector_form
+
+DECORATOR = '@njit(error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)'
+"""Of functions that only the body calls: a call would keep its loop from vectors; wrappers take a third of the time
+that numba needs."""
 
 
 def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
@@ -85,31 +93,64 @@ def cpu_body(args: Mapping[str, Spec], lines: list[str]) -> list[str]:
 @functools.lru_cache(maxsize=1 << 14)
 def cpu_text(kernel: Kernel, dtype: str) -> str:
     """Driver for the CPU: work items `lo_` to `hi_`, each a row of the last axis (or an element of a vector)."""
-    lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype)]
-    lines += functions(kernel.programs, '@njit(error_model="numpy")')
+    arrays = {name for name, spec in kernel.args.items() if isinstance(spec, Array)}
+    program = vector_form(kernel.program.named("element_"), dtype, kernel.indices, arrays)
+    programs = [*(vector_form(helper, dtype) for helper in kernel.helpers.values()), program]
+    lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype), *_vector_prelude(programs)]
+    lines += functions(programs, DECORATOR)
     if kernel.procedure:
         loop = ["for t_ in range(lo_, hi_):", *indent([f"{kernel.indices[0]} = t_", kernel.call()], 1)]
     elif kernel.scan:
         loop = ["for t_ in range(lo_, hi_):", *indent(scan_lines(kernel, "range(columns_)", None), 1)]
     else:
-        loop = _cpu_loop(kernel, unsigned=kernel.program.only_subscripts(kernel.indices))
+        loop = _in_place(kernel, _cpu_loop(kernel))
     return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
 
 
-def _cpu_loop(kernel: Kernel, *, unsigned: bool) -> list[str]:
-    indices = kernel.indices
+def _in_place(kernel: Kernel, loop: list[str]) -> list[str]:
+    """The loop, and once more for each array that the target may lie in: there both are one array.
+
+    Otherwise the compiler has to think of all ways in which two arrays may overlap, and goes element by element.
+    """
+    if kernel.accumulate or kernel.used_rows or kernel.along:
+        return loop
+    target, lines, branch, at = kernel.targets[0], list[str](), "if", 0
+    for name, spec in kernel.args.items():
+        alike = spec == kernel.args[target] and name not in kernel.targets
+        if alike and kernel.program.reads_own_element(name, kernel.indices):
+            condition = f"{branch} pointers_[{at}] == pointers_[0]:"
+            lines += [condition, *indent([f"{name} = {target}", *loop], 1)]
+            branch = "elif"
+        at += len(spec) if isinstance(spec, tuple) and not isinstance(spec, Array) else isinstance(spec, Array)
+    return [*lines, "else:", *indent(loop, 1)] if lines else loop
+
+
+def _vector_prelude(programs: Sequence[Program]) -> list[str]:
+    """What programs in vector form ask for."""
+    names = {name for program in programs for name in program.names}
+    lines = []
+    if MATH in names:
+        module = elementary.__name__
+        lines += [
+            f"from {module.rpartition('.')[0]} import {MATH}",
+            f"# its own text: {tuned_digest(module)}",
+        ]
+    if ADD in names:
+        reordered = DECORATOR.replace(")", ', fastmath={"reassoc"})')
+        lines += ["", reordered, f"def {ADD}(total, value):", *indent(["return total + value"], 1)]
+    return lines
+
+
+def _cpu_loop(kernel: Kernel) -> list[str]:
+    indices, store = kernel.indices, kernel.store(index=UNSIGNED)
     if not indices:
-        return ["for t_ in range(lo_, hi_):", *indent(kernel.store(), 1)]
-    cast = [f"{index} = numba.uint64({index})" for index in indices] if unsigned else []
+        return ["for t_ in range(lo_, hi_):", *indent(store, 1)]
     if len(indices) == 1:
-        inner = [f"{indices[0]} = t_", *sequence_line(kernel), *cast, *kernel.store()]
+        inner = [f"{indices[0]} = t_", *sequence_line(kernel), *store]
         return ["for t_ in range(lo_, hi_):", *indent(inner, 1)]
-    last = indices[-1]
-    outer = [*unravel(indices[:-1], kernel.sizes, "t_"), *sequence_line(kernel), *cast[:-1]]
-    counter = f"{last}_" if unsigned else last
-    outer.append(f"for {counter} in range({kernel.sizes[-1]}):")
-    inner = [*([f"{last} = numba.uint64({counter})"] if unsigned else []), *kernel.store()]
-    return ["for t_ in range(lo_, hi_):", *indent(outer, 1), *indent(inner, 2)]
+    outer = [*unravel(indices[:-1], kernel.sizes, "t_"), *sequence_line(kernel)]
+    outer.append(f"for {indices[-1]} in range({kernel.sizes[-1]}):")
+    return ["for t_ in range(lo_, hi_):", *indent(outer, 1), *indent(store, 2)]
 
 
 def tuned_text(code: TunedCall, dtype: str) -> str:

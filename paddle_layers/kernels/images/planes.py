@@ -1,0 +1,68 @@
+"""Planes with borders of zeros: windows of an image as vectors of pixels that lie side by side.
+
+The rows of a plane follow each other without a gap, so that a run of pixels goes on in the next row: `pitch` numbers
+behind a pixel lies the one below. A filter then reads, for every element of its own, one run for all its windows; what
+it computes between the rows is left out when rows are taken out. Borders on the right and on the left share zeros.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+from numba.extending import register_jitable
+
+from paddle_layers.kernels.primitives.moves import pick_run, spread_run, zeros
+
+SLACK = 16
+"""Numbers behind the last plane: the last vector may reach over its end."""
+
+
+@register_jitable
+def pitch_of(width, reach, before, after):
+    """Numbers from one row to the next: `width` pixels and what filters reach beyond, less the zeros that rows share.
+
+    `before` and `after` are the zeros on the left and on the right; negative ones are pixels that nobody reads.
+    """
+    return width + reach - shared(reach, before, after)
+
+
+@register_jitable
+def shared(reach, before, after):
+    """Zeros on the right of a row that are also those on the left of the next one."""
+    return max(0, min(reach, before, after))
+
+
+@register_jitable
+def plane_size(rows, pitch, shared_zeros):
+    """Numbers of a plane."""
+    return rows * pitch + shared_zeros
+
+
+@njit(error_model="numpy")
+def lay_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size, one):
+    """Lay out `rows` rows of a plane of `extents` pixels from row `top` and column `left` on, which may be outside.
+
+    `steps` are the rows and columns from one pixel that is taken to the next.
+    """
+    (H, W), (step_y, step_x) = extents, steps
+    first = min(pitch, max(0, -(left // step_x)))
+    last = max(first, min(pitch, (W - left + step_x - 1) // step_x))
+    for row in range(rows):
+        h = top + row * step_y
+        if 0 <= h < H and last > first:
+            zeros(to, first, size, one)
+            pick_run(to + first * size, of + (h * W + left + first * step_x) * size, last - first, step_x, size, one)
+            zeros(to + last * size, pitch - last, size, one)
+        else:
+            zeros(to, pitch, size, one)
+        to += pitch * size
+    zeros(to, shared_zeros, size, one)
+
+
+@njit(error_model="numpy")
+def take_rows(to, of, rows, width, to_row, of_row, step, adding, size, one):
+    """Take `rows` rows of `width` pixels out of a plane, or add them; their pixels go `step` numbers apart.
+
+    `to_row` and `of_row` are numbers from one row to the next.
+    """
+    for row in range(rows):
+        spread_run(to + row * to_row * size, of + row * of_row * size, width, step, adding, size, one)

@@ -1,0 +1,124 @@
+"""Gradients of filters by tiles of registers: vectors run over channels, sums over the pixels of the batch.
+
+The images are turned for that, a band of rows of some channels at a time: the channels of a pixel lie side by side, and
+behind them those of the next pixel. So the elements of a filter's row, too, are neighbours, and a vector may hold some
+of each; the tile's factors are the gradients of the output, as they lie. Pixels outside of the image are zeros.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+from numba.extending import register_jitable
+
+from paddle_layers.kernels.primitives.moves import set_entry, spread_run, turn, zeros
+from paddle_layers.kernels.primitives.tiles import products, vectors_of
+
+from .correlations import ENTRY
+
+TURNED = 1 << 16
+"""Numbers of the turned pixels of a band, which stay in a core's cache while all filters use them."""
+WINDOWS = 1 << 10
+"""Windows of a band: their gradients for the filters of a tile stay in the first cache."""
+SPARE = 64
+"""Numbers behind the pixels and behind each row of sums, for the last vector."""
+
+
+@register_jitable
+def turned_layout(N, channels, P, Q, geometry):
+    """Images and rows of windows of a band, rows and columns of its turned pixels, pixels per window each way."""
+    _, _, A, B, stride, stride_y, _, _, dilation, dilation_y = geometry
+    take, take_y = (1 if B > 1 else stride), (1 if A > 1 else stride_y)
+    columns = (Q - 1) * stride // take + (B - 1) * dilation + 1
+    reach = (A - 1) * dilation_y + 1
+    most = (TURNED // (columns * channels) - reach) * take_y // stride_y + 1
+    most = max(1, min(P, most, WINDOWS // Q))
+    bands = (P + most - 1) // most
+    depth = (P + bands - 1) // bands
+    rows = (depth - 1) * stride_y // take_y + reach
+    images = max(1, min(N, WINDOWS // (depth * Q), TURNED // (rows * columns * channels))) if depth == P else 1
+    return images, depth, rows, columns, take_y, take
+
+
+@register_jitable
+def run_of(channels, geometry):
+    """Elements of a filter's row that lie side by side, and numbers of a run of theirs in the sums."""
+    _, _, _, B, _, _, _, _, dilation, _ = geometry
+    together = B if dilation == 1 else 1
+    return together, together * channels + SPARE
+
+
+@register_jitable
+def weight_numbers(N, filters, channels, P, Q, geometry):
+    """Numbers of scratch memory for `correlate_weights`."""
+    images, depth, rows, columns, _, _ = turned_layout(N, channels, P, Q, geometry)
+    together, run = run_of(channels, geometry)
+    sums = filters * geometry[2] * (geometry[3] // together) * run
+    return depth * Q * ENTRY + images * rows * columns * channels + SPARE + sums
+
+
+@njit(error_model="numpy")
+def correlate_weights(
+    N, filters, channels, x, x_image, dy, dy_image, dweight, dweight_steps, P, Q, geometry, place, adding, size, one
+):  # fmt: skip
+    """The gradient of some filters' elements for some channels, over a batch, or what is added to it where `adding`.
+
+    `x` and `dy` are the addresses of the first image's channels and gradients, `x_image` and `dy_image` the bytes to
+    the next image; `dweight_steps` numbers from one filter and from one channel to the next. What a band gives is
+    summed by itself before it is added, so that rounding grows little with the batch.
+    """
+    H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
+    images, depth, rows, columns, take_y, take = turned_layout(N, channels, P, Q, geometry)
+    together, run = run_of(channels, geometry)
+    turned = place + depth * Q * ENTRY * size
+    sums = turned + (images * rows * columns * channels + SPARE) * size
+    filter_sums = A * (B // together) * run
+    vectors = vectors_of(together * channels, size)
+    for n in range(0, N, images):
+        for top in range(0, P, depth):
+            high, many = min(depth, P - top), min(images, N - n)
+            for p in range(high):
+                for q in range(Q):
+                    pixel = p * stride_y // take_y * columns + q * stride // take
+                    set_entry(place, p * Q + q, pixel * channels * size, (p * Q + q) * size)
+            for image in range(many):
+                turn_band(
+                    turned + image * rows * columns * channels * size, x + (n + image) * x_image, (H, W),
+                    top * stride_y - padding_y, padding, rows, columns, channels, (take_y, take), size, one,
+                )  # fmt: skip
+            for a in range(A):
+                for b in range(0, B, together):
+                    at = (a * dilation_y * columns + b * dilation) * channels * size
+                    products(
+                        filters, vectors, 0, many, rows * columns * channels * size, dy_image, high * Q, place,
+                        dy + n * dy_image + top * Q * size, P * Q * size, turned + at,
+                        sums + (a * (B // together) + b // together) * run * size, filter_sums * size, n + top > 0, one,
+                    )  # fmt: skip
+    filter_step, channel_step = dweight_steps
+    for k in range(filters):
+        for a in range(A):
+            for b in range(B):
+                of = sums + (k * filter_sums + (a * (B // together) + b // together) * run) * size
+                spread_run(
+                    dweight + (k * filter_step + a * B + b) * size, of + b % together * channels * size, channels,
+                    channel_step, adding, size, one,
+                )  # fmt: skip
+
+
+@njit(error_model="numpy")
+def turn_band(to, of, extents, top, padding, rows, columns, channels, steps, size, one):
+    """Turn a band of rows from `top` on, with zeros where it is outside of the image of `extents` pixels."""
+    (H, W), (step_y, step) = extents, steps
+    first = min(columns, (padding + step - 1) // step)
+    last = max(first, min(columns, (W + padding + step - 1) // step))
+    for row in range(rows):
+        h = top + row * step_y
+        if 0 <= h < H and last > first:
+            zeros(to, first * channels, size, one)
+            turn(
+                to + first * channels * size, of + (h * W + first * step - padding) * size,
+                channels, last - first, H * W, channels, step, size, one,
+            )  # fmt: skip
+            zeros(to + last * channels * size, (columns - last) * channels, size, one)
+        else:
+            zeros(to, columns * channels, size, one)
+        to += columns * channels * size

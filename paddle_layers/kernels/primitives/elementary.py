@@ -1,0 +1,299 @@
+"""Exponentials and logarithms of float32 without branches or calls, so that the compiler turns loops into vector code.
+
+Drivers of float32 have these in place of those of `math`. Largest errors, in units of the last place, over all numbers:
+exp 1, expm1 2, tanh 3, log 1, log1p 2, erfc 4; `tests/test_elementary.py` measures them. NaN, infinities, denormal
+numbers and overflow come out as from `math`. In float64, and as plain Python, they are the functions of `math`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic, overload
+
+f32 = np.float32
+ZERO, HALF, ONE, TWO = f32(-0.0), f32(0.5), f32(1), f32(2)
+"""Zero is the negative one, which changes nothing that it is added to."""
+PER_OCTAVE = f32(1 / math.log(2))
+OCTAVE_HIGH = f32(0.693359375)
+"""The logarithm of 2 in few bits, so that multiples of it are exact."""
+OCTAVE_LOW = f32(math.log(2) - 0.693359375)
+ROUNDING = f32(3 << 22)
+"""Added to a small number, it leaves the nearest whole number in the last bits."""
+E0, E1, E2, E3, E4 = (
+    f32(c) for c in (0.5, 0.16666512191295624, 0.0416661873459816, 0.008369598537683487, 0.0013951717410236597)
+)
+"""(exp(r) - 1 - r) / r**2 for |r| <= log(2) / 2, right to 4e-9 of the exponential."""
+LARGEST, SMALLEST = f32(89), f32(-104)
+"""Beyond, the exponential is infinite or zero."""
+FLAT = f32(-20)
+"""Below, the exponential minus one is minus one."""
+ONE_FROM = f32(10)
+"""tanh is 1 from there on."""
+L0, L1, L2, L3, L4, L5, L6, L7 = (
+    f32(c)
+    for c in (
+        *(0.3333333134651184, -0.250008225440979, 0.20001226663589478, -0.16623356938362122),
+        *(0.14201761782169342, -0.131601944565773, 0.12761549651622772, -0.07634429633617401),
+    )
+)
+"""(log(1 + f) - f + f**2 / 2) / f**3 between the root of 1/2 and that of 2, right to 6e-9 of the logarithm."""
+TINY, UP, UP_OCTAVES = f32(2.0**-126), f32(2.0**23), f32(23)
+"""Denormal numbers are brought up before their exponent is read."""
+INFINITY, NAN = f32(math.inf), f32(math.nan)
+CENTRE, VANISHED = f32(3), f32(10.1)
+"""erfc is 0 beyond."""
+C0, C1, C2, C3, C4, C5, C6, C7, C8, C9, C10 = (
+    f32(c)
+    for c in (
+        *(1.2530080080032349, -0.13562114536762238, -0.04756239801645279, 0.1296464204788208, -0.11927097290754318),
+        *(0.06829576939344406, -0.023797528818249702, 0.002567378571256995, 0.0020018115174025297),
+        *(-0.0007775860722176731, -0.0002681290789041668),
+    )
+)
+"""(1 + 2a) exp(a**2) erfc(a) as a polynomial of (a - 3) / (a + 3), right to 2e-9."""
+N0, N1, N2, N3, N4 = (
+    f32(c)
+    for c in (1.1283791065216064, -0.37612608075141907, 0.11282838135957718, -0.02675815485417843, 0.004719927906990051)
+)
+"""erf(v) / v as a polynomial of v**2 for |v| < 1/2."""
+
+WORD = ir.IntType(32)
+REAL = ir.FloatType()
+
+
+def _word(value: int) -> Any:
+    return ir.Constant(WORD, value)
+
+
+def _power(builder: Any, exponent: Any) -> Any:
+    """2 to a whole number, by its bits."""
+    return builder.bitcast(builder.shl(builder.add(exponent, _word(127)), _word(23)), REAL)
+
+
+def _rounded(builder: Any, value: Any) -> Any:
+    """The whole number to whose value `ROUNDING` has been added."""
+    return builder.sub(builder.bitcast(value, WORD), _word(int(ROUNDING.view(np.int32))))
+
+
+@intrinsic
+def scaled(typingctx: Any, value: Any, octaves: Any) -> Any:
+    """`value` times 2 to a whole number, given with `ROUNDING` added; in two steps, as the power may be no float32."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = _rounded(builder, args[1])
+        half = builder.ashr(whole, _word(1))
+        first = builder.fmul(args[0], _power(builder, half))
+        return builder.fmul(first, _power(builder, builder.sub(whole, half)))
+
+    return types.float32(types.float32, types.float32), codegen
+
+
+@intrinsic
+def half_power(typingctx: Any, octaves: Any) -> Any:
+    """Half of 2 to a whole number, given with `ROUNDING` added."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return _power(builder, builder.sub(_rounded(builder, args[0]), _word(1)))
+
+    return types.float32(types.float32), codegen
+
+
+@intrinsic
+def octave_of(typingctx: Any, value: Any) -> Any:
+    """The exponent of a number whose mantissa is brought between the root of 1/2 and that of 2."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits = builder.sub(builder.bitcast(args[0], WORD), _word(int(f32(0.5**0.5).view(np.int32))))
+        return builder.sitofp(builder.ashr(bits, _word(23)), REAL)
+
+    return types.float32(types.float32), codegen
+
+
+@intrinsic
+def mantissa_of(typingctx: Any, value: Any) -> Any:
+    """That mantissa."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        bits, root = builder.bitcast(args[0], WORD), _word(int(f32(0.5**0.5).view(np.int32)))
+        fraction = builder.and_(builder.sub(bits, root), _word((1 << 23) - 1))
+        return builder.bitcast(builder.add(fraction, root), REAL)
+
+    return types.float32(types.float32), codegen
+
+
+@intrinsic
+def first_half(typingctx: Any, value: Any) -> Any:
+    """The upper 12 bits of the mantissa: the square is exact."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        return builder.bitcast(builder.and_(builder.bitcast(args[0], WORD), _word(-(1 << 12))), REAL)
+
+    return types.float32(types.float32), codegen
+
+
+INLINED: Any = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+inlined: Callable[[Any], Any] = njit(fastmath={"contract"}, **INLINED)
+
+
+@inlined
+def octaves_and_rest(v, more):
+    """exp(v + more) = 2**n (1 + p): n with `ROUNDING` added, and p. `more` is small beside v."""
+    octaves = v * PER_OCTAVE + ROUNDING
+    n = octaves - ROUNDING
+    r = v - n * OCTAVE_HIGH
+    r = r - n * OCTAVE_LOW + more
+    p = E3 + r * E4
+    p = E2 + r * p
+    p = E1 + r * p
+    p = E0 + r * p
+    return octaves, r + r * r * p
+
+
+@inlined
+def exp_of_sum(v, more):
+    """exp(v + more), of which `more` is small beside v. Comparisons are false for NaN, which passes through."""
+    v = SMALLEST if v < SMALLEST else v
+    v = LARGEST if v > LARGEST else v
+    octaves, p = octaves_and_rest(v, more)
+    return scaled(ONE + p, octaves)
+
+
+@inlined
+def exp_single(v):
+    """exp(v)."""
+    return exp_of_sum(v, ZERO)
+
+
+@inlined
+def expm1_single(v):
+    """exp(v) - 1, with all digits for small v; half of it is computed, which is finite wherever the whole is."""
+    low = FLAT if v < FLAT else v
+    octaves, p = octaves_and_rest(LARGEST if low > LARGEST else low, ZERO)
+    half: Any = half_power(octaves)
+    return TWO * (half * p + (half - HALF))
+
+
+@inlined
+def tanh_single(v):
+    """tanh(v)."""
+    a = abs(v)
+    e = expm1_single(TWO * (ONE_FROM if a > ONE_FROM else a))
+    return math.copysign(e / (e + TWO), v)
+
+
+@inlined
+def log_single(v):
+    """log(v): infinite for 0 and infinity, NaN below 0."""
+    small = v < TINY
+    u = v * UP if small else v
+    n = octave_of(u) - (UP_OCTAVES if small else -ZERO)
+    f = mantissa_of(u) - ONE
+    g = L6 + f * L7
+    g = L5 + f * g
+    g = L4 + f * g
+    g = L3 + f * g
+    g = L2 + f * g
+    g = L1 + f * g
+    g = L0 + f * g
+    square = f * f
+    rest = f * square * g + n * OCTAVE_LOW - HALF * square
+    result = f + rest + n * OCTAVE_HIGH
+    result = result if v > ZERO else (-INFINITY if v == ZERO else NAN)
+    return result if v < INFINITY else v + v
+
+
+@inlined
+def log1p_single(v):
+    """log(1 + v), with all digits for small v."""
+    u = ONE + v
+    lost = v - (u - ONE)
+    result = log_single(u)
+    return result + lost / u if (u > ZERO) & (u < INFINITY) else result
+
+
+@inlined
+def erfc_single(v):
+    """1 - erf(v), with the digits of its small values: the square in the exponent is kept in two parts."""
+    a = abs(v)
+    a = VANISHED if a > VANISHED else a
+    u = a / (a + CENTRE)
+    q = u + u - ONE  # (a - 3) / (a + 3), without the rounding errors of that for small a
+    p = C9 + q * C10
+    p = C8 + q * p
+    p = C7 + q * p
+    p = C6 + q * p
+    p = C5 + q * p
+    p = C4 + q * p
+    p = C3 + q * p
+    p = C2 + q * p
+    p = C1 + q * p
+    p = C0 + q * p
+    b: Any = first_half(a)
+    tail = exp_of_sum(-b * b, (b - a) * (b + a)) * p / (ONE + TWO * a)
+    far = TWO - tail if v < ZERO else tail
+    square = v * v
+    p = N3 + square * N4
+    p = N2 + square * p
+    p = N1 + square * p
+    near = ONE - v * (N0 + square * p)
+    return near if a < HALF else far
+
+
+SINGLE = {
+    "exp": exp_single,
+    "expm1": expm1_single,
+    "tanh": tanh_single,
+    "log": log_single,
+    "log1p": log1p_single,
+    "erfc": erfc_single,
+}
+"""Functions of `math` that have a form here, by name."""
+
+
+def exp(v):
+    return math.exp(v)
+
+
+def expm1(v):
+    return math.expm1(v)
+
+
+def tanh(v):
+    return math.tanh(v)
+
+
+def log(v):
+    return math.log(v)
+
+
+def log1p(v):
+    return math.log1p(v)
+
+
+def erfc(v):
+    return math.erfc(v)
+
+
+def _choose_by_type(function: Any) -> None:
+    """Let compiled code take the form in float32 for a float32, and that of `math` for anything else."""
+    single, exact = SINGLE[function.__name__], getattr(math, function.__name__)
+
+    def by_polynomial(v):
+        return single(v)
+
+    def by_library(v):
+        return exact(v)
+
+    @overload(function, jit_options=INLINED)
+    def choose(v):
+        return by_polynomial if v is types.float32 else by_library
+
+
+for _function in (exp, expm1, tanh, log, log1p, erfc):
+    _choose_by_type(_function)

@@ -1,0 +1,237 @@
+"""Runs of numbers copied, added, picked and turned by whole vectors: short rows are not worth a compiler's loop.
+
+Places are addresses in bytes; `size` is that of a number and `one` is 1 in its precision.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import njit, types
+from numba.extending import intrinsic
+
+from .tiles import VECTOR
+
+LANES = 8
+"""Numbers that are moved at once; rows that are shorter go by halves, quarters and single ones."""
+
+
+def _real(precision: Any) -> tuple[Any, int]:
+    return (ir.FloatType(), 4) if precision == types.float32 else (ir.DoubleType(), 8)
+
+
+def _place(builder: Any, address: Any, real: Any, count: int) -> Any:
+    return builder.inttoptr(address, ir.VectorType(real, count).as_pointer())
+
+
+def _mover(count: int, *, step: int = 1, adding: bool = False) -> Any:
+    """Copy `count` numbers, every `step`-th from the first one on, or add them to what is there."""
+
+    def move(typingctx: Any, target: Any, source: Any, one: Any) -> Any:
+        signature = types.void(types.int64, types.int64, one)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            real, size = _real(one)
+            place = _place(builder, args[0], real, count)
+            value = builder.load(_place(builder, args[1], real, count * step), align=size)
+            if step > 1:
+                picked = ir.Constant(ir.VectorType(ir.IntType(32), count), [k * step for k in range(count)])
+                value = builder.shuffle_vector(value, value, picked)
+            if adding:
+                value = builder.fadd(builder.load(place, align=size), value)
+            builder.store(value, place, align=size)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return intrinsic(move)
+
+
+_move_8, _move_4, _move_2, _move_1 = (_mover(count) for count in (8, 4, 2, 1))
+_add_8, _add_4, _add_1 = (_mover(count, adding=True) for count in (8, 4, 1))
+_every_second, _every_third, _every_fourth = (_mover(LANES, step=step) for step in (2, 3, 4))
+
+
+@intrinsic
+def set_zero(typingctx, target, one):
+    """Put a zero there."""
+    signature = types.void(types.int64, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        real, size = _real(one)
+        builder.store(ir.Constant(real, 0.0), builder.inttoptr(args[0], real.as_pointer()), align=size)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def set_entry(typingctx, table, index, left, right):
+    """Write two whole numbers as an entry of a table of offsets."""
+    signature = types.void(*[types.int64] * 4)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = ir.IntType(64)
+        place = builder.add(args[0], builder.shl(args[1], ir.Constant(whole, 4)))
+        for value in args[2:]:
+            builder.store(value, builder.inttoptr(place, whole.as_pointer()), align=4)
+            place = builder.add(place, ir.Constant(whole, 8))
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@njit(error_model="numpy")
+def zeros(to, count, size, one):
+    """Put `count` zeros there."""
+    for _ in range(count):
+        set_zero(to, one)
+        to += size
+
+
+@njit(error_model="numpy")
+def copy_run(to, of, count, size, one):
+    """Copy `count` numbers; the last vector overlaps the one before it."""
+    if count >= 8:
+        for k in range(count // 8):
+            _move_8(to + k * 8 * size, of + k * 8 * size, one)
+        rest = (count - 8) * size
+        _move_8(to + rest, of + rest, one)
+    elif count >= 4:
+        rest = (count - 4) * size
+        _move_4(to, of, one)
+        _move_4(to + rest, of + rest, one)
+    elif count >= 2:
+        rest = (count - 2) * size
+        _move_2(to, of, one)
+        _move_2(to + rest, of + rest, one)
+    elif count == 1:
+        _move_1(to, of, one)
+
+
+@njit(error_model="numpy")
+def add_run(to, of, count, size, one):
+    """Add `count` numbers to those that are there."""
+    for k in range(count // 8):
+        _add_8(to + k * 8 * size, of + k * 8 * size, one)
+    done = count // 8 * 8
+    if count - done >= 4:
+        _add_4(to + done * size, of + done * size, one)
+        done += 4
+    for k in range(done, count):
+        _add_1(to + k * size, of + k * size, one)
+
+
+@njit(error_model="numpy")
+def pick_run(to, of, count, step, size, one):
+    """Copy `count` numbers that lie `step` numbers apart; nothing behind the last one is read."""
+    done = 0
+    if step == 1:
+        copy_run(to, of, count, size, one)
+        done = count
+    elif step <= 4:
+        for k in range((count - 1) // LANES):
+            to_k, of_k = to + k * LANES * size, of + k * LANES * step * size
+            if step == 2:
+                _every_second(to_k, of_k, one)
+            elif step == 3:
+                _every_third(to_k, of_k, one)
+            else:
+                _every_fourth(to_k, of_k, one)
+        done = max(count - 1, 0) // LANES * LANES
+    for k in range(done, count):
+        _move_1(to + k * size, of + k * step * size, one)
+
+
+@njit(error_model="numpy")
+def spread_run(to, of, count, step, adding, size, one):
+    """Copy `count` numbers to places that lie `step` numbers apart, or add them to what is there."""
+    if step == 1 and adding:
+        add_run(to, of, count, size, one)
+    elif step == 1:
+        copy_run(to, of, count, size, one)
+    elif adding:
+        for k in range(count):
+            _add_1(to + k * step * size, of + k * size, one)
+    else:
+        for k in range(count):
+            _move_1(to + k * step * size, of + k * size, one)
+
+
+def _turned(builder: Any, rows: list[Any]) -> list[Any]:
+    """The columns of a square matrix: interleaving its halves turns it, after as many times as its side has bits."""
+    count = len(rows)
+    lanes = ir.VectorType(ir.IntType(32), count)
+    low, high = (
+        [lane + half for pair in range(count // 2) for lane in (pair, pair + count)] for half in (0, count // 2)
+    )
+    for _ in range(count.bit_length() - 1):
+        pairs = list(zip(rows[: count // 2], rows[count // 2 :], strict=True))
+        rows = [
+            builder.shuffle_vector(one, two, ir.Constant(lanes, order)) for one, two in pairs for order in (low, high)
+        ]
+    return rows
+
+
+@intrinsic
+def turn_square(typingctx, target, target_row, source, source_row, one):
+    """Write the columns of a square of numbers as rows; its side is a vector, the steps between rows are in bytes."""
+    signature = types.void(*[types.int64] * 4, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        real, size = _real(one)
+        count = VECTOR // size
+        to, to_row, of, of_row = args[:4]
+        rows = []
+        for _ in range(count):
+            rows.append(builder.load(_place(builder, of, real, count), align=size))
+            of = builder.add(of, of_row)
+        for column in _turned(builder, rows):
+            builder.store(column, _place(builder, to, real, count), align=size)
+            to = builder.add(to, to_row)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@njit(error_model="numpy")
+def turn(to, of, rows, columns, of_row, to_row, step, size, one):
+    """Write `columns` columns of a matrix, `step` numbers apart, as rows of `rows` numbers.
+
+    `of_row` and `to_row` are numbers from one row to the next, before and after.
+    """
+    side, done = VECTOR // size, 0
+    if step == 1 and columns >= side:
+        done = rows // side * side
+        for top in range(0, done, side):
+            for left in range(0, columns, side):
+                at = min(left, columns - side)
+                turn_square(
+                    to + (at * to_row + top) * size, to_row * size, of + (top * of_row + at) * size, of_row * size, one
+                )
+    for row in range(done, rows):
+        for column in range(columns):
+            _move_1(to + (column * to_row + row) * size, of + (row * of_row + column * step) * size, one)
+
+
+@intrinsic
+def every_fourth(typingctx, target, source, one):
+    """A vector of every fourth number; four vectors are read."""
+    signature = types.void(types.int64, types.int64, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        real, size = _real(one)
+        count = VECTOR // size
+        parts = []
+        for part in range(4):
+            at = builder.add(args[1], ir.Constant(args[1].type, part * VECTOR))
+            parts.append(builder.load(_place(builder, at, real, count), align=size))
+        even = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(0, 2 * count, 2)))
+        while len(parts) > 1:
+            pairs = zip(parts[::2], parts[1::2], strict=True)
+            parts = [builder.shuffle_vector(left, right, even) for left, right in pairs]
+        builder.store(parts[0], _place(builder, args[0], real, count), align=size)
+        return context.get_dummy_value()
+
+    return signature, codegen

@@ -1,0 +1,196 @@
+"""Register tiles of products: rows of factors times rows of vectors, all sums in registers until they are complete.
+
+`sum over o, i of w[r, o, i] * x[o, i, v]` for the rows `r` of a tile and some neighbouring vectors `v`: convolutions,
+their gradients and matrix products are such sums, and differ in how `o` and `i` step through memory. `o` steps evenly;
+what `i` adds to the two addresses stands in a table. Products of a tile take as long as the core's multipliers need.
+
+The same source gives code for every machine: `Machine` says how wide its vectors are and how many sums its registers
+can hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from llvmlite import binding, ir
+from numba import njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+class Machine(NamedTuple):
+    """What a core has for tiles."""
+
+    bytes: int
+    """Bytes of a vector."""
+    rows: int
+    """Rows of the largest tile, a power of two."""
+    vectors: int
+    """Vectors of a row of the largest tile."""
+
+
+def machine_of(features: Mapping[str, bool], triple: str) -> Machine:
+    """The machine with these features of LLVM's; registers left over hold a row's vectors and a factor."""
+    if features.get("avx512f"):
+        return Machine(64, 8, 3)
+    if features.get("avx2") and features.get("fma"):
+        return Machine(32, 4, 3)
+    return Machine(16, 8, 3) if triple.startswith(("aarch64", "arm64")) else Machine(16, 4, 2)
+
+
+HOST = machine_of(binding.get_host_cpu_features(), binding.get_process_triple())
+VECTOR = HOST.bytes
+ROWS, VECTORS = HOST.rows, HOST.vectors
+
+_I64 = ir.IntType(64)
+_ARGUMENTS = 11
+
+
+def _constant(value: int) -> Any:
+    return ir.Constant(_I64, value)
+
+
+def _splat(builder: Any, value: Any, vector: Any) -> Any:
+    """A vector of equal numbers."""
+    single = builder.insert_element(ir.Constant(vector, ir.Undefined), value, ir.Constant(ir.IntType(32), 0))
+    lanes = ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None)
+    return builder.shuffle_vector(single, single, lanes)
+
+
+class _Tile:
+    """The code of one tile: `rows` x `vectors` sums."""
+
+    def __init__(self, function: Any, machine: Machine, rows: int, vectors: int, real: Any) -> None:
+        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
+        self.real, self.size = real, 4 if isinstance(real, ir.FloatType) else 8
+        self.vector = ir.VectorType(real, machine.bytes // self.size)
+        self.places = [(row, at, at * machine.bytes) for row in range(rows) for at in range(vectors)]
+        zero = ir.Constant(self.vector, None)
+        self.sums = [cgutils.alloca_once_value(self.builder, zero) for _ in self.places]
+
+    def load(self, address: Any, type_: Any) -> Any:
+        return self.builder.load(self.builder.inttoptr(address, type_.as_pointer()), align=min(self.size, 8))
+
+    def offset(self, address: Any, step: Any, count: int) -> Any:
+        return self.builder.add(address, self.builder.mul(step, _constant(count)))
+
+    def put(self, y: Any, y_row: Any, *, adding: bool) -> None:
+        """Write the sums, or add them to what is there."""
+        for sum_, (row, _, byte) in zip(self.sums, self.places, strict=True):
+            address = self.builder.add(self.offset(y, y_row, row), _constant(byte))
+            value = self.builder.load(sum_)
+            if adding:
+                value = self.builder.fadd(self.load(address, self.vector), value)
+            place = self.builder.inttoptr(address, self.vector.as_pointer())
+            self.builder.store(value, place, align=self.size)
+
+    def add_products(self, x: Any, w: Any, w_row: Any) -> None:
+        """One step of the reduction: every row's factor times the vectors."""
+        vectors = {byte: self.load(self.builder.add(x, _constant(byte)), self.vector) for _, _, byte in self.places}
+        factors: dict[int, Any] = {}
+        for sum_, (row, _, byte) in zip(self.sums, self.places, strict=True):
+            if row not in factors:
+                number = self.load(self.offset(w, w_row, row), self.real)
+                factors[row] = _splat(self.builder, number, self.vector)
+            product = self.builder.fmul(factors[row], vectors[byte], flags=("contract",))
+            self.builder.store(self.builder.fadd(self.builder.load(sum_), product, flags=("contract",)), sum_)
+
+
+def tile_function(module: Any, machine: Machine, rows: int, vectors: int, real: Any) -> Any:
+    """The function of a tile in an LLVM module, which gets it where it has none; all arguments are whole numbers.
+
+    Its arguments are those of `products` from `outer` on, but for the last one.
+    """
+    name = f"paddle_layers_tile_{real}_{machine.bytes}_{rows}x{vectors}"
+    if name in module.globals:
+        return module.globals[name]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [_I64] * _ARGUMENTS), name)
+    function.linkage = "internal"
+    function.attributes.add("noinline")
+    outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate = function.args
+    tile = _Tile(function, machine, rows, vectors, real)
+    builder = tile.builder
+    with cgutils.for_range(builder, outer) as o:
+        x_o = builder.add(x, builder.mul(o.index, x_outer))
+        w_o = builder.add(w, builder.mul(o.index, w_outer))
+        with cgutils.for_range(builder, inner) as i:
+            entry = builder.add(table, builder.shl(i.index, _constant(4)))
+            x_i = builder.add(x_o, tile.load(entry, _I64))
+            w_i = builder.add(w_o, tile.load(builder.add(entry, _constant(8)), _I64))
+            tile.add_products(x_i, w_i, w_row)
+    with builder.if_else(builder.icmp_signed("!=", accumulate, _constant(0))) as (adds, sets):
+        with adds:
+            tile.put(y, y_row, adding=True)
+        with sets:
+            tile.put(y, y_row, adding=False)
+    builder.ret_void()
+    return function
+
+
+def heights(machine: Machine) -> list[int]:
+    """Rows that a tile may have: halves of halves, so that few tiles are left for what remains."""
+    return [machine.rows >> k for k in range(machine.rows.bit_length())]
+
+
+@intrinsic
+def _tile(typingctx, shape, outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate, one):
+    """Call the tile of a shape, `rows * 4 + vectors`."""
+    signature = types.void(*[types.int64] * (1 + _ARGUMENTS), one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        real = ir.FloatType() if one == types.float32 else ir.DoubleType()
+        end = builder.append_basic_block("tile_end")
+        choice = builder.switch(args[0], end)
+        for rows in heights(HOST):
+            for vectors in range(1, VECTORS + 1):
+                function = tile_function(builder.module, HOST, rows, vectors, real)
+                block = builder.append_basic_block("tile")
+                choice.add_case(_constant(rows * 4 + vectors), block)
+                builder.position_at_end(block)
+                builder.call(function, args[1 : 1 + _ARGUMENTS])
+                builder.branch(end)
+        builder.position_at_end(end)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@njit(error_model="numpy")
+def products(
+    rows, vectors, spare, outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate, one
+):  # fmt: skip
+    """Sums of products for `rows` rows of `vectors` vectors; `one` is 1 in the precision of the numbers.
+
+    Addresses and steps are in bytes: `x + o * x_outer + table[i][0]` is the first vector of a term and
+    `w + o * w_outer + table[i][1] + r * w_row` its factor for a row; `y + r * y_row` is where the sums go, or what they
+    are added to when accumulating. The last `spare` bytes of a row's vectors are none of its own: the last tile begins
+    so much earlier, and gives some sums twice, which does not go with accumulating, or with a single vector.
+    """
+    row = 0
+    while row < rows:
+        high = ROWS
+        while high > rows - row:
+            high >>= 1
+        at = 0
+        while at < vectors:
+            wide = min(vectors - at, VECTORS)
+            if vectors - at == VECTORS + 1:
+                wide = (VECTORS + 1) // 2  # a tile of a single vector leaves multipliers waiting
+            if spare > 0 and wide == vectors:
+                wide -= 1  # an overlapping tile needs one before it
+            byte = at * VECTOR - (spare if at + wide == vectors else 0)
+            _tile(
+                high * 4 + wide, outer, x_outer, w_outer, inner, table, w + row * w_row, w_row,
+                x + byte, y + row * y_row + byte, y_row, np.int64(accumulate), one,
+            )  # fmt: skip
+            at += wide
+        row += high
+
+
+@njit(error_model="numpy")
+def vectors_of(count, size):
+    """Vectors that hold `count` numbers of `size` bytes."""
+    lanes = VECTOR // size
+    return (count + lanes - 1) // lanes

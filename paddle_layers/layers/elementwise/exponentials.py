@@ -1,0 +1,267 @@
+"""Exponentials and logarithms, and the activations that are made of them."""
+
+import math
+
+from paddle_layers.define import Example, Float, Input, Output, Temp, each, gradient, infer, layer, require
+from paddle_layers.layers.helpers import sigmoid, times
+
+SELU_SCALE = 1.0507009873554805
+SELU_LIMIT = 1.7580993408473766  # SELU_SCALE times alpha, 1.6732632423543772
+
+
+@layer(
+    "exp",
+    elsewhere={
+        "Paddle": "exponential",
+        "Caffe": "Exp",
+        "Mocha": "Exponential",
+        "ONNX": "Exp",
+        "Keras": "exponential",
+        "PyTorch": "exp",
+    },
+    since=1,
+)
+class Exp:
+    """Exponential function, of a straight line: `y = base ** (shift + scale * x)`.
+
+    Without `base` it is e, for which Caffe writes -1. What is too large for the precision becomes infinity: above 88 in
+    float32, above 709 in float64.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`, not below 0")
+    base = Float("what is raised; without it e", above=0, optional=True)
+    scale = Float("factor of `x`", default=1.0)
+    shift = Float("added to it", default=0.0)
+    examples = (
+        Example(x="5"),
+        Example(x="2x3x3", base=2.0, scale=-0.5, shift=1.0),
+        Example(x="sequence of 3", base=10.0),
+    )
+
+
+@each(Exp.y)
+def exp_y(i, x, base, scale, shift):
+    exponent = shift + scale * x[i]
+    return math.exp(exponent) if base is None else base**exponent
+
+
+@gradient(Exp.x)
+def exp_dx(i, dy, y, base, scale):
+    slope = scale if base is None else scale * math.log(base)
+    return dy[i] * slope * y[i]
+
+
+@layer(
+    "log",
+    elsewhere={"Paddle": "log", "Caffe": "Log", "ONNX": "Log", "Keras": "log", "PyTorch": "log"},
+    since=1,
+)
+class Log:
+    """Logarithm, of a straight line: `y = log(shift + scale * x) / log(base)`.
+
+    Without `base` it is the natural one, for which Caffe writes -1. The logarithm of 0 is minus infinity, as is the
+    derivative there; that of a negative number is NaN. A small `shift` keeps away from both.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2), within=(0.2, 2.0))
+    y = Output("...", "same shape as `x`", nan="for negative numbers")
+    base = Float("what the result is a power of; without it e", above=0, optional=True)
+    scale = Float("factor of `x`", default=1.0)
+    shift = Float("added to it", default=0.0)
+    examples = (
+        Example(x="5"),
+        Example(x="2x3x3", base=2.0, scale=0.5, shift=1.0),
+        Example(x="sequence of 3", base=0.1),
+    )
+
+
+@infer(Log)
+def log_check(base):
+    require(base is None or base != 1.0, "base", "no power of 1 is another number: `base` is above or below 1")
+    return {}
+
+
+@each(Log.y)
+def log_y(i, x, base, scale, shift):
+    v = shift + scale * x[i]
+    if v > 0.0:
+        value = math.log(v)
+    else:
+        value = -math.inf if v == 0.0 else math.nan
+    return value if base is None else value / math.log(base)
+
+
+@gradient(Log.x)
+def log_dx(i, dy, x, base, scale, shift):
+    slope = scale if base is None else scale / math.log(base)
+    return dy[i] * slope / (shift + scale * x[i])
+
+
+@layer(
+    "softplus",
+    elsewhere={
+        "Paddle": "softrelu",
+        "Caffe": "BNLL",
+        "ONNX": "Softplus",
+        "Keras": "softplus",
+        "PyTorch": "Softplus",
+    },
+    since=1,
+)
+class Softplus:
+    """Rectifier without a corner: close to 0 far below 0, close to `x` far above.
+
+    `y = log(1 + exp(beta * x)) / beta`, computed so that nothing overflows; `dx = dy * (1 - exp(-beta * y))`, which is
+    the logistic function of `beta * x`. Caffe calls it BNLL; Paddle, as softrelu, takes values beyond -40 and 40 for
+    these. PyTorch's `threshold`, from which on it takes `x` itself, makes no difference that float32 could show.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`, not below 0")
+    beta = Float("how sharp the bend is", default=1.0, above=0)
+    examples = (Example(x="5"), Example(x="2x3x3", beta=3.0), Example(x="nested sequence of 3", beta=0.25))
+
+
+@each(Softplus.y)
+def softplus_y(i, x, beta):
+    v = beta * x[i]
+    return (max(v, 0.0) + math.log1p(math.exp(-abs(v)))) / beta
+
+
+@gradient(Softplus.x)
+def softplus_dx(i, dy, y, beta):
+    return -dy[i] * math.expm1(-beta * y[i])
+
+
+@layer(
+    "swish",
+    elsewhere={"Caffe": "Swish", "ONNX": "Swish", "Keras": "swish, silu", "PyTorch": "SiLU"},
+    since=1,
+)
+class Swish:
+    """Every value times the logistic function of `beta` times it; with the `beta` of 1 it is called SiLU.
+
+    `y = x / (1 + exp(-beta * x))`, computed so that nothing overflows, and 0 at minus infinity. Ramachandran et al.,
+    "Searching for activation functions" (2017). ONNX calls `beta` alpha.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`")
+    beta = Float("steepness; 0 is half of `x`, and a large one `relu`", default=1.0)
+    examples = (Example(x="5"), Example(x="2x3x3", beta=2.0), Example(x="sequence of 3", beta=-0.5))
+
+
+@each(Swish.y)
+def swish_y(i, x, beta):
+    return times(sigmoid(beta * x[i]), x[i])
+
+
+@gradient(Swish.x)
+def swish_dx(i, dy, x, beta):
+    s = sigmoid(beta * x[i])
+    return dy[i] * (s + times(s * (1.0 - s), beta * x[i]))
+
+
+@layer("selu", elsewhere={"ONNX": "Selu", "Keras": "selu", "PyTorch": "SELU"}, since=1)
+class Selu:
+    """Scaled exponential linear unit: an `elu` whose outputs tend to mean 0 and deviation 1 from layer to layer.
+
+    `y = scale * x` for `x > 0`, else `scale * alpha * (exp(x) - 1)`, with scale 1.0507 and alpha 1.6733. Klambauer et
+    al., "Self-normalizing neural networks" (2017), who derive the two numbers; ONNX has them as defaults. The weights
+    before it want the initializer `gaussian` with a deviation of one by the root of the inputs.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
+    y = Output("...", "same shape as `x`, above -1.7581")
+    examples = (Example(x="5"), Example(x="2x3x3"), Example(x="sequence of 3"))
+
+
+@each(Selu.y)
+def selu_y(i, x):
+    return SELU_SCALE * x[i] if x[i] > 0.0 else SELU_LIMIT * math.expm1(x[i])
+
+
+@gradient(Selu.x)
+def selu_dx(i, dy, y):
+    return dy[i] * SELU_SCALE if y[i] > 0.0 else dy[i] * (y[i] + SELU_LIMIT)
+
+
+@layer("stanh", elsewhere={"Paddle": "stanh"}, since=1)
+class Stanh:
+    """Hyperbolic tangent, scaled so that 1 becomes about 1: `y = scale * tanh(slope * x)`.
+
+    LeCun et al., "Efficient backprop" (1998), have the numbers 1.7159 and 2/3 of the defaults. Paddle has no others.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`, between -`scale` and `scale`")
+    scale = Float("limit of the outputs", default=1.7159, above=0)
+    slope = Float("factor of `x`", default=2 / 3)
+    examples = (Example(x="5"), Example(x="2x3x3", scale=0.5, slope=2.0), Example(x="sequence of 3", slope=-1.0))
+
+
+@each(Stanh.y)
+def stanh_y(i, x, scale, slope):
+    return scale * math.tanh(slope * x[i])
+
+
+@gradient(Stanh.x)
+def stanh_dx(i, dy, y, scale, slope):
+    return dy[i] * slope * (scale - y[i] * y[i] / scale)
+
+
+@layer(
+    "log_softmax",
+    elsewhere={"KUnet": "Logp", "ONNX": "LogSoftmax", "Keras": "log_softmax", "PyTorch": "LogSoftmax"},
+    since=1,
+)
+class LogSoftmax:
+    """Logarithm of the `softmax` of every row; of an image, over the channels of every point.
+
+    `y[n, c] = x[n, c] - peak[n] - log(sum over d of exp(x[n, d] - peak[n]))`, `peak` the largest of the row, so that
+    nothing overflows and small probabilities do not become 0. The gradient is `dy - exp(y) * sum over d of dy[n, d]`.
+    KUnet's Logp passes gradients on as they are, which is right below its own cost only; for training see
+    `softmax_with_loss`, which contains this.
+    """
+
+    x = Input("N C ...", "scores", seq=(0, 1, 2))
+    y = Output("N C ...", "logarithms of probabilities: not above 0")
+    peak = Temp("N ...", "largest score")
+    log_total = Temp("N ...", "logarithm of the sum of the exponentials")
+    total_dy = Temp("N ...", "sum of the gradients")
+    examples = (Example(x="5"), Example(x="3x2x5"), Example(x="sequence of 4"), Example(x="1"))
+
+
+@each(LogSoftmax.peak)
+def log_softmax_peak(n, i, x, C):
+    best = x[n, 0, i]
+    for c in range(1, C):
+        best = max(best, x[n, c, i])
+    return best
+
+
+@each(LogSoftmax.log_total)
+def log_softmax_log_total(n, i, x, peak, C):
+    total = 0.0
+    for c in range(C):
+        total += math.exp(x[n, c, i] - peak[n, i])
+    return math.log(total)
+
+
+@each(LogSoftmax.y)
+def log_softmax_y(n, c, i, x, peak, log_total):
+    return x[n, c, i] - peak[n, i] - log_total[n, i]
+
+
+@each(LogSoftmax.total_dy)
+def log_softmax_total_dy(n, i, dy, C):
+    total = 0.0
+    for c in range(C):
+        total += dy[n, c, i]
+    return total
+
+
+@gradient(LogSoftmax.x)
+def log_softmax_dx(n, c, i, dy, y, total_dy):
+    return dy[n, c, i] - math.exp(y[n, c, i]) * total_dy[n, i]

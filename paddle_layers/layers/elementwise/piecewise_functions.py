@@ -1,0 +1,232 @@
+"""Functions of one value that are made of pieces: straight lines with corners, and what is cut off at limits."""
+
+import math
+
+from paddle_layers.define import Example, Float, Input, Output, each, gradient, infer, layer, require
+
+
+@layer(
+    "relu6",
+    elsewhere={"Paddle": "brelu", "ONNX": "Clip", "Keras": "relu6", "PyTorch": "ReLU6"},
+    since=1,
+)
+class Relu6:
+    """Rectifier that goes no higher than `max`, as in MobileNet: 0 below 0, `max` above it, `x` in between.
+
+    `y = min(max(x, 0), 6)`; the derivative is 0 at both corners, as in PyTorch. Krizhevsky, "Convolutional deep belief
+    networks on CIFAR-10" (2010). Paddle's `brelu` is this with `max: 24`, ONNX's Clip with `min` 0 and `max` 6. For
+    limits of your own, and gradients at them, see `clip`.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0, 6.0))
+    y = Output("...", "same shape as `x`, between 0 and `max`")
+    max = Float("largest output", default=6.0, above=0)
+    examples = (
+        Example(x="5"),
+        Example(x="2x3x3", max=1.0),
+        Example(x="sequence of 3", max=24.0),
+    )
+
+
+@each(Relu6.y)
+def relu6_y(i, x, max):
+    if x[i] <= 0.0:
+        return 0.0
+    return max if x[i] >= max else x[i]
+
+
+@gradient(Relu6.x)
+def relu6_dx(i, dy, y, max):
+    return dy[i] if 0.0 < y[i] < max else 0.0
+
+
+@layer(
+    "clip",
+    elsewhere={"Paddle": "clip", "Caffe": "Clip", "ONNX": "Clip", "Keras": "clip", "PyTorch": "clamp, Hardtanh"},
+    since=1,
+)
+class Clip:
+    """Keeps every value within limits: below `min` it becomes `min`, above `max` it becomes `max`.
+
+    `y = min(max(x, min), max)`, without one of the limits if that is not set. Values at a limit pass the gradient on,
+    those beyond it do not, as in Caffe and Paddle, which want both limits; PyTorch's Hardtanh has -1 and 1 unless told
+    otherwise, and stops the gradient at the limits too. To limit gradients instead, see `gradient_clip`.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(-1.0, 1.0))
+    y = Output("...", "same shape as `x`")
+    min = Float("smallest output; without it there is no lower limit", optional=True)
+    max = Float("largest output; without it there is no upper limit", optional=True)
+    examples = (
+        Example(x="5", min=-1.0, max=1.0),
+        Example(x="2x3x3", min=0.25),
+        Example(x="sequence of 3", max=-0.5),
+    )
+
+
+@infer(Clip)
+def clip_check(min, max):
+    require(min is not None or max is not None, "min", "set `min`, `max` or both; without a limit nothing is clipped")
+    if min is not None and max is not None:
+        require(min <= max, "min", f"`min` is {min}, which is above `max`, {max}")
+    return {}
+
+
+@each(Clip.y)
+def clip_y(i, x, min, max):
+    if min is not None and x[i] < min:
+        return min
+    if max is not None and x[i] > max:
+        return max
+    return x[i]
+
+
+@gradient(Clip.x)
+def clip_dx(i, dy, x, min, max):
+    if min is not None and x[i] < min:
+        return 0.0
+    if max is not None and x[i] > max:
+        return 0.0
+    return dy[i]
+
+
+@layer(
+    "hard_sigmoid",
+    elsewhere={"ONNX": "HardSigmoid", "Keras": "hard_sigmoid", "PyTorch": "Hardsigmoid"},
+    since=1,
+)
+class HardSigmoid:
+    """Straight line in place of the logistic function: from 0 to 1, and no further.
+
+    `y = min(max(slope * x + offset, 0), 1)`; the derivative is 0 at both corners. PyTorch, Keras and MobileNetV3 have
+    the slope 1/6 of the default, so that the corners are at -3 and 3; ONNX's default is 0.2.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(-3.0, 3.0))
+    y = Output("...", "same shape as `x`, between 0 and 1")
+    slope = Float("rise of the line", default=1 / 6, above=0)
+    offset = Float("value at 0", default=0.5)
+    examples = (
+        Example(x="5"),
+        Example(x="2x3x3", slope=0.5, offset=0.25),
+        Example(x="sequence of 3", slope=0.2),
+    )
+
+
+@each(HardSigmoid.y)
+def hard_sigmoid_y(i, x, slope, offset):
+    line = slope * x[i] + offset
+    if line <= 0.0:
+        return 0.0
+    return 1.0 if line >= 1.0 else line
+
+
+@gradient(HardSigmoid.x)
+def hard_sigmoid_dx(i, dy, y, slope):
+    return slope * dy[i] if 0.0 < y[i] < 1.0 else 0.0
+
+
+@layer(
+    "hard_swish",
+    elsewhere={"ONNX": "HardSwish", "Keras": "hard_swish, hard_silu", "PyTorch": "Hardswish"},
+    since=1,
+)
+class HardSwish:
+    """Every value times its `hard_sigmoid`: an approximation of `swish` without exponentials.
+
+    `y = x * min(max(x + 3, 0), 6) / 6`: 0 up to -3, `x` from 3 on. The derivative is 0 at -3 and 1 at 3. Howard et al.,
+    "Searching for MobileNetV3" (2019).
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(-3.0, 3.0))
+    y = Output("...", "same shape as `x`")
+    examples = (Example(x="5"), Example(x="2x7x3"), Example(x="sequence of 3"))
+
+
+@each(HardSwish.y)
+def hard_swish_y(i, x):
+    if x[i] <= -3.0:
+        return 0.0
+    return x[i] if x[i] >= 3.0 else x[i] * (x[i] + 3.0) / 6.0
+
+
+@gradient(HardSwish.x)
+def hard_swish_dx(i, dy, x):
+    if x[i] <= -3.0:
+        return 0.0
+    return dy[i] if x[i] >= 3.0 else dy[i] * (2.0 * x[i] + 3.0) / 6.0
+
+
+@layer(
+    "abs",
+    elsewhere={"Paddle": "abs", "Caffe": "AbsVal", "ONNX": "Abs", "Keras": "abs", "PyTorch": "abs"},
+    since=1,
+)
+class Abs:
+    """Size of every value without its sign: `y = |x|`. The derivative at 0 is 0, as in Paddle and Caffe."""
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
+    y = Output("...", "same shape as `x`, not below 0")
+    examples = (Example(x="5"), Example(x="2x3x3"), Example(x="nested sequence of 3"))
+
+
+@each(Abs.y)
+def abs_y(i, x):
+    return abs(x[i])
+
+
+@gradient(Abs.x)
+def abs_dx(i, dy, x):
+    if x[i] == 0.0:
+        return 0.0
+    return dy[i] if x[i] > 0.0 else -dy[i]
+
+
+@layer(
+    "softsign",
+    elsewhere={"Paddle": "softsign", "ONNX": "Softsign", "Keras": "softsign", "PyTorch": "Softsign"},
+    since=1,
+)
+class Softsign:
+    """Maps every value between -1 and 1, as `tanh` does, but approaches the limits slowly.
+
+    `y = x / (1 + |x|)`, and the limit at infinity; `dx = dy / (1 + |x|)**2`.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`, between -1 and 1")
+    examples = (Example(x="5"), Example(x="2x3x3"), Example(x="sequence of scalar"))
+
+
+@each(Softsign.y)
+def softsign_y(i, x):
+    if abs(x[i]) == math.inf:
+        return 1.0 if x[i] > 0.0 else -1.0
+    return x[i] / (1.0 + abs(x[i]))
+
+
+@gradient(Softsign.x)
+def softsign_dx(i, dy, x):
+    falling = 1.0 / (1.0 + abs(x[i]))
+    return dy[i] * falling * falling
+
+
+@layer("threshold", elsewhere={"Caffe": "Threshold"}, since=1)
+class Threshold:
+    """Says which values are above a threshold: `y = 1` for `x > threshold`, else 0.
+
+    Nothing learns through it: its derivative is 0 wherever there is one. PyTorch's Threshold keeps the values that are
+    above; with the threshold 0 that is `relu`.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2), kinks=(0.0,))
+    y = Output("...", "same shape as `x`: 0 or 1")
+    threshold = Float("largest value that becomes 0", default=0.0)
+    examples = (Example(x="5"), Example(x="2x3x3", threshold=0.5), Example(x="sequence of 3", threshold=-1.0))
+
+
+@each(Threshold.y)
+def threshold_y(i, x, threshold):
+    if math.isnan(x[i]):
+        return math.nan
+    return 1.0 if x[i] > threshold else 0.0

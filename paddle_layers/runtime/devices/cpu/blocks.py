@@ -1,0 +1,64 @@
+"""How launches that run block by block are cut: the columns of a launch table that say so, for the rows of a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.generate.drivers import TunedCall
+from paddle_layers.runtime.graph.rows import Rows
+from paddle_layers.runtime.launches.accesses import elements
+from paddle_layers.runtime.launches.launch import Launch
+
+from .native import LENGTH, PARTS, TOTAL
+
+BLOCK_BYTES = 1 << 16
+"""Of a target: with those that are read beside it, a block stays in the second cache of a core."""
+
+
+class Blocks:
+    """The groups of a table: launches of which all but the first join the one before them."""
+
+    def __init__(self, launches: Sequence[Launch], itemsize: int) -> None:
+        self._most = BLOCK_BYTES // itemsize
+        heads = [at for at, launch in enumerate(launches) if not launch.joins]
+        ends = [*heads[1:], len(launches)]
+        self._groups = [(at, end, launches[at]) for at, end in zip(heads, ends, strict=True) if end > at + 1]
+
+    def write(self, table: NDArray[np.int64], work: NDArray[np.int64], rows: Rows, *, smallest: bool = False) -> None:
+        """Cut the groups for the rows of a batch; `work` of a first launch becomes that of all.
+
+        `smallest` takes the smallest blocks that there are: for checks.
+        """
+        table[:, LENGTH], table[:, PARTS] = 1, table[:, TOTAL]
+        for first, end, head in self._groups:
+            cut = _cut(head, table[first:end, TOTAL].tolist(), rows)
+            if cut is None:
+                continue
+            parts, runs, cells = cut
+            size = rows.size(elements(head))
+            most = 1 if smallest else self._most
+            step, width = max(1, most * parts // size), max(1, most * cells // size)
+            table[first, LENGTH:] = end - first, parts, runs, cells, step, width
+            work[first] = work[first:end].sum()
+
+
+def _cut(head: Launch, totals: Sequence[int], rows: Rows) -> tuple[int, int, int] | None:
+    """Parts of the first launch, runs that they are cut from, and cells of the others; None: they run one by one.
+
+    Every work item of a launch behind the first is one of equal runs of its target, and so are cells.
+    """
+    first, cells = totals[0], min(totals[1:])
+    if min(totals) <= 0 or any(total % cells for total in totals[1:]):
+        return None
+    runs = first if head.runs is None else head.runs(rows.of)
+    if runs == first and first % cells == 0 and (first == cells or not _has_scratch_of_pieces(head)):
+        return cells, cells, cells  # as fine as the others, or finer: as they are cut
+    return (first, runs, cells) if runs and cells % runs == 0 else None
+
+
+def _has_scratch_of_pieces(head: Launch) -> bool:
+    """Whether its items have to be cut into pieces as they are when it runs alone, whose memory they share."""
+    return isinstance(head.code, TunedCall) and head.code.tuned.scratch_of_pieces

@@ -1,0 +1,199 @@
+"""Launches that run block by block, one after the other on each block while it is in a core's cache.
+
+Launches may, where each computes its elements from the same elements of what those before it wrote: a bias, an
+activation, a sum. The first may be a tuned kernel whose items write runs of its target (`@tuned(..., runs=...)`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
+from paddle_layers.runtime.launches.accesses import Access, accesses, elements, in_order
+from paddle_layers.runtime.launches.buffers import Buffer, Storage
+from paddle_layers.runtime.launches.launch import Launch
+
+from . import runs
+
+DEVICES = ("cpu",)
+"""Devices whose tables run launches block by block."""
+NEAR = 16
+"""Launches between two that are moved for them at most: what is looked for is a bias or a norm further on."""
+
+
+class _Seen(NamedTuple):
+    """A launch and what it touches."""
+
+    launch: Launch
+    touched: list[Access]
+
+    def is_before(self, other: _Seen) -> bool:
+        """Whether the order of both matters: one writes what the other touches."""
+        written, theirs = _written(self.touched), _written(other.touched)
+        return any(a.owner in theirs for a in self.touched) or any(a.owner in written for a in other.touched)
+
+
+def _written(touched: Iterable[Access]) -> set[object]:
+    return {access.owner for access in touched if access.writes}
+
+
+# ---- before memory is given: bring launches together that may run block by block
+
+
+def bring_together(launches: Sequence[Launch], stops: Iterable[int], device: str) -> list[Launch]:
+    """The launches of a pass in an order in which those that may run block by block stand side by side.
+
+    No launch passes another one that touches what it writes, nor a stop, nor a loop.
+    """
+    if device not in DEVICES or not runs("fused launches"):
+        return list(launches)
+    cuts = set(stops)
+    ordered: list[Launch] = []
+    part: list[_Seen] = []
+    for at, launch in enumerate(launches):
+        if at in cuts or launch.loop is not None:
+            ordered += [seen.launch for seen in part]
+            part = []
+        if launch.loop is not None:
+            ordered.append(launch)
+        else:
+            _place(part, _Seen(launch, accesses(launch)))
+    return [*ordered, *(seen.launch for seen in part)]
+
+
+def _place(order: list[_Seen], new: _Seen) -> None:
+    """Put a launch behind the one whose elements it goes on with, and what it needs besides before that."""
+    at = next((at for at in range(len(order) - 1, -1, -1) if _goes_on(new, order[at])), None)
+    if at is None or len(order) - 1 - at > NEAR:
+        order.append(new)
+        return
+    needed: list[_Seen] = [new]
+    rest: list[_Seen] = []
+    for other in reversed(order[at + 1 :]):
+        found = needed if any(other.is_before(one) for one in needed) else rest
+        found.insert(0, other)
+    start = at
+    while start and _goes_on(order[start], order[start - 1]):
+        start -= 1
+    chain, early = order[start : at + 1], needed[:-1]
+    if any(one.is_before(member) for one in early for member in chain):
+        order.append(new)
+    else:
+        order[start:] = [*early, *chain, new, *rest]
+
+
+def _goes_on(new: _Seen, before: _Seen) -> bool:
+    """Whether a launch reads, element by element, what another one writes so."""
+    if not _follows(new.launch) or _misfit(new.launch, before.launch):
+        return False
+    own = {access.owner for access in before.touched if access.writes and access.own}
+    return any(access.own and not access.writes and access.owner in own for access in new.touched)
+
+
+# ---- when memory is given: which of them do
+
+
+class _Group:
+    """Launches that run block by block, and the memory that they touch."""
+
+    def __init__(self, first: int, launch: Launch) -> None:
+        self.first, self.launches = first, [launch]
+        self.touched: dict[Hashable, tuple[bool, bool]] = {}
+        """By memory: whether it is written, and whether all touch their own element only."""
+        self.add(launch)
+
+    def add(self, launch: Launch) -> None:
+        """Note what a launch touches."""
+        for access in accesses(launch):
+            key = _memory(access.owner)
+            writes, own = self.touched.get(key, (False, True))
+            self.touched[key] = (writes or access.writes, own and access.own)
+
+    def hindrance(self, launch: Launch) -> str | None:
+        """Why a launch can't run block by block with these, or None."""
+        for other in self.launches:
+            if reason := _misfit(launch, other):
+                return reason
+        shared = False
+        for access in accesses(launch):
+            writes, own = self.touched.get(_memory(access.owner), (False, True))
+            shared |= writes
+            if (writes or access.writes) and not (own and access.own) and _memory(access.owner) in self.touched:
+                return f"{_name(access.owner)} is not used element by element"
+        return None if shared else "it reads nothing of them"
+
+
+def fuse(launches: Sequence[Launch], stops: Iterable[int], device: str) -> None:
+    """Decide which launches run block by block behind the one before them: `Launch.joins`, `Launch.fused`.
+
+    `stops` are the launches before which a run may end. Memory that a group uses is not given to others before its end.
+    """
+    groups: list[_Group] = []
+    cuts = set(stops)
+    for at, launch in enumerate(launches):
+        launch.joins, launch.fused = False, ""
+        if device not in DEVICES or (not _follows(launch) and not _leads(launch)):
+            continue
+        group = groups[-1] if groups and groups[-1].first + len(groups[-1].launches) == at and at not in cuts else None
+        reason = "it begins what runs at once" if group is None else group.hindrance(launch)
+        if group is not None and not runs("fused launches"):
+            reason = "the pass is left out"
+        if group is None or reason is not None or not _follows(launch):
+            groups.append(_Group(at, launch))
+            launch.fused = f"no: {reason}" if group is not None and reason and _follows(launch) else ""
+        else:
+            group.launches.append(launch)
+            group.add(launch)
+            launch.joins = True
+    for group in groups:
+        _note(group)
+
+
+def _note(group: _Group) -> None:
+    """Say which launches run together, and keep the memory of all of them until the last."""
+    first, last = group.first, group.first + len(group.launches) - 1
+    if first == last:
+        return
+    for launch in group.launches:
+        launch.fused = f"{first} to {last}"
+        for buffer in (*launch.reads, *launch.writes):
+            if buffer.storage is not None:
+                buffer.storage.first = min(buffer.storage.first, first)
+                buffer.storage.last = max(buffer.storage.last, last)
+
+
+def _follows(launch: Launch) -> bool:
+    """Whether a launch may run on a part of its elements."""
+    if launch.loop is not None:
+        return False
+    tuned = isinstance(launch.code, TunedCall) and launch.code.tuned.runs is not None and launch.code.tuned.in_place
+    return in_order(launch) or tuned
+
+
+def _leads(launch: Launch) -> bool:
+    """Whether a launch writes its elements part by part, whatever it reads."""
+    tuned = isinstance(launch.code, TunedCall) and launch.code.tuned.runs is not None
+    return launch.loop is None and (in_order(launch) or tuned)
+
+
+def _misfit(launch: Launch, before: Launch) -> str | None:
+    """Why the elements of two launches can't be cut at the same places, or None."""
+    if not _leads(before):
+        return f"{before.name} does not write its elements part by part"
+    if elements(launch) != elements(before):
+        return f"{before.name} has another size"
+    if isinstance(launch.code, Kernel) and isinstance(before.code, Kernel):
+        small, large = sorted((launch.columns, before.columns))
+        if large % max(small, 1):
+            return f"{before.name} has other rows"
+    return None
+
+
+def _memory(owner: object) -> Hashable:
+    storage: Storage | None = owner.storage if isinstance(owner, Buffer) else None
+    return owner if storage is None else storage
+
+
+def _name(owner: object) -> str:
+    return owner.name if isinstance(owner, Buffer) else str(owner)

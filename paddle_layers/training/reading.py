@@ -1,0 +1,39 @@
+"""What stands for a training: a file, its text, or one that was made in Python."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddle_layers.define.errors import brief
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Training
+
+
+def read_training(given: object, plugins: Sequence[str | Path] = ()) -> tuple[Training, str]:
+    """The training, and how commands name it, `train.textproto --plugins mine.py`; nothing where it is in no file.
+
+    Every training has a brace, and few paths have. Raises `ConfigError`, and `TypeError` for anything else.
+    """
+    from paddle_layers.config import Network, Training, load_plugins, load_training, loads_training
+
+    if isinstance(given, Training):
+        load_plugins(plugins)
+        return given, ""
+    if isinstance(given, str) and "{" in given and not os.path.exists(given):
+        load_plugins(plugins)
+        return loads_training(given, sources_needed=False), ""
+    if isinstance(given, (str, os.PathLike)):
+        training = load_training(Path(given), plugins=plugins, sources_needed=False)
+        options = (word for plugin in plugins for word in ("--plugins", str(plugin)))
+        return training, shlex.join([str(given), *options])
+    meant = ""
+    if isinstance(given, Network):
+        meant = (
+            ': write make_training(network, optimizer={"type": "adam", "learning_rate": 0.01}, steps=1000) in its place'
+        )
+    raise TypeError(f"training is a file, its text, or what `make_training` gives, not {brief(given)}{meant}")

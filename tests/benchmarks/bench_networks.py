@@ -1,0 +1,206 @@
+"""Whole networks beside PyTorch and onnxruntime on this machine's CPU, as ratios: above 1, this library is faster.
+
+    python -m tests.benchmarks.bench_networks [NAME ...] [--rounds 7] [--threads N] [--compile] [--memory]
+
+The networks are the configs in docs/examples/models; the other side is the same config as torch modules (twins.py)
+with equal weights, whose scores are compared first. A training step is forward, cross entropy, backward and SGD with
+momentum. torch runs as it comes, with channels_last images, and, with `--compile`, by torch.compile; the ratio is to
+its best. A batch of one is the test phase, onnxruntime beside it. Sides take turns in blocks within one process;
+figures are medians. `--memory` is the peak of a training step above an idle process, each side in a process of its
+own.
+"""
+
+from __future__ import annotations
+
+import argparse
+import io
+import subprocess
+import sys
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import paddle_layers as pl
+from paddle_layers.define import registries
+from paddle_layers.runtime.optimise.updater import Updater
+
+from .bench_kernels import set_threads
+from .ours import MOMENTUM, RATE, Run
+from .timing import Timed, compare
+from .twins import Twin, copy_weights, distance
+
+MODELS = Path("/tmp/models")
+BATCHES = {"mlp": 128, "lenet": 64, "alexnet": 16, "vgg16": 4, "resnet50": 4}
+"""Rows of a training batch; 8 for the others."""
+BLOCK = 0.3
+"""Seconds of a block, at least one step."""
+NEAR = 2e-4
+"""Largest difference of the scores, as a share of the largest."""
+
+
+class Model:
+    """A config, its net and its twin, with the same weights."""
+
+    def __init__(self, path: Path, rows: int) -> None:
+        self.network = pl.load(path)
+        cost = next(node for node in self.network.nodes if node.definition.name == "softmax_with_loss")
+        data = {node.name: node.output_types[0] for node in self.network.nodes if not node.definition.inputs}
+        self.scores, self.label = cost.inputs[:2]
+        self.image = next(name for name in data if name != self.label)
+        rng = np.random.default_rng(0)
+        self.feeds: dict[str, Any] = {
+            self.image: rng.standard_normal((rows, *data[self.image].dims), np.float32),
+            self.label: rng.integers(0, data[self.label].size, rows),
+        }
+        self.net = pl.Net(self.network, keep=[self.scores])
+        self.twin = Twin(self.network, self.scores)
+        found = distance(self.net, self.twin, self.feeds)
+        if found > NEAR:
+            raise SystemExit(f"{path.stem}: both sides differ by {found:.1e}: nothing is timed")
+
+
+def our_step(model: Model) -> Run:
+    """A training step of this library."""
+    sgd = registries["optimizer"]["sgd"]
+    updater = Updater(sgd, sgd.bind({"momentum": MOMENTUM}), model.net)
+
+    def run() -> float:
+        model.net.forward(model.feeds, step=0)
+        model.net.backward()
+        updater.step(RATE, 1)
+        return model.net.loss
+
+    return run
+
+
+def torch_step(model: Model, image: torch.Tensor, module: Any) -> Run:
+    """A training step of torch."""
+    optimizer = torch.optim.SGD(model.twin.parameters(), RATE, momentum=MOMENTUM, fused=True)
+    label = torch.from_numpy(model.feeds[model.label])
+
+    def run() -> float:
+        optimizer.zero_grad(set_to_none=True)
+        loss = torch.nn.functional.cross_entropy(module(image), label)
+        loss.backward()
+        optimizer.step()
+        return float(loss.item())
+
+    return run
+
+
+def training(path: Path, rows: int, compiled: bool) -> dict[str, Run]:
+    """Sides of a training step by name."""
+    model = Model(path, rows)
+    image = torch.from_numpy(model.feeds[model.image])
+    sides = {"ours": our_step(model), "eager": torch_step(model, image, model.twin)}
+    if image.ndim == 4:
+        last = Model(path, rows)
+        last.twin = last.twin.to(memory_format=torch.channels_last)
+        sides["channels_last"] = torch_step(last, image.to(memory_format=torch.channels_last), last.twin)
+    if compiled:
+        again = Model(path, rows)
+        sides["compile"] = torch_step(again, image, torch.compile(again.twin))
+    return sides
+
+
+def single(path: Path) -> dict[str, Run]:
+    """Sides of the test phase with a batch of one."""
+    import onnxruntime
+
+    model = Model(path, 1)
+    image = torch.from_numpy(model.feeds[model.image])
+    twin = model.twin.eval()
+    sides = {"ours": lambda: model.net.forward(model.feeds, phase="test"), "eager": scoring(twin, image)}
+    if image.ndim == 4:
+        last = Twin(model.network, model.scores).eval()
+        copy_weights(model.net, last)
+        last = last.to(memory_format=torch.channels_last)
+        sides["channels_last"] = scoring(last, image.to(memory_format=torch.channels_last))
+    file = io.BytesIO()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the newer exporter needs one more package
+        torch.onnx.export(twin, (image,), file, input_names=["x"], dynamo=False)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = torch.get_num_threads()
+    session = onnxruntime.InferenceSession(file.getvalue(), options)
+    sides["onnxruntime"] = lambda: session.run(None, {"x": model.feeds[model.image]})
+    return sides
+
+
+def scoring(module: Twin, image: torch.Tensor) -> Run:
+    """The scores of an image by torch."""
+
+    def run() -> Any:
+        with torch.inference_mode():
+            return module(image)
+
+    return run
+
+
+def peak(path: Path, rows: int, side: str) -> float:
+    """MiB that three training steps need above the idle process, in a process of its own."""
+    program = [sys.executable, "-m", "tests.benchmarks.bench_networks", "--peak", side, path.stem, str(rows)]
+    return float(subprocess.run(program, check=True, capture_output=True, text=True).stdout)
+
+
+def print_peak(side: str, name: str, rows: int) -> None:
+    """What the process of `peak` prints."""
+    model = Model(MODELS / f"{name}.textproto", 1)  # compiles what is to be compiled
+    image = torch.from_numpy(np.repeat(model.feeds[model.image], rows, 0))
+    model.feeds = {name: np.repeat(array, rows, 0) for name, array in model.feeds.items()}
+    idle = resident("VmRSS")
+    step = our_step(model) if side == "ours" else torch_step(model, image, model.twin)
+    for _ in range(3):
+        step()
+    print((resident("VmHWM") - idle) / 1024)
+
+
+def resident(entry: str) -> int:
+    """KiB of memory of this process, now (`VmRSS`) or at most so far (`VmHWM`)."""
+    lines = Path("/proc/self/status").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(entry))
+
+
+def line(name: str, kind: str, sides: Mapping[str, Run], rounds: int) -> str:
+    """A row of the table."""
+    timed = {side: Timed(run, lambda: None) for side, run in sides.items()}
+    seconds = compare(timed, rounds=rounds, seconds=BLOCK)
+    ours = seconds.pop("ours")
+    runtime = seconds.pop("onnxruntime", None)
+    best = min(seconds, key=lambda side: seconds[side])
+    text = f"{name:14}{kind:12}{ours * 1e3:9.2f}{seconds[best] * 1e3:10.2f} {best:14}{seconds[best] / ours:6.2f}"
+    return text + (f"{runtime / ours:13.2f}" if runtime is not None else "")
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--peak"]:
+        print_peak(sys.argv[2], sys.argv[3], int(sys.argv[4]))
+        return
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="models; all if none")
+    parser.add_argument("--rounds", type=int, default=7, help="blocks of each side")
+    parser.add_argument("--threads", type=int, default=0, help="threads of all sides; what each chooses if 0")
+    parser.add_argument("--compile", action="store_true", help="torch.compile beside the others")
+    parser.add_argument("--memory", action="store_true", help="peak memory of a training step as well")
+    options = parser.parse_args()
+    if options.threads:
+        set_threads(options.threads)
+    print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads; milliseconds\n")
+    print(f"{'':26}{'ours':>9}{'torch':>10} {'its best':14}{'ratio':>6}{'onnxruntime':>13}")
+    for path in sorted(MODELS.glob("*.textproto")):
+        if options.names and path.stem not in options.names:
+            continue
+        rows = BATCHES.get(path.stem, 8)
+        print(line(path.stem, f"step of {rows}", training(path, rows, options.compile), options.rounds), flush=True)
+        print(line(path.stem, "batch of 1", single(path), options.rounds), flush=True)
+        if options.memory:
+            mine, theirs = peak(path, rows, "ours"), peak(path, rows, "torch")
+            print(f"{path.stem:14}{'peak, MiB':12}{mine:9.0f}{theirs:10.0f}{mine / theirs:21.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
