@@ -142,7 +142,7 @@ def test_an_empty_file_may_become_either_kind(text: str) -> None:
 
 
 def test_a_file_is_of_one_kind_once_it_shows() -> None:
-    assert labels(DATA + "|") == ["name", "layer"]
+    assert labels(DATA + "|") == ["name", "layer", "block"]
     assert set(labels("epochs: 3\n|")) == set(spec("Training").fields) - {"epochs"}
     assert "fc" in labels('net { layer { name: "x" type: "fc" |')
 

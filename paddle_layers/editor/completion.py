@@ -13,7 +13,7 @@ from .cursor import Place, place
 from .document import Document
 from .meaning import Meaning, meaning
 from .scanner import NAME, VALUE
-from .values import Value, values
+from .values import Value, settings, values
 from .words import attribute_facts, attribute_text, definition_text, header_facts, header_text
 
 BEFORE_OWN = {"Layer": "output"}
@@ -45,9 +45,25 @@ def completions(document: Document, offset: int) -> list[Item]:
     found = meaning(document.tree, at.block)
     if found is None:
         return []
+    if at.role == VALUE and at.field is not None and at.field.name == "set" and at.quoted:
+        return [_value_item(document, *piece) for piece in _settings(document, at, offset)]
     if at.role == VALUE and at.field is not None:
         return [_value_item(document, at, value) for value in values(document, at.block, at.field.name, found)]
     return list(_names(document, at, found)) if at.role == NAME else []
+
+
+def _settings(document: Document, at: Place, offset: int) -> Iterator[tuple[Place, Value]]:
+    """What may be written between the commas of a `set`: a name before `=`, behind it a setting."""
+    text = document.text
+    start = max(text.rfind(",", at.start, offset) + 1, at.start)
+    equals = text.rfind("=", start, offset)
+    start = equals + 1 if equals >= 0 else start
+    start += len(text[start:offset]) - len(text[start:offset].lstrip())
+    end = min((place for place in (text.find(mark, offset, at.end) for mark in ",=") if place >= 0), default=at.end)
+    piece = at._replace(start=start, end=start + len(text[start:end].rstrip()), closed=True)
+    for value in settings(document, at.block, behind=equals >= 0):
+        continued = text[end : end + 1] == "="
+        yield piece, value._replace(text=value.text.removesuffix(" = ")) if continued else value
 
 
 def _value_item(document: Document, at: Place, value: Value) -> Item:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from .document import Document
 from .meaning import meaning
-from .scanner import VALUE, Block
+from .scanner import VALUE, Block, Token
 
 
 class Target(NamedTuple):
@@ -41,6 +41,9 @@ def definitions(document: Document, offset: int) -> list[Target]:
     word = document.tree.word(token)
     if token.field.name == "input":
         return _makers(document, word, token.block)
+    block = document.block_named(word) if (token.field.name, found.header.name) == ("type", "Layer") else None
+    if block is not None:
+        return [_target(document, name) for name in block.tokens("name")[:1]]
     if token.field.name == "network" and found.header.name == "Training":
         path = Path(document.path).parent / word
         return [Target(str(path), "", 0, 0)] if word and path.is_file() else []
@@ -49,14 +52,19 @@ def definitions(document: Document, offset: int) -> list[Target]:
 
 def _makers(document: Document, name: str, block: Block) -> list[Target]:
     tokens = [layer.token for layer in document.makers(name, block) if layer.token is not None]
+    tokens += [token for token in document.block_inputs(block) if document.tree.word(token) == name]
     if tokens:
-        return [Target(document.path, document.text, *document.tree.inside(token)) for token in tokens]
+        return [_target(document, token) for token in tokens]
     known, network = document.types.get(name), document.network
     if known is None or network is None:
         return []
     source, start = network.source, known[0].span[0]
     start += source.text[start : start + 1] in ("'", '"')
     return [Target(source.name, source.text, start, start + len(known[0].name))]
+
+
+def _target(document: Document, token: Token) -> Target:
+    return Target(document.path, document.text, *document.tree.inside(token))
 
 
 def symbols(document: Document) -> list[Symbol]:

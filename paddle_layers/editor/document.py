@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
 from paddle_layers.config import Diagnostic, Examined, Network, Node, Source, examine
+from paddle_layers.config.binding.blocks import BlockDefinition, declared
 from paddle_layers.config.binding.steps import GROUP
+from paddle_layers.config.diagnostics.report import Report, TooManyFaults
+from paddle_layers.config.reading.fields import BLOCK as FIELDS
+from paddle_layers.config.reading.syntax import read
 from paddle_layers.define import LayerDefinition, Type, registries
 
 from .scanner import Block, Token, Tree
 
-STEP = "step"
+STEP, BLOCK = "step", "block"
 
 LARGEST = 2_000_000
 """Characters of a text that is read while it is edited; reading so many after a change takes seconds."""
@@ -27,12 +32,8 @@ class Layer(NamedTuple):
     token: Token | None
     """The value of `name`."""
     node: Node | None
-
-    @property
-    def definition(self) -> LayerDefinition | None:
-        """The definition that `type` names."""
-        found: LayerDefinition | None = registries["layer"].get(self.type) if self.type else None
-        return found
+    definition: LayerDefinition | None
+    """The definition that `type` names, registered or a block of the text."""
 
 
 class Document:
@@ -68,9 +69,28 @@ class Document:
 
     @cached_property
     def layers(self) -> list[Layer]:
-        """The layers that stand in this text, those in steps too, in order."""
-        root = self.tree.root
-        return [self._layer(block) for net in (root, *root.blocks("net")) for block in _layer_blocks(net)]
+        """The layers that stand in this text, those in steps and in blocks too, in order."""
+        nets = [part for net in self._nets for part in (net, *net.blocks(BLOCK))]
+        found = (block for net in nets for block in _layer_blocks(net))
+        return [self._layer(block) for block in sorted(found, key=lambda block: block.start)]
+
+    @property
+    def _nets(self) -> list[Block]:
+        return [self.tree.root, *self.tree.root.blocks("net")]
+
+    @cached_property
+    def blocks(self) -> dict[str, BlockDefinition]:
+        """The blocks of this text by name, as far as it can be read."""
+        report, found = Report(Source(self.path, self.text)), []
+        with contextlib.suppress(TooManyFaults):
+            fields = read(report) if len(self.text) <= LARGEST else []
+            found = [fields, *(field[2] for field in fields if field[0] == "net" and field[1] == FIELDS)]
+        return {block.name: block for inner in found for block in declared(inner) if block.name}
+
+    def block_named(self, name: str) -> Block | None:
+        """The block of this text that has a name."""
+        found = (block for net in self._nets for block in net.blocks(BLOCK))
+        return next((block for block in found if self.tree.first(block, "name") == name), None)
 
     def beside(self, block: Block) -> list[Layer]:
         """The layers of the network, or of the step, that a block stands in."""
@@ -82,12 +102,19 @@ class Document:
         net = net_of(block)
         return self.layer_of.get(id(net.parent)) if net.name == STEP else None
 
+    def block_inputs(self, block: Block) -> list[Token]:
+        """The inputs of the block of the file whose layers stand beside; none elsewhere."""
+        net = net_of(block)
+        return net.tokens("input") if net.name == BLOCK else []
+
     def _layer(self, block: Block) -> Layer:
         tokens = block.tokens("name")
         token = tokens[0] if tokens else None
         name = self.tree.word(token) if token is not None else ""
         node = self._nodes.get(token.start) if token is not None else None
-        return Layer(block, name, self.tree.first(block, "type"), token, node)
+        kind = self.tree.first(block, "type")
+        definition: LayerDefinition | None = registries["layer"].get(kind) if kind else None
+        return Layer(block, name, kind, token, node, definition or self.blocks.get(kind))
 
     @cached_property
     def _nodes(self) -> dict[int, Node]:
@@ -95,8 +122,20 @@ class Document:
         network = self.network
         if network is None or network.source.text != self.text:
             return {}
-        starts = ((node.span[0], node) for node in _with_steps(network.nodes))
-        return {start - (self.text[start : start + 1] not in ("'", '"')): node for start, node in starts}
+        found: dict[int, Node] = {}
+        for node in _with_inner(network.nodes):  # of several uses of a block, the first
+            start = node.span[0]
+            found.setdefault(start - (self.text[start : start + 1] not in ("'", '"')), node)
+        return found
+
+    @cached_property
+    def uses(self) -> dict[str, Node]:
+        """The first layer that uses each block."""
+        found: dict[str, Node] = {}
+        for node in _with_inner(self.network.nodes if self.network is not None else ()):
+            if isinstance(node.definition, BlockDefinition):
+                found.setdefault(node.definition.name, node)
+        return found
 
     @cached_property
     def layer_of(self) -> dict[int, Layer]:
@@ -116,11 +155,19 @@ class Document:
             return own[name]
         group = self.group_around(block)
         if group is None:
-            return self.types.get(name)
+            return self._input_type(name, block) if net_of(block).name == BLOCK else self.types.get(name)
         found = self.type_of(name, group.block)
         if found is None or group.node is None or name in group.node.attributes["static"]:
             return found
         return found[0], found[1]._replace(level=max(found[1].level - 1, 0))
+
+    def _input_type(self, name: str, block: Block) -> tuple[Node, Type] | None:
+        """The type that an input of a block has in its first use, and the layer that uses it."""
+        use = self.uses.get(self.tree.first(net_of(block), "name"))
+        names = self.tree.words(self.block_inputs(block))
+        if use is None or name not in names or names.index(name) >= len(use.input_types):
+            return None
+        return use, use.input_types[names.index(name)]
 
     @cached_property
     def _types_by_net(self) -> dict[int, dict[str, tuple[Node, Type]]]:
@@ -162,8 +209,8 @@ def _add_types(node: Node, found: dict[str, tuple[Node, Type]]) -> None:
 
 
 def net_of(block: Block) -> Block:
-    """The innermost block with layers in it, network or step, around a block."""
-    while block.parent is not None and block.name not in ("net", STEP):
+    """The innermost block with layers in it, network, step or block of the file, around a block."""
+    while block.parent is not None and block.name not in ("net", STEP, BLOCK):
         block = block.parent
     return block
 
@@ -175,8 +222,9 @@ def _layer_blocks(net: Block) -> Iterator[Block]:
             yield from _layer_blocks(step)
 
 
-def _with_steps(nodes: Iterable[Node]) -> Iterator[Node]:
+def _with_inner(nodes: Iterable[Node]) -> Iterator[Node]:
+    """Layers, and those of their steps and blocks, which stand in the text too."""
     for node in nodes:
         yield node
-        if node.inside is not None and node.definition.name == GROUP:
-            yield from _with_steps(node.inside.nodes)
+        if node.inside is not None and (node.definition.name == GROUP or isinstance(node.definition, BlockDefinition)):
+            yield from _with_inner(node.inside.nodes)

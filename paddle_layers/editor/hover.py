@@ -48,13 +48,16 @@ def _value(document: Document, token: Token, found: Meaning) -> str:
     if found.header is None:
         return _activation(found, name, word)
     message = found.header.name
-    if message == "Layer" and name in ("name", "type"):
-        return _layer(document.layer_of.get(id(token.block)), found.definition)
+    if message == "Layer" and name in ("name", "type", "set"):
+        layer = document.layer_of.get(id(token.block))
+        return _layer(layer, layer.definition if layer is not None else found.definition)
+    if message == "Block" and name == "name" and word in document.blocks:
+        return _layer(None, document.blocks[word])
     if name == "type" and found.definition is not None:
         return _title(word, found.definition) + definition_text(found.definition)
     if name == "output" and message == "Layer":
         return _output(document, token, word)
-    if name == "input" or (name == "output" and message == "Step"):
+    if name == "input" or (name == "output" and message in ("Step", "Block")):
         return _output(document, token, word)
     if name == "of":
         return _parameter(document, token, word)
@@ -134,6 +137,8 @@ def _output(document: Document, token: Token, name: str) -> str:
     known = document.type_of(name, token.block)
     if known is not None:
         node, type_ = known
+        if name in document.tree.words(document.block_inputs(token.block)):
+            return f"{code(name)}: {code(type_)}\n\nan input of the block, as {code(node.name)} uses it"
         made = f"made by {code(node.name)}, a layer of type {code(node.definition.name)}"
         return f"{code(name)}: {code(type_)}\n\n{made}"
     layers = document.makers(name, token.block)

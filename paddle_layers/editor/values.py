@@ -10,10 +10,10 @@ from paddle_layers.config.wiring.insides import parameter_shapes
 from paddle_layers.define import Attribute, Definition, LayerDefinition, registries
 from paddle_layers.define.activations import activation_problem
 
-from .document import Document
+from .document import Document, net_of
 from .meaning import Meaning, header_field
 from .scanner import Block
-from .words import attribute_facts, definition_text, header_facts
+from .words import attribute_facts, attribute_text, definition_text, header_facts
 
 
 class Value(NamedTuple):
@@ -37,13 +37,17 @@ def values(document: Document, block: Block, name: str, found: Meaning) -> Itera
             return _inputs(document, block.parent)
         return _attribute_values(document, found.definition, name)
     message = found.header.name
+    if name == "type" and message == "Layer":
+        return [*_blocks(document), *types(found.registry)]
     if name == "type" and found.registry:
         return types(found.registry, activations=message == "Activation")
     if name == "input" and message == "Layer":
         return [*_outputs(document, block), *_inputs_around(document, block)]
-    if name == "output" and message == "Step":
+    if name == "output" and message in ("Step", "Block"):
         return _outputs(document, block)
-    if name == "input":
+    if name == "set" and message == "Layer":
+        return settings(document, block, behind=False)
+    if name == "input" and message != "Block":
         return _data(document)
     if name == "of":
         return _parameters(document, block)
@@ -59,6 +63,22 @@ def types(registry: str, *, activations: bool = False) -> Iterator[Value]:
         if not activations or not activation_problem(definition):
             search = " ".join(definition.elsewhere.values())
             yield Value(definition.name, "type", True, definition.summary, definition_text(definition), search)
+
+
+def settings(document: Document, block: Block, *, behind: bool) -> Iterator[Value]:
+    """What a `set` may set, or behind `=` the settings of the block that the layer stands in."""
+    layer = document.layer_of.get(id(block))
+    definition: Definition | None = layer.definition if layer is not None else None
+    if behind:
+        definition = document.blocks.get(document.tree.first(net_of(block), "name"))
+    for attribute in definition.attributes.values() if definition is not None else ():
+        text = attribute.name if behind else f"{attribute.name} = "
+        yield Value(text, "field", True, attribute_facts(attribute), attribute_text(attribute))
+
+
+def _blocks(document: Document) -> Iterator[Value]:
+    for block in document.blocks.values():
+        yield Value(block.name, "type", True, block.summary, definition_text(block))
 
 
 def _attribute_values(document: Document, definition: Definition | None, name: str) -> Iterable[Value]:
@@ -94,9 +114,11 @@ def _outputs(document: Document, block: Block) -> Iterator[Value]:
 
 
 def _inputs_around(document: Document, block: Block) -> Iterator[Value]:
-    """In a step, the inputs of the group."""
+    """In a step, the inputs of the group; in a block of the file, its inputs."""
+    for name in document.tree.words(document.block_inputs(block)):
+        yield Value(name, "output", True, _made(document, name, block), "An input of the block.")
     group = document.group_around(block)
-    return _inputs(document, group.block if group is not None else None, block)
+    yield from _inputs(document, group.block if group is not None else None, block)
 
 
 def _inputs(document: Document, layer: Block | None, reader: Block | None = None) -> Iterator[Value]:

@@ -23,7 +23,7 @@ class BlockDefinition(DerivedLayer):
     """What a block declares, as the definition of a layer: settings are its attributes."""
 
     def __init__(self, name: str, fields: Fields, start: int) -> None:
-        owner: Any = type("Block", (), {"__doc__": f"Block `{name}` of the network file.", **_attributes(fields)})
+        owner: Any = type("Block", (), {"__doc__": _description(fields), **_attributes(fields)})
         super().__init__(name, owner, place=("", 0), family="blocks")
         self.kind, self.fields_in_file, self.start = "block", fields, start
         self.inputs = {text: _named(Input("N ...", "an input", kinds=KINDS, seq=(0, 1, 2)), text)
@@ -113,6 +113,13 @@ def piece_place(report: Report, item: Field, offset: int) -> int:
 def settings_in(fields: Fields) -> Iterator[str]:
     """What stands between the commas of a block's `settings`."""
     return (piece for whole in _texts(fields, "settings") for piece, _ in pieces(whole))
+
+
+def _description(fields: Fields) -> str:
+    """What it reads, gives and lets its uses set, in a line."""
+    inputs, outputs = (", ".join(f"`{name}`" for name in _texts(fields, field)) for field in ("input", "output"))
+    settings = ", ".join(settings_in(fields))
+    return f"A block of this file, from {inputs} to {outputs}" + (f"; settings: `{settings}`." if settings else ".")
 
 
 def _readable(text: str) -> bool:
