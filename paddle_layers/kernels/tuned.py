@@ -32,6 +32,8 @@ class Tuned(NamedTuple):
     """Threads of a CUDA block."""
     scratch_of_pieces: bool = False
     """Whether items of a piece share their scratch memory."""
+    pass_name: str = ""
+    """The pass without which it is not chosen."""
     then: Tuned | None = None
     """What runs behind it and finds the scratch memory as it left it."""
 
@@ -52,6 +54,8 @@ class Tuned(NamedTuple):
 
     def accepts(self, sizes: Mapping[str, Any]) -> bool:
         """Whether it takes these sizes and attributes."""
+        if self.pass_name in _WITHOUT.get():
+            return False
         if self.when is not None and not call_by_name(self.when, sizes):
             return False
         return tuned_is_wanted(int(call_by_name(self.work, sizes)), self.least)
@@ -82,6 +86,7 @@ def tuned(
     in_place: bool = False,
     threads: int = 0,
     scratch_of_pieces: bool = False,
+    pass_name: str = "",
     behind: Any = None,
 ) -> Callable[[Any], Any]:
     """Register a function as a faster form of the point function `function` of `layer`.
@@ -94,10 +99,10 @@ def tuned(
     of sizes and attributes: operations in all, work items, scratch of an item. Below `least` operations, and where
     `when` says no, the point function stays. The number of items depends on shapes only, so results do not depend
     on threads. With `scratch_of_pieces` the memory is for each of the `PIECES` that the CPU cuts the items into, and
-    item `i` has that of `primitives.scratch.piece_of(i, items)`. On `"cuda"` a kernel `behind` another one, with
-    `items` and `threads` of its own, runs when that is done and finds its scratch memory: a sum in two steps. Raises
-    `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs, and for a `behind` that
-    is no such kernel.
+    item `i` has that of `primitives.scratch.piece_of(i, items)`. A kernel `behind` another one, with `items` and
+    `threads` of its own, runs when that is done and finds its scratch memory: a sum in two steps. `pass_name` is the
+    pass of `runtime.passes` without which the kernel is not chosen. Raises `DefinitionError` outside of a module
+    `kernels`, which is imported when a layer first runs, and for a `behind` that is no such kernel.
     """
 
     def mark(call: Any) -> Any:
@@ -105,14 +110,14 @@ def tuned(
         if "kernels" not in plain.__module__.split("."):
             raise _error(plain, "tuned kernels stand in the module `kernels` of a plugin's package")
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
-        entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads, scratch_of_pieces)
+        entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads, scratch_of_pieces, pass_name)
         kernels = _TUNED.setdefault((layer, function, device), [])
         if behind is None:
             kernels.append(entry)
             return call
         places = [at for at, kernel in enumerate(kernels) if kernel.call is behind]
-        if device == "cpu" or not places:
-            raise _error(plain, f'`behind` names a kernel for "cuda" that replaces `{function}` of `{layer}`, too')
+        if not places:
+            raise _error(plain, f'`behind` names a kernel for "{device}" that replaces `{function}` of `{layer}`, too')
         if work is not _no_work or least or when is not None or scratch is not None or in_place:
             raise _error(
                 plain, "a kernel `behind` another one has `items` and `threads`; the first one decides the rest"
@@ -159,6 +164,7 @@ def replaced_functions() -> list[tuple[str, str, str]]:
 
 
 _SWITCHED_OFF = ContextVar("tuned kernels switched off", default=False)
+_WITHOUT: ContextVar[frozenset[str]] = ContextVar("passes whose kernels are not chosen", default=frozenset())
 _EVERY_SIZE = ContextVar("tuned kernels at every size", default=False)
 
 
@@ -175,6 +181,11 @@ def tuned_is_wanted(work: int, least: int) -> bool:
 def point_functions_only() -> AbstractContextManager[None]:
     """Within it, no tuned kernel is chosen: plans made there run the point functions."""
     return switched(_SWITCHED_OFF, True)
+
+
+def kernels_without(*passes: str) -> AbstractContextManager[None]:
+    """Within it, kernels that belong to one of these passes are not chosen."""
+    return switched(_WITHOUT, _WITHOUT.get() | {*passes})
 
 
 def tuned_at_every_size() -> AbstractContextManager[None]:
