@@ -220,7 +220,7 @@ def _tuned_launches(
     launches = [_tuned_launch(scope, function, item, tuned, args, accumulate)]
     if tuned.then is not None:
         launches.append(_tuned_launch(scope, function, item, tuned.then, args, accumulate))
-        launches[-1].name = tuned.then.function.__name__
+        launches[-1].name, launches[-1].work = tuned.then.function.__name__, launches[0].work
     return launches
 
 
