@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from paddle_layers.kernels.digests import tuned_digest
 from paddle_layers.runtime.generate.drivers import (
@@ -26,7 +26,8 @@ def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
     counts = [0, 0, 0]
 
     def array(spec: Array) -> str:
-        shape = "".join(f"ints_[{counts[1] + k}], " for k in range(spec.ndim))
+        sizes = [f"ints_[{counts[1] + k}], " for k in range(spec.ndim)]
+        shape = "".join([*sizes[:-1], "1, "] if spec.thin else sizes)
         dtype = "real" if spec.dtype == "real" else f"numba.{spec.dtype}"
         text = f"carray(pointer(pointers_[{counts[0]}]), ({shape}), {dtype})"
         counts[0] += 1
@@ -115,19 +116,34 @@ def _in_place(kernel: Kernel, loop: list[str]) -> list[str]:
 
 
 def _cpu_loop(kernel: Kernel, *, unsigned: bool) -> list[str]:
-    indices = kernel.indices
+    indices, sizes, store = kernel.indices, kernel.sizes, kernel.store()
     if not indices:
-        return ["for t_ in range(lo_, hi_):", *indent(kernel.store(), 1)]
+        return ["for t_ in range(lo_, hi_):", *indent(store, 1)]
+    if kernel.thin:
+        store = [f"{indices[-1]} = {'numba.uint64(0)' if unsigned else '0'}", *store]
+        indices, sizes = indices[:-1], sizes[:-1]
     cast = [f"{index} = numba.uint64({index})" for index in indices] if unsigned else []
     if len(indices) == 1:
-        inner = [f"{indices[0]} = t_", *sequence_line(kernel), *cast, *kernel.store()]
+        inner = [f"{indices[0]} = t_", *sequence_line(kernel), *cast, *store]
         return ["for t_ in range(lo_, hi_):", *indent(inner, 1)]
-    last = indices[-1]
-    outer = [*unravel(indices[:-1], kernel.sizes, "t_"), *sequence_line(kernel), *cast[:-1]]
+    *rows, last = indices
+    counters = [f"{index}_" for index in rows]
+    outer = [f"{row} = {counter}" for row, counter in zip(rows, counters, strict=True)]
+    outer += [*sequence_line(kernel), *cast[:-1]]
     counter = f"{last}_" if unsigned else last
-    outer.append(f"for {counter} in range({kernel.sizes[-1]}):")
-    inner = [*([f"{last} = numba.uint64({counter})"] if unsigned else []), *kernel.store()]
-    return ["for t_ in range(lo_, hi_):", *indent(outer, 1), *indent(inner, 2)]
+    outer.append(f"for {counter} in range({sizes[-1]}):")
+    inner = [*([f"{last} = numba.uint64({counter})"] if unsigned else []), *store]
+    start = unravel(counters, sizes, "lo_")
+    return [*start, "for t_ in range(lo_, hi_):", *indent([*outer, *indent(inner, 1), *_next(counters, sizes)], 1)]
+
+
+def _next(counters: Sequence[str], sizes: Sequence[str]) -> list[str]:
+    """Lines that count to the next row, without a division."""
+    lines = [f"{counters[-1]} += 1"]
+    if len(counters) > 1:
+        over = [f"{counters[-1]} = 0", *_next(counters[:-1], sizes)]
+        lines += [f"if {counters[-1]} == {sizes[len(counters) - 1]}:", *indent(over, 1)]
+    return lines
 
 
 def tuned_text(code: TunedCall, dtype: str) -> str:
