@@ -15,7 +15,7 @@ from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 
-from .arguments import Argument, Ref, refs_of, spec_of, uses
+from .arguments import Argument, Ref, is_thin, refs_of, spec_of, uses
 from .buffers import Buffer, Takeover
 from .scope import RowsOf, Scope, host_sizes
 
@@ -137,7 +137,7 @@ def _kernel(
         helpers=helper_programs(function.call),
         indices=tuple(index for index in function.indices if index != "which"),
         targets=function.target_names,
-        args={name: spec_of(value) for name, value in {**args, **extra}.items()},
+        args={name: spec_of(value, sizes=True) for name, value in {**args, **extra}.items()},
         accumulate=accumulate,
         scan=function.scan,
         procedure=function.role == "fill",
@@ -171,6 +171,8 @@ def _work_items(scope: Scope, function: Function, args: Mapping[str, Argument]) 
         ids = args["used_rows_"]
         assert isinstance(ids, Ref)
         shape[0] = ids.shape[0]
+    if is_thin(target):
+        del shape[-1]
     total: Extent = shape[0]
     for size in shape[1:-1]:
         total = total * size.extra

@@ -20,6 +20,7 @@ PASSES = (
     "winograd",  # 3x3 convolutions have a quarter of the multiplications, and round a little more
     "tuned kernels",  # they replace point functions where the shapes are worth it
     "unread results",  # what nobody reads is not computed
+    "copies",  # what would only be copied is one memory with its copy
     "in place",  # a result takes the memory of what it is made from
     "fused launches",  # what goes on element by element runs block by block, while the block is in the cache
     "shared memory",  # buffers that do not live at the same time share memory
