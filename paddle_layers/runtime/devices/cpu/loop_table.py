@@ -41,6 +41,8 @@ class LoopTable:
     ) -> None:
         self._address, self._dtype = address, dtype
         at, step = section.program(rows)
+        self.places = at
+        """The launch of each row."""
         self.rows = np.zeros((len(at), 6), np.int64)
         self.work = np.zeros(len(at))
         self._held: list[Ints] = []
