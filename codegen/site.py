@@ -48,6 +48,7 @@ ORDER = (
     "layers-from-messages",
     "plugins",
     "conformance",
+    "performance",
     "cuda",
     "editors",
     "compatibility",
