@@ -55,6 +55,35 @@ def accuracy(
     ignore_label: rows of this class are not counted (none)
     """
 
+def add(
+    x: Value,
+    other: Value,
+    *,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Sum of two inputs, of which the second may have one number for each channel, point or row.
+
+    `y[n, c, i] = x[n, c, i] + other[n, c, i]`, and `other` may have 1 in place of axes, as in `mul`. Caffe's Bias with
+    two inputs is this with one number for each channel. Learned summands are in `shift`, sums of any number of inputs
+    of one shape in `addto`.
+
+    x: rows or images
+    other: the same shape, or 1 in place of the channels, of the other axes, or of both
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def addto(
     *x: Value | Sequence[Value],
     act: str = "linear",
@@ -72,7 +101,8 @@ def addto(
     """Sum of inputs of one shape, as at the end of a residual block.
 
     `y = sum_i x_i`. Paddle may add a bias to it, off by default: put a `shift` behind the layer for that. Caffe's
-    coefficients are in `eltwise`. Mocha and KUnet take exactly two inputs.
+    coefficients are in `eltwise`, a summand of one number for each channel in `add`. Mocha and KUnet take exactly two
+    inputs.
 
     x: terms
     act: elementwise layer applied to the output ("linear")
@@ -725,6 +755,34 @@ def data_norm(
     x: rows or images of a data layer
     """
 
+def div(
+    x: Value,
+    other: Value,
+    *,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Quotient of two inputs, of which the second may have one number for each channel, point or row.
+
+    `y[n, c, i] = x[n, c, i] / other[n, c, i]`, and `other` may have 1 in place of axes, as in `mul`. A number by 0 is
+    infinite, 0 by 0 is NaN. Mocha's `Divide` takes inputs of one shape.
+
+    x: rows or images that are divided
+    other: the divisor: the same shape, or 1 in place of the channels, of the other axes, or of both
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def dot_prod(
     a: Value,
     b: Value,
@@ -772,7 +830,7 @@ def dropout(
 
 def eltwise(
     *x: Value | Sequence[Value],
-    operation: Literal["SUM", "PROD", "MAX"] = "SUM",
+    operation: Literal["SUM", "PROD", "MAX", "MIN"] = "SUM",
     coefficients: Sequence[float] | None = None,
     act: str = "linear",
     drop_rate: float = 0.0,
@@ -786,14 +844,15 @@ def eltwise(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Sum, product or maximum of inputs of one shape, element by element.
+    """Sum, product, maximum or minimum of inputs of one shape, element by element.
 
-    `SUM`: `y = sum_i coefficients_i * x_i`; `PROD`: `y = prod_i x_i`; `MAX`: `y = max_i x_i`.
+    `SUM`: `y = sum_i coefficients_i * x_i`; `PROD`: `y = prod_i x_i`; `MAX`: `y = max_i x_i`; `MIN`: `y = min_i x_i`.
 
     The gradient of a product multiplies the other inputs, as Caffe's `stable_prod_grad`, so that zeros do no harm.
-    Where several inputs are the largest, the first of them gets the gradient; Caffe gives it to the second of the
-    first two. Mocha's `Subtract` is `coefficients: [1, -1]`; its `Divide` is not here. The factor of Paddle's operator
-    `dot_mul` is a `slope_intercept` behind the layer.
+    Where several inputs are the largest, or the smallest, the first of them gets the gradient; Caffe gives it to the
+    second of the first two. Two inputs of which one has a number for each channel only are for `mul`, `div`, `add` and
+    `sub`, as are Mocha's `Subtract` and `Divide`. The factor of Paddle's operator `dot_mul` is a `slope_intercept`
+    behind the layer.
 
     x: operands
     operation: how the operands combine (SUM)
@@ -1741,6 +1800,37 @@ def mixed(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def mul(
+    x: Value,
+    other: Value,
+    *,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Product of two inputs, of which the second may have one number for each channel, as in squeeze and excitation.
+
+    `y[n, c, i] = x[n, c, i] * other[n, c, i]`. Where `other` has one channel only, it stands for all channels of `x`,
+    and one point for all points; its gradient is the sum over what it stands for. So `other` has the shape of `x`, or
+    one number for each channel (`C` or `C x 1 x 1`), for each point (`1 x H x W`) or for each row (`1`). Caffe's Scale
+    with two inputs is this with one number for each channel. Learned factors are in `scale`, products of more than two
+    inputs in `eltwise`, a factor for each row that comes first in `scaling`.
+
+    x: rows or images
+    other: the same shape, or 1 in place of the channels, of the other axes, or of both
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def multi_binary_label_cross_entropy(
     x: Value,
     label: Value,
@@ -2409,8 +2499,8 @@ def scale(
     """Multiplies every channel by a learned number and adds another one.
 
     `y[n, c] = gain[c] * x[n, c] + bias[c]` at every point of an image. Caffe's Scale has no bias unless
-    `bias_term` is set, and may scale along other axes or by a second input. Paddle's scale_shift has one number for
-    all channels. ONNX's Mul by a constant for each channel is this without `bias`.
+    `bias_term` is set, and may scale along other axes; by a second input, see `mul`. Paddle's scale_shift has one
+    number for all channels. ONNX's Mul by a constant for each channel is this without `bias`.
 
     x: rows or images
     bias: add a bias to every output (true)
@@ -2430,6 +2520,8 @@ def scaling(
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
     """Multiplies every row by its own weight, as attention does: `y[n] = weight[n] * x[n]`.
+
+    `mul` takes the weight second, and one for each channel, too.
 
     weight: factor of every row
     x: rows or images
@@ -2804,9 +2896,9 @@ def shift(
 ) -> Value:
     """Adds a learned number to every channel.
 
-    `y[n, c] = x[n, c] + offset[c]` at every point of an image. Caffe's Bias may add along other axes too, or a second
-    input; in Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant for each channel is
-    this; that of two values is `addto`.
+    `y[n, c] = x[n, c] + offset[c]` at every point of an image. Caffe's Bias may add along other axes too; for a second
+    input see `add`. In Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant for each
+    channel is this; that of two values is `add` or `addto`.
 
     x: rows or images
     """
@@ -3287,6 +3379,34 @@ def stanh(
     x: values of any shape
     scale: limit of the outputs (> 0, 1.7159)
     slope: factor of `x` (0.6666666666666666)
+    """
+
+def sub(
+    x: Value,
+    other: Value,
+    *,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Difference of two inputs, of which the second may have one number for each channel, point or row.
+
+    `y[n, c, i] = x[n, c, i] - other[n, c, i]`, and `other` may have 1 in place of axes, as in `mul`. Mocha's `Subtract`
+    takes inputs of one shape.
+
+    x: rows or images
+    other: what is taken away: the same shape, or 1 in place of the channels, of the other axes, or of both
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
 def sub_nested_seq(

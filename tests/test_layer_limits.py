@@ -106,6 +106,7 @@ CORNERS = [
     ("hard_sigmoid", {"slope": 0.5}, [-2, -1, 0, 1, 2], [0, 0, 0.5, 0, 0]),
     ("hard_swish", {}, [-4, -3, 0, 3, 4], [0, 0, 0.5, 1, 1]),
     ("abs", {}, [-2, 0, 2], [-1, 0, 1]),
+    ("selu", {}, [0, 1], [1.7580993408473766, 1.0507009873554805]),
 ]
 """Derivatives where the pieces of a function meet: a matter of definition, as the pages say."""
 FLAT = [

@@ -84,6 +84,7 @@ def test_prelu(slope):
         ("addto", {}, "Sum"),
         ("eltwise", {"operation": "SUM", "coefficients": None}, "Sum"),
         ("eltwise", {"operation": "MAX"}, "Max"),
+        ("eltwise", {"operation": "MIN"}, "Min"),
     ],
 )
 @pytest.mark.parametrize("count", [1, 3])
@@ -101,6 +102,13 @@ def test_limits():
     x, low, high = draw(3, 2), np.array(-1, np.float32), np.array(0.5, np.float32)
     check("relu6", {"x": x}, {}, {"max": 0.5}, "Clip", [x, np.zeros_like(low), high])
     check("clip", {"x": x}, {}, {"min": -1, "max": 0.5}, "Clip", [x, low, high])
+
+
+@pytest.mark.parametrize(("layer", "operator"), [("mul", "Mul"), ("div", "Div"), ("add", "Add"), ("sub", "Sub")])
+@pytest.mark.parametrize("dims", [(3, 2, 5), (3, 1, 1), (1, 2, 5), (1, 1, 1)])
+def test_arithmetic_of_two_inputs(layer, operator, dims):
+    x, other = draw(3, 2, 5), draw(*dims) + 4
+    check(layer, {"x": x, "other": other}, {}, {}, operator, [x, other])
 
 
 def test_products_and_learned_factors():

@@ -10,6 +10,8 @@ ROTATED = "the sum goes over all of an axis, and place -1 is its last one"
 
 FOLDED = "nothing is None besides None itself: the comparison is folded to what it was"
 
+MEET = "the pieces meet there: either gives the same number"
+
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
         "gru_step_dbias",
@@ -96,4 +98,69 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "if ignore_label is not None and label[n] == ignore_label:",
         "if label[n] == ignore_label:",
     ): FOLDED,
+    (
+        "relu6_y",
+        "if x[i] <= 0.0:",
+        "if x[i] < 0.0:",
+    ): MEET,
+    (
+        "relu6_y",
+        "return max if x[i] >= max else x[i]",
+        "return max if x[i] > max else x[i]",
+    ): MEET,
+    (
+        "clip_y",
+        "if min is not None and x[i] < min:",
+        "if min is not None and x[i] <= min:",
+    ): MEET,
+    (
+        "clip_y",
+        "if min is not None and x[i] < min:",
+        "if x[i] < min:",
+    ): FOLDED,
+    (
+        "clip_dx",
+        "if min is not None and x[i] < min:",
+        "if x[i] < min:",
+    ): FOLDED,
+    (
+        "clip_y",
+        "if max is not None and x[i] > max:",
+        "if max is not None and x[i] >= max:",
+    ): MEET,
+    (
+        "clip_y",
+        "if max is not None and x[i] > max:",
+        "if x[i] > max:",
+    ): FOLDED,
+    (
+        "clip_dx",
+        "if max is not None and x[i] > max:",
+        "if x[i] > max:",
+    ): FOLDED,
+    (
+        "hard_sigmoid_y",
+        "if line <= 0.0:",
+        "if line < 0.0:",
+    ): MEET,
+    (
+        "hard_sigmoid_y",
+        "return 1.0 if line >= 1.0 else line",
+        "return 1.0 if line > 1.0 else line",
+    ): MEET,
+    (
+        "hard_swish_y",
+        "if x[i] <= -3.0:",
+        "if x[i] < -3.0:",
+    ): MEET,
+    (
+        "hard_swish_y",
+        "return x[i] if x[i] >= 3.0 else x[i] * (x[i] + 3.0) / 6.0",
+        "return x[i] if x[i] > 3.0 else x[i] * (x[i] + 3.0) / 6.0",
+    ): MEET,
+    (
+        "selu_y",
+        "return SELU_SCALE * x[i] if x[i] > 0.0 else SELU_LIMIT * math.expm1(x[i])",
+        "return SELU_SCALE * x[i] if x[i] >= 0.0 else SELU_LIMIT * math.expm1(x[i])",
+    ): MEET,
 }

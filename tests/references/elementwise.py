@@ -18,6 +18,8 @@ def eltwise(inputs, params, attributes):
         return {"y": x.prod(axis=0)}
     if attributes["operation"] == "MAX":
         return {"y": x.max(axis=0)}
+    if attributes["operation"] == "MIN":
+        return {"y": x.min(axis=0)}
     coefficients = attributes["coefficients"] or [1] * len(x)
     return {"y": np.tensordot(coefficients, x, 1)}
 

@@ -34,7 +34,8 @@ class AddTo:
     """Sum of inputs of one shape, as at the end of a residual block.
 
     `y = sum_i x_i`. Paddle may add a bias to it, off by default: put a `shift` behind the layer for that. Caffe's
-    coefficients are in `eltwise`. Mocha and KUnet take exactly two inputs.
+    coefficients are in `eltwise`, a summand of one number for each channel in `add`. Mocha and KUnet take exactly two
+    inputs.
     """
 
     x = Input("...", "terms", repeatable=True, seq=(0, 1, 2))
@@ -64,27 +65,28 @@ def addto_dx(i, dy):
         "Caffe": "Eltwise",
         "Mocha": "ElementWiseLayer",
         "KUnet": "Mul2",
-        "ONNX": "Mul",
-        "Keras": "Multiply, Maximum",
+        "ONNX": "Mul, Max, Min",
+        "Keras": "Multiply, Maximum, Minimum",
     },
     since=1,
 )
 class Eltwise:
-    """Sum, product or maximum of inputs of one shape, element by element.
+    """Sum, product, maximum or minimum of inputs of one shape, element by element.
 
-    `SUM`: `y = sum_i coefficients_i * x_i`; `PROD`: `y = prod_i x_i`; `MAX`: `y = max_i x_i`.
+    `SUM`: `y = sum_i coefficients_i * x_i`; `PROD`: `y = prod_i x_i`; `MAX`: `y = max_i x_i`; `MIN`: `y = min_i x_i`.
 
     The gradient of a product multiplies the other inputs, as Caffe's `stable_prod_grad`, so that zeros do no harm.
-    Where several inputs are the largest, the first of them gets the gradient; Caffe gives it to the second of the
-    first two. Mocha's `Subtract` is `coefficients: [1, -1]`; its `Divide` is not here. The factor of Paddle's operator
-    `dot_mul` is a `slope_intercept` behind the layer.
+    Where several inputs are the largest, or the smallest, the first of them gets the gradient; Caffe gives it to the
+    second of the first two. Two inputs of which one has a number for each channel only are for `mul`, `div`, `add` and
+    `sub`, as are Mocha's `Subtract` and `Divide`. The factor of Paddle's operator `dot_mul` is a `slope_intercept`
+    behind the layer.
     """
 
     x = Input("...", "operands", repeatable=True, seq=(0, 1, 2), kinks=("ties",))
     y = Output("...", "result")
     operation = Choice(
         "how the operands combine",
-        options={"SUM": "added up", "PROD": "multiplied", "MAX": "the largest"},
+        options={"SUM": "added up", "PROD": "multiplied", "MAX": "the largest", "MIN": "the smallest"},
         default="SUM",
     )
     coefficients = Floats("factor of each operand of a sum; without it all are 1", optional=True, aliases=("coeff",))
@@ -94,6 +96,7 @@ class Eltwise:
         Example(x=["5", "5", "5"], operation="PROD"),
         Example(x=["sequence of 3", "sequence of 3", "sequence of 3"], operation="MAX"),
         Example(x=["5"], operation="PROD"),
+        Example(x=["2x3", "2x3", "2x3"], operation="MIN"),
     )
 
 
@@ -114,6 +117,8 @@ def eltwise_y(i, x, operation, coefficients):
             value *= x[j][i]
         elif operation == "MAX":
             value = max(value, x[j][i])
+        elif operation == "MIN":
+            value = min(value, x[j][i])
         elif coefficients is None:
             value += x[j][i]
         else:
@@ -130,7 +135,10 @@ def eltwise_dx(which, i, dy, x, operation, coefficients):
         if operation == "PROD":
             if j != which:
                 value *= x[j][i]
-        elif exceeds(x[j][i], x[which][i]) or (j < which and not exceeds(x[which][i], x[j][i])):
+        elif operation == "MAX":
+            if exceeds(x[j][i], x[which][i]) or (j < which and not exceeds(x[which][i], x[j][i])):
+                value = 0.0
+        elif exceeds(-x[j][i], -x[which][i]) or (j < which and not exceeds(-x[which][i], -x[j][i])):
             value = 0.0
     return value
 
@@ -140,8 +148,8 @@ class Scale:
     """Multiplies every channel by a learned number and adds another one.
 
     `y[n, c] = gain[c] * x[n, c] + bias[c]` at every point of an image. Caffe's Scale has no bias unless
-    `bias_term` is set, and may scale along other axes or by a second input. Paddle's scale_shift has one number for
-    all channels. ONNX's Mul by a constant for each channel is this without `bias`.
+    `bias_term` is set, and may scale along other axes; by a second input, see `mul`. Paddle's scale_shift has one
+    number for all channels. ONNX's Mul by a constant for each channel is this without `bias`.
     """
 
     x = Input("N C ...", "rows or images", seq=(0, 1, 2))
@@ -174,9 +182,9 @@ def scale_dgain(c, dy, x):
 class Shift:
     """Adds a learned number to every channel.
 
-    `y[n, c] = x[n, c] + offset[c]` at every point of an image. Caffe's Bias may add along other axes too, or a second
-    input; in Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant for each channel is
-    this; that of two values is `addto`.
+    `y[n, c] = x[n, c] + offset[c]` at every point of an image. Caffe's Bias may add along other axes too; for a second
+    input see `add`. In Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant for each
+    channel is this; that of two values is `add` or `addto`.
     """
 
     x = Input("N C ...", "rows or images", seq=(0, 1, 2))

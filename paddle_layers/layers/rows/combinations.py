@@ -7,7 +7,10 @@ from paddle_layers.define import Example, Float, Input, Output, Temp, each, grad
 
 @layer("scaling", elsewhere={"Paddle": "scaling"}, since=1)
 class Scaling:
-    """Multiplies every row by its own weight, as attention does: `y[n] = weight[n] * x[n]`."""
+    """Multiplies every row by its own weight, as attention does: `y[n] = weight[n] * x[n]`.
+
+    `mul` takes the weight second, and one for each channel, too.
+    """
 
     weight = Input("N 1", "factor of every row", seq=(0, 1, 2))
     x = Input("N ...", "rows or images", seq=(0, 1, 2))
