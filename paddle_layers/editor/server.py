@@ -38,12 +38,13 @@ log = logging.getLogger(__name__)
 
 
 class Protocol(LanguageServerProtocol):
-    """pygls ends a request in an error of its own where the id is a list or a table; it is left out instead."""
+    """Leaves out messages that pygls would end in errors of its own."""
 
     def handle_message(self, message: Any) -> None:
         """Pass a message on to who answers it."""
-        number = getattr(message, "id", None)
-        if isinstance(number, (list, dict)):
+        if not hasattr(message, "jsonrpc"):
+            log.warning("a message is left out: it is none of JSON-RPC")
+        elif isinstance(getattr(message, "id", None), (list, dict)):
             log.warning("a message is left out: its id is neither a number nor a text")
         else:
             super().handle_message(message)
