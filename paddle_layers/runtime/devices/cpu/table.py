@@ -22,7 +22,7 @@ from paddle_layers.runtime.launches.launch import Launch
 from .blocks import Blocks
 from .interpreter import interpret
 from .loop_table import Arguments, LoopTable
-from .native import COLUMNS, PARTS, TOTAL, check_threads, run_backwards, run_launches, threads_are_shared
+from .native import COLUMNS, PARTS, TOTAL, check_threads, run_backwards, run_launches, run_parts, threads_are_shared
 
 PIECES = 8
 """Pieces a launch is cut into; more than there are threads, so that they end together."""
@@ -124,6 +124,10 @@ class Table:
         """Write the real numbers that are new in every step."""
         for at, setting in self._settings:
             self._floats[at] = values[setting.name] * setting.factor
+
+    def run_items(self, at: int, first: int, last: int) -> None:
+        """Run the work items `first` to `last` of one compiled launch: for checks."""
+        run_parts(self.rows, at, 1, first, last)
 
     def run(self, start: int, stop: int) -> None:
         """Run launches `start` to `stop`; a loop runs whole where its first launch is among them."""
