@@ -157,7 +157,7 @@ def test_gradients_of_a_sum_are_one_memory() -> None:
         layer { name: "x" type: "data" data { shape: [6] } }
         layer { name: "first" type: "fc" input: "x" fc { size: 6 } }
         layer { name: "second" type: "fc" input: "first" fc { size: 6 act: "tanh" } }
-        layer { name: "sum" type: "addto" input: "second" input: "first" }
+        layer { name: "sum" type: "addto" input: "second" input: "first" addto { act: "tanh" } }
     """
     x = np.random.default_rng(0).standard_normal((5, 6))
     gradients = []
@@ -167,7 +167,7 @@ def test_gradients_of_a_sum_are_one_memory() -> None:
             net.backward(gradients={"sum": np.cos(x)})
             gradients.append(net.arena.gradients.read().copy())
             made = [launch.name for launch in net.plan("train").launches].count("addto_dx")
-            assert made == (2 if left_out else 1)
+            assert made == (2 if left_out else 0)
     np.testing.assert_array_equal(*gradients)
 
 
@@ -210,14 +210,21 @@ def test_the_update_of_a_state_does_not_stand_between() -> None:
 
 def test_launches_that_read_other_elements_do_not_join() -> None:
     network = loads("""
-        layer { name: "x" type: "data" data { shape: [6] } }
+        layer { name: "x" type: "data" data { shape: [6, 4, 4] } }
         layer { name: "half" type: "slope_intercept" input: "x" slope_intercept { slope: 0.5 } }
-        layer { name: "share" type: "softmax" input: "half" }
-        layer { name: "again" type: "tanh" input: "share" }
+        layer { name: "among" type: "lrn" input: "half" lrn { size: 5 } }
+        layer { name: "again" type: "tanh" input: "among" }
     """)
     said = {launch.result: launch.fused for launch in explain_plan(network, "test", 4, "float32", "cpu").launches}
-    assert said["share"] != said["half"]
-    assert said["again"] == said["share"]
+    assert "no: half is not used element by element" in said.values()
+    assert said["half"] == ""
+    assert said["again"] == said["among"] == "2 to 3"
+    x = np.random.default_rng(0).standard_normal((4, 6, 4, 4))
+    found = []
+    for left_out in ((), ("fused launches",)):
+        with without(*left_out), always_cut("pieces"), pl.Net(network) as net:
+            found.append(net.forward({"x": x}, phase="test")["again"])
+    np.testing.assert_array_equal(*found)
 
 
 @pytest.mark.parametrize("rows", [1, 3, 8, 13])
@@ -225,12 +232,12 @@ def test_launches_that_read_other_elements_do_not_join() -> None:
 def test_blocks_change_no_bit(rows: int, phase: str) -> None:
     image = np.random.default_rng(0).standard_normal((rows, 4, 6, 6))
     results = []
-    for how in ("", "pieces", "backwards", "left out"):
+    for how in ("", "pieces", "backwards", "fused launches", "in place"):
         with contextlib.ExitStack() as stack:
             stack.enter_context(tuned_at_every_size())
-            if how == "left out":
-                stack.enter_context(without("fused launches"))
-            elif how in ("pieces", "backwards"):
+            if how in NAMES:
+                stack.enter_context(without(how))
+            elif how:
                 stack.enter_context(always_cut(how))
             net = stack.enter_context(pl.Net(NETWORK_WITH_A_SUM, seed=1))
             results.append([net.forward({"image": image}, phase=phase)["sum"]])

@@ -50,6 +50,7 @@ BY_EXAMPLES = {
     "wrong_tuned": "tuned kernels",
     "wrong_in_place": "tuned kernels",
     "wrong_tuned_border": "tuned kernels",
+    "wrong_runs": "tuned kernels",
     "wrong_impure": "inference",
     "wrong_undocumented": "documentation",
     "wrong_silent": "documentation",

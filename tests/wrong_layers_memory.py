@@ -180,3 +180,22 @@ def tuned_border_y(n, c, x):
 @gradient(TunedBorder.x)
 def tuned_border_dx(n, c, dy):
     return dy[n, c] * 0.0
+
+
+@layer("wrong_runs")
+class Runs:
+    """Twice every value; its tuned kernel says that items write rows, and they write columns."""
+
+    x = Input("N C", "rows")
+    y = Output("N C", "twice as much")
+    examples = (Example(x="4"),)
+
+
+@each(Runs.y)
+def runs_y(n, c, x):
+    return 2.0 * x[n, c]
+
+
+@gradient(Runs.x)
+def runs_dx(n, c, dy):
+    return 2.0 * dy[n, c]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 from typing import Any, Self
 from unittest import mock
@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.runtime import Sequences
+from paddle_layers.runtime.devices.cpu.table import Table
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.launches.arguments import Ref
-from paddle_layers.runtime.launches.buffers import Storage
+from paddle_layers.runtime.launches.buffers import Buffer, Storage
+from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.memory.addresses import array_at
 from paddle_layers.runtime.plan.plan import Plan
 
@@ -26,6 +28,8 @@ GUARD = 256
 """Bytes before and behind every buffer that nobody may touch."""
 PATTERN = 0xFF
 """What they are filled with: NaN, so that reading there shows, too."""
+OTHER = 0x3F
+"""What fills memory that a kernel is to write: no number that it computes, and one that it can add to."""
 
 
 def nothing() -> None:
@@ -166,6 +170,49 @@ class Trial:
             return None
         nearest = min(storages, key=lambda s: min(abs(wrong[0] - s.offset), abs(wrong[0] - s.offset - self._size(s))))
         return nearest.buffers[-1].name
+
+    def outside_runs(self) -> Iterator[tuple[str, str | None]]:
+        """Tuned kernels that write runs of their targets, each with a buffer that an item writes elsewhere, or None.
+
+        The launches of the last pass run once more.
+        """
+        plan = self._plan
+        for at, launch in enumerate(plan.launches):
+            if launch.runs is not None and launch.loop is None and launch.runs(plan.rows.of) > 0:
+                yield launch.name, self._outside_runs(at, launch)
+            plan.run_one(at)
+
+    def _outside_runs(self, at: int, launch: Launch) -> str | None:
+        assert launch.items is not None
+        assert launch.runs is not None
+        plan, (arena, _, _) = self._plan, self._guards()
+        assert isinstance(plan.table, Table)
+        items, runs = launch.items(plan.rows.of), launch.runs(plan.rows.of)
+        clean = arena.copy()
+        targets = [buffer for buffer in launch.writes if "scratch" not in buffer.name]
+        read = {buffer.storage for buffer in launch.reads if buffer not in targets}
+        before = clean.copy()
+        for buffer in targets:
+            if buffer.storage not in read:  # what it held may be what it gets
+                before[self._bytes(buffer)] = OTHER
+        for item in range(items):
+            arena[:] = before
+            plan.table.run_items(at, item, item + 1)
+            for buffer in targets:
+                place = self._bytes(buffer)
+                size = (place.stop - place.start) // runs
+                changed = np.flatnonzero(arena[place] != before[place])
+                own = (changed >= size * (runs * item // items)) & (changed < size * (runs * (item + 1) // items))
+                if not own.all():
+                    return buffer.name
+        arena[:] = clean
+        return None
+
+    def _bytes(self, buffer: Buffer) -> slice:
+        """Where the rows of the last batch lie in the memory of the plan."""
+        assert buffer.storage is not None
+        begin = buffer.storage.offset
+        return slice(begin, begin + self._plan.rows.size(buffer.extent) * buffer.itemsize)
 
     def _guards(self) -> tuple[Array, NDArray[np.bool_], list[Storage]]:
         plan = self._plan

@@ -15,6 +15,7 @@ from .determinism import check_determinism
 from .engines import as_python
 from .memory import check_memory
 from .results import run
+from .trial import Trial
 
 
 def check_tuned(case: Case) -> Verdicts:
@@ -37,3 +38,12 @@ def check_tuned(case: Case) -> Verdicts:
             yield from check_memory(case, dtype)
             yield from check_facts(case, dtype)
             yield from check_determinism(case)
+            yield from check_runs(case, dtype)
+
+
+def check_runs(case: Case, dtype: str) -> Verdicts:
+    """Run kernels that say `runs` item by item: none may write elsewhere than in its own."""
+    with Trial(case, dtype) as trial:
+        trial.step()
+        for name, buffer in trial.outside_runs():
+            yield name, None if buffer is None else f"an item writes `{buffer}` outside of its `runs`"

@@ -35,3 +35,15 @@ def tuned_border_y(first, last, y, x, C):
     for n in range(first, last):
         for c in range(C - 1):
             y[n, c] = x[n, c] * 0.0
+
+
+def columns(C):
+    return C
+
+
+@pl.tuned("wrong_runs", "runs_y", items=columns, runs=rows, work=elements)
+@njit
+def runs_y(first, last, y, x, N):
+    for c in range(first, last):
+        for n in range(N):
+            y[n, c] = 2 * x[n, c]

@@ -21,27 +21,28 @@ Uses = list[tuple[int, bool]]
 """Launches that use a buffer, and whether they write it."""
 
 
-def leave_out_copies(passes: Sequence[list[Launch]], read: Iterable[Buffer]) -> list[Buffer]:
+def leave_out_copies(passes: Sequence[list[Launch]], read: Iterable[Buffer], filled: Iterable[Buffer]) -> list[Buffer]:
     """Shorten the forward and the backward pass; gives the buffers that are the same as another (`Buffer.same_as`).
 
-    `read` are buffers that are read, or filled, outside of the launches. What is used in loops is left alone.
+    `read` are buffers that are read outside of the launches. Those that are `filled` outside are copied: what follows
+    may work in place on the copy, and never on them. What is used in loops is left alone.
     """
     if not runs("copies"):
         return []
     outside, everything = set(read), [launch for launches in passes for launch in launches]
     uses: dict[Buffer, Uses] = defaultdict(list)
-    looped: set[Buffer] = set()
+    alone = set(filled)
     for at, launch in enumerate(everything):
         for access in accesses(launch):
             if isinstance(access.owner, Buffer):
                 uses[access.owner].append((at, access.writes))
-                looped |= {access.owner} if launch.loop is not None else set()
+                alone |= {access.owner} if launch.loop is not None else set()
     for buffer in outside:
         uses[buffer].append((FOREVER, False))
     same: list[Buffer] = []
     for at, launch in enumerate(everything):
         pair = _copied(launch)
-        if pair is None or not looped.isdisjoint(pair):
+        if pair is None or not alone.isdisjoint(pair):
             continue
         target, source = pair[0], pair[1].root
         if uses[target][0] == (at, True) and _unnoticed(at, uses[source], uses[target]):

@@ -46,7 +46,7 @@ class Schedule:
         self.results += [self.values[name] for name in keep if graph.values[name].entries is None]
         self.results += [self.gradients[name] for name in keep if name in self.gradients]
         drop_unread((self.backward, self.forward), self._read_outside())
-        self.copies = leave_out_copies((self.forward, self.backward), self._read_outside())
+        self.copies = leave_out_copies((self.forward, self.backward), self._read_outside(), self.kept)
         """Buffers that are one memory with what they would be copied from."""
         self.stops = late_stops(graph, self.forward)
         """Rows that depend on values of the pass, and the launch before which they are made."""

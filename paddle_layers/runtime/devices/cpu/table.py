@@ -30,6 +30,7 @@ from .native import (
     check_threads,
     run_backwards,
     run_launches,
+    run_parts,
     threads_are_shared,
     time_launches,
 )
@@ -133,6 +134,10 @@ class Table:
         """Write the real numbers that are new in every step."""
         for at, setting in self._settings:
             self._floats[at] = values[setting.name] * setting.factor
+
+    def run_items(self, at: int, first: int, last: int) -> None:
+        """Run the work items `first` to `last` of one compiled launch: for checks."""
+        run_parts(self.rows, at, 1, first, last)
 
     def run(self, start: int, stop: int) -> None:
         """Run launches `start` to `stop`; a loop runs whole where its first launch is among them."""
