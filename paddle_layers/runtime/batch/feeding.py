@@ -26,9 +26,7 @@ Ints = NDArray[np.int64]
 class Batch(BatchRows):
     """Checked feeds of one step."""
 
-    def __init__(
-        self, graph: Graph, feeds: Mapping[str, Any], extra_ids: Mapping[str, frozenset[int]], dtype: str
-    ) -> None:
+    def __init__(self, graph: Graph, feeds: Mapping[str, Any], dtype: str) -> None:
         super().__init__()
         self._samples, self._dtype = graph.samples, dtype
         self._first = ""
@@ -40,7 +38,7 @@ class Batch(BatchRows):
             if name not in feeds:
                 raise FeedError(f"data layer `{name}` ({value.type}) is not fed")
             try:
-                self._take(value, feeds[name], extra_ids.get(name, frozenset()))
+                self._take(value, feeds[name], graph.extra_ids.get(name, frozenset()))
             except FeedError as error:
                 raise FeedError(f"feed `{name}` {error}") from None
         self.starts[graph.samples, graph.samples] = np.arange(self.counts.get(graph.samples, 0) + 1)
@@ -140,10 +138,10 @@ def _real(array: NDArray[Any]) -> NDArray[Any]:
 
 def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
     """The numbers in the precision of the network, if all of them are numbers there."""
-    with np.errstate(over="ignore"):
+    with np.errstate(over="ignore", invalid="ignore"):
         converted = array.astype(dtype, copy=False)
-    if np.isfinite(converted).all():
-        return converted
+        if np.isfinite(converted.sum()) or np.isfinite(converted).all():  # a sum needs no memory, but may overflow
+            return converted
     if np.isfinite(array).all():
         raise FeedError(str(too_large(array, dtype)))
     place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])

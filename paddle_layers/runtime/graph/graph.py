@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from paddle_layers.define import LayerDefinition
@@ -91,6 +92,18 @@ class Graph:
     def own_rows(self) -> list[OwnRows]:
         """Rows that operations make."""
         return [made for made in self.made_rows if isinstance(made, OwnRows)]
+
+    @cached_property
+    def extra_ids(self) -> dict[str, frozenset[int]]:
+        """For each value of ids, the labels outside its range that every layer which reads it ignores."""
+        allowed: dict[str, frozenset[int]] = {}
+        for op in self.ops:
+            for value in op.inputs:
+                if value.type.kind == "INT":
+                    ignored = op.attributes.get("ignore_label")
+                    own = frozenset() if ignored is None else frozenset({int(ignored)})
+                    allowed[value.name] = allowed.get(value.name, own) & own
+        return allowed
 
     @property
     def groups(self) -> list[Steps]:
