@@ -128,6 +128,33 @@ def test_what_is_inside_of_a_layer_has_lines_of_its_own() -> None:
     assert [layer for layer, _ in times.layers] == ["y.gates", "y.lstm"]
 
 
+STEPS = """
+layer { name: "x" type: "data" data { shape: 4 seq_nested_level: 1 } }
+layer { name: "start" type: "data" data { shape: 3 } }
+layer {
+  name: "g" type: "recurrent_group" input: "x" input: "start"
+  recurrent_group { static: "start" }
+  step {
+    layer { name: "before" type: "memory" input: "start" memory { of: "h" } }
+    layer { name: "h" type: "fc" input: "x" input: "before" fc { size: 3 act: "tanh" } }
+    output: "h"
+  }
+}
+layer { name: "y" type: "fc" input: "g" fc { size: 2 } }
+"""
+
+
+@pytest.mark.usefixtures("short")
+def test_the_layers_of_a_step_take_the_time_of_all_steps() -> None:
+    """Each launch of a loop runs in 20 steps, whose rows are counted together."""
+    times = step.time_step(pl.loads(STEPS), "train", 2)
+    rows = 2 * 20
+    assert times.layers["g.h", "forward"].operations == rows * 3 * (2 * 4 + 2 * 3 + 2)
+    assert times.layers["g.h", "forward"].seconds > 0
+    assert times.layers["g.h", "backward"].seconds > 0
+    assert times.layers["y", "forward"].operations == rows * 2 * (2 * 3 + 1)
+
+
 @pytest.mark.usefixtures("short")
 def test_peaks() -> None:
     found = peaks.measure_peaks(1)

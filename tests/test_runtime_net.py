@@ -1,12 +1,16 @@
 """Net: gradients of whole networks, what is not computed, memory, planning anew, weights."""
 
 import logging
+import tracemalloc
 
 import numpy as np
 import pytest
 
 import paddle_layers as pl
+from paddle_layers.define import registries
 from paddle_layers.runtime import FeedError, Sequences, WeightsError
+from paddle_layers.runtime.batch.feeding import finite
+from paddle_layers.runtime.optimise.updater import Updater
 
 DATA = """
 layer { name: "x" type: "data" data { shape: [2, 6, 6] } }
@@ -426,3 +430,41 @@ def test_a_list_of_rows_of_another_size_is_taken_as_an_array_is():
         for rows in ([[], np.ones((2, 5))], Sequences(np.ones((2, 5)), np.array([0, 0, 2]))):
             net.forward({"x": Sequences(np.ones((2, 3)), np.array([0, 2]))})
             assert net.forward({"x": rows})["x"].data.tolist() == np.ones((2, 5)).tolist()
+
+
+def test_a_step_makes_no_arrays_but_its_outputs() -> None:
+    """What a step needs beside them is a few objects, whatever the sizes of the batch and of the layers are."""
+    rows, width = 256, 1024
+    net = pl.Net(
+        pl.loads(
+            f'layer {{ name: "x" type: "data" data {{ shape: {width} }} }}'
+            'layer { name: "label" type: "data" data { data_type: INT size: 3 } }'
+            f'layer {{ name: "hidden" type: "fc" input: "x" fc {{ size: {width} act: "relu" }} }}'
+            'layer { name: "scores" type: "fc" input: "hidden" fc { size: 3 } }'
+            'layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }'
+        )
+    )
+    feeds = {"x": np.ones((rows, width), np.float32), "label": np.zeros(rows, np.int64)}
+    sgd = registries["optimizer"]["sgd"]
+    updater = Updater(sgd, sgd.bind({"momentum": 0.9}), net)
+    tracemalloc.start()
+    try:
+        for step in range(3):
+            tracemalloc.reset_peak()
+            before = tracemalloc.get_traced_memory()[0]
+            net.forward(feeds)
+            net.backward()
+            updater.step(1e-3, step + 1)
+            most = tracemalloc.get_traced_memory()[1] - before
+    finally:
+        tracemalloc.stop()
+    assert most < 16 * 1024 < feeds["x"].size / 8
+
+
+def test_large_numbers_are_numbers() -> None:
+    """Their sum need not be one."""
+    most = np.finfo(np.float32).max
+    assert finite(np.full(4, most, np.float32), "float32").tolist() == [most] * 4
+    for bad in ([np.inf, -np.inf], [1.0, np.nan], [1e300]):
+        with pytest.raises(FeedError):
+            finite(np.array(bad), "float32")

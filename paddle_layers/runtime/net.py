@@ -251,7 +251,7 @@ class Net:
     def value(self, name: str) -> Any:
         """An output of the last forward pass, or a value named in `keep`."""
         phase, plan, _ = self._last_pass("are no values")
-        if name not in {*phase.network.outputs, *self._keep, *phase.graph.feeds}:
+        if name not in {*phase.outputs, *self._keep, *phase.graph.feeds}:
             raise no_value(name, phase.graph.values)
         return self._read(plan, phase.graph.values[name])
 

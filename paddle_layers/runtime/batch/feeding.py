@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -148,12 +147,10 @@ def _real(array: NDArray[Any]) -> NDArray[Any]:
 
 def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
     """The numbers in the precision of the network, if all of them are numbers there."""
-    converted = array
-    if array.dtype != dtype:
-        with np.errstate(over="ignore"):
-            converted = array.astype(dtype)
-    if not array.size or (math.isfinite(converted.min()) and math.isfinite(converted.max())):  # NaN is both
-        return converted
+    with np.errstate(over="ignore", invalid="ignore"):
+        converted = array.astype(dtype, copy=False)
+        if np.isfinite(converted.sum()) or np.isfinite(converted).all():  # a sum needs no memory, but may overflow
+            return converted
     if np.isfinite(array).all():
         raise FeedError(str(too_large(array, dtype)))
     place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])

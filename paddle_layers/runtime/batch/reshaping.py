@@ -1,4 +1,4 @@
-"""What the feeds of a batch say about the graph: other sizes, labels that are to be ignored."""
+"""What the feeds of a batch say about the graph: other sizes."""
 
 from __future__ import annotations
 

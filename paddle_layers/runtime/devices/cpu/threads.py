@@ -9,6 +9,8 @@ import numba
 
 from paddle_layers.define.machine import usable_cores
 
+NEVER = 0
+
 
 class _Limit:
     """What `limit_threads` was told; numba keeps a number of its own for each Python thread."""
@@ -29,9 +31,9 @@ def most_threads() -> int:
 
 def apply_limit() -> None:
     """Bring numba's number in this Python thread to the limit; a smaller one that the caller has set stays."""
-    limit = most_threads()
-    if getattr(_Limit.applied, "limit", None) != limit:
-        settings: Any = numba.config
-        most = numba.get_num_threads() if _Limit.threads is None else int(settings.NUMBA_NUM_THREADS)
-        numba.set_num_threads(min(limit, most))
-        _Limit.applied.limit = limit
+    if getattr(_Limit.applied, "threads", NEVER) == _Limit.threads:
+        return
+    settings: Any = numba.config
+    most = numba.get_num_threads() if _Limit.threads is None else int(settings.NUMBA_NUM_THREADS)
+    numba.set_num_threads(min(most_threads(), most))
+    _Limit.applied.threads = _Limit.threads
