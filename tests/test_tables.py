@@ -481,6 +481,9 @@ def test_columns_may_be_others_where_all_weights_that_read_them_are_left_out(hou
 def test_a_column_alone_is_a_field(tmp_path):
     data = opened(tmp_path, columns=["rooms", "size = area"], empty="mean")
     assert list(numbers(data).fields) == ["rooms", "size"]
+    assert list(opened(tmp_path, "area\n1\n", wanted={"area"}, columns=["area", "price", "in-out"]).fields) == ["area"]
+    with pytest.raises(DataError, match=r"there is no column `room`; did you mean `rooms`?"):
+        opened(tmp_path, columns=["room"])
     with pytest.raises(DataError, match="`columns` has 'rooms, area'; write \"field = first, second\""):
         opened(tmp_path, columns=["rooms, area"])
 
