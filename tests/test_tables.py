@@ -185,6 +185,10 @@ def test_the_rows_of_a_group_are_on_one_side():
         assert sorted([*train, *test]) == list(range(500))
         assert [list(part) for part in split_by_group(data, 0.2, 3, "customer")] == [list(train), list(test)]
         assert list(split_by_group(data, 0.2, 4, "customer")[1]) != list(test)
+    with pytest.raises(
+        DataError, match=r"no field `custmer`, which `split` names; did you mean `customer`\?; there are"
+    ):
+        split_by_group(data, 0.2, 3, "custmer")
     alone = Dataset({"customer": np.zeros(9, int)})
     with pytest.raises(
         DataError, match=r"a share of 0.2 of the 1 groups in `customer` for the test leaves none of the 9"
