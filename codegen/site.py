@@ -41,6 +41,7 @@ ORDER = (
     "recurrent-groups",
     "use-your-own-data",
     "tables",
+    "numbers",
     "evaluate-and-predict",
     "fine-tuning",
     "write-a-layer",

@@ -27,7 +27,15 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 JAVASCRIPT = "other-languages.md"
 SLOW = {
-    *("README.md", "compatibility.md", "conformance.md", "fine-tuning.md", "use-your-own-data.md", "write-a-layer.md"),
+    *(
+        "README.md",
+        "compatibility.md",
+        "conformance.md",
+        "fine-tuning.md",
+        "numbers.md",
+        "use-your-own-data.md",
+        "write-a-layer.md",
+    ),
     *("states-and-scans.md", "layers-from-messages.md", JAVASCRIPT),
 }
 """Those that compile most, and the one that installs something."""

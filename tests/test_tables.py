@@ -185,6 +185,10 @@ def test_the_rows_of_a_group_are_on_one_side():
         assert sorted([*train, *test]) == list(range(500))
         assert [list(part) for part in split_by_group(data, 0.2, 3, "customer")] == [list(train), list(test)]
         assert list(split_by_group(data, 0.2, 4, "customer")[1]) != list(test)
+    with pytest.raises(
+        DataError, match=r"no field `custmer`, which `split` names; did you mean `customer`\?; there are"
+    ):
+        split_by_group(data, 0.2, 3, "custmer")
     alone = Dataset({"customer": np.zeros(9, int)})
     with pytest.raises(
         DataError, match=r"a share of 0.2 of the 1 groups in `customer` for the test leaves none of the 9"
@@ -481,6 +485,9 @@ def test_columns_may_be_others_where_all_weights_that_read_them_are_left_out(hou
 def test_a_column_alone_is_a_field(tmp_path):
     data = opened(tmp_path, columns=["rooms", "size = area"], empty="mean")
     assert list(numbers(data).fields) == ["rooms", "size"]
+    assert list(opened(tmp_path, "area\n1\n", wanted={"area"}, columns=["area", "price", "in-out"]).fields) == ["area"]
+    with pytest.raises(DataError, match=r"there is no column `room`; did you mean `rooms`?"):
+        opened(tmp_path, columns=["room"])
     with pytest.raises(DataError, match="`columns` has 'rooms, area'; write \"field = first, second\""):
         opened(tmp_path, columns=["rooms, area"])
 

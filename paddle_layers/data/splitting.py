@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from paddle_layers.define.errors import suggestion
+
 from .columns import Rows, WordColumn
 from .dataset import Dataset
 from .problems import DataError
@@ -57,8 +59,9 @@ def _values(dataset: Dataset, field: str) -> Rows:
     """The values of a field: one id or word for each row."""
     column = (dataset.fields | dataset.raw).get(field)
     if column is None:
-        known = ", ".join(f"`{name}`" for name in dataset.fields | dataset.raw)
-        raise DataError(f"{dataset.origin} has no field `{field}`, which `split` names; there are {known}")
+        fields = dataset.fields | dataset.raw
+        known, near = ", ".join(f"`{name}`" for name in fields), suggestion(field, fields)
+        raise DataError(f"{dataset.origin} has no field `{field}`, which `split` names{near}; there are {known}")
     values = np.asarray(column.cells if isinstance(column, WordColumn) else column)
     if values.dtype.kind not in "iubU" or values.size != len(dataset):
         raise DataError(f"{dataset.origin}: `split` names the field `{field}`, which has no single id or word in a row")

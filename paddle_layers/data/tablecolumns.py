@@ -97,7 +97,8 @@ class TableColumns:
         """Wanted fields of a setting, and what it says of their columns; alone, a column is the name of its field."""
         for entry in getattr(self._settings, setting):
             name, equals, columns = (part.strip() for part in entry.partition("="))
-            several = setting == "columns" and not equals and name not in self._table.names
+            alone = not equals and (name in self._table.names or not set(name) & set(",-"))
+            several = setting == "columns" and not equals and not alone and self._is_wanted(name)
             if not name or (equals and not columns) or several:
                 example = '"field = first, second" or "field = 2-65"' if setting == "columns" else '"field = column"'
                 raise DataError(f"{self._table.path}: `{setting}` has {entry!r}; write {example}")
