@@ -14,6 +14,8 @@ LINE, PAD, CHARACTER = 16.0, 9.0, 7.3
 SMALL = 6.2
 SWEEPS = 8
 TITLE = ' class="title"'
+HOT = (240, 113, 92)
+"""Red, green and blue of the hottest box."""
 
 STYLE = """
 text { font: 12px ui-monospace, Menlo, Consolas, monospace; fill: #1f2933; }
@@ -43,7 +45,8 @@ class Drawing(NamedTuple):
 class Box:
     """A box: its key, its lines of text (the first is the title), a style class, the keys it points from.
 
-    `labels`: what is written on the arrow from a key; `inside`: a drawing below the lines; `link`: where a click leads.
+    `labels`: what is written on the arrow from a key; `inside`: a drawing below the lines; `link`: where a click leads;
+    `heat`: from white (0) to red (1), in place of the style's colour.
     """
 
     key: str
@@ -53,6 +56,7 @@ class Box:
     labels: Mapping[str, str] = field(default_factory=dict)
     inside: Drawing | None = None
     link: str = ""
+    heat: float | None = None
 
     @property
     def width(self) -> float:
@@ -231,6 +235,8 @@ def _box(place: _Place, tops: list[float]) -> str:
         for row, line in enumerate(box.lines)
     )
     style = f' class="{xml_text(box.style)}"' if box.style else ""
+    if box.heat is not None:
+        style = f' style="fill: {_colour(box.heat)}"'
     rect = f'<rect{style} x="{x:.1f}" y="{y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="4"/>'
     parts = [rect, *texts]
     if box.inside is not None:
@@ -241,6 +247,11 @@ def _box(place: _Place, tops: list[float]) -> str:
         parts.append(f'<svg x="{left:.1f}" y="{top:.1f}" overflow="visible">{frame}{"".join(box.inside.parts)}</svg>')
     drawn = f"<g>{''.join(parts)}</g>"
     return f'<a href="{xml_text(box.link)}">{drawn}</a>' if box.link else drawn
+
+
+def _colour(heat: float) -> str:
+    mixed = (round(255 + (hot - 255) * min(max(heat, 0.0), 1.0)) for hot in HOT)
+    return "#" + "".join(f"{part:02x}" for part in mixed)
 
 
 def _arrow(chain: list[_Place], tops: list[float], ranks: list[list[_Place]]) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from paddle_layers.define.machine import as_seconds
 
 from .drawing import Box, Drawing, draw, lay_out
 from .repeats import Run, runs
@@ -15,16 +17,21 @@ if TYPE_CHECKING:
 
 Link = Callable[[str], str]
 """Gives the address that the box of a layer leads to, by its path."""
+Seconds = Mapping[str, Mapping[str, float]]
+"""Of each pass, by the path of a layer."""
 
 
-def picture(network: Network, costs: Footprint, link: Link | None = None) -> str:
-    """SVG text. Layers of one name in different phases stand side by side; parts that repeat are drawn once."""
-    return draw(_Picture(costs, link).boxes(network.nodes, ""), network.name)
+def picture(network: Network, costs: Footprint, link: Link | None = None, seconds: Seconds | None = None) -> str:
+    """SVG text. Layers of one name in different phases stand side by side; parts that repeat are drawn once.
+
+    With `seconds`, each box says what it takes, and the more it is of the longest one, the redder it is.
+    """
+    return draw(_Picture(costs, link, seconds or {}).boxes(network.nodes, ""), network.name)
 
 
 class _Picture:
-    def __init__(self, costs: Footprint, link: Link | None) -> None:
-        self.costs, self.link = costs, link
+    def __init__(self, costs: Footprint, link: Link | None, seconds: Seconds) -> None:
+        self.costs, self.link, self.seconds = costs, link, seconds
 
     def boxes(self, nodes: Sequence[Node], path: str) -> list[Box]:
         """A box for each layer, or for each run of layers that repeat."""
@@ -44,7 +51,24 @@ class _Picture:
                 makers.add(key, node)
                 if read.isdisjoint(node.output_names) and node.output_types and len(run.blocks[0]) == 1:
                     box.lines = [*box.lines, ", ".join(map(str, node.output_types))]
+            self._write_times(box, [path + node.name for block in run.blocks for node in block])
         return boxes
+
+    def _write_times(self, box: Box, layers: Sequence[str]) -> None:
+        times = self._times(layers)
+        if times:
+            box.lines = [*box.lines, ", ".join(f"{name} {as_seconds(seconds)}" for name, seconds in times.items())]
+            box.heat = sum(times.values()) / max(sum(passes.values()) for passes in self.seconds.values())
+
+    def _times(self, layers: Sequence[str]) -> dict[str, float]:
+        """Seconds of each pass of layers, what is inside of them included."""
+        found: dict[str, float] = {}
+        for layer in layers:
+            for path, passes in self.seconds.items():
+                if path == layer or path.startswith(f"{layer}."):
+                    for name, seconds in passes.items():
+                        found[name] = found.get(name, 0.0) + seconds
+        return found
 
     def _box(self, run: Run, key: str, path: str) -> Box:
         times = len(run.blocks)

@@ -49,6 +49,7 @@ ORDER = (
     "layers-from-messages",
     "plugins",
     "conformance",
+    "performance",
     "cuda",
     "editors",
     "compatibility",

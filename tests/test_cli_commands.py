@@ -23,6 +23,8 @@ from paddle_layers.cli.problems import USER_ERRORS
 from paddle_layers.config import ConfigWarning
 from paddle_layers.define.machine import as_bytes
 from paddle_layers.runtime.devices import open_device
+from paddle_layers.runtime.devices.cpu import peaks, threads
+from paddle_layers.runtime.profile import step
 
 NET = """\
 name: "small"
@@ -225,6 +227,48 @@ def test_show_svg(run: Run, tmp_path: Path) -> None:
     assert result.stdout == ""
     texts = [text.text for text in ET.parse(tmp_path / "net.svg").iter("{http://www.w3.org/2000/svg}text")]
     assert {"x", "y", "cost", "fc + relu", "15 parameters"} <= set(texts)
+
+
+@pytest.fixture
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Measurements that take no time."""
+    monkeypatch.setattr(step, "SECONDS", 0.01)
+    monkeypatch.setattr(peaks, "SECONDS", 0.01)
+    monkeypatch.setattr(peaks, "NUMBERS", 1 << 16)
+    monkeypatch.setattr(threads._Limit, "threads", None)
+
+
+@pytest.mark.usefixtures("short")
+def test_show_time(run: Run, tmp_path: Path) -> None:
+    result = run("show", "--time", "net.textproto", "--batch-size", "3", "--threads", "1", "--svg", "net.svg")
+    lines = result.stdout.splitlines()
+    assert lines[0] == "phase train, 3 rows, float32, 1 thread"
+    assert re.fullmatch(r"peak, measured now: \d+ GFLOP/s, [\d.]+ GB/s from memory", lines[1])
+    assert [line.split()[0] for line in lines[4:8]] == ["y", "backward", "cost", "backward"]
+    assert "whole step" in result.stdout
+    shares = [float(share) for line in lines[-3:] for share in re.findall(r"([\d.]+) %", line)[:1]]
+    assert shares[2] == 100
+    assert shares[0] + shares[1] == pytest.approx(100, abs=0.2)
+    drawn = ET.parse(tmp_path / "net.svg").iter("{http://www.w3.org/2000/svg}text")
+    times = [text.text or "" for text in drawn if (text.text or "").startswith("forward ")]
+    assert len(times) == 2
+    assert all(re.fullmatch(r"forward [\d.e+]+ [mu]?s, backward [\d.e+]+ [mu]?s", text) for text in times)
+    assert "backward" not in run("show", "--time", "net.textproto", "--phase", "test").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["show", "--threads", "1", "net.textproto"], "--threads is for --time"),
+        (["show", "--time", "--plan", "net.textproto"], "give one of them"),
+        (["show", "--time", "--html", "net.html", "net.textproto"], "give one of them"),
+        (["show", "--time", "--device", "cuda", "net.textproto"], "--device is for --plan"),
+        (["train", "--threads", "100000", "net.textproto"], "this process may use"),
+        (["predict", "--threads", "0", "net.textproto"], "--threads"),
+    ],
+)
+def test_options_that_do_not_go_together(run: Run, arguments: list[str], message: str) -> None:
+    assert message in " ".join(run(*arguments, status=2).stderr.split())
 
 
 def test_show_selects_a_phase(run: Run, tmp_path: Path) -> None:

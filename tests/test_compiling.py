@@ -52,7 +52,7 @@ def test_as_many_processes_as_there_is_work_for(drivers: list[Driver], monkeypat
     monkeypatch.setattr(processes, "_start", lambda texts: started.append(list(texts)))
     texts = [Text(driver.path, "") for driver in drivers * 30][: processes.LEAST * 3 - 1]
     for cores, expected in ((1, 0), (2, 1), (8, 2)):
-        monkeypatch.setattr(processes, "_cores", lambda cores=cores: range(cores))
+        monkeypatch.setattr(processes, "most_threads", lambda cores=cores: cores)
         started.clear()
         with processes.compiling_beside(texts):
             pass

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import io
+import math
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -137,6 +138,12 @@ def test_wrong_arguments() -> None:
         one_line(UnknownName, "no optimizer is called `adm`; did you mean `adam`?", lambda: pl.Optimizer(net, "adm"))
         one_line(InvalidAttributes, "no attribute `beta`", lambda: pl.Optimizer(net, "adam", beta=0.9))
         one_line(ValueError, "clip_norm is -1, must be > 0", lambda: pl.Optimizer(net, "adam", clip_norm=-1))
+        optimizer = pl.Optimizer(net, "adam")
+        for rate in (-1, math.nan, math.inf):
+            one_line(
+                ValueError, f"learning_rate is {rate}, must be a number >= 0", lambda rate=rate: optimizer.step(rate)
+            )
+        assert optimizer.steps == 0
         one_line(UnknownName, "`l3`", lambda: pl.Optimizer(net, "adam", regularizer="l3"))
     one_line(UnknownName, "`cosin`; did you mean `cosine`?", lambda: pl.Schedule("cosin", learning_rate=1, steps=2))
     one_line(InvalidAttributes, "needs `every`", lambda: pl.Schedule("step", learning_rate=1, steps=2))

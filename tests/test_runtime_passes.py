@@ -118,10 +118,65 @@ def test_unread_results_are_not_computed() -> None:
         assert "pool_where" in kernels(explain_plan(image, "train", 8, "float32", "cpu"))
 
 
+COPIES = loads("""
+    layer { name: "x" type: "data" data { shape: [2, 3] } }
+    layer { name: "half" type: "slope_intercept" input: "x" slope_intercept { slope: 0.5 } }
+    layer { name: "flat" type: "flatten" input: "half" }
+    layer { name: "left" type: "tanh" input: "flat" }
+    layer { name: "right" type: "flatten" input: "half" }
+    layer { name: "sum" type: "addto" input: "left" input: "right" }
+""")
+
+
+def test_what_would_only_be_copied_is_one_memory() -> None:
+    found = explain_plan(COPIES, "test", 4, "float32", "cpu")
+    assert kernels(found) == ["slope_intercept_y", "tanh_y", "addto_y, adds"]
+    assert found.copies == (("flat", "half"), ("right", "half"), ("sum", "left"))
+    with without("copies"):
+        assert len(explain_plan(COPIES, "test", 4, "float32", "cpu").launches) == 6
+
+
+def test_a_copy_that_is_changed_while_the_other_is_read_is_made() -> None:
+    network = loads("""
+        layer { name: "x" type: "data" data { shape: [6] } }
+        layer { name: "half" type: "slope_intercept" input: "x" slope_intercept { slope: 0.5 } }
+        layer { name: "sum" type: "addto" input: "half" input: "x" }
+        layer { name: "last" type: "tanh" input: "half" }
+    """)
+    found = explain_plan(network, "test", 4, "float32", "cpu")
+    assert "sum" not in dict(found.copies)
+    x = np.random.default_rng(0).standard_normal((4, 6))
+    with pl.Net(network, dtype="float64") as net:
+        values = net.forward({"x": x}, phase="test")
+    np.testing.assert_allclose(values["sum"], 1.5 * x)
+    np.testing.assert_allclose(values["last"], np.tanh(0.5 * x))
+
+
+def test_gradients_of_a_sum_are_one_memory() -> None:
+    text = """
+        layer { name: "x" type: "data" data { shape: [6] } }
+        layer { name: "first" type: "fc" input: "x" fc { size: 6 } }
+        layer { name: "second" type: "fc" input: "first" fc { size: 6 act: "tanh" } }
+        layer { name: "sum" type: "addto" input: "second" input: "first" }
+    """
+    x = np.random.default_rng(0).standard_normal((5, 6))
+    gradients = []
+    for left_out in ((), ("copies",)):
+        with without(*left_out), pl.Net(loads(text), dtype="float64") as net:
+            net.forward({"x": x})
+            net.backward(gradients={"sum": np.cos(x)})
+            gradients.append(net.arena.gradients.read().copy())
+            made = [launch.name for launch in net.plan("train").launches].count("addto_dx")
+            assert made == (2 if left_out else 1)
+    np.testing.assert_array_equal(*gradients)
+
+
 def test_in_place_says_whose_memory_or_why_not() -> None:
-    said = {launch.result: launch.in_place for launch in plan().launches}
+    with without("copies"):
+        launches = plan().launches
+    said = {launch.result: launch.in_place for launch in launches}
     assert said["hidden"] == "of hidden.y"
-    reader = next(launch.number for launch in plan().launches if launch.kernel == "relu_dx")
+    reader = next(launch.number for launch in launches if launch.kernel == "relu_dx")
     assert said["image"] == f"no: hidden is read by launch {reader}"
     with without("in place"):
         assert {launch.in_place for launch in plan().launches} == {"", "no: the pass is left out"}
@@ -138,8 +193,8 @@ NETWORK_WITH_A_SUM = loads("""
 def test_what_goes_on_element_by_element_runs_block_by_block() -> None:
     found = explain_plan(NETWORK_WITH_A_SUM, "test", 8, "float32", "cpu")
     fused = {launch.kernel: launch.fused for launch in found.launches}
-    group = {"conv_y", "batch_norm_y", "batch_norm_bias", "addto_y", "addto_y, adds", "relu_y"}
-    assert {kernel for kernel, said in fused.items() if said == "1 to 6"} == group
+    group = {"conv_y", "batch_norm_y", "batch_norm_bias", "addto_y, adds", "relu_y"}
+    assert {kernel for kernel, said in fused.items() if said == "1 to 5"} == group
     with without("fused launches"):
         said = {launch.fused for launch in explain_plan(NETWORK_WITH_A_SUM, "test", 8, "float32", "cpu").launches}
     assert said == {"", "no: the pass is left out"}
@@ -149,8 +204,8 @@ def test_the_update_of_a_state_does_not_stand_between() -> None:
     found = explain_plan(NETWORK_WITH_A_SUM, "train", 8, "float32", "cpu")
     order = kernels(found)
     first = order.index("batch_norm_y")
-    assert order[first : first + 5] == ["batch_norm_y", "batch_norm_bias", "addto_y", "addto_y, adds", "relu_y"]
-    assert {launch.fused for launch in found.launches[first : first + 5]} == {f"{first} to {first + 4}"}
+    assert order[first : first + 4] == ["batch_norm_y", "batch_norm_bias", "addto_y, adds", "relu_y"]
+    assert {launch.fused for launch in found.launches[first : first + 4]} == {f"{first} to {first + 3}"}
 
 
 def test_launches_that_read_other_elements_do_not_join() -> None:
@@ -199,7 +254,7 @@ def test_one_launch_of_a_group_runs_alone() -> None:
 
 
 def test_without_shared_memory_every_buffer_has_its_own() -> None:
-    with without("shared memory", "in place"):
+    with without("shared memory", "in place", "copies"):
         alone = plan()
     assert alone.nbytes == alone.separate
     with without("in place"):
@@ -211,9 +266,9 @@ def test_the_command_prints_what_was_decided(tmp_path: Path) -> None:
     file = tmp_path / "network.textproto"
     file.write_text(TEXT)
     shown = CliRunner().invoke(commands, ["show", "--plan", str(file), "--batch-size", "512"]).stdout
-    assert shown.startswith("phase train, 512 rows, cpu: 25 launches, ")
+    assert shown.startswith("phase train, 512 rows, cpu: 23 launches, ")
     (row,) = (line.split() for line in shown.splitlines() if "relu_y" in line)
-    assert " ".join(row[1:]) == "hidden.act relu_y hidden 32768 131,072 0 of hidden.y 3 to 20 1 to 4"
+    assert " ".join(row[1:]) == "hidden.act relu_y hidden 32768 131,072 0 of hidden.y 3 to 18 1 to 3"
 
 
 @pytest.mark.parametrize("unread", [["--device", "cuda"], ["--plan", "--svg", "drawing.svg"]])

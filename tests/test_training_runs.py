@@ -3,6 +3,7 @@
 import csv
 import errno
 import json
+import math
 import os
 import re
 import signal
@@ -437,6 +438,29 @@ def test_the_worst_result_is_not_kept_as_the_best(tmp_path, watch, wrong):
     for name in ("save_best", "early_stop"):
         with pytest.raises(pl.ConfigError, match=f"`{watch}` is the better the .*er it is: write `mode: m"):
             train(path, callbacks=[make_callback(name, watch=watch, mode=wrong)])
+
+
+def test_a_statistic_that_is_no_number_is_said_once(tmp_path):
+    of_scores = 'layer { name: "area" type: "auc" input: "score" input: "side" }'
+    text = """
+    net {
+      layer { name: "x" type: "data" data { shape: [8] } }
+      layer { name: "side" type: "data" data { data_type: INT size: 2 } }
+      layer { name: "score" type: "fc" input: "x" fc { size: 2 } }
+      layer { name: "chance" type: "softmax" input: "score" }
+      layer { name: "cost" type: "softmax_with_loss" input: "score" input: "side" }
+    """
+    path = write(
+        tmp_path, text + of_scores + "}" + SOURCES + SETTINGS + "test { every: 10 }", side=np.arange(20) % 2, rows=20
+    )
+    report, _, shown = train(path)
+    assert math.isnan(report.results["area"])
+    assert shown.count("note: `area` is no number; `paddle-layers layers auc` says what it takes") == 1
+    assert pl.evaluate(path, weights=report.weights).notes[-1].startswith("`area` is no number")
+    path.write_text(path.read_text().replace('input: "score" input: "side" }}', 'input: "chance" input: "side" }}'))
+    report, _, shown = train(path, overwrite=True)  # obeyed: the page says to put a softmax between
+    assert 0 <= report.results["area"] <= 1
+    assert "no number" not in shown
 
 
 def test_a_callback_from_python_that_waits_for_tests(tmp_path):

@@ -9,6 +9,7 @@ import click
 from .device import device_option
 from .output import check_new, ending_of, replace_file
 from .terminal import echo
+from .threads import threads_option
 
 FORMATS = {".txt": "text", ".json": "json", ".csv": "csv"}
 
@@ -31,6 +32,7 @@ FORMATS = {".txt": "text", ".json": "json", ".csv": "csv"}
 )
 @click.option("--dictionary", metavar="FILE", help="The words of the classes, one on each line.")
 @device_option
+@threads_option
 def command(
     file: str,
     data: str | None,

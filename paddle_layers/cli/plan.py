@@ -25,6 +25,9 @@ def print_plan(network: Network, phase: str, batch_size: int, device: str) -> No
     shared = f"{as_bytes(plan.nbytes)} of memory, {as_bytes(plan.separate)} if nothing was shared"
     echo(f"phase {phase}, {batch_size} rows, {device}: {len(plan.launches)} launches, {shared}")
     echo(f"passes: {', '.join(PASSES)}\n")
+    if plan.copies:
+        same = ", ".join(f"{copy} is {original}" for copy, original in plan.copies)
+        echo(f"copies left out: {same}\n")
     table = Table(box=None, pad_edge=False)
     for heading in COLUMNS:
         table.add_column(heading, overflow="fold", justify="right" if heading in ("", "bytes", "place") else "left")

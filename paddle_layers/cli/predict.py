@@ -10,6 +10,7 @@ from .device import device_option
 from .output import check_new, ending_of
 from .prediction_files import KINDS, content
 from .terminal import echo
+from .threads import threads_option
 
 
 @click.command()
@@ -26,6 +27,7 @@ from .terminal import echo
 )
 @click.option("--dictionary", metavar="FILE", help="The words of ids and classes, one on each line.")
 @device_option
+@threads_option
 def command(
     file: str,
     data: str | None,

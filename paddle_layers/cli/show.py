@@ -10,6 +10,7 @@ import click
 
 from .output import ending_of, replace_file
 from .terminal import echo, print_table
+from .threads import is_given, threads_option
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Node
@@ -25,9 +26,18 @@ if TYPE_CHECKING:
 @click.option("--phase", type=click.Choice(["train", "test"]), help="Only the layers that are there in a phase.")
 @click.option("--batch-size", type=click.IntRange(min=1), default=64, show_default=True, help="Rows, for the memory.")
 @click.option("--plan", is_flag=True, help="Print what runs, with which kernel and in whose memory.")
+@click.option("--time", "timed", is_flag=True, help="Run steps on made-up data and print what the time goes to.")
+@threads_option
 @click.option("--device", type=click.Choice(["cpu", "cuda"]), help="For --plan, by default cpu; no card is needed.")
 def command(
-    file: str, svg: Path | None, html: Path | None, phase: str | None, batch_size: int, plan: bool, device: str | None
+    file: str,
+    svg: Path | None,
+    html: Path | None,
+    phase: str | None,
+    batch_size: int,
+    plan: bool,
+    timed: bool,
+    device: str | None,
 ) -> None:
     """Print layer, type, inputs, inferred output type, parameters and memory of the network in FILE.
 
@@ -35,13 +45,19 @@ def command(
     Memory of a layer is that of its values; the totals are what a run allocates, where layers share memory.
     With --html: one page that needs nothing beside it, also of the sound part of a file that has faults.
     With --plan: every launch of a phase (train, unless --phase says test), and what was decided for it.
+    With --time: time, operations and bytes of each layer and pass on the CPU; with --svg also in the picture.
     """
     from paddle_layers.config import network_of
 
     if device is not None and not plan:
         raise click.UsageError("--device is for --plan; the table is the same on every device")
-    if plan + (svg is not None) + (html is not None) > 1:
-        raise click.UsageError("--plan prints a table, --svg draws the network, --html writes a page: give one of them")
+    if is_given("threads") and not timed:
+        raise click.UsageError("--threads is for --time: nothing else is computed")
+    if plan + timed + (svg is not None and not timed) + (html is not None) > 1:
+        raise click.UsageError(
+            "--plan and --time print tables, --svg draws the network, --html writes a page: give one of them, or "
+            "--time with --svg"
+        )
     if html is not None:
         _write_page(file, html, phase, batch_size)
         return
@@ -52,6 +68,11 @@ def command(
         from .plan import print_plan
 
         print_plan(network, phase or "train", batch_size, device or "cpu")
+        return
+    if timed:
+        from .times import show_times
+
+        show_times(network, phase or "train", batch_size, svg)
         return
     if phase is not None:
         network = network.select(phase)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 from .device import device_option
+from .threads import threads_option
 
 
 @click.command()
@@ -15,6 +16,7 @@ from .device import device_option
 @click.option("--weights", metavar="FILE", help="Start from these weights; overrides `weights { file }`.")
 @click.option("--seed", type=click.IntRange(min=0, max=2**63 - 1), help="Overrides the file's seed.")
 @device_option
+@threads_option
 def command(
     file: str, output: str | None, resume: bool, overwrite: bool, weights: str | None, seed: int | None, device: str
 ) -> None:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 def check_complete(layer: LayerDefinition) -> None:
     """Raise `DefinitionError` for what is missing; add the functions of the bias."""
     if not layer.examples and not layer.networks:
-        where = "`examples` in the message" if layer.from_message else '`examples = [Example(x="7")]` in the class'
+        written = f'`examples = [pl.Example({next(iter(layer.inputs), "")}="7")]`'
+        where = "`examples` in the message" if layer.from_message else f"{written} in the class"
         raise layer.error(f"has no example; write {where}")
     if not layer.declared_only:
         _check_functions(layer)

@@ -47,7 +47,8 @@ class InvalidAttributes(ValueError):
 
     def __init__(self, owner: str, problems: dict[str, str]) -> None:
         self.owner, self.problems = owner, problems
-        super().__init__(f"{owner}: " + "; ".join(problems.values()))
+        told = "; ".join(problems.values())
+        super().__init__(told if told.startswith(owner) else f"{owner}: {told}")
 
 
 class ShapeError(ValueError):

@@ -6,6 +6,7 @@ import ast
 import builtins
 import math
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
 from .errors import DefinitionError, suggestion
@@ -49,7 +50,9 @@ def _check_names(call: Callable[..., Any], program: Program, offered: set[str]) 
             continue
         if node.id in offered:
             raise _error(call, node, f"reads `{node.id}`, for which it does not ask: write it among the arguments")
-        near = suggestion(node.id, own | offered)
+        near = suggestion(
+            node.id, own | offered | {name for name, found in scope.items() if isinstance(found, FunctionType)}
+        )
         raise _error(call, node, f"`{node.id}` is no argument, no variable and no number of the module{near}")
     for part in ast.walk(program.tree):
         if isinstance(part, ast.Attribute) and isinstance(part.value, ast.Name) and scope.get(part.value.id) is math:

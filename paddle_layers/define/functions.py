@@ -185,8 +185,8 @@ def _check_globals(call: Callable[..., Any], name: str) -> None:
         if found is math or found in (real, double) or found in HELPERS or isinstance(found, (int, float)):
             continue
         if isinstance(found, (FunctionType, ModuleType, type)) or hasattr(builtins, used):
-            raise DefinitionError(
-                f"{name}: uses `{used}`; a point function may use math, numbers, `real` and @helper functions",
-                code.co_filename,
-                code.co_firstlineno,
-            )
+            own = isinstance(found, FunctionType) and found.__module__ == call.__module__
+            remedy = f", which is no helper: write `@pl.helper` above `def {used}`"
+            allowed = "; a point function may use math, numbers, `real` and @helper functions"
+            message = f"{name}: uses `{used}`{remedy if own else allowed}"
+            raise DefinitionError(message, code.co_filename, code.co_firstlineno)

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import os
+from pathlib import Path
+
+CONTROL_GROUPS = Path("/sys/fs/cgroup")
 
 
 def memory_bytes() -> int | None:
@@ -13,6 +17,26 @@ def memory_bytes() -> int | None:
         return None
 
 
+@functools.cache
+def usable_cores() -> int:
+    """Cores that this process may use: as far as it is bound to some, or a container has a share of them."""
+    bound = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(bound, cores_of_container(CONTROL_GROUPS) or bound))
+
+
+def cores_of_container(groups: Path) -> int | None:
+    """The share of the processor time that a container has, in whole cores; None where there is no limit."""
+    for name in ("cpu.max", "cpu/cpu.cfs_quota_us"):  # version 2 and 1 of control groups
+        try:
+            words = (groups / name).read_text().split()
+            period = words[1] if len(words) > 1 else (groups / "cpu/cpu.cfs_period_us").read_text()
+            if words[0].isdigit():
+                return max(1, int(words[0]) // int(period))
+        except (OSError, ValueError, IndexError, ZeroDivisionError):  # not there, or not in this form
+            continue
+    return None
+
+
 def as_bytes(size: int) -> str:
     """Bytes in a unit that leaves at most four digits."""
     amount, units = float(size), ["TiB", "GiB", "MiB", "KiB", "B"]
@@ -21,3 +45,11 @@ def as_bytes(size: int) -> str:
         units.pop()
     unit = units[-1]
     return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+
+
+def as_seconds(seconds: float) -> str:
+    """Such as `12.3 us`, `4.56 ms` or `1.2 s`."""
+    for unit, size in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds / 1e-6:.3g} us"

@@ -73,6 +73,13 @@ class Program:
             self._own_element[key] = not self._assigned & set(indices) and all(id(node) in own for node in uses)
         return self._own_element[key]
 
+    def copies(self, indices: Sequence[str]) -> str | None:
+        """The tensor whose element at the function's own indices is all that it gives, or None."""
+        value = self.tree.body[0].value if isinstance(self.tree.body[0], ast.Return) else None
+        if isinstance(value, ast.Subscript) and isinstance(value.value, ast.Name):
+            return value.value.id if self.reads_own_element(value.value.id, indices) else None
+        return None
+
     def only_subscripts(self, indices: Sequence[str]) -> bool:
         """Whether the indices occur as bare subscripts only; then they may be unsigned, and loops vectorise."""
         bare = {id(part) for node, _ in self._subscripts for part in _parts(node)}

@@ -34,6 +34,8 @@ class Tuned(NamedTuple):
     """Whether items of a piece share their scratch memory."""
     runs: Callable[..., int] | None = None
     """Into how many equal runs the items cut each target."""
+    pass_name: str = ""
+    """The pass without which it is not chosen."""
     then: Tuned | None = None
     """What runs behind it and finds the scratch memory as it left it."""
 
@@ -54,6 +56,8 @@ class Tuned(NamedTuple):
 
     def accepts(self, sizes: Mapping[str, Any]) -> bool:
         """Whether it takes these sizes and attributes."""
+        if self.pass_name in _WITHOUT.get():
+            return False
         if self.when is not None and not call_by_name(self.when, sizes):
             return False
         return tuned_is_wanted(int(call_by_name(self.work, sizes)), self.least)
@@ -85,6 +89,7 @@ def tuned(
     runs: Callable[..., int] | None = None,
     threads: int = 0,
     scratch_of_pieces: bool = False,
+    pass_name: str = "",
     behind: Any = None,
 ) -> Callable[[Any], Any]:
     """Register a function as a faster form of the point function `function` of `layer`.
@@ -105,9 +110,10 @@ def tuned(
     `in_place` promises that a target may lie where an input lies that is as large. With both, item i reads no other
     runs of such an input than it writes.
 
-    On `"cuda"` a kernel `behind` another one, with `items` and `threads` of its own, runs when that is done
-    and finds its scratch memory: a sum in two steps. Raises `DefinitionError` outside of a module `kernels`, which is
-    imported when a layer first runs, and for a `behind` that is no such kernel.
+    A kernel `behind` another one, with `items` and `threads` of its own, runs when that is done and finds its scratch
+    memory: a sum in two steps. `pass_name` is the pass of `runtime.passes` without which the kernel is not chosen.
+    Raises `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs, and for a
+    `behind` that is no such kernel.
     """
 
     def mark(call: Any) -> Any:
@@ -115,14 +121,16 @@ def tuned(
         if "kernels" not in plain.__module__.split("."):
             raise _error(plain, "tuned kernels stand in the module `kernels` of a plugin's package")
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
-        entry = Tuned(call, names, when, work, least, items, scratch, in_place, threads, scratch_of_pieces, runs)
+        entry = Tuned(
+            call, names, when, work, least, items, scratch, in_place, threads, scratch_of_pieces, runs, pass_name
+        )
         kernels = _TUNED.setdefault((layer, function, device), [])
         if behind is None:
             kernels.append(entry)
             return call
         places = [at for at, kernel in enumerate(kernels) if kernel.call is behind]
-        if device == "cpu" or not places:
-            raise _error(plain, f'`behind` names a kernel for "cuda" that replaces `{function}` of `{layer}`, too')
+        if not places:
+            raise _error(plain, f'`behind` names a kernel for "{device}" that replaces `{function}` of `{layer}`, too')
         if work is not _no_work or least or when is not None or scratch is not None or in_place or runs is not None:
             raise _error(
                 plain, "a kernel `behind` another one has `items` and `threads`; the first one decides the rest"
@@ -169,6 +177,7 @@ def replaced_functions() -> list[tuple[str, str, str]]:
 
 
 _SWITCHED_OFF = ContextVar("tuned kernels switched off", default=False)
+_WITHOUT: ContextVar[frozenset[str]] = ContextVar("passes whose kernels are not chosen", default=frozenset())
 _EVERY_SIZE = ContextVar("tuned kernels at every size", default=False)
 
 
@@ -185,6 +194,11 @@ def tuned_is_wanted(work: int, least: int) -> bool:
 def point_functions_only() -> AbstractContextManager[None]:
     """Within it, no tuned kernel is chosen: plans made there run the point functions."""
     return switched(_SWITCHED_OFF, True)
+
+
+def kernels_without(*passes: str) -> AbstractContextManager[None]:
+    """Within it, kernels that belong to one of these passes are not chosen."""
+    return switched(_WITHOUT, _WITHOUT.get() | {*passes})
 
 
 def tuned_at_every_size() -> AbstractContextManager[None]:

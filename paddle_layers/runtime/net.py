@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.runtime.batch.feeding import Batch, check_gradient
 from paddle_layers.runtime.batch.own_rows import OutgrownError, make_late_rows
-from paddle_layers.runtime.batch.reshaping import changed_types, extra_ids, rebuilt
+from paddle_layers.runtime.batch.reshaping import changed_types, rebuilt
 from paddle_layers.runtime.batch.values import Sequences
 from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
 from paddle_layers.runtime.devices.protocol import Device, Progress
@@ -153,7 +153,7 @@ class Net:
         check_phase(phase)
         chosen = self._phases[phase]
         self._adapt(chosen, feeds)
-        batch = Batch(chosen.graph, feeds, extra_ids(chosen.graph), self.dtype)
+        batch = Batch(chosen.graph, feeds, self.dtype)
         if batch.reserve(chosen.graph):
             self._grow(chosen)
         if phase == "train":
@@ -162,7 +162,7 @@ class Net:
         plan.count()
         self._statistics.note(plan.stats)
         values = chosen.graph.values
-        return {name: self._read(plan, values[name]) for name in chosen.network.outputs if name in plan.values}
+        return {name: self._read(plan, values[name]) for name in chosen.outputs if name in plan.values}
 
     def _run_first(self, phase: Phase, batch: Batch) -> Plan:
         """The forward pass; once more with larger buffers where rows made in its middle outgrow those there are."""

@@ -17,7 +17,7 @@ from .confusion import Confusion
 from .evaluation import named_costs, run_test
 from .given_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import CLASS_COSTS, always
-from .preparation import loss_names, selected, statistic_names
+from .preparation import loss_names, nan_notes, selected, statistic_names
 from .printing import check_words, word_of
 from .problems import TrainingError
 from .reading import read_training
@@ -69,7 +69,7 @@ def evaluate(
     """
     from paddle_layers.runtime import Net
 
-    training, named = read_training(training)
+    training, named = read_training(training, "evaluate")
     file = weights_file(training, weights)
     known, losses = statistic_names(training), loss_names(training)
     network, judged, notes = _with_measures(always(selected(training, "test")), {*known.values(), *losses.values()})
@@ -87,6 +87,7 @@ def evaluate(
     for node in judges if own is not None else ():
         check_words(own or (), node.input_types[0].size, dictionary, node.inputs[0])
     confusions = [_confusion(node, counted, own or words_of(training, batches, node.inputs[1])) for node in judges]
+    notes += nan_notes(training, results)
     return Evaluation(network.name, file, batches.dataset.origin, batches.count, results, confusions, notes)
 
 

@@ -30,7 +30,7 @@ from .first_values import load_first, what_became
 from .folders import BEST, CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
 from .ledger import Ledger
-from .preparation import Job
+from .preparation import Job, nan_notes
 from .problems import TrainingError
 from .progress import Progress, as_text
 from .runs import Report, Run, call, take_statistics
@@ -140,13 +140,15 @@ class Trainer:
         self.progress.report(run.step, run.total, {**means, **self._statistics})
 
     def _test(self) -> None:
-        run = self.run
+        run, tested = self.run, self._tested >= 0
         self._tested = run.step
         if self.job.test is None:
             return
         run.results = evaluate(self.job.net, self.job.test, self.job.statistics, self.job.losses)
         self._ledger.write(run, "test", run.results)
         self.progress.say(f"step {run.step}: on the held-out data  {as_text(run.results)}")
+        for note in nan_notes(self.training, run.results) if not tested else ():
+            self.progress.say(f"note: {note}")
         call(self.callbacks, "on_test", run)
 
     def _save(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -67,6 +68,8 @@ class Optimizer:
             raise TypeError(
                 f"an optimizer changes a net: write Optimizer(Net(network), {brief(name)}), not {brief(net)}"
             )
+        if "learning_rate" in settings:
+            raise TypeError("an optimizer gets the learning rate with every step: write optimizer.step(learning_rate)")
         self.name, self.steps = name, 0
         definition = registries["optimizer"][name]
         self._updater = Updater(
@@ -78,9 +81,15 @@ class Optimizer:
         )
 
     def step(self, learning_rate: float) -> None:
-        """Change the parameters once. `net.backward()` has to come before: its gradients are those of the step."""
+        """Change the parameters once. `net.backward()` has to come before: its gradients are those of the step.
+
+        Raises `ValueError` for a learning rate that is negative or no number.
+        """
+        rate = float(learning_rate)
+        if not 0 <= rate < math.inf:
+            raise ValueError(f"learning_rate is {rate:g}, must be a number >= 0")
         self.steps += 1
-        self._updater.step(float(learning_rate), self.steps)
+        self._updater.step(rate, self.steps)
 
     def save(self, path: str | Path) -> None:
         """Write what the optimizer remembers, and its number of steps, as safetensors. Raises `SaveError`.

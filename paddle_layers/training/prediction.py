@@ -64,7 +64,7 @@ def predict(
     """
     from paddle_layers.runtime import Net
 
-    training, _ = read_training(training)
+    training, _ = read_training(training, "predict")
     file = weights_file(training, weights)
     whole = selected(training, "test")
     names = list(dict.fromkeys(values)) or predicted(whole)

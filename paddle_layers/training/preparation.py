@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -230,12 +231,31 @@ def statistic_names(training: Training) -> dict[str, str]:
 
 def best_of(training: Training) -> dict[str, str]:
     """Which values of a result of the test are the better ones, "min" or "max", by its name in the log; where known."""
-    names, best = statistic_names(training), {"loss": "min"}
+    results = _reported(training)
+    best = {name: definition.best.get(result, "") for name, (definition, result) in results.items()}
+    return {"loss": "min", **{name: which for name, which in best.items() if which}}
+
+
+def nan_notes(training: Training, results: Mapping[str, float]) -> list[str]:
+    """Where the page stands that says when a statistic is no number, for each that is none."""
+    reported = _reported(training)
+    return [
+        f"`{name}` is no number; `paddle-layers layers {reported[name][0].name}` says what it takes"
+        for name, value in results.items()
+        if math.isnan(value) and name in reported
+    ]
+
+
+def _reported(training: Training) -> dict[str, tuple[LayerDefinition, str]]:
+    """The layer of each statistic, and the result of it that it is, by its name in the log."""
+    names = statistic_names(training)
+    found: dict[str, tuple[LayerDefinition, str]] = {}
     for phase in ("train", "test"):
         for layer, definition in _counting(selected(training, phase).nodes):
-            for result, which in definition.best.items():
-                best[names[f"{layer}.{definition.name}{'.' if result else ''}{result}"]] = which
-    return best
+            for result in definition.results or ("",):
+                end = f".{result}" if result else ""
+                found[names[f"{layer}.{definition.name}{end}"]] = definition, result
+    return found
 
 
 def _counting(nodes: Iterable[Node], outer: str = "") -> Iterator[tuple[str, LayerDefinition]]:

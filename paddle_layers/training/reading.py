@@ -14,10 +14,11 @@ if TYPE_CHECKING:
     from paddle_layers.config import Training
 
 
-def read_training(given: object, plugins: Sequence[str | Path] = ()) -> tuple[Training, str]:
+def read_training(given: object, asked: str, plugins: Sequence[str | Path] = ()) -> tuple[Training, str]:
     """The training, and how commands name it, `train.textproto --plugins mine.py`; nothing where it is in no file.
 
-    Every training has a brace, and few paths have. Raises `ConfigError`, and `TypeError` for anything else.
+    Every training has a brace, and few paths have. Raises `ConfigError`, and `TypeError` for anything else, with what
+    to write for the function that is `asked`.
     """
     from paddle_layers.config import Network, Training, load_plugins, load_training, loads_training
 
@@ -33,7 +34,6 @@ def read_training(given: object, plugins: Sequence[str | Path] = ()) -> tuple[Tr
         return training, shlex.join([str(given), *options])
     meant = ""
     if isinstance(given, Network):
-        meant = (
-            ': write make_training(network, optimizer={"type": "adam", "learning_rate": 0.01}, steps=1000) in its place'
-        )
+        made = 'make_training(network, optimizer={"type": "adam", "learning_rate": 0.01}, steps=1000)'
+        meant = f": write {asked}({made}, ...)"
     raise TypeError(f"training is a file, its text, or what `make_training` gives, not {brief(given)}{meant}")

@@ -54,7 +54,7 @@ def train(
     """
     if resume and weights is not None:
         raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
-    training, file = read_training(training, plugins)
+    training, file = read_training(training, "train", plugins)
     first = first_weights(training, weights) if not resume else None
     folder = output_folder(training, output)
     claim = claimed_folder(folder, resume=resume, overwrite=overwrite)

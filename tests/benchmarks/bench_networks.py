@@ -33,7 +33,7 @@ from .ours import MOMENTUM, RATE, Run
 from .timing import Timed, compare
 from .twins import Twin, copy_weights, distance
 
-MODELS = Path("/tmp/models")
+MODELS = Path(__file__).parents[2] / "docs" / "examples" / "models"
 BATCHES = {"mlp": 128, "lenet": 64, "alexnet": 16, "vgg16": 4, "resnet50": 4}
 """Rows of a training batch; 8 for the others."""
 BLOCK = 0.3
@@ -47,17 +47,15 @@ class Model:
 
     def __init__(self, path: Path, rows: int) -> None:
         self.network = pl.load(path)
-        cost = next(node for node in self.network.nodes if node.definition.name == "softmax_with_loss")
+        self.twin = Twin(self.network)
         data = {node.name: node.output_types[0] for node in self.network.nodes if not node.definition.inputs}
-        self.scores, self.label = cost.inputs[:2]
-        self.image = next(name for name in data if name != self.label)
+        self.image, self.label = data
         rng = np.random.default_rng(0)
         self.feeds: dict[str, Any] = {
             self.image: rng.standard_normal((rows, *data[self.image].dims), np.float32),
             self.label: rng.integers(0, data[self.label].size, rows),
         }
-        self.net = pl.Net(self.network, keep=[self.scores])
-        self.twin = Twin(self.network, self.scores)
+        self.net = pl.Net(self.network, keep=[self.twin.last])
         found = distance(self.net, self.twin, self.feeds)
         if found > NEAR:
             raise SystemExit(f"{path.stem}: both sides differ by {found:.1e}: nothing is timed")
@@ -84,7 +82,7 @@ def torch_step(model: Model, image: torch.Tensor, module: Any) -> Run:
 
     def run() -> float:
         optimizer.zero_grad(set_to_none=True)
-        loss = torch.nn.functional.cross_entropy(module(image), label)
+        loss = module(image, label)
         loss.backward()
         optimizer.step()
         return float(loss.item())
@@ -116,7 +114,7 @@ def single(path: Path) -> dict[str, Run]:
     twin = model.twin.eval()
     sides = {"ours": lambda: model.net.forward(model.feeds, phase="test"), "eager": scoring(twin, image)}
     if image.ndim == 4:
-        last = Twin(model.network, model.scores).eval()
+        last = Twin(model.network).eval()
         copy_weights(model.net, last)
         last = last.to(memory_format=torch.channels_last)
         sides["channels_last"] = scoring(last, image.to(memory_format=torch.channels_last))

@@ -5,6 +5,7 @@ A twin computes what the config says, so that both sides are compared on one def
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -24,26 +25,43 @@ Step = tuple[Callable[..., torch.Tensor], tuple[str, ...], str]
 
 
 class Twin(nn.Module):
-    """The network up to the scores that its cost takes, as one torch operation after the other."""
+    """The network as one torch operation after the other: in training the loss, in evaluation the scores."""
 
-    def __init__(self, network: Network, scores: str) -> None:
+    def __init__(self, network: Network) -> None:
         super().__init__()
-        graph = build_graph(network, ParameterSet("float32"), {})
+        graph = build_graph(network.select("train"), ParameterSet("float32"), {})
         self.steps: list[Step] = []
+        self.costs: list[tuple[str, float]] = []
+        """Scores that are trained, and the weight of their cross entropy; the last ones are the network's."""
         for op in graph.ops:
+            inputs = tuple(value.name for value in op.inputs)
+            if op.layer.name == "softmax_with_loss":
+                self.costs.append((inputs[0], graph.losses[op.outputs[0].name]))
+                continue
             layer = MAKERS[op.layer.name](op)
             if isinstance(layer, nn.Module):
-                self.add_module(op.name.replace(".", "_"), layer)
-            self.steps.append((layer, tuple(value.name for value in op.inputs), op.outputs[0].name))
-            if op.outputs[0].name == scores:
-                break
-        self.feed, self.scores = next(iter(graph.feeds)), scores
+                self.add_module("of " + op.name.replace(".", "/"), layer)
+            self.steps.append((layer, inputs, op.outputs[0].name))
+        self.fed, self.last = next(iter(graph.feeds)), self.costs[-1][0]
+        self.single = _needed(self.steps, self.last)
 
-    def forward(self, x: torch.Tensor) -> torch.Tensor:
-        values = {self.feed: x}
-        for function, inputs, output in self.steps:
+    def forward(self, x: torch.Tensor, label: torch.Tensor | None = None) -> torch.Tensor:
+        values = {self.fed: x}
+        for function, inputs, output in self.single if label is None else self.steps:
             values[output] = function(*[values[name] for name in inputs])
-        return values[self.scores]
+        if label is None:
+            return values[self.last]
+        return _add(*[functional.cross_entropy(values[name], label) * weight for name, weight in self.costs])
+
+
+def _needed(steps: list[Step], result: str) -> list[Step]:
+    """The steps that a value depends on."""
+    wanted, found = {result}, list[Step]()
+    for step in reversed(steps):
+        if step[2] in wanted:
+            wanted.update(step[1])
+            found.append(step)
+    return found[::-1]
 
 
 def _both(op: Op, name: str) -> tuple[int, int]:
@@ -90,10 +108,7 @@ def _lrn(op: Op) -> nn.Module:
 
 
 def _add(*values: torch.Tensor) -> torch.Tensor:
-    total = values[0] + values[1]
-    for value in values[2:]:
-        total = total + value
-    return total
+    return functools.reduce(torch.add, values)
 
 
 MAKERS: dict[str, Callable[[Op], Any]] = {
@@ -120,11 +135,11 @@ def copy_weights(net: pl.Net, twin: Twin) -> None:
 
 
 def distance(net: pl.Net, twin: Twin, feeds: dict[str, Any]) -> float:
-    """Largest difference of the scores in the phase test, as a share of the largest score."""
+    """Largest difference of the scores in the phase test, as a share of the largest score; the net is fresh."""
     copy_weights(net, twin)
     net.forward(feeds, phase="test")
     with torch.inference_mode():
-        expected = twin.eval()(torch.from_numpy(feeds[twin.feed])).numpy()
+        expected = twin.eval()(torch.from_numpy(feeds[twin.fed])).numpy()
     twin.train()
-    found = net.value(twin.scores).reshape(expected.shape)
+    found = net.value(twin.last).reshape(expected.shape)
     return float(np.abs(found - expected).max() / np.abs(expected).max())

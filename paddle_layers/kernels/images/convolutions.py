@@ -6,13 +6,24 @@ from numba import njit
 from numba.extending import register_jitable
 
 from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.scratch import piece_of, place_of_piece
 from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR
 from paddle_layers.kernels.primitives.vectors import total
 from paddle_layers.kernels.tuned import tuned
 
 from .correlations import backward_numbers, correlate, correlate_back, forward_numbers, mix_channels
 from .weightgradients import correlate_weights, weight_numbers
+from .winograd import (
+    block_tiles,
+    convolve_tiles,
+    filter_numbers,
+    pays,
+    rounded,
+    tile_items,
+    tile_numbers,
+    tile_parts,
+    transform_filters,
+)  # fmt: skip
 
 WORTH_IT = 1 << 17
 """Multiplications below which the point function stays: what a step gains does not pay the compiler's extra second."""
@@ -93,6 +104,128 @@ def backward_scratch(
     """Numbers that a piece of `conv_dx` needs."""
     geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     return int(backward_numbers(K // groups, Q, geometry))
+
+
+def tiles_pay(
+    N: int, K: int, D: int, P: int, Q: int, A: int, B: int, groups: int,
+    stride: int, stride_y: int, dilation: int, dilation_y: int,
+) -> bool:  # fmt: skip
+    """Whether Winograd's kernel takes a convolution."""
+    plain = groups * stride * stride_y * dilation * dilation_y == 1
+    return plain and A == B == 3 and pays(N, K, D, P, Q)
+
+
+def tiles_pay_back(
+    N: int, K: int, D: int, H: int, W: int, A: int, B: int, groups: int,
+    stride: int, stride_y: int, dilation: int, dilation_y: int,
+) -> bool:  # fmt: skip
+    """Whether Winograd's kernel takes the gradient of the input."""
+    return tiles_pay(N, D, K, H, W, A, B, groups, stride, stride_y, dilation, dilation_y)
+
+
+def winograd_items(N: int, K: int, P: int, Q: int) -> int:
+    """Work items of `winograd_y`."""
+    return int(tile_items(N, K, P, Q))
+
+
+def winograd_items_back(N: int, D: int, H: int, W: int) -> int:
+    """Work items of `winograd_dx`."""
+    return int(tile_items(N, D, H, W))
+
+
+def pieces() -> int:
+    """Work items of the transform of the filters: a run of rows of the weights each."""
+    return PIECES
+
+
+def winograd_scratch(K: int, D: int, Q: int) -> int:
+    """Numbers of a piece's share of the transformed filters, and of its own memory."""
+    return -(-int(filter_numbers(K, D)) // PIECES) + int(tile_numbers(D, K, Q))
+
+
+def winograd_scratch_back(K: int, D: int, W: int) -> int:
+    """The same for the gradient of the input."""
+    return winograd_scratch(K, D, W)
+
+
+@njit(error_model="numpy")
+def own_numbers(scratch, weight):
+    """Address of the first piece's own memory behind the transformed filters, and bytes of each."""
+    K, D, _, _ = weight.shape
+    begin = (filter_numbers(K, D) + PIECES - 1) // PIECES * PIECES
+    return scratch.ctypes.data + begin * scratch.itemsize, (scratch.size - begin) // PIECES * scratch.itemsize
+
+
+@tuned(
+    "conv", "conv_y", items=pieces, scratch=winograd_scratch, scratch_of_pieces=True,
+    when=tiles_pay, work=multiplications, least=WORTH_IT, pass_name="winograd",
+)  # fmt: skip
+@njit(error_model="numpy")
+def winograd_filters(first, last, weight, scratch):
+    K, D, _, _ = weight.shape
+    size, one = weight.itemsize, weight.dtype.type(1)
+    place, step = own_numbers(scratch, weight)
+    for item in range(first, last):
+        transform_filters(
+            K * item // PIECES, K * (item + 1) // PIECES, weight.ctypes.data, K, D, False,
+            scratch.ctypes.data, place + item * step, size, one,
+        )  # fmt: skip
+
+
+@tuned("conv", "conv_y", items=winograd_items, behind=winograd_filters)
+@njit(error_model="numpy")
+def winograd_y(first, last, y, x, weight, scratch, padding, padding_y):
+    """An item is some images, or a run of filters of one."""
+    N, K, P, Q = y.shape
+    _, C, H, W = x.shape
+    size, one = y.itemsize, y.dtype.type(1)
+    images, runs = tile_parts(N, K, P, Q)
+    wide, filters, items = rounded(C) * size, K // runs, N // images * runs
+    place, step = own_numbers(scratch, weight)
+    for item in range(first, last):
+        n, k = item // runs * images, item % runs * filters
+        convolve_tiles(
+            images, C, filters, block_tiles(C, K), x.ctypes.data + n * C * H * W * size, C * H * W * size,
+            (H, W), (padding_y, padding), scratch.ctypes.data + k * wide, (K * wide, wide, size),
+            y.ctypes.data + (n * K + k) * P * Q * size, K * P * Q * size, P, Q,
+            place + piece_of(item, items) * step, False, size, one,
+        )  # fmt: skip
+
+
+@tuned(
+    "conv", "conv_dx", items=pieces, scratch=winograd_scratch_back, scratch_of_pieces=True,
+    when=tiles_pay_back, work=multiplications, least=WORTH_IT, pass_name="winograd",
+)  # fmt: skip
+@njit(error_model="numpy")
+def winograd_filters_back(first, last, weight, scratch):
+    K, D, _, _ = weight.shape
+    size, one = weight.itemsize, weight.dtype.type(1)
+    place, step = own_numbers(scratch, weight)
+    for item in range(first, last):
+        transform_filters(
+            K * item // PIECES, K * (item + 1) // PIECES, weight.ctypes.data, K, D, True,
+            scratch.ctypes.data, place + item * step, size, one,
+        )  # fmt: skip
+
+
+@tuned("conv", "conv_dx", items=winograd_items_back, behind=winograd_filters_back)
+@njit(error_model="numpy")
+def winograd_dx(first, last, dx, dy, weight, accumulate, scratch, padding, padding_y):
+    """An item is some images, or a run of channels of one."""
+    N, K, P, Q = dy.shape
+    _, C, H, W = dx.shape
+    size, one = dy.itemsize, dy.dtype.type(1)
+    images, runs = tile_parts(N, C, H, W)
+    wide, channels, items = rounded(C) * size, C // runs, N // images * runs
+    place, step = own_numbers(scratch, weight)
+    for item in range(first, last):
+        n, c = item // runs * images, item % runs * channels
+        convolve_tiles(
+            images, K, channels, block_tiles(C, K), dy.ctypes.data + n * K * P * Q * size, K * P * Q * size,
+            (P, Q), (2 - padding_y, 2 - padding), scratch.ctypes.data + c * size, (K * wide, size, wide),
+            dx.ctypes.data + (n * C + c) * H * W * size, C * H * W * size, H, W,
+            place + piece_of(item, items) * step, accumulate, size, one,
+        )  # fmt: skip
 
 
 @tuned(

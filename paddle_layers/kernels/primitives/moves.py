@@ -48,7 +48,7 @@ def _mover(count: int, *, step: int = 1, adding: bool = False) -> Any:
     return intrinsic(move)
 
 
-_move_8, _move_4, _move_2, _move_1 = (_mover(count) for count in (8, 4, 2, 1))
+_move_16, _move_8, _move_4, _move_2, _move_1 = (_mover(count) for count in (16, 8, 4, 2, 1))
 _add_8, _add_4, _add_1 = (_mover(count, adding=True) for count in (8, 4, 1))
 _every_second, _every_third, _every_fourth = (_mover(LANES, step=step) for step in (2, 3, 4))
 
@@ -93,7 +93,12 @@ def zeros(to, count, size, one):
 @njit(error_model="numpy")
 def copy_run(to, of, count, size, one):
     """Copy `count` numbers; the last vector overlaps the one before it."""
-    if count >= 8:
+    if count >= 16:
+        for k in range(count // 16):
+            _move_16(to + k * 16 * size, of + k * 16 * size, one)
+        rest = (count - 16) * size
+        _move_16(to + rest, of + rest, one)
+    elif count >= 8:
         for k in range(count // 8):
             _move_8(to + k * 8 * size, of + k * 8 * size, one)
         rest = (count - 8) * size
@@ -216,22 +221,34 @@ def turn(to, of, rows, columns, of_row, to_row, step, size, one):
 
 
 @intrinsic
-def every_fourth(typingctx, target, source, one):
-    """A vector of every fourth number; four vectors are read."""
-    signature = types.void(types.int64, types.int64, one)
+def deal(typingctx, target, target_step, source, one):
+    """Six vectors of every fourth number, the first from the first on, the second from the second on, and so forth.
+
+    Five vectors are read; the steps between those that are written are in bytes.
+    """
+    signature = types.void(*[types.int64] * 3, one)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         real, size = _real(one)
         count = VECTOR // size
-        parts = []
-        for part in range(4):
-            at = builder.add(args[1], ir.Constant(args[1].type, part * VECTOR))
-            parts.append(builder.load(_place(builder, at, real, count), align=size))
-        even = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(0, 2 * count, 2)))
-        while len(parts) > 1:
-            pairs = zip(parts[::2], parts[1::2], strict=True)
-            parts = [builder.shuffle_vector(left, right, even) for left, right in pairs]
-        builder.store(parts[0], _place(builder, args[0], real, count), align=size)
+        whole = args[0].type
+
+        def parts(begin: int) -> list[Any]:
+            at = [builder.add(args[2], ir.Constant(whole, begin * size + part * VECTOR)) for part in range(4)]
+            return [builder.load(_place(builder, place, real, count), align=size) for place in at]
+
+        def picked(left: Any, right: Any, odd: int) -> Any:
+            lanes = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(odd, 2 * count, 2)))
+            return builder.shuffle_vector(left, right, lanes)
+
+        dealt = []
+        for begin in (0, 4):
+            one_, two, three, four = parts(begin)
+            halves = [(picked(one_, two, odd), picked(three, four, odd)) for odd in (0, 1)]
+            dealt += [picked(*halves[at % 2], at // 2) for at in range(4 if begin == 0 else 2)]
+        for at, value in enumerate(dealt):
+            place = builder.add(args[0], builder.mul(args[1], ir.Constant(whole, at)))
+            builder.store(value, _place(builder, place, real, count), align=size)
         return context.get_dummy_value()
 
     return signature, codegen

@@ -218,7 +218,8 @@ class Auc:
     McNeil 1982), and with weights each pair counts as the product of both. The score is the last column, a probability.
     Scores are counted in `bins` of equal width, as in Paddle, so the pairs are those of all rows since the last reset.
     Rows in one bin count as equal: the area is off by at most half the share of the pairs that are in one bin, which is
-    `1 / (2 * bins)` for scores that are spread evenly. If any score is outside of 0 to 1 there is no area (NaN).
+    `1 / (2 * bins)` for scores that are spread evenly. If any score is outside of 0 to 1 there is no area (NaN):
+    behind an `fc` without an activation, put a `softmax` or a `sigmoid` between.
     """
 
     x = Input("N C", "probabilities; the last column counts", seq=(0, 1, 2), within=(0, 1))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -26,9 +28,7 @@ Ints = NDArray[np.int64]
 class Batch(BatchRows):
     """Checked feeds of one step."""
 
-    def __init__(
-        self, graph: Graph, feeds: Mapping[str, Any], extra_ids: Mapping[str, frozenset[int]], dtype: str
-    ) -> None:
+    def __init__(self, graph: Graph, feeds: Mapping[str, Any], dtype: str) -> None:
         super().__init__()
         self._samples, self._dtype = graph.samples, dtype
         self._first = ""
@@ -40,10 +40,10 @@ class Batch(BatchRows):
             if name not in feeds:
                 raise FeedError(f"data layer `{name}` ({value.type}) is not fed")
             try:
-                self._take(value, feeds[name], extra_ids.get(name, frozenset()))
+                self._take(value, feeds[name], graph.extra_ids.get(name, frozenset()))
             except FeedError as error:
                 raise FeedError(f"feed `{name}` {error}") from None
-        self.starts[graph.samples, graph.samples] = np.arange(self.counts.get(graph.samples, 0) + 1)
+        self.starts[graph.samples, graph.samples] = _up_to(self.counts.get(graph.samples, 0))
         make_early_rows(self, graph)
         for layer, first, second in graph.equal_rows:
             check_equal_rows(self, layer, first, second)
@@ -97,6 +97,14 @@ class Batch(BatchRows):
             self._first = self._first or f"`{name}`"
 
 
+@functools.lru_cache(maxsize=8)
+def _up_to(count: int) -> Ints:
+    """Starts of samples of one row each."""
+    starts = np.arange(count + 1)
+    starts.flags.writeable = False
+    return starts
+
+
 def check_gradient(graph: Graph, rows: Rows, name: str, given: Any, dtype: str) -> NDArray[Any]:
     """A gradient that the caller gives for an output. Raises `FeedError` when it does not fit the last batch."""
     value = graph.values.get(name)
@@ -140,9 +148,11 @@ def _real(array: NDArray[Any]) -> NDArray[Any]:
 
 def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
     """The numbers in the precision of the network, if all of them are numbers there."""
-    with np.errstate(over="ignore"):
-        converted = array.astype(dtype, copy=False)
-    if np.isfinite(converted).all():
+    converted = array
+    if array.dtype != dtype:
+        with np.errstate(over="ignore"):
+            converted = array.astype(dtype)
+    if not array.size or (math.isfinite(converted.min()) and math.isfinite(converted.max())):  # NaN is both
         return converted
     if np.isfinite(array).all():
         raise FeedError(str(too_large(array, dtype)))

@@ -63,15 +63,3 @@ def rebuilt(graph: Graph, changed: Mapping[str, Type], network: Network, paramet
         sizes = ", ".join(f"`{name}` as {type_}" for name, type_ in changed.items())
         takes = ", ".join(f"`{name}` takes {graph.feeds[name].type}" for name in changed)
         raise FeedError(f"{takes}; the network cannot run with {sizes}: {error.message}") from None
-
-
-def extra_ids(graph: Graph) -> dict[str, frozenset[int]]:
-    """For each feed of ids, the labels outside its range that every layer which reads it ignores."""
-    allowed: dict[str, frozenset[int]] = {}
-    for op in graph.ops:
-        for value in op.inputs:
-            if value.type.kind == "INT":
-                ignored = op.attributes.get("ignore_label")
-                own = frozenset() if ignored is None else frozenset({int(ignored)})
-                allowed[value.name] = allowed.get(value.name, own) & own
-    return allowed

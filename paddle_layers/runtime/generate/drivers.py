@@ -18,6 +18,8 @@ class Array(NamedTuple):
 
     ndim: int
     dtype: str = "real"
+    thin: bool = False
+    """Whether the last of several axes is known to have one element: neighbours are then those of the axis before."""
 
 
 Spec = Array | tuple[Array, ...] | str
@@ -66,6 +68,12 @@ class Kernel:
     def programs(self) -> list[Program]:
         """The helpers and the element function."""
         return [*self.helpers.values(), self.program.named("element_")]
+
+    @property
+    def thin(self) -> bool:
+        """Whether the last index is always 0."""
+        target = self.args[self.targets[0]]
+        return isinstance(target, Array) and target.thin
 
     def call(self) -> str:
         """The call of the element function."""

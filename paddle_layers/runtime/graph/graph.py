@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from paddle_layers.define import LayerDefinition
@@ -74,7 +75,7 @@ class OwnRows(NamedTuple):
 
 @dataclass(eq=False)
 class Graph:
-    """Operations in order, values by name, the feeds, the losses."""
+    """Operations in order, values by name, the feeds, the losses; nothing is added when it is built."""
 
     samples: Domain
     ops: list[Op]
@@ -87,17 +88,17 @@ class Graph:
     made_rows: list[OwnRows | Steps] = field(default_factory=list)
     """Rows that operations and recurrent groups make, in order."""
 
-    @property
+    @cached_property
     def own_rows(self) -> list[OwnRows]:
         """Rows that operations make."""
         return [made for made in self.made_rows if isinstance(made, OwnRows)]
 
-    @property
+    @cached_property
     def groups(self) -> list[Steps]:
         """The steps of recurrent groups; those of a group come before those of the groups inside."""
         return [made for made in self.made_rows if not isinstance(made, OwnRows)]
 
-    @property
+    @cached_property
     def domains(self) -> list[Domain]:
         """All domains: those that feeds bring, outermost first, then those that are made."""
         found = [self.samples]
@@ -106,3 +107,15 @@ class Graph:
             found += [value.entries] if value.entries is not None else []
         found += [domain for made in self.made_rows for domain in made.domains]
         return list(dict.fromkeys(found))
+
+    @cached_property
+    def extra_ids(self) -> dict[str, frozenset[int]]:
+        """For each feed of ids, the labels outside its range that every layer which reads it ignores."""
+        allowed: dict[str, frozenset[int]] = {}
+        for op in self.ops:
+            for value in op.inputs:
+                if value.type.kind == "INT":
+                    ignored = op.attributes.get("ignore_label")
+                    own = frozenset() if ignored is None else frozenset({int(ignored)})
+                    allowed[value.name] = allowed.get(value.name, own) & own
+        return allowed

@@ -80,10 +80,10 @@ def _accesses(ref: Ref, writes: bool, own: bool) -> list[Access]:
     owner = ref.owner
     if isinstance(owner, Lagged):
         owners = [owner.buffer, *([owner.boot] if owner.boot is not None else [])]
-        return [Access(buffer, writes, own=False) for buffer in owners]
+        return [Access(buffer.root, writes, own=False) for buffer in owners]
     if isinstance(owner, Buffer):
         whole = owner.extent == _size(ref)
-        return [Access(owner, writes, own and whole)]
+        return [Access(owner.root, writes, own and whole)]
     return [Access((owner.parameter.name, owner.part) if isinstance(owner, Held) else owner, writes, own)]
 
 

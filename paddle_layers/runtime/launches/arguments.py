@@ -85,12 +85,17 @@ def plain_argument(value: Any) -> Argument:
     return Extent(value)
 
 
-def spec_of(value: Argument) -> Spec:
-    """What the generator has to know of an argument."""
+def is_thin(ref: Ref) -> bool:
+    """Whether the last of several axes has one element."""
+    return len(ref.shape) > 1 and ref.shape[-1] == Extent(1)
+
+
+def spec_of(value: Argument, *, sizes: bool = False) -> Spec:
+    """What the generator has to know of an argument; `sizes`: also which arrays are thin."""
     if isinstance(value, Ref):
-        return Array(len(value.shape), value.dtype)
+        return Array(len(value.shape), value.dtype, sizes and is_thin(value))
     if isinstance(value, tuple) and value and isinstance(value[0], Ref):
-        return tuple(Array(len(ref.shape), ref.dtype) for ref in value)
+        return tuple(Array(len(ref.shape), ref.dtype, sizes and is_thin(ref)) for ref in value)
     if isinstance(value, (float, Rate, Setting)):
         return "real"
     if isinstance(value, tuple) and not isinstance(value, Key):

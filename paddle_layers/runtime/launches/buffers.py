@@ -22,8 +22,15 @@ class Buffer:
     first: int = FOREVER
     last: int = -1
     storage: Storage | None = None
+    same_as: Buffer | None = None
+    """A buffer with the same values as long as both are read: both are one memory."""
     in_place: str = ""
     """Whose memory it takes, or why it takes none; empty where nothing has memory to take over."""
+
+    @property
+    def root(self) -> Buffer:
+        """The buffer whose memory it is."""
+        return self if self.same_as is None else self.same_as.root
 
     @property
     def itemsize(self) -> int:

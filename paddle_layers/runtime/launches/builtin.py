@@ -10,6 +10,7 @@ from paddle_layers.runtime.generate.drivers import Kernel
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 
 from .arguments import Argument, Ref, spec_of, uses
+from .computation import Computation
 from .launch import Launch
 
 
@@ -115,6 +116,7 @@ def flat_launch(
     target = live[targets[0]]
     assert isinstance(target, Ref)
     launch = Launch(function.name, op, kernel, list(live.values()), target.shape[0])
+    launch.computes = (Computation(function, kernel.program, {"i": target.shape[0]}, live, accumulate),)
     launch.writes = [buffer for name in targets for buffer in uses(live[name])]
     launch.reads = [b for name, value in live.items() if accumulate or name not in targets for b in uses(value)]
     return launch

@@ -15,8 +15,9 @@ from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 
-from .arguments import Argument, Ref, refs_of, spec_of, uses
+from .arguments import Argument, Ref, is_thin, refs_of, spec_of, uses
 from .buffers import Buffer, Takeover
+from .computation import Computation
 from .scope import RowsOf, Scope, host_sizes
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ class Launch:
     """Whether it runs block by block with the launch before it."""
     fused: str = ""
     """In words: the launches that run block by block together, or why this one does not with the one before."""
+    computes: tuple[Computation, ...] = ()
+    """What it stands for, to be counted; a launch that does the work of several has theirs."""
 
     def mark(self, at: int) -> list[Takeover]:
         """Note the uses of buffers by this launch; gives the possible takeovers."""
@@ -87,9 +90,14 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     args |= {n: v for n, v in resolved.items() if n not in known and n in program.names}
     if "which" in lead:
         args["which"] = Extent(item or 0)
+    computation = Computation(
+        function, program, _index_sizes(scope, function, item, sequence_index, args), args, accumulate
+    )
     tuned = _tuned(scope, function, item)
     if tuned is not None:
-        return _tuned_launches(scope, function, item, tuned, args, accumulate)
+        launches = _tuned_launches(scope, function, item, tuned, args, accumulate)
+        launches[0].computes = (computation,)
+        return launches
     kernel, extra = _kernel(scope, function, item, program, args, sequence_index, accumulate)
     args |= extra
     total, columns = _work_items(scope, function, args)
@@ -97,7 +105,28 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     launch.weight = max(columns, 1) << 3 * kernel.program.loop_depth
     launch.work = 0 if function.offsets.keys() & args.keys() or kernel.along else _largest(args)
     _note_uses(launch, function, kernel, args)
+    launch.computes = (computation,)
     return [launch]
+
+
+def _index_sizes(
+    scope: Scope, function: Function, item: int | None, sequence_index: str | None, args: Mapping[str, Argument]
+) -> dict[str, Extent]:
+    """How far each index of a function goes."""
+    target, layer = args[function.target_names[0]], scope.op.layer
+    assert isinstance(target, Ref)
+    if function.role == "fill":
+        return {function.indices[0]: rows_of(scope.op.rows[str(function.options["per"])])}
+    indices = [index for index in function.indices if index != "which"]
+    sizes = dict(zip(indices, target.shape, strict=False))
+    if function.used is not None:
+        sizes["u"] = scope.index_arrays.used(scope.value(function.used.name, item), "id").shape[0]
+    if function.along is not None:
+        sizes[function.along.lower()] = Extent(scope.op.binding.sizes[function.along_item][item or 0])
+    if sequence_index is not None:
+        group = next(group for group in layer.groups.values() if group.lower() == sequence_index)
+        sizes[sequence_index] = rows_of(scope.op.rows[group])
+    return sizes
 
 
 def _kernel(
@@ -137,7 +166,7 @@ def _kernel(
         helpers=helper_programs(function.call),
         indices=tuple(index for index in function.indices if index != "which"),
         targets=function.target_names,
-        args={name: spec_of(value) for name, value in {**args, **extra}.items()},
+        args={name: spec_of(value, sizes=True) for name, value in {**args, **extra}.items()},
         accumulate=accumulate,
         scan=function.scan,
         procedure=function.role == "fill",
@@ -171,6 +200,8 @@ def _work_items(scope: Scope, function: Function, args: Mapping[str, Argument]) 
         ids = args["used_rows_"]
         assert isinstance(ids, Ref)
         shape[0] = ids.shape[0]
+    if is_thin(target):
+        del shape[-1]
     total: Extent = shape[0]
     for size in shape[1:-1]:
         total = total * size.extra
@@ -220,7 +251,7 @@ def _tuned_launches(
     launches = [_tuned_launch(scope, function, item, tuned, args, accumulate)]
     if tuned.then is not None:
         launches.append(_tuned_launch(scope, function, item, tuned.then, args, accumulate))
-        launches[-1].name = tuned.then.function.__name__
+        launches[-1].name, launches[-1].work = tuned.then.function.__name__, launches[0].work
     return launches
 
 

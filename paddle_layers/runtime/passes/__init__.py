@@ -1,7 +1,8 @@
 """What is done to a network before it runs so that it needs less memory and time; results stay the same.
 
 `PASSES` lists the passes in their order; each works on what the ones before it leave. Each is a file of this folder,
-but for the tuned kernels, which have a room of their own. `with without("in place"): ...` leaves some of them out.
+but for the tuned kernels, Winograd's among them, which have a room of their own.
+`with without("in place"): ...` leaves some of them out.
 """
 
 from __future__ import annotations
@@ -11,13 +12,15 @@ from collections.abc import Iterator
 from contextvars import ContextVar
 
 from paddle_layers.define.switching import switched
-from paddle_layers.kernels.tuned import point_functions_only
+from paddle_layers.kernels.tuned import kernels_without, point_functions_only
 
 PASSES = (
     "row gradients",  # the gradient of a table has only the rows that a batch uses
     "wanted gradients",  # only gradients that lead to something trained are computed
+    "winograd",  # 3x3 convolutions have a quarter of the multiplications, and round a little more
     "tuned kernels",  # they replace point functions where the shapes are worth it
     "unread results",  # what nobody reads is not computed
+    "copies",  # what would only be copied is one memory with its copy
     "in place",  # a result takes the memory of what it is made from
     "fused launches",  # what goes on element by element runs block by block, while the block is in the cache
     "shared memory",  # buffers that do not live at the same time share memory
@@ -37,5 +40,5 @@ def without(*names: str) -> Iterator[None]:
     if unknown := [name for name in names if name not in PASSES]:
         raise ValueError(f"there is no pass {unknown[0]!r}; there are {', '.join(PASSES)}")
     tuned = point_functions_only() if "tuned kernels" in names else contextlib.nullcontext()
-    with switched(_LEFT_OUT, _LEFT_OUT.get() | {*names}), tuned:
+    with switched(_LEFT_OUT, _LEFT_OUT.get() | {*names}), kernels_without(*names), tuned:
         yield

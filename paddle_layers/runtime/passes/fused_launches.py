@@ -111,17 +111,22 @@ class _Group:
             self.touched[key] = (writes or access.writes, own and access.own)
 
     def hindrance(self, launch: Launch) -> str | None:
-        """Why a launch can't run block by block with these, or None."""
+        """Why a launch can't run block by block with these, or None; empty where it does not touch what they write."""
+        shared = [
+            (access, _memory(access.owner)) for access in accesses(launch) if _memory(access.owner) in self.touched
+        ]
+        if not any(self.touched[memory][0] for _, memory in shared):
+            return ""
+        if not runs("fused launches"):
+            return "the pass is left out"
         for other in self.launches:
             if reason := _misfit(launch, other):
                 return reason
-        shared = False
-        for access in accesses(launch):
-            writes, own = self.touched.get(_memory(access.owner), (False, True))
-            shared |= writes
-            if (writes or access.writes) and not (own and access.own) and _memory(access.owner) in self.touched:
+        for access, memory in shared:
+            writes, own = self.touched[memory]
+            if (writes or access.writes) and not (own and access.own):
                 return f"{_name(access.owner)} is not used element by element"
-        return None if shared else "it reads nothing of them"
+        return None
 
 
 def fuse(launches: Sequence[Launch], stops: Iterable[int], device: str) -> None:
@@ -136,12 +141,10 @@ def fuse(launches: Sequence[Launch], stops: Iterable[int], device: str) -> None:
         if device not in DEVICES or (not _follows(launch) and not _leads(launch)):
             continue
         group = groups[-1] if groups and groups[-1].first + len(groups[-1].launches) == at and at not in cuts else None
-        reason = "it begins what runs at once" if group is None else group.hindrance(launch)
-        if group is not None and not runs("fused launches"):
-            reason = "the pass is left out"
-        if group is None or reason is not None or not _follows(launch):
+        reason = "" if group is None or not _follows(launch) else group.hindrance(launch)
+        if group is None or reason is not None:
             groups.append(_Group(at, launch))
-            launch.fused = f"no: {reason}" if group is not None and reason and _follows(launch) else ""
+            launch.fused = f"no: {reason}" if reason else ""
         else:
             group.launches.append(launch)
             group.add(launch)

@@ -13,22 +13,36 @@ def take_over(buffers: Iterable[Buffer], takeovers: Sequence[Takeover]) -> list[
     """A storage for each buffer, in place where a takeover is possible; `Buffer.in_place` says which, or why not."""
     known = list(dict.fromkeys(buffers))
     for buffer in known:
-        buffer.storage, buffer.in_place = Storage([buffer], buffer.first, buffer.last), ""
+        buffer.in_place = ""
+        buffer.storage = Storage([buffer], buffer.first, buffer.last)
+    for buffer in known:
+        if buffer.same_as is not None:
+            _join(buffer.storage, buffer.root.storage)
+    taken: set[Buffer] = set()
     for takeover in sorted(takeovers, key=lambda t: t.at):
         giver, taker = takeover.giver, takeover.taker
         old, new = giver.storage, taker.storage
-        if old is None or new is None or old is new or len(new.buffers) > 1:
+        if old is None or new is None or old is new or taker in taken:
             continue
-        reason = _hindrance(takeover, old)
+        reason = _hindrance(takeover, old, new)
         taker.in_place = f"no: {reason}" if reason else f"of {giver.name}"
         if reason is None:
-            old.buffers.append(taker)
-            old.last = max(old.last, taker.last)
-            taker.storage = old
+            taken.add(taker)
+            _join(new, old)
     return list(dict.fromkeys(buffer.storage for buffer in known if buffer.storage is not None))
 
 
-def _hindrance(takeover: Takeover, memory: Storage) -> str | None:
+def _join(new: Storage | None, old: Storage | None) -> None:
+    """Let the buffers of one storage lie in another one."""
+    assert old is not None
+    assert new is not None
+    old.buffers += new.buffers
+    old.first, old.last = min(old.first, new.first), max(old.last, new.last)
+    for buffer in new.buffers:
+        buffer.storage = old
+
+
+def _hindrance(takeover: Takeover, memory: Storage, own: Storage) -> str | None:
     """Why the taker can't have the memory of the giver, or None."""
     giver, taker, at = takeover.giver, takeover.taker, takeover.at
     if not runs("in place"):
@@ -37,6 +51,6 @@ def _hindrance(takeover: Takeover, memory: Storage) -> str | None:
         return f"{giver.name} has another size"
     if memory.last > at:
         return f"{giver.name} is kept" if memory.last == FOREVER else f"{giver.name} is read by launch {memory.last}"
-    if memory.last < at or taker.first != at:
+    if memory.last < at or own.first != at:
         return "it is written before"
     return None

@@ -51,6 +51,8 @@ class ExplainedPlan:
     launches: tuple[ExplainedLaunch, ...]
     nbytes: int
     separate: int
+    copies: tuple[tuple[str, str], ...] = ()
+    """Results that no launch makes, each with the one that it is a copy of."""
 
 
 def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, device: str) -> ExplainedPlan:
@@ -67,7 +69,8 @@ def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, devi
     buffers = [buffer for storage in storages for buffer in storage.buffers]
     separate = sum(Storage([buffer], buffer.first, buffer.last).nbytes for buffer in buffers)
     explained = (_explained(at, launch, at >= len(schedule.forward)) for at, launch in enumerate(launches))
-    return ExplainedPlan(tuple(explained), nbytes, separate)
+    copies = tuple((buffer.name, buffer.root.name) for buffer in schedule.copies)
+    return ExplainedPlan(tuple(explained), nbytes, separate, copies)
 
 
 def _explained(number: int, launch: Launch, backward: bool) -> ExplainedLaunch:

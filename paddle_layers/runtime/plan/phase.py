@@ -35,7 +35,7 @@ class Phase:
     """The graph of a phase, and its plans by the values at which their backward pass starts."""
 
     def __init__(self, name: str, network: Network, parameters: ParameterSet, planning: Planning) -> None:
-        self.name, self.network = name, network
+        self.name, self.network, self.outputs = name, network, network.outputs
         self.graph = build_graph(network, parameters, {})
         for op in self.graph.ops:
             op.layer.check_runs()
@@ -64,7 +64,7 @@ class Phase:
     def schedule(self, seeds: Seeds) -> Schedule:
         """The launches of the phase."""
         graph, planning = self.graph, self._planning
-        keep = [n for n in (*self.network.outputs, *planning.keep, *graph.losses) if n in graph.values]
+        keep = [n for n in (*self.outputs, *planning.keep, *graph.losses) if n in graph.values]
         return Schedule(
             graph,
             planning.dtype,

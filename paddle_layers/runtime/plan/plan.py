@@ -112,7 +112,8 @@ class Plan:
 
     def count(self) -> None:
         """Add the statistics of this batch to their sums."""
-        self.table.run(len(self.launches), self._end)
+        if self._end > len(self.launches):
+            self.table.run(len(self.launches), self._end)
 
     def run_one(self, at: int) -> None:
         """Run a single launch."""

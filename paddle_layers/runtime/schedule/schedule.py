@@ -9,6 +9,7 @@ from paddle_layers.runtime.graph.graph import Graph, OwnRows
 from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch, buffers_of
 from paddle_layers.runtime.launches.step_launches import lagging, loop_bounds
+from paddle_layers.runtime.passes.copies import leave_out_copies
 from paddle_layers.runtime.passes.fused_launches import bring_together, fuse
 from paddle_layers.runtime.passes.in_place import take_over
 from paddle_layers.runtime.passes.unread_results import drop_unread
@@ -45,6 +46,8 @@ class Schedule:
         self.results += [self.values[name] for name in keep if graph.values[name].entries is None]
         self.results += [self.gradients[name] for name in keep if name in self.gradients]
         drop_unread((self.backward, self.forward), self._read_outside())
+        self.copies = leave_out_copies((self.forward, self.backward), self._read_outside())
+        """Buffers that are one memory with what they would be copied from."""
         self.stops = late_stops(graph, self.forward)
         """Rows that depend on values of the pass, and the launch before which they are made."""
         self.forward = bring_together(self.forward, (at for at, _ in self.stops), device)
@@ -74,7 +77,7 @@ class Schedule:
             buffer.keep()
         for buffer in self.results:
             buffer.keep_result()
-        storages = take_over((*buffers_of(launches), *outside, *self.results), takeovers)
+        storages = take_over((*buffers_of(launches), *self.copies, *outside, *self.results), takeovers)
         fuse(launches, [len(self.forward), *(at for at, _ in self.stops)], self.device)
         return storages
 

@@ -24,7 +24,7 @@ class Blocks:
     def __init__(self, launches: Sequence[Launch], itemsize: int) -> None:
         self._most = BLOCK_BYTES // itemsize
         heads = [at for at, launch in enumerate(launches) if not launch.joins]
-        ends = [*heads[1:], len(launches)]
+        ends = [*heads, len(launches)][1:]
         self._groups = [(at, end, launches[at]) for at, end in zip(heads, ends, strict=True) if end > at + 1]
 
     def write(self, table: NDArray[np.int64], work: NDArray[np.int64], rows: Rows, *, smallest: bool = False) -> None:

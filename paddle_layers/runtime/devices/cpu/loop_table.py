@@ -43,6 +43,8 @@ class LoopTable:
     ) -> None:
         self._address, self._dtype = address, dtype
         at, step = section.program(rows)
+        self.places = at
+        """The launch of each row."""
         self.rows = np.zeros((len(at), len(COLUMNS)), np.int64)
         self.rows[:, LENGTH] = 1
         self.work = np.zeros(len(at))

@@ -19,6 +19,8 @@ from typing import NamedTuple
 
 from paddle_layers.runtime.generate.cache import is_compiled, load_driver
 
+from .threads import most_threads
+
 log = logging.getLogger("paddle_layers")
 LEAST = 12
 """Drivers for each process: to start one takes as long as to compile some of them."""
@@ -34,7 +36,7 @@ class Text(NamedTuple):
 @contextlib.contextmanager
 def compiling_beside(drivers: Sequence[Text]) -> Iterator[None]:
     """Within it, other processes compile the drivers, too; as many as there are other cores, and enough to do."""
-    others = min(len(_cores()) - 1, len(drivers) // LEAST)
+    others = min(most_threads() - 1, len(drivers) // LEAST)
     processes: list[subprocess.Popen[bytes]] = []
     try:
         for first in range(others):
@@ -46,10 +48,6 @@ def compiling_beside(drivers: Sequence[Text]) -> Iterator[None]:
             process.kill()
         for process in processes:
             process.wait()
-
-
-def _cores() -> Sequence[int]:
-    return [*os.sched_getaffinity(0)] if hasattr(os, "sched_getaffinity") else range(os.cpu_count() or 1)
 
 
 def _start(drivers: Sequence[Text]) -> subprocess.Popen[bytes] | None:

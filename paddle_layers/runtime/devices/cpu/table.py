@@ -23,7 +23,17 @@ from paddle_layers.runtime.launches.launch import Launch
 from .blocks import Blocks
 from .interpreter import interpret
 from .loop_table import Arguments, LoopTable
-from .native import COLUMNS, PARTS, TOTAL, check_threads, run_backwards, run_launches, threads_are_shared
+from .native import (
+    COLUMNS,
+    PARTS,
+    TOTAL,
+    check_threads,
+    run_backwards,
+    run_launches,
+    threads_are_shared,
+    time_launches,
+)
+from .threads import apply_limit
 
 SERIAL_WORK = 1 << 19
 """Operations below which other threads are not woken: some 50 us, which a busy machine takes to wake one."""
@@ -134,6 +144,17 @@ class Table:
                 start = section.last
         _run(self.rows[start:stop])
 
+    def time(self, start: int, stop: int) -> NDArray[np.float64]:
+        """Run as `run` does, but one launch behind the other; the seconds of each, in a loop of all its steps."""
+        seconds = np.zeros(len(self._launches))
+        for section, loop in zip(self._sections, self._loops, strict=False):
+            if start <= section.first and section.first < stop:
+                seconds[start : section.first] += _time(self.rows[start : section.first])
+                np.add.at(seconds, loop.places, _time(loop.rows))
+                start = section.last
+        seconds[start:stop] += _time(self.rows[start:stop])
+        return seconds
+
 
 def _cut(rows: NDArray[np.int64], work: NDArray[Any]) -> None:
     """Cut launches that are worth it into pieces."""
@@ -147,6 +168,7 @@ def _run(rows: NDArray[np.int64]) -> None:
         interpret(rows)
         return
     check_threads(rows)
+    apply_limit()
     if _CUTTING.get() == "backwards":
         run_backwards(rows, 0, len(rows))
     elif threads_are_shared():
@@ -154,6 +176,15 @@ def _run(rows: NDArray[np.int64]) -> None:
     else:
         with _ALONE:
             run_launches(rows, 0, len(rows))
+
+
+def _time(rows: NDArray[np.int64]) -> NDArray[np.float64]:
+    spent = np.zeros(len(rows), np.int64)
+    check_threads(rows)
+    apply_limit()
+    with _ALONE:
+        time_launches(rows, spent)
+    return spent / 1e9
 
 
 _ALONE = threading.Lock()

@@ -34,7 +34,8 @@ def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
     counts = [0, 0, 0]
 
     def array(spec: Array) -> str:
-        shape = "".join(f"ints_[{counts[1] + k}], " for k in range(spec.ndim))
+        sizes = [f"ints_[{counts[1] + k}], " for k in range(spec.ndim)]
+        shape = "".join([*sizes[:-1], "1, "] if spec.thin else sizes)
         dtype = "real" if spec.dtype == "real" else f"numba.{spec.dtype}"
         text = f"carray(pointer(pointers_[{counts[0]}]), ({shape}), {dtype})"
         counts[0] += 1
@@ -142,15 +143,30 @@ def _vector_prelude(programs: Sequence[Program]) -> list[str]:
 
 
 def _cpu_loop(kernel: Kernel) -> list[str]:
-    indices, store = kernel.indices, kernel.store(index=UNSIGNED)
+    indices, sizes, store = kernel.indices, kernel.sizes, kernel.store(index=UNSIGNED)
     if not indices:
         return ["for t_ in range(lo_, hi_):", *indent(store, 1)]
+    if kernel.thin:
+        store = [f"{indices[-1]} = 0", *store]
+        indices, sizes = indices[:-1], sizes[:-1]
     if len(indices) == 1:
         inner = [f"{indices[0]} = t_", *sequence_line(kernel), *store]
         return ["for t_ in range(lo_, hi_):", *indent(inner, 1)]
-    outer = [*unravel(indices[:-1], kernel.sizes, "t_"), *sequence_line(kernel)]
-    outer.append(f"for {indices[-1]} in range({kernel.sizes[-1]}):")
-    return ["for t_ in range(lo_, hi_):", *indent(outer, 1), *indent(store, 2)]
+    *rows, last = indices
+    counters = [f"{index}_" for index in rows]
+    outer = [f"{row} = {counter}" for row, counter in zip(rows, counters, strict=True)]
+    outer += [*sequence_line(kernel), f"for {last} in range({sizes[-1]}):"]
+    start = unravel(counters, sizes, "lo_")
+    return [*start, "for t_ in range(lo_, hi_):", *indent([*outer, *indent(store, 1), *_next(counters, sizes)], 1)]
+
+
+def _next(counters: Sequence[str], sizes: Sequence[str]) -> list[str]:
+    """Lines that count to the next row, without a division."""
+    lines = [f"{counters[-1]} += 1"]
+    if len(counters) > 1:
+        over = [f"{counters[-1]} = 0", *_next(counters[:-1], sizes)]
+        lines += [f"if {counters[-1]} == {sizes[len(counters) - 1]}:", *indent(over, 1)]
+    return lines
 
 
 def tuned_text(code: TunedCall, dtype: str) -> str:

@@ -1,0 +1,32 @@
+"""The option `--threads` of all commands that compute on the CPU."""
+
+from __future__ import annotations
+
+import click
+
+from paddle_layers.define.machine import usable_cores
+
+
+def _limit(context: click.Context, parameter: click.Parameter, count: int | None) -> None:  # noqa: ARG001  as click asks
+    if count is None:
+        return
+    if count > usable_cores():
+        cores = f"{usable_cores()} core{'s' * (usable_cores() != 1)}"
+        raise click.BadParameter(f"{count} threads would wait for each other: this process may use {cores}")
+    from paddle_layers.runtime.devices.cpu.threads import limit_threads
+
+    limit_threads(count)
+
+
+def is_given(name: str) -> bool:
+    """Whether an option stands in the command that runs."""
+    return click.get_current_context().get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+
+threads_option = click.option(
+    "--threads",
+    type=click.IntRange(min=1),
+    callback=_limit,
+    expose_value=False,
+    help="Threads that compute on the CPU; by default one for each core that the process may use.",
+)

@@ -1,0 +1,105 @@
+"""What this machine can do at most, measured: multiply-adds in registers, and bytes to and from memory."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import llvmlite.binding
+import numpy as np
+from llvmlite import ir
+from numba import carray, cfunc, float32, njit, types
+from numba.core import cgutils
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from .native import BODY, pointer, run_launches
+from .threads import apply_limit
+
+LANES = 16 if llvmlite.binding.get_host_cpu_features().get("avx512f") else 8
+"""Numbers of float32 in the widest register."""
+CHAINS = 12
+"""Multiply-adds that do not wait for each other: more than a core has under way, and all in registers."""
+ROUNDS = 1 << 18
+NUMBERS = 1 << 24
+"""Numbers of each array that is read or written: together they are larger than any cache but the largest."""
+SECONDS = 0.4
+"""For each of the two."""
+
+
+class Peaks(NamedTuple):
+    """For all threads together."""
+
+    operations: float
+    """Of float32 in a second, a multiply-add counts two."""
+    bandwidth: float
+    """Bytes in a second that are read from two arrays or written to a third one."""
+
+
+def measure_peaks(threads: int) -> Peaks:
+    """Takes a second. Of many tries the best counts: others may disturb, none can help."""
+    apply_limit()  # starts the threads, too
+    place = np.full(LANES * threads, 0.5, np.float32)
+    operations = 2 * LANES * CHAINS * ROUNDS * threads
+    x, y, result = (np.full(NUMBERS, value, np.float32) for value in (1.0, 2.0, 0.0))
+    nbytes = x.nbytes + y.nbytes + result.nbytes
+    return Peaks(
+        operations / _best(_multiply_adds, threads, threads, [place]),
+        nbytes / _best(_triad, NUMBERS, threads, [x, y, result]),
+    )
+
+
+def _best(body: Any, items: int, threads: int, arrays: list[NDArray[Any]]) -> float:
+    """Seconds of the fastest run."""
+    pointers = np.array([array.ctypes.data for array in arrays], np.int64)
+    table = np.array([[body.address, items, threads, *[pointers.ctypes.data] * 3]], np.int64)
+    run_launches(table, 0, 1)  # wakes the threads
+    best, end = float("inf"), time.perf_counter() + SECONDS
+    while time.perf_counter() < end:
+        begin = time.perf_counter()
+        run_launches(table, 0, 1)
+        best = min(best, time.perf_counter() - begin)
+    return best
+
+
+@intrinsic
+def multiply_adds(typingctx: Any, rounds: Any, place: Any) -> Any:
+    """So many rounds of `CHAINS` vector multiply-adds on what lies at an address."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        vector = ir.VectorType(ir.FloatType(), LANES)
+        address = builder.inttoptr(args[1], vector.as_pointer())
+        factor = builder.load(address, align=4)
+        chains = [cgutils.alloca_once_value(builder, factor) for _ in range(CHAINS)]
+        kind = ir.FunctionType(vector, [vector] * 3)
+        fma = cgutils.get_or_insert_function(builder.module, kind, f"llvm.fmuladd.v{LANES}f32")
+        with cgutils.for_range(builder, args[0]):
+            for chain in chains:
+                builder.store(builder.call(fma, [builder.load(chain), factor, factor]), chain)
+        total = builder.load(chains[0])
+        for chain in chains[1:]:
+            total = builder.fadd(total, builder.load(chain))
+        builder.store(total, address, align=4)
+        return context.get_dummy_value()
+
+    return types.void(types.int64, types.int64), codegen
+
+
+@cfunc(BODY, error_model="numpy")  # not kept: it takes a tenth of a second, and this file is no driver
+def _multiply_adds(first, last, pointers, _ints, _floats):
+    place = carray(pointers, (1,))[0]
+    for thread in range(first, last):
+        multiply_adds(ROUNDS, place + thread * LANES * 4)
+
+
+@njit
+def _part(address, first, last):
+    return carray(pointer(address), (last,), float32)[first:last]
+
+
+@cfunc(BODY, error_model="numpy")
+def _triad(first, last, pointers, _ints, _floats):
+    addresses = carray(pointers, (3,))
+    x, y, result = _part(addresses[0], first, last), _part(addresses[1], first, last), _part(addresses[2], first, last)
+    for i in range(last - first):
+        result[i] = x[i] + float32(3.0) * y[i]

@@ -1,0 +1,140 @@
+"""How long a step of a network takes on the CPU: as a whole, and each layer alone."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.batch.values import Sequences
+from paddle_layers.runtime.devices.cpu.table import Table
+from paddle_layers.runtime.devices.protocol import Progress
+from paddle_layers.runtime.graph.building import build_graph
+from paddle_layers.runtime.graph.graph import Graph
+from paddle_layers.runtime.launches.arguments import Ref
+from paddle_layers.runtime.launches.buffers import FOREVER, Buffer
+from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.memory.parameters import ParameterSet
+from paddle_layers.runtime.net import Net
+from paddle_layers.runtime.plan.plan import Plan
+
+from .counting import count
+from .feeds import made_up_feeds
+
+if TYPE_CHECKING:
+    from paddle_layers.config.network import Network
+
+DTYPE = "float32"
+SECONDS = 2.0
+"""For the steps that are timed as a whole, and as long again for those that are timed launch by launch."""
+LEAST, MOST = 3, 200
+"""Steps."""
+PASSES = ("forward", "backward")
+
+
+class Work(NamedTuple):
+    """Time, and what the definitions need in it."""
+
+    seconds: float
+    operations: float
+    nbytes: float
+
+
+class StepTimes(NamedTuple):
+    """Medians over many steps."""
+
+    layers: dict[tuple[str, str], Work]
+    """By layer and pass, in the order of the network; each launch is timed alone."""
+    whole: dict[str, Work]
+    """By pass, all launches in one go, as a step runs."""
+
+
+def time_step(network: Network, phase: str, batch_size: int, progress: Progress | None = None) -> StepTimes:
+    """Run a phase on made-up feeds. The backward pass goes back from the loss, without one from all dense outputs."""
+    graph = build_graph(network.select(phase), ParameterSet(DTYPE), {})
+    feeds = made_up_feeds(graph, batch_size)
+    with Net(network, dtype=DTYPE, progress=progress) as net:
+        outputs = net.forward(feeds, phase=phase)
+        if phase == "train":
+            rows = {name: v.data if isinstance(v, Sequences) else v for name, v in outputs.items()}
+            given = {n: np.ones_like(v) for n, v in rows.items() if graph.values[n].type.kind == "DENSE"}
+            net.backward(None if graph.losses else given)
+        return _measured(net.plan(phase))
+
+
+def total(works: Iterable[Work]) -> Work:
+    """All together."""
+    return Work(*(float(sum(column)) for column in zip(Work(0, 0, 0), *works, strict=True)))
+
+
+def _measured(plan: Plan) -> StepTimes:
+    assert isinstance(plan.table, Table)
+    table, end = plan.table, len(plan.launches)
+    whole = _medians(lambda: np.array([_seconds(plan.forward), _seconds(plan.backward)]))
+    alone = _medians(lambda: table.time(0, plan.boundary) + table.time(plan.boundary, end))
+    parts: dict[tuple[str, str], list[Work]] = defaultdict(list)
+    owners = _owners(plan.graph)
+    for at, launch in enumerate(plan.launches):
+        layer = owners.get(launch.op, launch.op)
+        parts[layer, PASSES[at >= plan.boundary]].append(_counted(plan, launch, float(alone[at])))
+    order = [(layer, direction) for layer in dict.fromkeys([*owners.values(), *(layer for layer, _ in parts)])
+             for direction in PASSES]  # fmt: skip
+    layers = {key: total(parts[key]) for key in order if key in parts}
+    return StepTimes(
+        layers,
+        {
+            direction: total(work for key, work in layers.items() if key[1] == direction)._replace(
+                seconds=float(seconds)
+            )
+            for direction, seconds in zip(PASSES, whole, strict=True)
+            if any(key[1] == direction for key in layers)
+        },
+    )
+
+
+def _seconds(run: Callable[[], None]) -> float:
+    begin = time.perf_counter()
+    run()
+    return time.perf_counter() - begin
+
+
+def _medians(measure: Callable[[], NDArray[np.float64]]) -> list[float]:
+    measure()
+    found: list[NDArray[np.float64]] = []
+    end = time.perf_counter() + SECONDS
+    while len(found) < LEAST or (len(found) < MOST and time.perf_counter() < end):
+        found.append(measure())
+    return [statistics.median(column) for column in np.array(found).T.tolist()]
+
+
+def _owners(graph: Graph) -> dict[str, str]:
+    """The layer by the names that launches have; what follows a layer, such as its activation, belongs to it."""
+    names = {op.name for op in graph.ops}
+    owners: dict[str, str] = {}
+    for op in graph.ops:
+        before = op.name.rpartition(".")[0]
+        owners[op.name] = before if before in names else op.name
+    for op in graph.ops:
+        parameters = [parameter.name for found in op.params.values() for parameter in found]
+        for name in (*(value.name for value in op.outputs), *parameters):
+            owners.setdefault(name, owners[op.name])
+    return owners
+
+
+def _counted(plan: Plan, launch: Launch, seconds: float) -> Work:
+    itemsize = np.dtype(DTYPE).itemsize
+    found = [count(one, plan.rows.size, lambda ref: _whole_numbers(plan, ref), itemsize) for one in launch.computes]
+    return Work(seconds, sum(one.operations for one in found), sum(one.nbytes for one in found))
+
+
+def _whole_numbers(plan: Plan, ref: Ref) -> NDArray[Any] | None:
+    """Those of an array that nothing overwrites in a step."""
+    owner = ref.owner
+    if not isinstance(owner, Buffer) or owner.storage is None or owner.storage.last != FOREVER:
+        return None
+    return plan.read(owner)

@@ -1,0 +1,156 @@
+"""Convolutions by tiles of registers and by Winograd's transforms: code for every machine, rounding, batches."""
+
+import re
+
+import numpy as np
+import pytest
+from llvmlite import binding, ir
+
+import paddle_layers as pl
+from paddle_layers.kernels import tuned
+from paddle_layers.kernels.primitives.tiles import Machine, heights, machine_of, tile_function
+from paddle_layers.kernels.primitives.transforms import transform_function
+from paddle_layers.runtime.passes import without
+
+binding.initialize_all_targets()
+binding.initialize_all_asmprinters()
+TARGETS = {
+    "x86-64-v2": ("x86_64-unknown-linux-gnu", "x86-64-v2", "", Machine(16, 4, 2)),
+    "AVX2": ("x86_64-unknown-linux-gnu", "x86-64-v3", "", Machine(32, 4, 3)),
+    "AVX-512": ("x86_64-unknown-linux-gnu", "x86-64-v4", "", Machine(64, 8, 3)),
+    "aarch64": ("aarch64-unknown-linux-gnu", "generic", "+neon", Machine(16, 8, 3)),
+}
+FUSED = {"x86-64-v2": r"\bmulp[sd]\b", "AVX2": r"\bvfmadd", "AVX-512": r"\bvfmadd", "aarch64": r"\bfmla\b"}
+SPILLED = {"AVX2": r"\bv?mov\w+\s+.*\(%rsp\)", "AVX-512": r"\bv?mov\w+\s+.*\(%rsp\)", "aarch64": r"\[sp"}
+
+
+def assembly(name, build):
+    """What LLVM makes of the functions of a module for a target, optimised as numba does."""
+    triple, cpu, features, _ = TARGETS[name]
+    module = ir.Module()
+    module.triple = triple
+    build(module)
+    machine = binding.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=3)
+    module.data_layout = str(machine.target_data)
+    compiled = binding.parse_assembly(str(module).replace("define internal", "define"))
+    compiled.verify()
+    options = binding.create_pipeline_tuning_options(speed_level=3)
+    builder = binding.create_pass_builder(machine, options)
+    builder.getModulePassManager().run(compiled, builder)
+    return machine.emit_assembly(compiled)
+
+
+def main_loop(text):
+    """The instructions of the loop with the most products."""
+    loops = re.findall(r"^(\.L\w+):\n((?:(?!^\.L\w+:).*\n)*?.*\b(?:j\w+|b\.\w+|cbnz)\s.*\1\b)", text, re.MULTILINE)
+    return max((body for _, body in loops), key=lambda body: len(re.findall(r"mul|fmadd|fmla", body)))
+
+
+@pytest.mark.parametrize("real", [ir.FloatType(), ir.DoubleType()], ids=str)
+@pytest.mark.parametrize("name", TARGETS)
+def test_the_largest_tile_stays_in_registers(name, real):
+    machine = TARGETS[name][3]
+    text = assembly(name, lambda module: tile_function(module, machine, machine.rows, machine.vectors, real))
+    loop = main_loop(text)
+    assert len(re.findall(FUSED[name], loop)) == machine.rows * machine.vectors
+    assert name not in SPILLED or not re.search(SPILLED[name], loop), loop
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_every_tile_and_transform_compiles(name):
+    machine = TARGETS[name][3]
+
+    def build(module):
+        for real, size in ((ir.FloatType(), 4), (ir.DoubleType(), 8)):
+            for rows in heights(machine):
+                for vectors in range(1, machine.vectors + 1):
+                    tile_function(module, machine, rows, vectors, real)
+            for kind in ("pixels", "elements", "outputs"):
+                transform_function(module, machine.bytes // size, kind, real)
+
+    text = assembly(name, build)
+    assert len(re.findall(r"^\s+ret", text, re.MULTILINE)) >= 2 * (len(heights(machine)) * machine.vectors + 3)
+
+
+def test_the_machine_is_chosen_by_its_features():
+    assert machine_of({"avx512f": True, "avx2": True, "fma": True}, "x86_64-linux") == TARGETS["AVX-512"][3]
+    assert machine_of({"avx2": True, "fma": True}, "x86_64-linux") == TARGETS["AVX2"][3]
+    assert machine_of({"avx2": True}, "x86_64-linux") == TARGETS["x86-64-v2"][3]
+    assert machine_of({"neon": True}, "aarch64-linux") == TARGETS["aarch64"][3]
+
+
+def conv(channels, rows, columns, attributes):
+    return pl.loads(f"""
+    layer {{ name: "x" type: "data" data {{ shape: [{channels}, {rows}, {columns}] }} }}
+    layer {{ name: "y" type: "conv" input: "x" propagate_down: true conv {{ {attributes} }} }}
+    layer {{ name: "z" type: "conv" input: "x" propagate_down: true
+             conv {{ {attributes} }} param {{ of: "weight" share: "y.weight" }} }}
+    """)
+
+
+def results(network, x, capacity=None, dtype="float32"):
+    """Outputs and gradients of two convolutions that add to the same gradients, and the kernels that ran."""
+    with pl.Net(network, dtype=dtype, seed=3) as net:
+        if capacity is not None:
+            net.forward({"x": np.ones((capacity, *x.shape[1:]))})
+        y = net.forward({"x": x})
+        rng = np.random.default_rng(5)
+        net.backward(gradients={name: rng.standard_normal(value.shape) for name, value in y.items()})
+        found = {name: np.array(value) for name, value in y.items()} | {"dx": net.gradient("x").copy()}
+        found |= {f"d{p.name}": p.gradient.copy() for p in net.parameters.values()}
+        return found, {launch.name for launch in net.plan("train").launches}
+
+
+def largest_error(expected, actual):
+    """Of all tensors, as a share of the largest number of each."""
+    return max(float(np.abs(actual[name] - value).max() / np.abs(value).max()) for name, value in expected.items())
+
+
+@pytest.mark.parametrize(
+    ("rows", "capacity", "shape", "attributes"),
+    [
+        (8, None, (16, 7, 6), "num_filters: 17 filter_size: 3 padding: 1"),  # tiles of four images in a vector
+        (9, 12, (16, 14, 13), "num_filters: 36 filter_size: 3 padding: 1 padding_y: 2"),
+        (1, 4, (64, 21, 22), "num_filters: 64 filter_size: 3"),  # runs of filters
+        (2, None, (35, 9, 70), "num_filters: 32 filter_size: 3 padding: 2"),
+    ],
+)
+def test_winograd_equals_the_sums(rows, capacity, shape, attributes):
+    network = conv(*shape, attributes)
+    x = np.random.default_rng(1).standard_normal((rows, *shape))
+    with tuned.tuned_at_every_size():
+        actual, used = results(network, x, capacity)
+        exact, _ = results(network, x, capacity, "float64")
+        with without("winograd"):
+            expected, others = results(network, x, capacity, "float64")
+    assert {"winograd_y", "winograd_dx"} <= used
+    assert not {"winograd_y", "winograd_dx"} & others
+    assert largest_error(expected, exact) < 1e-13
+    assert largest_error(expected, actual) < 1e-5
+
+
+@pytest.mark.parametrize("attributes", ["num_filters: 32 filter_size: 3 padding: 1", "num_filters: 40 filter_size: 1"])
+@pytest.mark.parametrize("rows", [1, 3])
+def test_fewer_rows_than_the_capacity(rows, attributes):
+    network = conv(20, 9, 8, attributes)
+    x = np.random.default_rng(rows).standard_normal((rows, 20, 9, 8))
+    with tuned.tuned_at_every_size(), without("winograd"):
+        actual, used = results(network, x, 11)
+    with tuned.point_functions_only():
+        expected, _ = results(network, x)
+    assert {"conv_y", "conv_dx", "conv_dweight"} <= used
+    assert largest_error(expected, actual) < 1e-5
+
+
+def test_the_rounding_of_winograd():
+    """The bound in the docstring, for as many channels as networks have."""
+    network = conv(256, 16, 16, "num_filters: 64 filter_size: 3 padding: 1 bias: false")
+    x = np.random.default_rng(2).standard_normal((2, 256, 16, 16))
+    with tuned.tuned_at_every_size():
+        exact, _ = results(network, x, dtype="float64")
+        actual, used = results(network, x)
+        with without("winograd"):
+            sums, _ = results(network, x)
+    assert "winograd_y" in used
+    assert largest_error({"y": exact["y"], "dx": exact["dx"]}, actual) < 5e-6
+    assert largest_error({"y": exact["y"], "dx": exact["dx"]}, sums) < 5e-6
