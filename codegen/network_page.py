@@ -13,7 +13,7 @@ from markdown_it import MarkdownIt
 
 from paddle_layers.config import render_text
 from paddle_layers.config.binding.blocks import BlockDefinition
-from paddle_layers.config.writing.text import block_text
+from paddle_layers.config.writing.canonical import block_text
 from paddle_layers.define.machine import as_bytes
 
 from .network_picture import picture

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddle_layers.config.binding.blocks import BlockDefinition
+
 if TYPE_CHECKING:
     from paddle_layers.config.wiring.nodes import Node
 
@@ -94,6 +96,8 @@ class _Finder:
 
 
 def _structure(node: Node) -> object:
+    """What is alike in layers that repeat; copies of a block are that, even where their inputs grow."""
     activation = node.activation[0].name if node.activation else ""
-    types = [str(type_) for type_ in (*node.input_types, *node.output_types)]
+    copied = node.name.isdecimal() and isinstance(node.definition, BlockDefinition)
+    types = [] if copied else [str(type_) for type_ in (*node.input_types, *node.output_types)]
     return node.definition.name, repr(sorted(node.attributes.items())), activation, types

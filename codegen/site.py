@@ -37,6 +37,7 @@ ORDER = (
     "tutorial",
     "examples",
     "write-a-network",
+    "blocks",
     "from-python",
     "recurrent-groups",
     "use-your-own-data",

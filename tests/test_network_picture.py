@@ -84,3 +84,20 @@ def test_boxes_lead_to_their_layers() -> None:
     network = pl.loads(chain(1))
     svg = picture(network, footprint(network, 4), lambda path: f"#{path}")
     assert set(re.findall(r'<a href="([^"]+)"', svg)) >= {"#x", "#b0", "#b0.look"}
+
+
+def test_copies_of_a_block_are_drawn_once() -> None:
+    block = """
+    block {
+      name: "grow" input: "x"
+      layer { name: "more" type: "fc" input: "x" fc { size: 2 } }
+      layer { name: "all" type: "concat" input: "x" input: "more" }
+      output: "all"
+    }
+    layer { name: "x" type: "data" data { shape: 8 } }
+    layer { name: "y" type: "grow" input: "x" times: 3 }
+    """
+    texts = drawn(block)
+    assert "3 x grow" in texts
+    assert texts.count("concat") == 1
+    assert "66 parameters" in texts

@@ -13,7 +13,7 @@ from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError, warn
 from .network import Network
 from .wiring.texts import wire_text
-from .writing.text import network_text
+from .writing.canonical import network_text
 
 
 def load(path: str | Path, plugins: Iterable[str | Path] = ()) -> Network:

@@ -24,7 +24,20 @@ LOADING = threading.RLock()
 HEADER_NAMES = frozenset(
     {
         *("name", "type", "input", "output", "param", "activation", "include", "exclude", "loss_weight"),
-        *("propagate_down", "layer", "of", "init", "phase", "transform", "source", "learning_rate"),
+        *(
+            "propagate_down",
+            "set",
+            "times",
+            "block",
+            "settings",
+            "layer",
+            "of",
+            "init",
+            "phase",
+            "transform",
+            "source",
+            "learning_rate",
+        ),
     }
 )
 """Words of the network and training files: no definition bears one of these names."""

@@ -12,7 +12,7 @@ from .binder import Bound
 from .blocks import BlockDefinition
 from .drafts import Draft
 
-GROUP, MEMORY = "recurrent_group", "memory"
+GROUP, MEMORY, DATA_NORM = "recurrent_group", "memory", "data_norm"
 NETWORK, STEP, BLOCK = "network", "step", "block"
 """Where a layer stands."""
 
@@ -106,6 +106,8 @@ def _reason_in_block(definition: LayerDefinition) -> tuple[str, str] | None:
         return "it stands in the `step` of a `recurrent_group`", "nothing comes before where there are no steps"
     if not definition.inputs and not isinstance(definition, BlockDefinition):
         return "values are fed outside of it", "put it outside, and give its output to the block as an `input`"
+    if definition.name == DATA_NORM:
+        return "it is measured on what a data layer is fed", "put it outside, behind the data layer"
     return None
 
 

@@ -130,6 +130,13 @@ def message_of_fields(fields: Fields) -> Message:
     return message
 
 
+def plain_fields(name: str, fields: Fields) -> dict[str, Any]:
+    """What the fields of a message of a checked file say, in the order and the words of the schema."""
+    message = message_class(name)()
+    _fill(message, fields)
+    return plain(message)
+
+
 def _fill(message: Message, fields: Fields) -> None:
     known: Mapping[str, Any] = message.DESCRIPTOR.fields_by_name
     loose = [field for field in fields if field[0] not in known]

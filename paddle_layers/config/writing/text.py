@@ -4,68 +4,22 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from paddle_layers.define import Attributes, Definition, LayerDefinition
+from paddle_layers.define import Attributes, Definition
 
-from ..binding.blocks import BlockDefinition, blocks_of
+from ..binding.blocks import BlockDefinition
 from ..binding.expressions import shown
 from ..binding.settings import ParamSettings, StateRule
 from ..binding.steps import GROUP, group_output_names
-from ..reading.fields import BLOCK, LIST, WORD, Fields
 from ..wiring.nodes import Node
-from .formatter import format_text
 
 HEADER = "# proto-file: schema/network.proto\n# proto-message: paddle_layers.Network\n\n"
 
 
 class Word(str):
     """A text that is written without quotes."""
-
-
-def network_text(name: str, nodes: Iterable[Node]) -> str:
-    """The canonical text of a network: only what differs from the defaults."""
-    title = f"name: {value_text(name)}\n\n" if name else ""
-    nodes = list(nodes)
-    blocks = "".join(block_text(block) + "\n" for block in blocks_of(_definitions(nodes)))
-    return format_text(
-        HEADER + title + blocks + "".join(f"layer {{ {fields_text(_layer(node))} }}\n" for node in nodes)
-    )
-
-
-def block_text(block: BlockDefinition) -> str:
-    """A block as its file has it, without comments."""
-    return format_text(fields_text({"block": _as_written(block.fields_in_file)}))
-
-
-def _definitions(nodes: Iterable[Node]) -> Iterator[LayerDefinition]:
-    """Those of some layers and of the layers in their steps."""
-    for node in nodes:
-        yield node.definition
-        if node.inside is not None and node.definition.name == GROUP:
-            yield from _definitions(node.inside.nodes)
-
-
-def _as_written(fields: Fields) -> dict[str, Any]:
-    """Fields as the file has them; those that stand there several times as lists."""
-    found: dict[str, Any] = {}
-    for name, kind, value, _, _ in fields:
-        given = (
-            [_value_as_written(item[1], item[2]) for item in value]
-            if kind == LIST
-            else [_value_as_written(kind, value)]
-        )
-        found.setdefault(name, []).extend(given)
-        if kind == LIST and not given:
-            found[name] = []
-    return {name: values[0] if len(values) == 1 else values for name, values in found.items()}
-
-
-def _value_as_written(kind: int, value: Any) -> Any:
-    if kind == BLOCK:
-        return _as_written(value)
-    return Word(value) if kind == WORD else value
 
 
 def fields_text(fields: Mapping[str, Any]) -> str:
@@ -115,7 +69,8 @@ def component_fields(definition: Definition, attributes: Attributes) -> dict[str
     return {"type": definition.name, **({definition.name: settings} if settings else {})}
 
 
-def _layer(node: Node) -> dict[str, Any]:
+def layer_fields(node: Node) -> dict[str, Any]:
+    """What a layer says that differs from the defaults."""
     definition = node.definition
     fields: dict[str, Any] = {"name": node.name, "type": definition.name}
     if node.inputs:
@@ -131,7 +86,7 @@ def _layer(node: Node) -> dict[str, Any]:
     if node.activation is not None and node.attributes.get("act", "linear") == "linear":
         fields["activation"] = component_fields(*node.activation)
     if node.inside is not None and definition.name == GROUP:
-        layers = [_layer(inner) for inner in node.inside.nodes]
+        layers = [layer_fields(inner) for inner in node.inside.nodes]
         fields["step"] = {"layer": layers, "output": list(node.inside.outputs)}
     fields["param"] = [_param(name, settings) for name, settings in node.params.items()]
     fields["include"] = [_rule(rule) for rule in node.include]
