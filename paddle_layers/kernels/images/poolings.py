@@ -1,4 +1,9 @@
-"""Pooling by whole planes: no division for a pixel, no branch for the common window, means count a window once."""
+"""Pooling in two steps, each a loop of vectors: over the rows under a window, for all columns, then across.
+
+A band of rows of windows is done at once: what the rows give lies in scratch memory, as far apart as `stride` allows to
+go across all of them in one loop. Windows of two or three columns, one or two apart, go that way; others, and those
+that hang over an edge, are done one by one.
+"""
 
 from __future__ import annotations
 
@@ -7,196 +12,262 @@ import math
 import numpy as np
 from numba import njit
 
+from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.tuned import tuned
 
-WORTH_IT = 1 << 18
-"""Operations below which the point function stays: what a step gains does not pay the compiler."""
-SLICES = 8
+from . import mean_poolings  # noqa: F401  a pool's kernels, too
+from .pool_windows import (
+    SLICES,
+    WORTH_IT,
+    across_windows,
+    bounds,
+    inlined,
+    operations,
+    planes,
+    slices,
+    three_bands,
+    to_the_vector,
+)
 
 
-def is_maximum(pool_type: str, global_pooling: bool) -> bool:
-    """Maxima of windows of a size of their own."""
-    return pool_type == "MAX" and not global_pooling
+def is_maximum(pool_type: str, global_pooling: bool, H: int, W: int) -> bool:
+    """Maxima of windows of a size of their own, in planes whose positions are exact as real numbers."""
+    return pool_type == "MAX" and not global_pooling and H * W <= 1 << 24
 
 
-def operations(N: int, C: int, P: int, Q: int, pool_size: int | None, pool_size_y: int | None) -> int:
-    """Four for each pixel under a window: load, compare, choose, store."""
-    return 4 * N * C * P * Q * (pool_size or 1) * (pool_size_y or 1)
+@inlined
+def wins(v, best):
+    """Whether `v` is the new maximum: the first of equal ones stays, and NaN once it came."""
+    return (not (v <= best)) & (not math.isnan(best))
 
 
-def planes(N: int, C: int) -> int:
-    """Runs of the result that the slices are made of."""
-    return N * C
+@inlined
+def highest_rows(v, k, pixels, at, W, top, rows):
+    """The largest pixel of each column of some rows, and its position in the plane: the first of equal ones."""
+    start, one = v.dtype.type(top * W), v.dtype.type(W)
+    two, count = one + one, to_the_vector(W, pixels.size - at - (rows - 1) * W)
+    if rows == 3:
+        for w in range(count):
+            a, b = pixels[np.uint64(at + w)], pixels[np.uint64(at + W + w)]
+            c, second = pixels[np.uint64(at + 2 * W + w)], wins(b, a)
+            best, place = (b if second else a), start + v.dtype.type(np.int32(w))
+            third = wins(c, best)
+            v[w] = c if third else best
+            k[w] = place + two if third else (place + one if second else place)
+        return
+    if rows == 2:
+        for w in range(count):
+            a, b = pixels[np.uint64(at + w)], pixels[np.uint64(at + W + w)]
+            second, place = wins(b, a), start + v.dtype.type(np.int32(w))
+            v[w] = b if second else a
+            k[w] = place + one if second else place
+        return
+    for w in range(count):
+        v[w] = pixels[np.uint64(at + w)]
+        k[w] = start + v.dtype.type(np.int32(w))
+    for row in range(1, rows):
+        for w in range(count):
+            pixel = pixels[np.uint64(at + row * W + w)]
+            better = wins(pixel, v[w])
+            v[w] = pixel if better else v[w]
+            k[w] = start + v.dtype.type(row * W) + v.dtype.type(np.int32(w)) if better else k[w]
 
 
-def slices(N: int, C: int) -> int:
-    """Slices of the planes; by shape only."""
-    return min(N * C, SLICES)
+@inlined
+def comes_first(b, place_b, a, place_a):
+    """Whether the pixel `b` takes the place of `a`: it is larger, or as large and before it in reading order."""
+    return wins(b, a) | ((b == a) & (place_b < place_a))
 
 
+@inlined
+def places_across(found, v, k, start, count, size, stride):
+    """Positions of the maxima of windows of two or three columns."""
+    for q in range(count):
+        j = start + q * stride
+        a, place = v[np.uint64(j)], k[np.uint64(j)]
+        b, place_b = v[np.uint64(j + 1)], k[np.uint64(j + 1)]
+        second = comes_first(b, place_b, a, place)
+        a, place = (b if second else a), (place_b if second else place)
+        if size == 3:
+            b, place_b = v[np.uint64(j + 2)], k[np.uint64(j + 2)]
+            third = comes_first(b, place_b, a, place)
+            place = place_b if third else place
+        found[q] = place
+
+
+@inlined
+def place_of_one(v, k, left, right):
+    """Where the maximum of one window is; -1 where it has no pixel."""
+    if left >= right:
+        return -1
+    best, place = v[left], k[left]
+    for w in range(left + 1, right):
+        if comes_first(v[w], k[w], best, place):
+            best, place = v[w], k[w]
+    return np.int64(place)
+
+
+@tuned(
+    "pool", "pool_where", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum, scratch=three_bands,
+)  # fmt: skip
 @njit(error_model="numpy")
-def pairs(places, upper, lower, top, W):
-    """Maxima of a row of whole windows of 2 x 2 pixels, 2 apart: two matches and a final, so that vectors are used.
-
-    `upper` and `lower` are the two rows of pixels, `top` the position of the first. The first of equal pixels wins,
-    as everywhere; of several NaN in a window, another one may be the winner than by the point function.
-    """
-    for q in range(places.size):
-        left = np.uint64(2) * np.uint64(q)
-        right = left + np.uint64(1)
-        high = (upper[right] > upper[left]) | math.isnan(upper[right])
-        low = (lower[right] > lower[left]) | math.isnan(lower[right])
-        best = upper[right] if high else upper[left]
-        rival = lower[right] if low else lower[left]
-        above, below = 1 if high else 0, W + 1 if low else W
-        places[q] = top + 2 * q + (below if (rival > best) | math.isnan(rival) else above)
-
-
-@tuned("pool", "pool_where", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum)
-@njit(error_model="numpy")
-def pool_where(first, last, where, x, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
+def pool_where(first, last, where, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = x.shape
     P, Q = where.shape[2], where.shape[3]
     planes, pixels, places = N * C, x.ravel(), where.ravel()
     parts = min(planes, SLICES)
-    in_pairs = pool_size == 2 and pool_size_y == 2 and stride == 2 and padding == 0
-    whole = min(Q, W // 2)
-    for part in range(first, last):
-        for plane in range(planes * part // parts, planes * (part + 1) // parts):
-            for p in range(P):
-                top, to, done = p * stride_y - padding_y, (plane * P + p) * Q, 0
-                if in_pairs and top >= 0 and top + 1 < H:
-                    at, done = (plane * H + top) * W, whole
-                    pairs(places[to : to + done], pixels[at : at + W], pixels[at + W : at + 2 * W], top * W, W)
-                for q in range(done, Q):
-                    left = q * stride - padding
-                    where_best = -1
-                    best = pixels[0]
-                    for h in range(max(0, top), min(H, top + pool_size_y)):
-                        for w in range(max(0, left), min(W, left + pool_size)):
-                            pixel = pixels[np.uint64((plane * H + h) * W + w)]
-                            wins = (pixel > best) | (where_best < 0) | (math.isnan(pixel) & (not math.isnan(best)))
-                            best = pixel if wins else best
-                            where_best = h * W + w if wins else where_best
-                    places[np.uint64(to + q)] = where_best
+    begin, end, pitch, height = across_windows(Q, W, pool_size, stride, padding)
+    start, inner = begin * stride - padding, end - begin
+    for item in range(first, last):
+        own = part(scratch, item, parts)
+        size, stop = own.size // 3, planes * (item + 1) // parts * P * Q
+        v, k, found = own[:size], own[size : 2 * size], own[2 * size :]
+        for band in range(planes * item // parts * P, planes * (item + 1) // parts * P, height):
+            rows = min(height, planes * (item + 1) // parts * P - band)
+            for r in range(rows):
+                plane, p = (band + r) // P, (band + r) % P
+                top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
+                at = r * pitch * stride
+                if top < bottom:
+                    highest_rows(v[at:], k[at:], pixels, (plane * H + top) * W, W, top, bottom - top)
+            if inner and stride == 1 and pool_size == 3:
+                places_across(found, v, k, start, rows * pitch, 3, 1)
+            elif inner and stride == 2 and pool_size == 3:
+                places_across(found, v, k, start, rows * pitch, 3, 2)
+            elif inner and stride == 2:
+                places_across(found, v, k, start, rows * pitch, 2, 2)
+            elif inner:
+                places_across(found, v, k, start, rows * pitch, 2, 1)
+            for r in range(rows):
+                to, base = (band + r) * Q, r * pitch * stride
+                top, bottom = bounds((band + r) % P, stride_y, padding_y, pool_size_y, H)
+                for q in range(to_the_vector(inner, stop - to - begin)):
+                    places[np.uint64(to + begin + q)] = np.int32(found[np.uint64(r * pitch + q)])
+                for q in range(Q - inner):
+                    edge = q if q < begin else q + inner
+                    left, right = bounds(edge, stride, padding, pool_size, W)
+                    places[np.uint64(to + edge)] = place_of_one(v[base:], k[base:], left, right)
+                for q in range(Q if bottom <= top else 0):
+                    places[np.uint64(to + q)] = -1
 
 
-@tuned("pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum)
+@inlined
+def largest_rows(v, pixels, at, W, rows):
+    """The largest pixel of each column of some rows."""
+    count = to_the_vector(W, pixels.size - at - (rows - 1) * W)
+    if rows == 3:
+        for w in range(count):
+            a, b, c = pixels[np.uint64(at + w)], pixels[np.uint64(at + W + w)], pixels[np.uint64(at + 2 * W + w)]
+            best = b if wins(b, a) else a
+            v[w] = c if wins(c, best) else best
+        return
+    if rows == 2:
+        for w in range(count):
+            a, b = pixels[np.uint64(at + w)], pixels[np.uint64(at + W + w)]
+            v[w] = b if wins(b, a) else a
+        return
+    for w in range(count):
+        v[w] = pixels[np.uint64(at + w)]
+    for row in range(1, rows):
+        for w in range(count):
+            pixel = pixels[np.uint64(at + row * W + w)]
+            v[w] = pixel if wins(pixel, v[w]) else v[w]
+
+
+@inlined
+def maxima_across(found, v, start, count, size, stride):
+    """The maxima of windows of two or three columns."""
+    for q in range(count):
+        j = start + q * stride
+        best, b = v[np.uint64(j)], v[np.uint64(j + 1)]
+        best = b if wins(b, best) else best
+        if size == 3:
+            b = v[np.uint64(j + 2)]
+            best = b if wins(b, best) else best
+        found[q] = best
+
+
+@tuned(
+    "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum, scratch=three_bands,
+)  # fmt: skip
 @njit(error_model="numpy")
-def maximum_y(first, last, y, x, where):
-    N, C = x.shape[0], x.shape[1]
-    planes = N * C
+def maximum_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
+    N, C, H, W = x.shape
+    P, Q = y.shape[2], y.shape[3]
+    planes, pixels, result, zero = N * C, x.ravel(), y.ravel(), y.dtype.type(0)
     parts = min(planes, SLICES)
-    for part in range(first, last):
-        for plane in range(planes * part // parts, planes * (part + 1) // parts):
-            image = x[plane // C, plane % C].ravel()
-            places, target = where[plane // C, plane % C].ravel(), y[plane // C, plane % C].ravel()
-            for i in range(target.size):
-                place = places[i]
-                target[i] = image[np.uint64(place)] if place >= 0 else 0.0
+    begin, end, pitch, height = across_windows(Q, W, pool_size, stride, padding)
+    start, inner = begin * stride - padding, end - begin
+    for item in range(first, last):
+        own = part(scratch, item, parts)
+        size, stop = own.size // 3, planes * (item + 1) // parts * P * Q
+        v, found = own[:size], own[2 * size :]
+        for band in range(planes * item // parts * P, planes * (item + 1) // parts * P, height):
+            rows = min(height, planes * (item + 1) // parts * P - band)
+            for r in range(rows):
+                plane, p = (band + r) // P, (band + r) % P
+                top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
+                if top < bottom:
+                    largest_rows(v[r * pitch * stride :], pixels, (plane * H + top) * W, W, bottom - top)
+            if inner and stride == 1 and pool_size == 3:
+                maxima_across(found, v, start, rows * pitch, 3, 1)
+            elif inner and stride == 2 and pool_size == 3:
+                maxima_across(found, v, start, rows * pitch, 3, 2)
+            elif inner and stride == 2:
+                maxima_across(found, v, start, rows * pitch, 2, 2)
+            elif inner:
+                maxima_across(found, v, start, rows * pitch, 2, 1)
+            for r in range(rows):
+                to, base = (band + r) * Q, r * pitch * stride
+                top, bottom = bounds((band + r) % P, stride_y, padding_y, pool_size_y, H)
+                for q in range(to_the_vector(inner, stop - to - begin)):
+                    result[np.uint64(to + begin + q)] = found[np.uint64(r * pitch + q)]
+                for q in range(Q - inner):
+                    edge = q if q < begin else q + inner
+                    left, right = bounds(edge, stride, padding, pool_size, W)
+                    best = v[base + left] if left < right else zero
+                    for w in range(base + left + 1, base + right):
+                        best = v[w] if wins(v[w], best) else best
+                    result[np.uint64(to + edge)] = best
+                for q in range(Q if bottom <= top else 0):
+                    result[np.uint64(to + q)] = zero
+
+
+@inlined
+def spread_pairs(target, at, W, deltas, places, to, count, top, zero):
+    """Deltas of whole windows of 2 x 2 pixels, 2 apart, in the two rows under them."""
+    for q in range(count):
+        delta, place = deltas[np.uint64(to + q)], places[np.uint64(to + q)] - top * W - 2 * q
+        left = at + 2 * q
+        target[np.uint64(left)] = delta if place == 0 else zero
+        target[np.uint64(left + 1)] = delta if place == 1 else zero
+    for q in range(count):
+        delta, place = deltas[np.uint64(to + q)], places[np.uint64(to + q)] - top * W - 2 * q - W
+        left = at + W + 2 * q
+        target[np.uint64(left)] = delta if place == 0 else zero
+        target[np.uint64(left + 1)] = delta if place == 1 else zero
 
 
 @tuned("pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum)
 @njit(error_model="numpy")
-def maximum_dx(first, last, dx, dy, where, accumulate):
-    N, C = dx.shape[0], dx.shape[1]
-    planes = N * C
-    parts = min(planes, SLICES)
-    zero = dx.dtype.type(0)
-    for part in range(first, last):
-        for plane in range(planes * part // parts, planes * (part + 1) // parts):
-            target = dx[plane // C, plane % C].ravel()
-            places, source = where[plane // C, plane % C].ravel(), dy[plane // C, plane % C].ravel()
-            if not accumulate:
-                target[:] = zero
-            for i in range(source.size):
-                if places[i] >= 0:
-                    target[np.uint64(places[i])] += source[i]
-
-
-# ---- means
-
-
-def is_mean_of_pixels(pool_type: str, global_pooling: bool, divisor: str) -> bool:
-    """Means of the pixels under windows of a size of their own."""
-    return pool_type == "AVERAGE" and not global_pooling and divisor == "VALID"
-
-
-@njit(error_model="numpy")
-def bounds(p, step, padding, size, extent):
-    """First pixel of window `p` along an axis and the one behind its last."""
-    start = p * step - padding
-    return max(start, 0), min(start + size, extent)
-
-
-@njit(error_model="numpy")
-def quarters(means, upper, lower, quarter):
-    """Means of a row of whole windows of 2 x 2 pixels, 2 apart."""
-    for q in range(means.size):
-        left = np.uint64(2) * np.uint64(q)
-        right = left + np.uint64(1)
-        means[q] = (upper[left] + upper[right] + lower[left] + lower[right]) * quarter
-
-
-@njit(error_model="numpy")
-def share_out(deltas, upper, lower, quarter):
-    """Add a quarter of a row of deltas to the pixels of their windows of 2 x 2."""
-    for q in range(deltas.size):
-        left = np.uint64(2) * np.uint64(q)
-        right = left + np.uint64(1)
-        share = deltas[q] * quarter
-        upper[left] += share
-        upper[right] += share
-        lower[left] += share
-        lower[right] += share
-
-
-@tuned("pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_mean_of_pixels)
-@njit(error_model="numpy")
-def mean_y(first, last, y, x, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
-    N, C, H, W = x.shape
-    P, Q = y.shape[2], y.shape[3]
-    planes, pixels, means, one_ = N * C, x.ravel(), y.ravel(), y.dtype.type(1)
-    parts, quarter = min(planes, SLICES), y.dtype.type(0.25)
-    whole = min(Q, W // 2) if pool_size == 2 and stride == 2 and padding == 0 else 0
-    for part in range(first, last):
-        for plane in range(planes * part // parts, planes * (part + 1) // parts):
-            for p in range(P):
-                top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
-                at, to = (plane * H + top) * W, (plane * P + p) * Q
-                done = whole if bottom - top == 2 else 0
-                quarters(means[to : to + done], pixels[at : at + W], pixels[at + W : at + 2 * W], quarter)
-                for q in range(done, Q):
-                    left, right = bounds(q, stride, padding, pool_size, W)
-                    total = one_ - one_
-                    for h in range(top, bottom):
-                        for w in range(left, right):
-                            total += pixels[np.uint64((plane * H + h) * W + w)]
-                    count = max(1, (bottom - top) * (right - left))
-                    means[np.uint64((plane * P + p) * Q + q)] = total / y.dtype.type(count)
-
-
-@tuned("pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_mean_of_pixels)
-@njit(error_model="numpy")
-def mean_dx(first, last, dx, dy, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
+def maximum_dx(first, last, dx, dy, where, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = dx.shape
     P, Q = dy.shape[2], dy.shape[3]
-    planes, pixels, deltas = N * C, dx.ravel(), dy.ravel()
-    parts, quarter = min(planes, SLICES), dx.dtype.type(0.25)
-    whole = min(Q, W // 2) if pool_size == 2 and stride == 2 and padding == 0 else 0
-    for part in range(first, last):
-        for plane in range(planes * part // parts, planes * (part + 1) // parts):
+    planes, target, deltas, places = N * C, dx.ravel(), dy.ravel(), where.ravel()
+    parts, zero = min(planes, SLICES), dx.dtype.type(0)
+    in_pairs = pool_size == 2 and pool_size_y == 2 and stride == 2 and stride_y == 2 and padding == 0 and padding_y == 0
+    in_pairs = in_pairs and not accumulate and H == 2 * P and W == 2 * Q
+    for item in range(first, last):
+        for plane in range(planes * item // parts, planes * (item + 1) // parts):
+            base, source = plane * H * W, plane * P * Q
+            if in_pairs:
+                for p in range(P):
+                    spread_pairs(target, base + 2 * p * W, W, deltas, places, source + p * Q, Q, 2 * p, zero)
+                continue
             if not accumulate:
-                pixels[plane * H * W : (plane + 1) * H * W] = dx.dtype.type(0)
-            for p in range(P):
-                top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
-                at, to = (plane * H + top) * W, (plane * P + p) * Q
-                done = whole if bottom - top == 2 else 0
-                share_out(deltas[to : to + done], pixels[at : at + W], pixels[at + W : at + 2 * W], quarter)
-                for q in range(done, Q):
-                    left, right = bounds(q, stride, padding, pool_size, W)
-                    count = max(1, (bottom - top) * (right - left))
-                    share = deltas[np.uint64((plane * P + p) * Q + q)] / dx.dtype.type(count)
-                    for h in range(top, bottom):
-                        for w in range(left, right):
-                            pixels[np.uint64((plane * H + h) * W + w)] += share
+                for i in range(H * W):
+                    target[np.uint64(base + i)] = zero
+            for i in range(P * Q):
+                place = places[np.uint64(source + i)]
+                if place >= 0:
+                    target[np.uint64(base + place)] += deltas[np.uint64(source + i)]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from paddle_layers.define.program import Program
 from paddle_layers.kernels.digests import tuned_digest
 from paddle_layers.kernels.primitives import elementary
+from paddle_layers.runtime.generate.authors import LIBRARY
 from paddle_layers.runtime.generate.drivers import (
     Array,
     Kernel,
@@ -21,7 +23,8 @@ from paddle_layers.runtime.generate.drivers import (
     unravel,
 )
 
-from .vector_form import ADD, MATH, UNSIGNED, vector_form
+from .column_form import FIRST, LANE, NAME, WIDTH, column_form
+from .vector_form import ADD, EXTREMES, MATH, UNSIGNED, vector_form
 
 DECORATOR = '@njit(error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)'
 """Of functions that only the body calls: a call would keep its loop from vectors; wrappers take a third of the time
@@ -96,13 +99,19 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
     """Driver for the CPU: work items `lo_` to `hi_`, each a row of the last axis (or an element of a vector)."""
     arrays = {name for name, spec in kernel.args.items() if isinstance(spec, Array)}
     program = vector_form(kernel.program.named("element_"), dtype, kernel.indices, arrays)
-    programs = [*(vector_form(helper, dtype) for helper in kernel.helpers.values()), program]
+    columns = _columns(kernel, program)
+    helpers = [helper for name, helper in kernel.helpers.items() if name not in EXTREMES]
+    programs = [*(vector_form(helper, dtype) for helper in helpers), columns or program]
     lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype), *_vector_prelude(programs)]
+    if columns is not None:
+        lines.append("from paddle_layers.runtime.devices.cpu.lanes import LANES, stack")
     lines += functions(programs, DECORATOR)
     if kernel.procedure:
         loop = ["for t_ in range(lo_, hi_):", *indent([f"{kernel.indices[0]} = t_", kernel.call()], 1)]
     elif kernel.scan:
         loop = ["for t_ in range(lo_, hi_):", *indent(scan_lines(kernel, "range(columns_)", None), 1)]
+    elif columns is not None:
+        loop = _column_loop(kernel, columns)
     else:
         loop = _in_place(kernel, _cpu_loop(kernel))
     return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
@@ -130,10 +139,12 @@ def _vector_prelude(programs: Sequence[Program]) -> list[str]:
     """What programs in vector form ask for."""
     names = {name for program in programs for name in program.names}
     lines = []
-    if MATH in names:
+    extremes = sorted(names & EXTREMES.keys())
+    if MATH in names or extremes:
         module = elementary.__name__
         lines += [
             f"from {module.rpartition('.')[0]} import {MATH}",
+            *(f"{name} = {MATH}.{EXTREMES[name]}" for name in extremes),
             f"# its own text: {tuned_digest(module)}",
         ]
     if ADD in names:
@@ -143,21 +154,20 @@ def _vector_prelude(programs: Sequence[Program]) -> list[str]:
 
 
 def _cpu_loop(kernel: Kernel) -> list[str]:
-    indices, sizes, store = kernel.indices, kernel.sizes, kernel.store(index=UNSIGNED)
+    count = len(kernel.indices) - len(kernel.ones)
+    indices, sizes, store = kernel.indices[:count], kernel.sizes[:count], kernel.store(index=UNSIGNED)
+    fixed = [f"{index} = 0" for index in kernel.ones]
     if not indices:
         return ["for t_ in range(lo_, hi_):", *indent(store, 1)]
-    if kernel.thin:
-        store = [f"{indices[-1]} = 0", *store]
-        indices, sizes = indices[:-1], sizes[:-1]
     if len(indices) == 1:
         inner = [f"{indices[0]} = t_", *sequence_line(kernel), *store]
-        return ["for t_ in range(lo_, hi_):", *indent(inner, 1)]
+        return [*fixed, "for t_ in range(lo_, hi_):", *indent(inner, 1)]
     *rows, last = indices
     counters = [f"{index}_" for index in rows]
     outer = [f"{row} = {counter}" for row, counter in zip(rows, counters, strict=True)]
     outer += [*sequence_line(kernel), f"for {last} in range({sizes[-1]}):"]
-    start = unravel(counters, sizes, "lo_")
-    return [*start, "for t_ in range(lo_, hi_):", *indent([*outer, *indent(store, 1), *_next(counters, sizes)], 1)]
+    body = [*outer, *indent(store, 1), *_next(counters, sizes)]
+    return [*fixed, *unravel(counters, sizes, "lo_"), "for t_ in range(lo_, hi_):", *indent(body, 1)]
 
 
 def _next(counters: Sequence[str], sizes: Sequence[str]) -> list[str]:
@@ -167,6 +177,33 @@ def _next(counters: Sequence[str], sizes: Sequence[str]) -> list[str]:
         over = [f"{counters[-1]} = 0", *_next(counters[:-1], sizes)]
         lines += [f"if {counters[-1]} == {sizes[len(counters) - 1]}:", *indent(over, 1)]
     return lines
+
+
+def _columns(kernel: Kernel, program: Program) -> Program | None:
+    """The function for many neighbours at once; of this library's only, since its lines are not the author's."""
+    own = kernel.program.place is None or Path(kernel.program.place[0]).is_relative_to(LIBRARY)
+    plain = not (kernel.procedure or kernel.scan or kernel.along or kernel.used_rows or kernel.sequence)
+    return column_form(program, kernel.indices[-1]) if own and plain and kernel.indices and not kernel.ones else None
+
+
+def _column_loop(kernel: Kernel, columns: Program) -> list[str]:
+    """Stretches of neighbours: of the rows of an array, or of the elements of a vector."""
+    *outer, lane = kernel.indices
+    results = [f"result{at}_" for at in range(len(kernel.targets))]
+    elements = [f"{result}[numba.uint64({LANE})]" for result in results]
+    element = elements[0] if len(elements) == 1 else f"({', '.join(elements)})"
+    begin, end = ("0", kernel.sizes[-1]) if outer else ("lo_", "hi_")
+    inner = [
+        f"{WIDTH} = min(LANES, {end} - {FIRST})",
+        f"{NAME}({', '.join(columns.arguments)})",
+        f"for {LANE} in range({WIDTH}):",
+        *indent([f"{lane} = {FIRST} + {LANE}", *kernel.store(element, index=UNSIGNED)], 1),
+    ]
+    stretches = [f"for {FIRST} in range({begin}, {end}, LANES):", *indent(inner, 1)]
+    memory = [f"{result} = carray(stack(), (LANES,), real)" for result in results]
+    if not outer:
+        return [*memory, *stretches]
+    return [*memory, "for t_ in range(lo_, hi_):", *indent([*unravel(outer, kernel.sizes, "t_"), *stretches], 1)]
 
 
 def tuned_text(code: TunedCall, dtype: str) -> str:
