@@ -8,7 +8,7 @@ from llvmlite import binding, ir
 
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
-from paddle_layers.kernels.primitives.tiles import Machine, heights, machine_of, tile_function
+from paddle_layers.kernels.primitives.tiles import DOTS, Machine, dots_function, machine_of, shapes, tile_function
 from paddle_layers.kernels.primitives.transforms import transform_function
 from paddle_layers.runtime.passes import without
 
@@ -32,7 +32,7 @@ def assembly(name, build):
     build(module)
     machine = binding.Target.from_triple(triple).create_target_machine(cpu=cpu, features=features, opt=3)
     module.data_layout = str(machine.target_data)
-    compiled = binding.parse_assembly(str(module).replace("define internal", "define"))
+    compiled = binding.parse_assembly(str(module).replace("define linkonce_odr", "define"))
     compiled.verify()
     options = binding.create_pipeline_tuning_options(speed_level=3)
     builder = binding.create_pass_builder(machine, options)
@@ -62,14 +62,15 @@ def test_every_tile_and_transform_compiles(name):
 
     def build(module):
         for real, size in ((ir.FloatType(), 4), (ir.DoubleType(), 8)):
-            for rows in heights(machine):
-                for vectors in range(1, machine.vectors + 1):
-                    tile_function(module, machine, rows, vectors, real)
+            for rows, vectors in shapes(machine):
+                tile_function(module, machine, rows, vectors, real)
+            for count in DOTS:
+                dots_function(module, machine, count, real)
             for kind in ("pixels", "elements", "outputs"):
                 transform_function(module, machine.bytes // size, kind, real)
 
     text = assembly(name, build)
-    assert len(re.findall(r"^\s+ret", text, re.MULTILINE)) >= 2 * (len(heights(machine)) * machine.vectors + 3)
+    assert len(re.findall(r"^\s+ret", text, re.MULTILINE)) >= 2 * (len(shapes(machine)) + len(DOTS) + 3)
 
 
 def test_the_machine_is_chosen_by_its_features():

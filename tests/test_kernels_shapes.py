@@ -27,6 +27,8 @@ SHAPES = [
     ("conv", [40, 31, 29], "num_filters: 3 filter_size: 3 padding: 1"),
     ("conv", [2, 3, 3], "num_filters: 2 filter_size: 3 padding: 7"),
     ("conv", [2, 3, 3], "num_filters: 2 filter_size: 3 padding: 6 stride: 2 dilation: 3 dilation_y: 1"),
+    ("conv", [6, 9, 8], "num_filters: 12 filter_size: 5 padding: 2 groups: 6 stride: 2"),
+    ("conv", [3, 70, 90], "num_filters: 3 filter_size: 3 groups: 3"),
     ("conv", [1, 1, 1], "num_filters: 1 filter_size: 1"),
     ("conv", [4, 2, 3], "num_filters: 14 filter_size: 1 groups: 2"),
     ("conv", [6, 5, 5], "num_filters: 33 filter_size: 1"),

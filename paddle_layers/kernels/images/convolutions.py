@@ -6,23 +6,28 @@ from numba import njit
 from numba.extending import register_jitable
 
 from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.primitives.moves import zeros
 from paddle_layers.kernels.primitives.scratch import piece_of, place_of_piece
 from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR
 from paddle_layers.kernels.primitives.vectors import total
 from paddle_layers.kernels.tuned import tuned
 
 from .correlations import backward_numbers, correlate, correlate_back, forward_numbers, mix_channels
-from .weightgradients import correlate_weights, weight_numbers
+from .weightgradients import correlate_planes, correlate_weights, dots_numbers, weight_numbers
 from .winograd import (
     block_tiles,
     convolve_tiles,
-    filter_numbers,
-    pays,
+    own_numbers,
+    pieces,
     rounded,
-    tile_items,
-    tile_numbers,
     tile_parts,
+    tiles_pay,
+    tiles_pay_back,
     transform_filters,
+    winograd_items,
+    winograd_items_back,
+    winograd_scratch,
+    winograd_scratch_back,
 )  # fmt: skip
 
 WORTH_IT = 1 << 17
@@ -104,56 +109,6 @@ def backward_scratch(
     """Numbers that a piece of `conv_dx` needs."""
     geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     return int(backward_numbers(K // groups, Q, geometry))
-
-
-def tiles_pay(
-    N: int, K: int, D: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, dilation: int, dilation_y: int,
-) -> bool:  # fmt: skip
-    """Whether Winograd's kernel takes a convolution."""
-    plain = groups * stride * stride_y * dilation * dilation_y == 1
-    return plain and A == B == 3 and pays(N, K, D, P, Q)
-
-
-def tiles_pay_back(
-    N: int, K: int, D: int, H: int, W: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, dilation: int, dilation_y: int,
-) -> bool:  # fmt: skip
-    """Whether Winograd's kernel takes the gradient of the input."""
-    return tiles_pay(N, D, K, H, W, A, B, groups, stride, stride_y, dilation, dilation_y)
-
-
-def winograd_items(N: int, K: int, P: int, Q: int) -> int:
-    """Work items of `winograd_y`."""
-    return int(tile_items(N, K, P, Q))
-
-
-def winograd_items_back(N: int, D: int, H: int, W: int) -> int:
-    """Work items of `winograd_dx`."""
-    return int(tile_items(N, D, H, W))
-
-
-def pieces() -> int:
-    """Work items of the transform of the filters: a run of rows of the weights each."""
-    return PIECES
-
-
-def winograd_scratch(K: int, D: int, Q: int) -> int:
-    """Numbers of a piece's share of the transformed filters, and of its own memory."""
-    return -(-int(filter_numbers(K, D)) // PIECES) + int(tile_numbers(D, K, Q))
-
-
-def winograd_scratch_back(K: int, D: int, W: int) -> int:
-    """The same for the gradient of the input."""
-    return winograd_scratch(K, D, W)
-
-
-@njit(error_model="numpy")
-def own_numbers(scratch, weight):
-    """Address of the first piece's own memory behind the transformed filters, and bytes of each."""
-    K, D, _, _ = weight.shape
-    begin = (filter_numbers(K, D) + PIECES - 1) // PIECES * PIECES
-    return scratch.ctypes.data + begin * scratch.itemsize, (scratch.size - begin) // PIECES * scratch.itemsize
 
 
 @tuned(
@@ -250,13 +205,14 @@ def conv_y(
         while row < stop:
             n, k = row // K, row % K
             count = min(stop - row, filters - k % filters)
+            whole = min(stop - row, K - k) // filters if count == filters else 1
             image = x.ctypes.data + (n * C + k // filters * D) * H * W * size
             of, to = weight.ctypes.data + k * steps[0], y.ctypes.data + row * P * Q * size
             if direct:
                 mix_channels(count, D, image, of, steps, to, P * Q, place, size, one)
             else:
-                correlate(count, D, image, of, steps, to, P, Q, geometry, place, size, one)
-            row += count
+                correlate(whole, count, D, image, of, steps, to, P, Q, geometry, place, size, one)
+            row += count if direct else whole * count
 
 
 @tuned(
@@ -282,6 +238,7 @@ def conv_dx(
         while row < stop:
             n, c = row // C, row % C
             count, k = min(stop - row, D - c % D), c // D * filters
+            whole = min(stop - row, C - c) // D if count == D else 1
             deltas = dy.ctypes.data + (n * K + k) * P * Q * size
             of = weight.ctypes.data + k * steps[1] + c % D * steps[0]
             to = dx.ctypes.data + row * H * W * size
@@ -289,9 +246,54 @@ def conv_dx(
                 mix_channels(count, filters, deltas, of, steps, to, P * Q, place, size, one)
             else:
                 correlate_back(
-                    count, filters, deltas, of, steps, to, P, Q, geometry, place, accumulate, size, one
+                    whole, count, filters, deltas, of, steps, to, P, Q, geometry, place, accumulate, size, one
                 )  # fmt: skip
-            row += count
+            row += count if direct else whole * count
+
+
+def single_channels(D: int) -> bool:
+    """Whether every filter sees one channel."""
+    return D == 1
+
+
+@register_jitable
+def filter_items(K):
+    """Runs of the filters that are items of `depthwise_dweight`; by shape only."""
+    return min(K, 2 * PIECES)
+
+
+def depthwise_scratch(
+    H: int, W: int, P: int, Q: int, A: int, B: int,
+    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
+) -> int:  # fmt: skip
+    """Numbers that a piece of `depthwise_dweight` needs."""
+    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
+    return int(dots_numbers(P, Q, geometry))
+
+
+@tuned(
+    "conv", "conv_dweight", items=filter_items, scratch=depthwise_scratch, scratch_of_pieces=True,
+    when=single_channels, work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@njit(error_model="numpy")
+def depthwise_dweight(
+    first, last, dweight, dy, x, accumulate, scratch,
+    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+):  # fmt: skip
+    """An item is some filters, over all images in their order."""
+    N, K, P, Q = dy.shape
+    _, C, H, W = x.shape
+    _, _, A, B = dweight.shape
+    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
+    size, one, items, filters = dy.itemsize, dy.dtype.type(1), filter_items(K), K // groups
+    for item in range(first, last):
+        k, stop = K * item // items, K * (item + 1) // items
+        if not accumulate:
+            zeros(dweight.ctypes.data + k * A * B * size, (stop - k) * A * B, size, one)
+        correlate_planes(
+            N, k, stop, filters, x.ctypes.data, C * H * W * size, dy.ctypes.data, K * P * Q * size,
+            dweight.ctypes.data, P, Q, geometry, place_of_piece(scratch, item, items), size, one,
+        )  # fmt: skip
 
 
 @register_jitable

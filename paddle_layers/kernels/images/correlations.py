@@ -89,9 +89,9 @@ def backward_numbers(filters, Q, geometry):
     return band_numbers(filters, plane_size(depth + reach, pitch, shared_zeros), A * B, depth, pitch)
 
 
-@njit(error_model="numpy")
-def correlate(filters, channels, x, weight, weight_steps, y, P, Q, geometry, place, size, one):
-    """y (filters, P, Q) = the correlation of x (channels, H, W) with the filters.
+@njit(error_model="numpy", inline="always")
+def correlate(groups, filters, channels, x, weight, weight_steps, y, P, Q, geometry, place, size, one):
+    """y (groups, filters, P, Q) = the correlation of x (groups, channels, H, W) with the filters of each group.
 
     `x`, `weight`, `y` and `place`, of the scratch memory, are addresses; `weight_steps` are the bytes from one filter
     to the next, and from one channel to the next.
@@ -108,60 +108,78 @@ def correlate(filters, channels, x, weight, weight_steps, y, P, Q, geometry, pla
             set_entry(place, a * B + b, image * plane + run, (a * B + b) * size)
     for top in range(0, P, depth):
         rows = min(depth, P - top)
-        to = laid
-        for channel in range(channels):
-            for a in range(planes_y):
-                for b in range(planes_x):
-                    first = top * stride_y - padding_y + a * dilation_y % stride_y
-                    lay_plane(
-                        to, x + channel * H * W * size, (H, W), first, b * dilation % stride - padding,
-                        rows + reach, pitch, shared_zeros, (stride_y, stride), size, one,
-                    )  # fmt: skip
-                    to += plane
-        filter_band(
-            filters, channels, laid, planes_y * planes_x * plane, A * B, place, weight, weight_steps, sums,
-            (rows, Q, pitch), y + top * Q * size, (P * Q, Q, 1), False, size, one,
-        )  # fmt: skip
+        for group in range(groups):
+            to = laid
+            for channel in range(channels):
+                source = x + (group * channels + channel) * H * W * size
+                for a in range(planes_y):
+                    for b in range(planes_x):
+                        first = top * stride_y - padding_y + a * dilation_y % stride_y
+                        lay_plane(
+                            to, source, (H, W), first, b * dilation % stride - padding,
+                            rows + reach, pitch, shared_zeros, (stride_y, stride), size, one,
+                        )  # fmt: skip
+                        to += plane
+            filter_band(
+                filters, channels, laid, planes_y * planes_x * plane, A * B, place,
+                weight + group * filters * weight_steps[0], weight_steps, sums,
+                (rows, Q, pitch), y + (group * filters * P + top) * Q * size, (P * Q, Q, 1), False, size, one,
+            )  # fmt: skip
 
 
-@njit(error_model="numpy")
-def correlate_back(channels, filters, dy, weight, weight_steps, dx, P, Q, geometry, place, adding, size, one):
-    """dx (channels, H, W) = the gradient of `correlate` for dy (filters, P, Q), or dx += where `adding`.
+@njit(error_model="numpy", inline="always")
+def correlate_back(
+    groups, channels, filters, dy, weight, weight_steps, dx, P, Q, geometry, place, adding, size, one
+):  # fmt: skip
+    """dx (groups, channels, H, W) = the gradient of `correlate` for dy (groups, filters, P, Q), or += where `adding`.
 
     For every remainder of a stride it is a correlation of dy with those elements of the filters that meet it.
     """
-    H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
+    H, W, A, B, stride, stride_y, _, _, _, _ = geometry
     high, wide = (H + stride_y - 1) // stride_y, (W + stride - 1) // stride
     low_y, low, depth, reach, pitch, shared_zeros = backward_layout(filters, high, wide, Q, geometry)
     plane = plane_size(depth + reach, pitch, shared_zeros) * size
     laid = place + A * B * ENTRY * size
     sums = laid + (filters * plane + SLACK * size)
+    entries = 0
     for top in range(0, high, depth):
-        for k in range(filters):
-            lay_plane(
-                laid + k * plane, dy + k * P * Q * size, (P, Q), top + low_y, low,
-                min(depth, high - top) + reach, pitch, shared_zeros, (1, 1), size, one,
-            )  # fmt: skip
-        for h in range(min(stride_y, H)):
-            rows = min(depth, (H - h + stride_y - 1) // stride_y - top)
-            for w in range(min(stride, W)):
-                entries = 0
-                for a in range(A):
-                    up = h + padding_y - a * dilation_y
-                    for b in range(B):
-                        left = w + padding - b * dilation
-                        if up % stride_y == 0 and left % stride == 0:
-                            run = (up // stride_y - low_y) * pitch + left // stride - low
-                            set_entry(place, entries, run * size, (a * B + b) * size)
-                            entries += 1
-                filter_band(
-                    channels, filters, laid, plane, entries, place, weight, weight_steps, sums,
-                    (rows, (W - w + stride - 1) // stride, pitch), dx + ((top * stride_y + h) * W + w) * size,
-                    (H * W, stride_y * W, stride), adding, size, one,
+        for group in range(groups):
+            for k in range(filters):
+                lay_plane(
+                    laid + k * plane, dy + (group * filters + k) * P * Q * size, (P, Q), top + low_y, low,
+                    min(depth, high - top) + reach, pitch, shared_zeros, (1, 1), size, one,
                 )  # fmt: skip
+            for h in range(min(stride_y, H)):
+                rows = min(depth, (H - h + stride_y - 1) // stride_y - top)
+                for w in range(min(stride, W)):
+                    if group == 0 or stride * stride_y > 1:
+                        entries = meeting_elements(place, h, w, low_y, low, pitch, geometry, size)
+                    filter_band(
+                        channels, filters, laid, plane, entries, place,
+                        weight + group * filters * weight_steps[1], weight_steps, sums,
+                        (rows, (W - w + stride - 1) // stride, pitch),
+                        dx + ((group * channels * H + top * stride_y + h) * W + w) * size,
+                        (H * W, stride_y * W, stride), adding, size, one,
+                    )  # fmt: skip
 
 
 @njit(error_model="numpy")
+def meeting_elements(table, h, w, low_y, low, pitch, geometry, size):
+    """The elements of a filter that meet the pixels with these remainders, as a table of offsets; gives how many."""
+    _, _, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
+    entries = 0
+    for a in range(A):
+        up = h + padding_y - a * dilation_y
+        for b in range(B):
+            left = w + padding - b * dilation
+            if up % stride_y == 0 and left % stride == 0:
+                run = (up // stride_y - low_y) * pitch + left // stride - low
+                set_entry(table, entries, run * size, (a * B + b) * size)
+                entries += 1
+    return entries
+
+
+@njit(error_model="numpy", inline="always")
 def filter_band(
     filters, channels, laid, plane, entries, table, weight, weight_steps, sums, shape, y, y_steps, adding, size, one
 ):  # fmt: skip
@@ -187,7 +205,7 @@ def filter_band(
             )  # fmt: skip
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", inline="always")
 def mix_channels(filters, channels, x, weight, weight_steps, y, pixels, place, size, one):
     """y (filters, pixels) = filters of one element times x (channels, pixels): nothing is laid out, nothing taken out.
 

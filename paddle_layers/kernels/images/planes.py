@@ -10,7 +10,8 @@ from __future__ import annotations
 from numba import njit
 from numba.extending import register_jitable
 
-from paddle_layers.kernels.primitives.moves import pick_run, spread_run, zeros
+from paddle_layers.kernels.primitives.moves import copy_run, pick_run, spread_run, zeros
+from paddle_layers.kernels.primitives.tiles import out_of_line
 
 SLACK = 16
 """Numbers behind the last plane: the last vector may reach over its end."""
@@ -43,6 +44,7 @@ def lay_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size
 
     `steps` are the rows and columns from one pixel that is taken to the next.
     """
+    out_of_line()
     (H, W), (step_y, step_x) = extents, steps
     first = min(pitch, max(0, -(left // step_x)))
     last = max(first, min(pitch, (W - left + step_x - 1) // step_x))
@@ -50,7 +52,11 @@ def lay_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size
         h = top + row * step_y
         if 0 <= h < H and last > first:
             zeros(to, first, size, one)
-            pick_run(to + first * size, of + (h * W + left + first * step_x) * size, last - first, step_x, size, one)
+            source = of + (h * W + left + first * step_x) * size
+            if step_x == 1:
+                copy_run(to + first * size, source, last - first, size, one)
+            else:
+                pick_run(to + first * size, source, last - first, step_x, size, one)
             zeros(to + last * size, pitch - last, size, one)
         else:
             zeros(to, pitch, size, one)
@@ -64,5 +70,9 @@ def take_rows(to, of, rows, width, to_row, of_row, step, adding, size, one):
 
     `to_row` and `of_row` are numbers from one row to the next.
     """
+    out_of_line()
     for row in range(rows):
-        spread_run(to + row * to_row * size, of + row * of_row * size, width, step, adding, size, one)
+        if step == 1 and not adding:
+            copy_run(to + row * to_row * size, of + row * of_row * size, width, size, one)
+        else:
+            spread_run(to + row * to_row * size, of + row * of_row * size, width, step, adding, size, one)

@@ -11,9 +11,10 @@ from numba import njit
 from numba.extending import register_jitable
 
 from paddle_layers.kernels.primitives.moves import set_entry, spread_run, turn, zeros
-from paddle_layers.kernels.primitives.tiles import products, vectors_of
+from paddle_layers.kernels.primitives.tiles import add_dots, products, vectors_of
 
-from .correlations import ENTRY
+from .correlations import ENTRY, band_numbers, forward_layout
+from .planes import SLACK, lay_plane, plane_size
 
 TURNED = 1 << 16
 """Numbers of the turned pixels of a band, which stay in a core's cache while all filters use them."""
@@ -56,7 +57,7 @@ def weight_numbers(N, filters, channels, P, Q, geometry):
     return depth * Q * ENTRY + images * rows * columns * channels + SPARE + sums
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", inline="always")
 def correlate_weights(
     N, filters, channels, x, x_image, dy, dy_image, dweight, dweight_steps, P, Q, geometry, place, adding, size, one
 ):  # fmt: skip
@@ -104,7 +105,7 @@ def correlate_weights(
                 )  # fmt: skip
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", inline="always")
 def turn_band(to, of, extents, top, padding, rows, columns, channels, steps, size, one):
     """Turn a band of rows from `top` on, with zeros where it is outside of the image of `extents` pixels."""
     (H, W), (step_y, step) = extents, steps
@@ -122,3 +123,48 @@ def turn_band(to, of, extents, top, padding, rows, columns, channels, steps, siz
         else:
             zeros(to, columns * channels, size, one)
         to += columns * channels * size
+
+
+@register_jitable
+def dots_numbers(P, Q, geometry):
+    """Numbers of scratch memory for `correlate_planes`."""
+    depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(1, P, Q, geometry)
+    entries, planes = geometry[2] * geometry[3], planes_y * planes_x
+    return band_numbers(planes, plane_size(depth + reach, pitch, shared_zeros), entries, depth, pitch)
+
+
+@njit(error_model="numpy", inline="always")
+def correlate_planes(N, k, stop, filters, x, x_image, dy, dy_image, dweight, P, Q, geometry, place, size, one):
+    """Add the gradients of the filters `k` to `stop` that see one channel each: dot products of planes.
+
+    A channel has `filters` filters. Gradients between the rows of a plane are zero.
+    """
+    H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
+    depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(1, P, Q, geometry)
+    plane = plane_size(depth + reach, pitch, shared_zeros) * size
+    laid = place + A * B * ENTRY * size
+    deltas = laid + (planes_y * planes_x * plane + SLACK * size)
+    for a in range(A):
+        for b in range(B):
+            image = a % planes_y * planes_x + b % planes_x
+            run = (a * dilation_y // stride_y * pitch + b * dilation // stride) * size
+            set_entry(place, a * B + b, image * plane + run, (a * B + b) * size)
+    for n in range(N):
+        for filter_ in range(k, stop):
+            source = x + n * x_image + filter_ // filters * H * W * size
+            for top in range(0, P, depth):
+                rows = min(depth, P - top)
+                to = laid
+                for a in range(planes_y):
+                    for b in range(planes_x):
+                        first = top * stride_y - padding_y + a * dilation_y % stride_y
+                        lay_plane(
+                            to, source, (H, W), first, b * dilation % stride - padding,
+                            rows + reach, pitch, shared_zeros, (stride_y, stride), size, one,
+                        )  # fmt: skip
+                        to += plane
+                zeros(to, SLACK, size, one)
+                of = dy + n * dy_image + (filter_ * P + top) * Q * size
+                lay_plane(deltas, of, (rows, Q), 0, 0, rows, pitch, SLACK, (1, 1), size, one)
+                vectors = vectors_of((rows - 1) * pitch + Q, size)
+                add_dots(A * B, vectors, laid, place, deltas, dweight + filter_ * A * B * size, one)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from numba import njit
 from numba.extending import register_jitable
 
+from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.moves import copy_run, deal, set_entry, spread_run, turn, zeros
 from paddle_layers.kernels.primitives.tiles import VECTOR, products, vectors_of
 from paddle_layers.kernels.primitives.transforms import (
@@ -112,7 +113,7 @@ def tile_numbers(channels, filters, Q):
     return ENTRY + EDGE * line_numbers(Q) + block
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", inline="always")
 def transform_filters(first, last, weight, rows, columns, flipped, to, line, size, one):
     """Transform the filters (rows, columns, 3, 3) of rows `first` to `last`; `flipped` for gradients of the input.
 
@@ -133,7 +134,7 @@ def transform_filters(first, last, weight, rows, columns, flipped, to, line, siz
             )  # fmt: skip
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", inline="always")
 def convolve_tiles(
     images, channels, filters, most, x, x_image, extents, padding, weight, weight_steps, y, y_image, P, Q, place,
     adding, size, one,
@@ -183,7 +184,7 @@ def convolve_tiles(
             )  # fmt: skip
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", inline="always")
 def gather(to, to_step, lines, first, count, x, x_image, extents, padding, P, Q, size, one):
     """The pixels of tiles of a channel: 36 rows of them, `to_step` bytes apart, one for each place in a tile.
 
@@ -215,7 +216,7 @@ def gather(to, to_step, lines, first, count, x, x_image, extents, padding, P, Q,
         tile += run
 
 
-@njit(error_model="numpy")
+@njit(error_model="numpy", inline="always")
 def scatter(y, y_image, of, of_step, first, count, P, Q, adding, size, one):
     """Take the outputs of tiles of a filter, in four rows `of_step` bytes apart, to their places in the image."""
     across, down = (Q + SIDE - 1) // SIDE, (P + SIDE - 1) // SIDE
@@ -230,3 +231,53 @@ def scatter(y, y_image, of, of_step, first, count, P, Q, adding, size, one):
                 size, one,
             )  # fmt: skip
         tile += run
+
+
+def tiles_pay(
+    N: int, K: int, D: int, P: int, Q: int, A: int, B: int, groups: int,
+    stride: int, stride_y: int, dilation: int, dilation_y: int,
+) -> bool:  # fmt: skip
+    """Whether Winograd's kernel takes a convolution."""
+    plain = groups * stride * stride_y * dilation * dilation_y == 1
+    return plain and A == B == 3 and pays(N, K, D, P, Q)
+
+
+def tiles_pay_back(
+    N: int, K: int, D: int, H: int, W: int, A: int, B: int, groups: int,
+    stride: int, stride_y: int, dilation: int, dilation_y: int,
+) -> bool:  # fmt: skip
+    """Whether Winograd's kernel takes the gradient of the input."""
+    return tiles_pay(N, D, K, H, W, A, B, groups, stride, stride_y, dilation, dilation_y)
+
+
+def winograd_items(N: int, K: int, P: int, Q: int) -> int:
+    """Work items of `winograd_y`."""
+    return int(tile_items(N, K, P, Q))
+
+
+def winograd_items_back(N: int, D: int, H: int, W: int) -> int:
+    """Work items of `winograd_dx`."""
+    return int(tile_items(N, D, H, W))
+
+
+def pieces() -> int:
+    """Work items of the transform of the filters: a run of rows of the weights each."""
+    return PIECES
+
+
+def winograd_scratch(K: int, D: int, Q: int) -> int:
+    """Numbers of a piece's share of the transformed filters, and of its own memory."""
+    return -(-int(filter_numbers(K, D)) // PIECES) + int(tile_numbers(D, K, Q))
+
+
+def winograd_scratch_back(K: int, D: int, W: int) -> int:
+    """The same for the gradient of the input."""
+    return winograd_scratch(K, D, W)
+
+
+@njit(error_model="numpy")
+def own_numbers(scratch, weight):
+    """Address of the first piece's own memory behind the transformed filters, and bytes of each."""
+    K, D, _, _ = weight.shape
+    begin = (filter_numbers(K, D) + PIECES - 1) // PIECES * PIECES
+    return scratch.ctypes.data + begin * scratch.itemsize, (scratch.size - begin) // PIECES * scratch.itemsize

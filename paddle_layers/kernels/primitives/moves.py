@@ -11,7 +11,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic
 
-from .tiles import VECTOR
+from .tiles import VECTOR, out_of_line
 
 LANES = 8
 """Numbers that are moved at once; rows that are shorter go by halves, quarters and single ones."""
@@ -118,6 +118,7 @@ def copy_run(to, of, count, size, one):
 @njit(error_model="numpy")
 def add_run(to, of, count, size, one):
     """Add `count` numbers to those that are there."""
+    out_of_line()
     for k in range(count // 8):
         _add_8(to + k * 8 * size, of + k * 8 * size, one)
     done = count // 8 * 8
@@ -131,6 +132,7 @@ def add_run(to, of, count, size, one):
 @njit(error_model="numpy")
 def pick_run(to, of, count, step, size, one):
     """Copy `count` numbers that lie `step` numbers apart; nothing behind the last one is read."""
+    out_of_line()
     done = 0
     if step == 1:
         copy_run(to, of, count, size, one)
@@ -152,6 +154,7 @@ def pick_run(to, of, count, step, size, one):
 @njit(error_model="numpy")
 def spread_run(to, of, count, step, adding, size, one):
     """Copy `count` numbers to places that lie `step` numbers apart, or add them to what is there."""
+    out_of_line()
     if step == 1 and adding:
         add_run(to, of, count, size, one)
     elif step == 1:
@@ -206,6 +209,7 @@ def turn(to, of, rows, columns, of_row, to_row, step, size, one):
 
     `of_row` and `to_row` are numbers from one row to the next, before and after.
     """
+    out_of_line()
     side, done = VECTOR // size, 0
     if step == 1 and columns >= side:
         done = rows // side * side

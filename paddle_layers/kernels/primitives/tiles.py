@@ -43,6 +43,8 @@ def machine_of(features: Mapping[str, bool], triple: str) -> Machine:
 HOST = machine_of(binding.get_host_cpu_features(), binding.get_process_triple())
 VECTOR = HOST.bytes
 ROWS, VECTORS = HOST.rows, HOST.vectors
+LONG = 8
+"""Vectors of a tile of one row."""
 
 _I64 = ir.IntType(64)
 _ARGUMENTS = 11
@@ -107,7 +109,7 @@ def tile_function(module: Any, machine: Machine, rows: int, vectors: int, real: 
     if name in module.globals:
         return module.globals[name]
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [_I64] * _ARGUMENTS), name)
-    function.linkage = "internal"
+    function.linkage = "linkonce_odr"
     function.attributes.add("noinline")
     outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate = function.args
     tile = _Tile(function, machine, rows, vectors, real)
@@ -129,28 +131,42 @@ def tile_function(module: Any, machine: Machine, rows: int, vectors: int, real: 
     return function
 
 
-def heights(machine: Machine) -> list[int]:
-    """Rows that a tile may have: halves of halves, so that few tiles are left for what remains."""
-    return [machine.rows >> k for k in range(machine.rows.bit_length())]
+def shapes(machine: Machine) -> list[tuple[int, int]]:
+    """Rows and vectors that a tile may have; a single row has many vectors, as sums that wait for one another are slow.
+
+    Rows are halves of halves, so that few tiles are left for what remains.
+    """
+    rows = [machine.rows >> k for k in range(machine.rows.bit_length())]
+    return [(high, wide) for high in rows for wide in range(1, machine.vectors + 1)] + [(1, LONG)]
+
+
+@intrinsic
+def out_of_line(typingctx):
+    """Keep the compiler from copying the function that calls this into each of its callers, which takes it seconds."""
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.function.attributes.add("noinline")
+        return context.get_dummy_value()
+
+    return types.void(), codegen
 
 
 @intrinsic
 def _tile(typingctx, shape, outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate, one):
-    """Call the tile of a shape, `rows * 4 + vectors`."""
+    """Call the tile of a shape, `rows * 16 + vectors`."""
     signature = types.void(*[types.int64] * (1 + _ARGUMENTS), one)
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         real = ir.FloatType() if one == types.float32 else ir.DoubleType()
         end = builder.append_basic_block("tile_end")
         choice = builder.switch(args[0], end)
-        for rows in heights(HOST):
-            for vectors in range(1, VECTORS + 1):
-                function = tile_function(builder.module, HOST, rows, vectors, real)
-                block = builder.append_basic_block("tile")
-                choice.add_case(_constant(rows * 4 + vectors), block)
-                builder.position_at_end(block)
-                builder.call(function, args[1 : 1 + _ARGUMENTS])
-                builder.branch(end)
+        for rows, vectors in shapes(HOST):
+            function = tile_function(builder.module, HOST, rows, vectors, real)
+            block = builder.append_basic_block("tile")
+            choice.add_case(_constant(rows * 16 + vectors), block)
+            builder.position_at_end(block)
+            builder.call(function, args[1 : 1 + _ARGUMENTS])
+            builder.branch(end)
         builder.position_at_end(end)
         return context.get_dummy_value()
 
@@ -168,6 +184,7 @@ def products(
     are added to when accumulating. The last `spare` bytes of a row's vectors are none of its own: the last tile begins
     so much earlier, and gives some sums twice, which does not go with accumulating, or with a single vector.
     """
+    out_of_line()
     row = 0
     while row < rows:
         high = ROWS
@@ -176,13 +193,15 @@ def products(
         at = 0
         while at < vectors:
             wide = min(vectors - at, VECTORS)
-            if vectors - at == VECTORS + 1:
+            if high == 1 and vectors - at >= LONG:
+                wide = LONG
+            elif vectors - at == VECTORS + 1:
                 wide = (VECTORS + 1) // 2  # a tile of a single vector leaves multipliers waiting
             if spare > 0 and wide == vectors:
                 wide -= 1  # an overlapping tile needs one before it
             byte = at * VECTOR - (spare if at + wide == vectors else 0)
             _tile(
-                high * 4 + wide, outer, x_outer, w_outer, inner, table, w + row * w_row, w_row,
+                high * 16 + wide, outer, x_outer, w_outer, inner, table, w + row * w_row, w_row,
                 x + byte, y + row * y_row + byte, y_row, np.int64(accumulate), one,
             )  # fmt: skip
             at += wide
@@ -194,3 +213,73 @@ def vectors_of(count, size):
     """Vectors that hold `count` numbers of `size` bytes."""
     lanes = VECTOR // size
     return (count + lanes - 1) // lanes
+
+
+def dots_function(module: Any, machine: Machine, count: int, real: Any) -> Any:
+    """The function of `count` dot products with one vector in an LLVM module, which gets it where it has none."""
+    name = f"paddle_layers_dots_{real}_{machine.bytes}_{count}"
+    if name in module.globals:
+        return module.globals[name]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [_I64] * 5), name)
+    function.linkage = "linkonce_odr"
+    function.attributes.add("noinline")
+    tile = _Tile(function, machine, 1, count, real)
+    builder = tile.builder
+    vectors, x, table, d, y = function.args
+    places = [builder.add(x, tile.load(builder.add(table, _constant(16 * at)), _I64)) for at in range(count)]
+    with cgutils.for_range(builder, vectors) as v:
+        run = builder.mul(v.index, _constant(machine.bytes))
+        factor = tile.load(builder.add(d, run), tile.vector)
+        for sum_, place in zip(tile.sums, places, strict=True):
+            product = builder.fmul(factor, tile.load(builder.add(place, run), tile.vector), flags=("contract",))
+            builder.store(builder.fadd(builder.load(sum_), product, flags=("contract",)), sum_)
+    bits = 8 * tile.size
+    reduce = cgutils.get_or_insert_function(
+        module, ir.FunctionType(real, [real, tile.vector]), f"llvm.vector.reduce.fadd.v{tile.vector.count}f{bits}"
+    )
+    for at, sum_ in enumerate(tile.sums):
+        offset = tile.load(builder.add(table, _constant(16 * at + 8)), _I64)
+        place = builder.inttoptr(builder.add(y, offset), real.as_pointer())
+        total = builder.call(reduce, [ir.Constant(real, 0.0), builder.load(sum_)], fastmath=("reassoc",))
+        builder.store(builder.fadd(builder.load(place, align=tile.size), total), place, align=tile.size)
+    builder.ret_void()
+    return function
+
+
+DOTS = (9, 3, 1)
+"""Dot products that are computed at once: a 3x3 filter's, and what is left of others."""
+
+
+@intrinsic
+def _dots(typingctx, many, vectors, x, table, d, y, one):
+    """Call the function of `many` dot products, one of `DOTS`."""
+    signature = types.void(*[types.int64] * 6, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        real = ir.FloatType() if one == types.float32 else ir.DoubleType()
+        end = builder.append_basic_block("dots_end")
+        choice = builder.switch(args[0], end)
+        for count in DOTS:
+            block = builder.append_basic_block("dots")
+            choice.add_case(_constant(count), block)
+            builder.position_at_end(block)
+            builder.call(dots_function(builder.module, HOST, count, real), args[1:6])
+            builder.branch(end)
+        builder.position_at_end(end)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@njit(error_model="numpy")
+def add_dots(count, vectors, x, table, d, y, one):
+    """Add the dot products of a run of vectors `d` with others to numbers.
+
+    `y + table[i][1]` has that of `x + table[i][0]`, in bytes; `one` is 1 in the precision of the numbers.
+    """
+    out_of_line()
+    done = 0
+    while done < count:
+        many = 9 if count - done >= 9 else (3 if count - done >= 3 else 1)
+        _dots(many, vectors, x, table + done * 16, d, y, one)
+        done += many

@@ -106,7 +106,7 @@ def transform_function(module: Any, lanes: int, kind: str, real: Any) -> Any:
     if name in module.globals:
         return module.globals[name]
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [_I64] * 4), name)
-    function.linkage = "internal"
+    function.linkage = "linkonce_odr"
     function.attributes.add("noinline")
     builder = ir.IRBuilder(function.append_basic_block("entry"))
     of, of_step, to, to_step = function.args
