@@ -62,7 +62,8 @@ def sums_across(found, v, start, count, size, stride):
 
 
 @tuned(
-    "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_mean_of_pixels, scratch=three_bands,
+    "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    when=is_mean_of_pixels, scratch=three_bands,
 )  # fmt: skip
 @njit(error_model="numpy")
 def mean_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
@@ -128,7 +129,8 @@ def spread_across(row, shares, Q, W, size, stride, padding):
 
 
 @tuned(
-    "pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_mean_of_pixels, scratch=two_rows,
+    "pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    when=is_mean_of_pixels, scratch=two_rows,
 )  # fmt: skip
 @njit(error_model="numpy")
 def mean_dx(first, last, dx, dy, scratch, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):

@@ -108,7 +108,8 @@ def place_of_one(v, k, left, right):
 
 
 @tuned(
-    "pool", "pool_where", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum, scratch=three_bands,
+    "pool", "pool_where", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    when=is_maximum, scratch=three_bands,
 )  # fmt: skip
 @njit(error_model="numpy")
 def pool_where(first, last, where, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
@@ -188,7 +189,8 @@ def maxima_across(found, v, start, count, size, stride):
 
 
 @tuned(
-    "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum, scratch=three_bands,
+    "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    when=is_maximum, scratch=three_bands,
 )  # fmt: skip
 @njit(error_model="numpy")
 def maximum_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
