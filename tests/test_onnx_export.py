@@ -1,0 +1,61 @@
+"""Every layer as ONNX: the checker takes it, and onnxruntime gives what the library gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+from onnx_helpers import model_feeds, real_rows, rows_of, run_model
+
+import paddle_layers as pl
+from paddle_layers.exchange.onnx_out.reasons import WITHOUT_FORM
+from paddle_layers.testing.cases import Case
+from paddle_layers.testing.engines import as_python
+
+REFUSED = {"batch_norm-3", "grumemory-1", "simple_gru-1"}
+"""Examples with attributes that have no ONNX form."""
+RELATIVE, ABSOLUTE = 1e-4, 2e-5
+"""How far onnxruntime may be from the library, both in float32."""
+
+
+def example_cases(*, refused):
+    found = []
+    for layer in pl.registry.built_in():
+        for number, example in enumerate(layer.examples if layer.onnx is not None or layer.is_composite else ()):
+            types, attributes = layer.example_inputs(example)
+            name = f"{layer.name}-{number}"
+            if (name in REFUSED) is refused:
+                found.append(pytest.param(Case(layer, example, tuple(types), attributes, "test"), id=name))
+    return found
+
+
+def forward(case, feeds):
+    with case.net("float32") as net:
+        return net.forward(feeds, phase="test")
+
+
+@pytest.mark.parametrize("case", example_cases(refused=False))
+def test_example_gives_the_same(case, tmp_path):
+    path = tmp_path / "model.onnx"
+    feeds = case.feeds(case.arrays())
+    expected = as_python(lambda: forward(case, feeds))
+    with case.net("float32") as net:
+        pl.export_onnx(net, path, values=case.outputs)
+    onnx.checker.check_model(str(path), full_check=True)
+    result = run_model(path, model_feeds(feeds, {name: type_ for name, type_, _ in case.fed}))
+    for name in case.outputs:
+        wanted, given = rows_of(expected[name]), real_rows(result, name)
+        assert wanted.shape == given.shape
+        np.testing.assert_allclose(given, wanted, rtol=RELATIVE, atol=ABSOLUTE)
+
+
+@pytest.mark.parametrize("case", example_cases(refused=True))
+def test_example_is_refused(case, tmp_path):
+    with case.net("float32") as net, pytest.raises(pl.ConfigError, match=r"E501.*has no ONNX form"):
+        pl.export_onnx(net, tmp_path / "model.onnx", values=case.outputs)
+    assert not list(tmp_path.iterdir())
+
+
+def test_list_of_layers_without_a_form_is_exact():
+    layers = [layer for layer in pl.registry.built_in() if layer.inputs and not layer.is_composite]
+    assert {layer.name for layer in layers if layer.onnx is None} == set(WITHOUT_FORM)
