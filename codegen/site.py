@@ -42,6 +42,7 @@ ORDER = (
     "use-your-own-data",
     "tables",
     "evaluate-and-predict",
+    "onnx",
     "fine-tuning",
     "write-a-layer",
     "states-and-scans",

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from paddle_layers.define.escaping import CONTROL, message_line
+from paddle_layers.define.escaping import message_line, printable_line
 from paddle_layers.runtime.memory.tensorfiles import write_file
 
 from .writing import Port, Written
@@ -19,7 +19,7 @@ IR_VERSION = 9
 EXTERNAL_FROM = 1 << 30
 """Bytes of weights from which on they are written beside the model: a protobuf file ends at 2 GiB."""
 BESIDE = 1 << 10
-"""Bytes of a tensor that then goes there."""
+"""Bytes of real numbers that then go there; engines want shapes in the model."""
 
 
 class ExportError(ValueError):
@@ -46,7 +46,6 @@ def import_onnx() -> ModuleType:
 def write_model(written: Written, name: str, path: Path) -> list[Path]:
     """Write the model; gives the files. Raises `ExportError` where ONNX's checker finds fault, `SaveError`."""
     onnx = import_onnx()
-    _check_names(written)
     nbytes = sum(array.nbytes for array in written.graph.constants.values())
     data = path.with_name(f"{path.name}.data") if nbytes >= EXTERNAL_FROM else None
     chunks: list[bytes] = []
@@ -62,15 +61,6 @@ def write_model(written: Written, name: str, path: Path) -> list[Path]:
     return [path, data]
 
 
-def _check_names(written: Written) -> None:
-    """Names come from a config, and other programs print them. Raises `ExportError`."""
-    nodes = written.graph.nodes
-    names = [name for node in nodes for name in (node.name, *node.inputs, *node.outputs)]
-    for name in (*names, *(port.name for port in (*written.inputs, *written.outputs))):
-        if CONTROL.search(name):
-            raise ExportError(f"`{name}` has control characters, which other programs may obey: rename the layer")
-
-
 def _model(onnx: ModuleType, written: Written, name: str, tensors: list[Any]) -> Any:
     from paddle_layers import __version__
 
@@ -81,7 +71,7 @@ def _model(onnx: ModuleType, written: Written, name: str, tensors: list[Any]) ->
     ]
     inputs, outputs = ([_port(onnx, port) for port in ports] for ports in (written.inputs, written.outputs))
     return helper.make_model(
-        helper.make_graph(nodes, name, inputs, outputs, tensors),
+        helper.make_graph(nodes, printable_line(name), inputs, outputs, tensors),
         opset_imports=[helper.make_opsetid("", OPSET)],
         ir_version=IR_VERSION,
         producer_name="paddle-layers",
@@ -95,7 +85,7 @@ def _port(onnx: ModuleType, port: Port) -> Any:
 
 
 def _tensor(onnx: ModuleType, name: str, array: Any, data: Path | None, chunks: list[bytes]) -> Any:
-    if data is None or array.nbytes < BESIDE:
+    if data is None or array.nbytes < BESIDE or array.dtype.kind != "f":
         return onnx.numpy_helper.from_array(np.ascontiguousarray(array), name)
     kind = onnx.helper.np_dtype_to_tensor_dtype(array.dtype)
     tensor = onnx.TensorProto(name=name, dims=array.shape, data_type=kind)
