@@ -11,7 +11,7 @@ from paddle_layers.config import loads
 from paddle_layers.define import LayerDefinition
 from paddle_layers.define.functions import HELPERS, Function
 from paddle_layers.define.rules import rules_of
-from paddle_layers.exchange.onnx_out.reasons import WITHOUT_FORM
+from paddle_layers.exchange.onnx_out.reasons import BY_THE_EXPORT, WITHOUT_FORM
 from paddle_layers.kernels.finding import tuned_functions
 from paddle_layers.schema import layer_def_pb2 as pb
 
@@ -73,6 +73,8 @@ def _onnx(layer: LayerDefinition) -> str:
         return "the export writes its parts"
     if not layer.inputs:
         return "the export makes it an input of the model"
+    if layer.name in BY_THE_EXPORT:
+        return f"the export writes {BY_THE_EXPORT[layer.name]}"
     if layer.onnx is None:
         return f"it is not exported{f': {WITHOUT_FORM[layer.name]}' if layer.name in WITHOUT_FORM else ''}"
     found = dict.fromkeys(one or other for one, other in _OPERATOR.findall(source_text(layer.onnx.call)))

@@ -90,7 +90,7 @@ def test_all_layers_without_a_form_are_refused_at_once(tmp_path):
     text = TAGGER + (
         'layer { name: "places" type: "data" data { shape: 2 } }\n'
         'layer { name: "runs" type: "seq_slice" input: "states" input: "places" }\n'
-        'layer { name: "found" type: "crf_decoding" input: "tags" }\n'
+        'layer { name: "found" type: "batch_norm" input: "last" batch_norm { use_global_stats: false } }\n'
     )
     with pl.Net(pl.loads(text, name="net.textproto")) as net, pytest.raises(pl.ConfigError) as caught:
         pl.export_onnx(net, tmp_path / "m.onnx", values=["runs", "found"])

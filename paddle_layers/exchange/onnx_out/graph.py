@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +35,15 @@ class NodeText(NamedTuple):
     attributes: dict[str, Any]
 
 
+class Body(NamedTuple):
+    """A graph inside of a node, with the names of what enters and leaves it."""
+
+    name: str
+    nodes: list[NodeText]
+    inputs: list[str]
+    outputs: list[str]
+
+
 class Graph:
     """Nodes in order, constants by name; `graph.Conv(x, weight, strides=[2, 2])` adds a node.
 
@@ -49,6 +58,12 @@ class Graph:
         """Name of the layer that is written; those of its nodes begin with it."""
         self._names = set(reserved)
         self._known: dict[tuple[Any, ...], str] = {}
+
+    def inner(self) -> Graph:
+        """A graph inside of this one: nodes of its own, the same names and constants."""
+        made = Graph(())
+        made.constants, made._names, made._known = self.constants, self._names, self._known
+        return made
 
     def __getattr__(self, operator: str) -> Callable[..., Any]:
         if not operator[:1].isupper():
@@ -105,6 +120,35 @@ class Graph:
         return str(value.name)
 
     # ---- what many layers need
+
+    def scan(
+        self, step: Callable[..., Any], states: Sequence[Tensor], rows: Sequence[Tensor], *, reverse: bool = False
+    ) -> tuple[Tensor, ...]:
+        """Go through padded sequences row by row, with states that have a row for each sequence.
+
+        `step(graph, *states, *rows)` gives the new states, then what it makes of the rows of one step; the result is
+        the last states and then, for all rows, what was made.
+        """
+        inner = self.inner()
+        inner.scope = self.scope
+        entered = [
+            Tensor(self.unique(f"{self.scope}/{kind}")) for kind in ["state"] * len(states) + ["row"] * len(rows)
+        ]
+        made = [inner.Identity(tensor) for tensor in step(inner, *entered)]  # a body gives nothing that it was given
+        body = Body(self.scope, inner.nodes, [one.name for one in entered], [one.name for one in made])
+        return self.scan_of(body, states, rows, reverse=reverse)
+
+    def scan_of(
+        self, body: Body, states: Sequence[Tensor], rows: Sequence[Tensor], *, reverse: bool
+    ) -> tuple[Tensor, ...]:
+        """The node of a Scan whose steps are those of padded sequences."""
+        count, given, back = len(rows), len(body.outputs) - len(states), int(reverse)
+        found = self.node(
+            "Scan", *states, *rows, outputs=len(body.outputs), body=body, num_scan_inputs=count,
+            scan_input_axes=[1] * count, scan_input_directions=[back] * count,
+            scan_output_axes=[1] * given or None, scan_output_directions=[back] * given or None,
+        )  # fmt: skip
+        return found if isinstance(found, tuple) else (found,)
 
     def shaped(self, x: Tensor, *dims: int) -> Tensor:
         """The rows of `x` with other axes behind them."""

@@ -25,6 +25,13 @@ class Layouts:
         """Rows of each sequence, in the rows of what groups them."""
         self._masks: dict[tuple[Domain, Domain], Tensor] = {}
 
+    def inside(self, graph: Graph) -> Layouts:
+        """What a graph inside sees: the same tensors; what it makes of them stays there."""
+        made = Layouts(graph)
+        made._rows, made._padded, made._masks = dict(self._rows), dict(self._padded), dict(self._masks)
+        made._shapes, made._lengths = dict(self._shapes), dict(self._lengths)
+        return made
+
     # ---- what is there
 
     def put_rows(self, value: Value, tensor: Tensor) -> None:
@@ -67,8 +74,9 @@ class Layouts:
             return self.rows(value)
         if value not in self._padded:
             shape = self._joined(self._shapes[value.domain], value)
+            first = len(self.graph.nodes)
             made = self.graph.Reshape(self._rows[value], shape, allowzero=1)
-            self._padded[value] = _typed(made, value)
+            self._padded[value] = _typed(self.graph.rename(made, value.name, first), value)
         return self._padded[value]
 
     def sequences(self, value: Value, group: Domain) -> Tensor:

@@ -11,6 +11,7 @@ import numpy as np
 from paddle_layers.define.escaping import message_line, printable_line
 from paddle_layers.runtime.memory.tensorfiles import write_file
 
+from .graph import Body, NodeText
 from .writing import Port, Written
 
 OPSET = 20
@@ -65,10 +66,7 @@ def _model(onnx: ModuleType, written: Written, name: str, tensors: list[Any]) ->
     from paddle_layers import __version__
 
     helper = onnx.helper
-    nodes = [
-        helper.make_node(node.operator, node.inputs, node.outputs, node.name, **node.attributes)
-        for node in written.graph.nodes
-    ]
+    nodes = _nodes(onnx, written.graph.nodes)
     inputs, outputs = ([_port(onnx, port) for port in ports] for ports in (written.inputs, written.outputs))
     return helper.make_model(
         helper.make_graph(nodes, printable_line(name), inputs, outputs, tensors),
@@ -77,6 +75,21 @@ def _model(onnx: ModuleType, written: Written, name: str, tensors: list[Any]) ->
         producer_name="paddle-layers",
         producer_version=__version__,
     )
+
+
+def _nodes(onnx: ModuleType, nodes: list[NodeText]) -> list[Any]:
+    return [
+        onnx.helper.make_node(
+            node.operator, node.inputs, node.outputs, node.name,
+            **{key: _body(onnx, one) if isinstance(one, Body) else one for key, one in node.attributes.items()},
+        )
+        for node in nodes
+    ]  # fmt: skip
+
+
+def _body(onnx: ModuleType, body: Body) -> Any:
+    inputs, outputs = ([onnx.ValueInfoProto(name=name) for name in ends] for ends in (body.inputs, body.outputs))
+    return onnx.helper.make_graph(_nodes(onnx, body.nodes), printable_line(body.name), inputs, outputs)
 
 
 def _port(onnx: ModuleType, port: Port) -> Any:

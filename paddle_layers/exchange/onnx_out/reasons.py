@@ -1,4 +1,4 @@
-"""The layers of the library that no function writes as ONNX nodes, each with the reason."""
+"""The layers of the library that have no function below `@onnx`, each with the reason."""
 
 from __future__ import annotations
 
@@ -23,10 +23,9 @@ WITHOUT_FORM: dict[str, str] = {
         ),
         STATISTIC,
     ),
-    "crf_decoding": "the search for the best labelling goes back over the rows; do it in NumPy, from the scores",
-    "memory": "it is a part of a recurrent group",
-    "recurrent_group": "its steps would be the body of a loop; "
-    "`lstmemory`, `grumemory` and `recurrent` have operators of their own",
     "seq_slice": "how many sub-sequences it makes depends on the numbers of its inputs",
     "sub_nested_seq": "which sub-sequences there are depends on the numbers of its inputs",
 }
+
+BY_THE_EXPORT = {"memory": "a state of its group's `Scan`", "recurrent_group": "`Scan`"}
+"""Layers that are the framework's work, and what becomes of them."""
