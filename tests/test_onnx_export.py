@@ -11,10 +11,13 @@ import paddle_layers as pl
 from paddle_layers.exchange.onnx_out.reasons import BY_THE_EXPORT, WITHOUT_FORM
 from paddle_layers.testing.cases import Case
 from paddle_layers.testing.engines import as_python
+from paddle_layers.testing.generated import chosen
 from paddle_layers.training.outputs import WITHOUT_LABELS
 
 REFUSED = {"batch_norm-3", "grumemory-1", "simple_gru-1"}
 """Examples with attributes that have no ONNX form."""
+GENERATED = 12
+"""Configs of each layer that are made up, each with something that none before it has."""
 RELATIVE, ABSOLUTE = 1e-4, 2e-5
 """How far onnxruntime may be from the library, both in float32."""
 
@@ -37,7 +40,27 @@ def forward(case, feeds):
 
 @pytest.mark.parametrize("case", example_cases(refused=False))
 def test_example_gives_the_same(case, tmp_path):
-    path = tmp_path / "model.onnx"
+    agree(case, tmp_path / "model.onnx")
+
+
+def layers_with_a_form():
+    found = [layer for layer in pl.registry.built_in() if layer.inputs and (layer.onnx or layer.is_composite)]
+    return [pytest.param(layer, id=layer.name) for layer in found]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("layer", layers_with_a_form())
+def test_generated_configs_give_the_same(layer, tmp_path):
+    for config in chosen(layer.complete(), GENERATED):
+        case = Case(layer, config.example, config.places, layer.bind(config.attributes), "test", config.batch)
+        try:
+            agree(case, tmp_path / "model.onnx")
+        except pl.ConfigError as refused:
+            if {one.code for one in refused.diagnostics} != {"E501"}:
+                raise
+
+
+def agree(case, path):
     feeds = case.feeds(case.arrays())
     expected = as_python(lambda: forward(case, feeds))
     with case.net("float32") as net:

@@ -95,7 +95,8 @@ def test_memories_of_ids_and_images(tmp_path, reverse):
 def test_a_layer_of_a_step_is_refused_at_its_own_place(tmp_path):
     text = NESTED.replace("REVERSE", "").replace(
         '    output: "state"\n    output: "tags"\n  }',
-        '    layer { name: "path" type: "grumemory" input: "rows" grumemory { gate_act: tanh } }\n    output: "state"\n    output: "path"\n  }',
+        '    layer { name: "path" type: "grumemory" input: "rows" grumemory { gate_act: tanh } }\n'
+        '    output: "state"\n    output: "path"\n  }',
     )
     with pl.Net(pl.loads(text, name="net.textproto")) as net, pytest.raises(pl.ConfigError) as caught:
         pl.export_onnx(net, tmp_path / "m.onnx")

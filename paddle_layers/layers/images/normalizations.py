@@ -222,13 +222,14 @@ def lrn_dx(n, c, h, w, dy, x, y, base, C, H, W, size, scale, power, region):
 
 @onnx(LocalResponseNorm)
 def lrn_onnx(graph, x, C, H, W, size, scale, power, shift, region):
-    if region == "ACROSS_CHANNELS" and size % 2 == 1:
+    known = size % 2 == 1 and scale > 0 and power > 0  # to engines
+    if region == "ACROSS_CHANNELS" and known:
         return graph.LRN(x, size=size, alpha=scale, beta=power, bias=shift)
     before, after = (size - 1) // 2, size // 2
     squares = graph.Mul(x, x)
     if region == "WITHIN_CHANNEL":
         window, pads = [size, size], [before, before, after, after]
-    else:  # engines know odd sizes only: a mean over the rows of an image whose rows are the channels
+    else:  # a mean over the rows of an image whose rows are the channels
         squares, window, pads = graph.shaped(squares, 1, C, H * W), [size, 1], [before, 0, after, 0]
     mean = graph.AveragePool(squares, kernel_shape=window, pads=pads, count_include_pad=1)
     base = graph.Add(graph.Mul(graph.shaped(mean, C, H, W), scale), shift)
