@@ -50,7 +50,7 @@ class Steps:
 
     def open(self) -> None:
         """What enters a step: the memories, then one row of each sequence and whether it is real."""
-        self.outer.scope = self.prefix[:-1]
+        self.outer.scope = f"{self.prefix}scan"
         for part in self.memories:
             value = self.scope[part.output_names[0]]
             self._starts.append(self._start(part, value))
@@ -106,7 +106,7 @@ class Steps:
 
     def close(self, made: list[Value]) -> None:
         """Add the Scan. Raises `NoForm` for outputs that have rows of their own in every step."""
-        self.graph.scope = self.prefix[:-1]
+        self.graph.scope = f"{self.prefix}scan"
         for part in self.memories:
             old, new = self.scope[part.output_names[0]], self.scope[part.attributes["of"]]
             self.body.outputs.append(self._kept(self.layouts.rows(new), self.layouts.rows(old), new).name)
@@ -115,7 +115,7 @@ class Steps:
             if value.type.level and value.domain is not self.inner_leaf:
                 raise NoForm(f"the output `{name}` of a step has rows of its own")
             self.body.outputs.append(self.graph.Identity(self.layouts.padded(value)).name)
-        first, self.outer.scope = len(self.outer.nodes), self.prefix[:-1]
+        first, self.outer.scope = len(self.outer.nodes), f"{self.prefix}scan"
         reverse = self.node.attributes["reverse"]
         results = self.outer.scan_of(self.body, self._starts, self._scanned, reverse=reverse)
         for value, tensor in zip(made, results[len(self.memories) :], strict=True):
