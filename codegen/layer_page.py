@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 from paddle_layers.config import loads
 from paddle_layers.define import LayerDefinition
 from paddle_layers.define.functions import HELPERS, Function
+from paddle_layers.define.rules import rules_of
+from paddle_layers.exchange.onnx_out.reasons import BY_THE_EXPORT, WITHOUT_FORM
 from paddle_layers.kernels.finding import tuned_functions
 from paddle_layers.schema import layer_def_pb2 as pb
 
@@ -58,7 +60,27 @@ def layer_values(layer: LayerDefinition, *, formulas: bool = True) -> dict[str, 
         "tuned": tuned_functions(layer.name),
         "made_of": list(_made_of(layer)),
         "body": source_text(layer.hooks.get("body")),
+        "onnx": _onnx(layer),
     }
+
+
+_OPERATOR = re.compile(r'graph\.([A-Z]\w+)\(|graph, "([A-Z]\w+)"')
+
+
+def _onnx(layer: LayerDefinition) -> str:
+    """What the export writes, in words."""
+    if layer.is_composite:
+        return "the export writes its parts"
+    if not layer.inputs:
+        return "the export makes it an input of the model"
+    if layer.name in BY_THE_EXPORT:
+        return f"the export writes {BY_THE_EXPORT[layer.name]}"
+    if layer.onnx is None:
+        return f"it is not exported{f': {WITHOUT_FORM[layer.name]}' if layer.name in WITHOUT_FORM else ''}"
+    found = dict.fromkeys(one or other for one, other in _OPERATOR.findall(source_text(layer.onnx.call)))
+    nodes = ", ".join(f"`{name}`" for name in found) or "nothing, values pass as they are"
+    rules = "".join(f"; refused unless `{rule.condition}`" for rule in rules_of([layer.onnx.call]))
+    return f"the export writes {nodes}{rules}"
 
 
 def _made_of(layer: LayerDefinition) -> Iterator[Ingredient]:

@@ -44,6 +44,7 @@ ORDER = (
     "tables",
     "numbers",
     "evaluate-and-predict",
+    "onnx",
     "fine-tuning",
     "write-a-layer",
     "states-and-scans",

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from .define import lazy_update as lazy_update
     from .define import linear_penalty as linear_penalty
     from .define import load_plugin as load_plugin
+    from .define import onnx as onnx
     from .define import optimizer as optimizer
     from .define import output_types as output_types
     from .define import penalty as penalty
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from .define import transform as transform
     from .define import update as update
     from .define.from_message import register_layer as register_layer
+    from .exchange.onnx_out.exporting import export_onnx as export_onnx
     from .kernels.tuned import tuned as tuned
     from .runtime import DeviceError as DeviceError
     from .runtime import FeedError as FeedError
@@ -112,6 +114,7 @@ _HOMES = {
             "lazy_update",
             "linear_penalty",
             "load_plugin",
+            "onnx",
             "optimizer",
             "output_types",
             "penalty",
@@ -120,6 +123,7 @@ _HOMES = {
         *("transform", "update"),
     ),
     "define.from_message": ("register_layer",),
+    "exchange.onnx_out.exporting": ("export_onnx",),
     "kernels.tuned": ("tuned",),
     "runtime": ("DeviceError", "FeedError", "Net", "Sequences"),
     "training": ("Optimizer", "Schedule", "evaluate", "predict", "train"),

@@ -28,7 +28,20 @@ SAME_FLOOR = ({"kernels", "layers"},)
 
 INSIDE: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(
-        ("schema", "define", "kernels", "layers", "data", "training", "testing", "codegen", "editor", "cli"), ()
+        (
+            "schema",
+            "define",
+            "kernels",
+            "layers",
+            "data",
+            "training",
+            "exchange",
+            "testing",
+            "codegen",
+            "editor",
+            "cli",
+        ),
+        (),
     ),
     "config": ("diagnostics", "reading", "binding", "wiring", "writing", "building"),
     "runtime": (

@@ -32,6 +32,7 @@ NAMES = (
         "stubs",
         "schema",
         "convert",
+        "export",
         "check",
     ),
     *("plugins", "new-plugin", "lsp", "warm"),

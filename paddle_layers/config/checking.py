@@ -23,6 +23,11 @@ def load_either(path: str | Path) -> Network | Training:
     return loads(text, str(path))
 
 
+def is_training_file(path: str | Path) -> bool:
+    """Whether a file is a training file, as far as its first fields say. Raises `ConfigError` if it can't be read."""
+    return _names_training(read_file(path))
+
+
 def examine(text: str, path: str | Path) -> Examined:
     """What a text of either kind holds in spite of its faults; `path` is the file it is to be. Raises nothing."""
     return _examined(text, path)[1]

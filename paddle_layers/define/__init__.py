@@ -3,7 +3,7 @@
 from .attributes import Attribute, Attributes, Bool, Choice, Float, Floats, Int, Ints, String, Strings
 from .bodies import Wire, body
 from .components import callback, initializer, schedule, source, transform
-from .decorators import each, fill, gradient, infer, output_types, result, starts, update
+from .decorators import each, fill, gradient, infer, onnx, output_types, result, starts, update
 from .definitions import Definition
 from .derived import layer
 from .elementwise import optimizer, penalty, regularizer, step
@@ -84,6 +84,7 @@ __all__ = [
     "load_entry_points",
     "load_plugin",
     "meant_elsewhere",
+    "onnx",
     "optimizer",
     "output_types",
     "penalty",

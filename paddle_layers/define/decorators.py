@@ -10,6 +10,7 @@ from .fields import Field, Input, Output
 from .function_places import check_place
 from .functions import Function
 from .layers import LayerDefinition
+from .onnx_functions import onnx_function
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -135,5 +136,26 @@ def result(owner: type, *names: str, best: str | tuple[str, ...] = "") -> Callab
             raise definition.error(f'@result has best={best!r}; write "min" or "max", or one of them for each number')
         definition.best = {name: which for name, which in zip(named, better, strict=True) if which}
         return attach(call)
+
+    return mark
+
+
+def onnx(owner: type) -> Callable[[F], F]:
+    """How the layer is written as ONNX nodes, in the test phase: a function of `graph` and of what it asks for by name.
+
+    `graph.Conv(x, weight, strides=[2, 2])` makes a node. The function may ask for inputs, parameters and states (None
+    where they are absent, tuples where they are repeatable), attributes and sizes of axes, and gives the outputs. Rows
+    of sequences come one after the other, as single rows do; an input `"T:S C"` is `[S, T, C]` instead, padded, and
+    `T_lengths` and `T_mask` say which rows are real. `require` refuses what has no form.
+    """
+
+    def mark(call: F) -> F:
+        definition = definition_of(owner)
+        if definition.onnx is not None:
+            raise definition.error("has two @onnx functions")
+        if definition.is_composite:
+            raise definition.error("has an @onnx function, but is written by its parts")
+        definition.onnx = onnx_function(call, definition.onnx_names)
+        return call
 
     return mark

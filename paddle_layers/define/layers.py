@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from paddle_layers.schema.layer_def_pb2 import LayerDef, LayerOutputDef
 
     from .facts import Facts
+    from .onnx_functions import OnnxFunction
 
 
 class LayerDefinition(Definition, ABC):
@@ -56,6 +57,8 @@ class LayerDefinition(Definition, ABC):
         """Which values of a reported number are better, "min" or "max", where `@result` says so."""
         self.hooks: dict[str, Callable[..., Any]] = {}
         self.hook_names: dict[str, tuple[str, ...]] = {}
+        self.onnx: OnnxFunction | None = None
+        """How it is written as ONNX nodes."""
         self.examples: list[Example] = list(vars(owner).get("examples", ()))
         self.networks: tuple[str, ...] = tuple(vars(owner).get("networks", ()))
         self.common, self.from_message = common, from_message
@@ -125,6 +128,13 @@ class LayerDefinition(Definition, ABC):
                 names |= {f"{name}_start", f"{name}_id", f"{name}_value"}
             names |= {f"{name}_used_{part}" for part in ("id", "start", "row", "value")}
         return names | {"training", "key"}
+
+    @property
+    def onnx_names(self) -> set[str]:
+        """Everything that a function below `@onnx` may ask for."""
+        tensors = {*self.inputs, *self.params, *self.states}
+        sequences = {f"{row}_{what}" for row in self.groups for what in ("lengths", "mask")}
+        return tensors | {*self.attributes} | self.axis_names | sequences
 
     # ---- derived, by `DerivedLayer`
 

@@ -302,6 +302,12 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "A plugin cannot be loaded",
         "The file is missing, or its definitions are wrong; the place is in the plugin.",
     ),
+    "E501": Explanation(
+        "A layer has no ONNX form",
+        "ONNX has no operators for it, or not for these attributes; the message says which. Export values before it, "
+        "by `--value`, and do the rest where the model is used. The author of a layer writes its form below `@onnx`; "
+        "the guide on ONNX shows how.",
+    ),
     "W001": Explanation("An attribute is deprecated", "It still works; the message says what to write instead."),
     "W002": Explanation(
         "The file is too large for an editor", "Completion and checks while writing stop there; `validate` reads it."

@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, helper, infer, layer
+from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, helper, infer, layer, onnx
 from paddle_layers.layers.checks import check_labels
 
 from .terms import excess
@@ -227,3 +227,30 @@ def crf_decoding_error(t, label, path):
     if label is None:
         return math.nan
     return 0.0 if path[t] == label[t] else 1.0
+
+
+@onnx(CrfDecoding)
+def crf_decoding_onnx(graph, x, transitions, T_mask, C):
+    """Forward for the best beginnings, back for the path; behind the end of a sequence the states stay as they are."""
+    scores = transitions.array
+    start, end, moves = scores[0], scores[1], scores[2:]
+
+    def forward(graph, best, begun, row, is_real):
+        steps = graph.Add(graph.Unsqueeze(graph.Sub(best, graph.Slice(best, [0], [1], [1])), [2]), moves)
+        score = graph.Where(graph.Unsqueeze(begun, [1]), graph.ReduceMax(steps, [1], keepdims=0), start)
+        new = graph.Where(graph.Unsqueeze(is_real, [1]), graph.Add(row, score), best)
+        return new, graph.Or(begun, is_real), new, graph.ArgMax(steps, axis=1, keepdims=0)
+
+    def back(graph, after, begun, best, origin, is_real):
+        """`after` is the origin, for each class of the row behind it, of that row's class in the path."""
+        last = graph.ArgMax(graph.Add(best, end), axis=1, keepdims=0)
+        path = graph.Where(begun, after, last)
+        own = graph.Squeeze(graph.GatherElements(origin, graph.Unsqueeze(path, [1]), axis=1), [1])
+        return graph.Where(is_real, own, after), graph.Or(begun, is_real), path
+
+    rows = graph.Shape(x, start=0, end=1)
+    nothing = graph.Expand(False, rows)
+    empty = graph.Expand(0.0, graph.Concat(rows, [C], axis=0))
+    _, _, best, origin = graph.scan(forward, [empty, nothing], [x, T_mask])
+    _, _, path = graph.scan(back, [graph.Expand(0, rows), nothing], [best, origin, T_mask], reverse=True)
+    return path, graph.Mul(graph.Cast(path, to=1), math.nan)  # a model that is used has no labels

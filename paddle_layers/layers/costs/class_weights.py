@@ -1,6 +1,6 @@
 """How much the rows of a class count."""
 
-from paddle_layers.define import Example, Floats, Input, Int, Output, each, infer, layer, require
+from paddle_layers.define import Example, Floats, Input, Int, Output, each, infer, layer, onnx, require
 
 
 @layer("class_weight", since=1)
@@ -37,3 +37,10 @@ def class_weight_y(n, label, weights, ignore_label):
         if label[n] == k and (ignore_label is None or k != ignore_label):
             weight = weights[k]
     return weight
+
+
+@onnx(ClassWeight)
+def class_weight_onnx(graph, label, weights, ignore_label):
+    known = [0.0 if k == ignore_label else float(weight) for k, weight in enumerate(weights)]
+    classes = graph.Equal(graph.Unsqueeze(label, [1]), list(range(len(known))))
+    return graph.MatMul(graph.Cast(classes, to=1), known)

@@ -2,8 +2,22 @@
 
 import math
 
-from paddle_layers.define import Bool, Choice, Example, Float, Input, Output, Param, Temp, each, gradient, infer, layer
-from paddle_layers.layers.helpers import sigmoid, times, uniform
+from paddle_layers.define import (
+    Bool,
+    Choice,
+    Example,
+    Float,
+    Input,
+    Output,
+    Param,
+    Temp,
+    each,
+    gradient,
+    infer,
+    layer,
+    onnx,
+)
+from paddle_layers.layers.helpers import sigmoid, times
 
 ROOT_HALF = 0.7071067811865476  # 1 / sqrt(2)
 DENSITY_AT_0 = 0.3989422804014327  # 1 / sqrt(2 pi)
@@ -48,6 +62,11 @@ def relu_dx(i, dy, y, negative_slope):
     return dy[i] if y[i] > 0.0 else times(negative_slope, dy[i])
 
 
+@onnx(Relu)
+def relu_onnx(graph, x, negative_slope):
+    return graph.LeakyRelu(x, alpha=negative_slope) if negative_slope else graph.Relu(x)
+
+
 @layer("elu", elsewhere={"Caffe": "ELU", "ONNX": "Elu", "Keras": "ELU", "PyTorch": "ELU"}, since=1)
 class Elu:
     """Exponential linear unit: keeps positive values and bends the others towards -`alpha`.
@@ -70,6 +89,11 @@ def elu_y(i, x, alpha):
 @gradient(Elu.x)
 def elu_dx(i, dy, y, alpha):
     return dy[i] if y[i] > 0.0 else dy[i] * (y[i] + alpha)
+
+
+@onnx(Elu)
+def elu_onnx(graph, x, alpha):
+    return graph.Elu(x, alpha=alpha)
 
 
 @layer(
@@ -106,6 +130,11 @@ def sigmoid_dx(i, dy, y):
     return dy[i] * y[i] * (1.0 - y[i])
 
 
+@onnx(Sigmoid)
+def sigmoid_onnx(graph, x):
+    return graph.Sigmoid(x)
+
+
 @layer(
     "tanh",
     elsewhere={
@@ -138,6 +167,11 @@ def tanh_y(i, x):
 @gradient(Tanh.x)
 def tanh_dx(i, dy, y):
     return dy[i] * (1.0 - y[i] * y[i])
+
+
+@onnx(Tanh)
+def tanh_onnx(graph, x):
+    return graph.Tanh(x)
 
 
 @layer("gelu", elsewhere={"ONNX": "Gelu", "Keras": "gelu", "PyTorch": "GELU"}, since=1)
@@ -177,6 +211,11 @@ def gelu_dx(i, dy, x, approximate):
     return dy[i] * (0.5 * math.erfc(-x[i] * ROOT_HALF) + times(density, x[i]))
 
 
+@onnx(Gelu)
+def gelu_onnx(graph, x, approximate):
+    return graph.Gelu(x, approximate=approximate.lower())
+
+
 @layer(
     "linear",
     elsewhere={"Paddle": "linear", "Mocha": "Identity", "ONNX": "Identity", "Keras": "linear", "PyTorch": "Identity"},
@@ -198,6 +237,11 @@ def linear_y(i, x):
 @gradient(Linear.x)
 def linear_dx(i, dy):
     return dy[i]
+
+
+@onnx(Linear)
+def linear_onnx(graph, x):
+    return x
 
 
 @layer(
@@ -264,6 +308,11 @@ def softmax_dx(n, c, i, y, dy, dot):
     return y[n, c, i] * (dy[n, c, i] - dot[n, i])
 
 
+@onnx(Softmax)
+def softmax_onnx(graph, x):
+    return graph.Softmax(x, axis=1)
+
+
 @layer(
     "prelu",
     elsewhere={"Paddle": "prelu", "Caffe": "PReLU", "ONNX": "PRelu", "Keras": "PReLU", "PyTorch": "PReLU"},
@@ -313,83 +362,6 @@ def prelu_dslope(k, dy, x, channel_shared, C):
     return total
 
 
-@layer(
-    "dropout",
-    elsewhere={
-        "Paddle": "drop_rate",
-        "Caffe": "Dropout",
-        "Mocha": "DropoutLayer",
-        "KUnet": "Drop",
-        "ONNX": "Dropout",
-        "Keras": "Dropout",
-        "PyTorch": "Dropout",
-    },
-    since=1,
-)
-class Dropout:
-    """Sets a random share of the values to zero while training; changes nothing, or only the scale, in the test phase.
-
-    The mask is a function of the seed, the step and the position, so that it is the same on every device.
-    Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014).
-    Caffe, Mocha, KUnet and ONNX scale the kept values up while training (`scale_in: TRAIN`), Paddle scales all values
-    down in the test phase (`scale_in: TEST`), Mocha's `auto_scale: false` and its RandomMaskLayer never scale.
-    """
-
-    x = Input("...", "values of any shape", seq=(0, 1, 2))
-    y = Output("...", "same shape as `x`")
-    drop_rate = Float("share of values that are dropped", default=0.5, min=0, below=1)
-    scale_in = Choice(
-        "phase that makes up for the dropped values",
-        options={
-            "TRAIN": "kept values are divided by 1 - drop_rate while training",
-            "TEST": "all values are multiplied by 1 - drop_rate in the test phase",
-            "NEVER": "values keep their size",
-        },
-        default="TRAIN",
-    )
-    examples = (
-        Example(x="5"),
-        Example(x="2x3x3", drop_rate=0.2, scale_in="TEST"),
-        Example(x="sequence of 7", drop_rate=0.8, scale_in="NEVER"),
-    )
-
-
-@each(Dropout.y)
-def dropout_y(i, x, drop_rate, scale_in, key, training):
-    if not training:
-        return x[i] * (1.0 - drop_rate) if scale_in == "TEST" else x[i]
-    if uniform(key, i) < drop_rate:
-        return 0.0
-    return x[i] / (1.0 - drop_rate) if scale_in == "TRAIN" else x[i]
-
-
-@gradient(Dropout.x)
-def dropout_dx(i, dy, drop_rate, scale_in, key, training):
-    if not training:
-        return dy[i] * (1.0 - drop_rate) if scale_in == "TEST" else dy[i]
-    if uniform(key, i) < drop_rate:
-        return 0.0
-    return dy[i] / (1.0 - drop_rate) if scale_in == "TRAIN" else dy[i]
-
-
-@layer("gradient_clip", elsewhere={"Paddle": "error_clipping_threshold"}, since=1)
-class GradientClip:
-    """Passes values on as they are and limits each element of the gradient to [-threshold, threshold].
-
-    The common attribute `error_clip` puts this layer behind another one, as Paddle's `error_clipping_threshold` does.
-    """
-
-    x = Input("...", "values", seq=(0, 1, 2), derivative=False)
-    y = Output("...", "the same values")
-    threshold = Float("limit of the gradient's elements", above=0)
-    examples = (Example(x="7", threshold=0.5), Example(x="sequence of 2x3", threshold=100.0))
-
-
-@each(GradientClip.y)
-def gradient_clip_y(i, x):
-    return x[i]
-
-
-@gradient(GradientClip.x)
-def gradient_clip_dx(i, dy, threshold):
-    return max(-threshold, min(threshold, dy[i]))
+@onnx(Prelu)
+def prelu_onnx(graph, x, slope):
+    return graph.PRelu(x, graph.channels(slope, x))

@@ -12,6 +12,7 @@ from paddle_layers.define import (
     gradient,
     infer,
     layer,
+    onnx,
     require,
 )
 from paddle_layers.layers.helpers import exceeds
@@ -55,6 +56,11 @@ def addto_y(i, x):
 @gradient(AddTo.x, over=AddTo.x)
 def addto_dx(i, dy):
     return dy[i]
+
+
+@onnx(AddTo)
+def addto_onnx(graph, x):
+    return graph.Sum(*x)
 
 
 @layer(
@@ -143,6 +149,19 @@ def eltwise_dx(which, i, dy, x, operation, coefficients):
     return value
 
 
+@onnx(Eltwise)
+def eltwise_onnx(graph, x, operation, coefficients):
+    if operation == "MAX":
+        return graph.Max(*x)
+    if operation == "SUM":
+        factors = coefficients or ()
+        return graph.Sum(*([graph.Mul(one, factor) for one, factor in zip(x, factors, strict=True)] if factors else x))
+    product = x[0]
+    for one in x[1:]:
+        product = graph.Mul(product, one)
+    return product
+
+
 @layer("scale", elsewhere={"Caffe": "Scale", "ONNX": "Mul"}, since=1)
 class Scale:
     """Multiplies every channel by a learned number and adds another one.
@@ -178,6 +197,12 @@ def scale_dgain(c, dy, x):
     return total
 
 
+@onnx(Scale)
+def scale_onnx(graph, x, gain, bias):
+    y = graph.Mul(x, graph.channels(gain, x))
+    return y if bias is None else graph.Add(y, graph.channels(bias, x))
+
+
 @layer("shift", elsewhere={"Caffe": "Bias", "KUnet": "Bias", "ONNX": "Add"}, since=1)
 class Shift:
     """Adds a learned number to every channel.
@@ -210,3 +235,8 @@ def shift_doffset(c, dy):
         for i in range(dy.shape[2]):
             total += dy[n, c, i]
     return total
+
+
+@onnx(Shift)
+def shift_onnx(graph, x, offset):
+    return graph.Add(x, graph.channels(offset, x))

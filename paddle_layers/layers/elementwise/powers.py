@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_layers.define import Example, Float, Input, Output, each, gradient, layer
+from paddle_layers.define import Example, Float, Input, Output, each, gradient, layer, onnx
 
 
 @layer("slope_intercept", elsewhere={"Paddle": "slope_intercept", "Caffe": "Power"}, since=1)
@@ -31,6 +31,11 @@ def slope_intercept_y(i, x, slope, intercept):
 @gradient(SlopeIntercept.x)
 def slope_intercept_dx(i, dy, slope):
     return slope * dy[i]
+
+
+@onnx(SlopeIntercept)
+def slope_intercept_onnx(graph, x, slope, intercept):
+    return graph.Add(graph.Mul(x, slope), intercept)
 
 
 @layer(
@@ -78,6 +83,11 @@ def power_dx(i, dy, x, power, scale, shift):
     return dy[i] * slope * (shift + scale * x[i]) ** (power - 1.0) if slope != 0.0 else 0.0
 
 
+@onnx(Power)
+def power_onnx(graph, x, power, scale, shift):
+    return graph.Pow(graph.Add(graph.Mul(x, scale), shift), power)
+
+
 @layer("row_power", elsewhere={"Paddle": "power", "ONNX": "Pow"}, since=1)
 class RowPower:
     """Raises every row to its own power: `y[n, c] = x[n, c] ** exponent[n]`.
@@ -109,3 +119,8 @@ def row_power_dexponent(n, dy, x, y, C):
 @gradient(RowPower.x)
 def row_power_dx(n, c, dy, exponent, x):
     return dy[n, c] * exponent[n] * x[n, c] ** (exponent[n] - 1.0) if exponent[n] != 0.0 else 0.0
+
+
+@onnx(RowPower)
+def row_power_onnx(graph, exponent, x):
+    return graph.Pow(x, graph.shaped(exponent, 1))

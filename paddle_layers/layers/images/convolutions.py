@@ -1,6 +1,6 @@
 """Convolutions of images."""
 
-from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each, gradient, infer, layer, require
+from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each, gradient, infer, layer, onnx, require
 
 
 @layer(
@@ -132,3 +132,11 @@ def conv_dweight(
                     if 0 <= w < W:
                         total += x[n, c, h, w] * dy[n, k, p, q]
     return total
+
+
+@onnx(Conv)
+def conv_onnx(graph, x, weight, bias, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
+    return graph.Conv(
+        x, weight, bias, strides=[stride_y, stride], pads=[padding_y, padding] * 2,
+        dilations=[dilation_y, dilation], group=groups,
+    )  # fmt: skip

@@ -17,7 +17,9 @@ from paddle_layers.define import (
     each,
     gradient,
     layer,
+    onnx,
     real,
+    require,
     update,
 )
 
@@ -139,6 +141,15 @@ def batch_norm_dgain(c, b):
     return b[c]
 
 
+@onnx(BatchNorm)
+def batch_norm_onnx(graph, x, gain, bias, running_mean, running_var, epsilon, use_global_stats):
+    which = "in the test phase, too, it is the batch's averages that count"
+    require(use_global_stats is None or use_global_stats, "use_global_stats", which)
+    if bias is None:
+        bias = [0.0] * len(gain.array)
+    return graph.BatchNormalization(x, gain, bias, running_mean, running_var, epsilon=epsilon)
+
+
 @layer("lrn", elsewhere={"Paddle": "norm", "Caffe": "LRN", "Mocha": "LRNLayer", "ONNX": "LRN"}, since=1)
 class LocalResponseNorm:
     """Divides by a power of the mean square of the neighbourhood.
@@ -207,3 +218,19 @@ def lrn_dx(n, c, h, w, dy, x, y, base, C, H, W, size, scale, power, region):
                 total += dy[n, c, r, s] * y[n, c, r, s] / base[n, c, r, s]
         total = total / real(size * size)
     return dy[n, c, h, w] * base[n, c, h, w] ** -power - 2.0 * scale * power * x[n, c, h, w] * total
+
+
+@onnx(LocalResponseNorm)
+def lrn_onnx(graph, x, C, H, W, size, scale, power, shift, region):
+    known = size % 2 == 1 and scale > 0 and power > 0  # to engines
+    if region == "ACROSS_CHANNELS" and known:
+        return graph.LRN(x, size=size, alpha=scale, beta=power, bias=shift)
+    before, after = (size - 1) // 2, size // 2
+    squares = graph.Mul(x, x)
+    if region == "WITHIN_CHANNEL":
+        window, pads = [size, size], [before, before, after, after]
+    else:  # a mean over the rows of an image whose rows are the channels
+        squares, window, pads = graph.shaped(squares, 1, C, H * W), [size, 1], [before, 0, after, 0]
+    mean = graph.AveragePool(squares, kernel_shape=window, pads=pads, count_include_pad=1)
+    base = graph.Add(graph.Mul(graph.shaped(mean, C, H, W), scale), shift)
+    return graph.Mul(x, graph.Pow(base, -power))

@@ -13,6 +13,7 @@ from paddle_layers.define import (
     helper,
     infer,
     layer,
+    onnx,
     real,
     require,
 )
@@ -185,6 +186,34 @@ def pool_dx(
                 count = pixels(p, rows, stride_y, padding_y, H) * pixels(q, columns, stride, padding, W)
                 total += dy[n, c, p, q] / real(count)
     return total
+
+
+@onnx(Pool)
+def pool_onnx(
+    graph, x, H, W, P, Q, pool_type, pool_size, pool_size_y,
+    stride, stride_y, padding, padding_y, divisor, global_pooling,
+):  # fmt: skip
+    """Padding on the right and below makes as many windows as there are here, whatever engines round up to."""
+    if global_pooling:
+        return graph.GlobalMaxPool(x) if pool_type == "MAX" else graph.GlobalAveragePool(x)
+    if pool_type == "AVERAGE" and divisor == "PADDED" and padding + padding_y:
+        x = graph.Pad(x, [0, 0, padding_y, padding] * 2)
+        H, W, padding, padding_y = H + 2 * padding_y, W + 2 * padding, 0, 0
+    rows = [p for p in range(P) if p * stride_y - padding_y < H]
+    columns = [q for q in range(Q) if q * stride - padding < W]
+    below = max(rows[-1] * stride_y - padding_y + pool_size_y - H, 0)
+    right = max(columns[-1] * stride - padding + pool_size - W, 0)
+    settings = {
+        "kernel_shape": [pool_size_y, pool_size],
+        "strides": [stride_y, stride],
+        "pads": [padding_y, padding, below, right],
+    }
+    if pool_type == "MAX":
+        y = graph.MaxPool(x, **settings)
+    else:
+        y = graph.AveragePool(x, **settings, count_include_pad=int(divisor == "KERNEL"))
+    empty = [0, 0, 0, 0, 0, 0, P - len(rows), Q - len(columns)]  # windows without a pixel give 0
+    return graph.Pad(y, empty) if any(empty) else y
 
 
 @helper

@@ -65,3 +65,30 @@ def activation_derivative(y, tanh, sigmoid_, relu):
     if sigmoid_:
         return y * (1.0 - y)
     return 0.0 if relu and y <= 0.0 else 1.0
+
+
+ONNX_NAMES = {"tanh": "Tanh", "sigmoid": "Sigmoid", "relu": "Relu", "linear": "Affine"}
+
+
+def onnx_functions(*names):
+    """The attributes of an ONNX recurrence that name its functions."""
+    linear = names.count("linear")
+    slopes = {"activation_alpha": [1.0] * linear, "activation_beta": [0.0] * linear} if linear else {}
+    return {"activations": [ONNX_NAMES[name] for name in names], **slopes}
+
+
+def onnx_activate(graph, x, name):
+    """The function of a unit or gate as a node."""
+    return x if name == "linear" else graph.node(ONNX_NAMES[name], x)
+
+
+def onnx_recurrence(graph, operator, x, lengths, weights, reverse, peepholes=None, **settings):
+    """A recurrence over padded sequences; `weights` map the input, the output of before, and are added."""
+    steps = graph.Transpose(x, perm=[1, 0, 2])
+    lengths = graph.Cast(lengths, to=6)
+    state = (None, None, peepholes) if peepholes is not None else ()
+    y = graph.node(
+        operator, steps, *(one[None] for one in weights), lengths, *state,
+        direction="reverse" if reverse else "forward", hidden_size=weights[1].shape[1], **settings,
+    )  # fmt: skip
+    return graph.Transpose(graph.Squeeze(y, [1]), perm=[1, 0, 2])

@@ -1,12 +1,16 @@
 """Gated recurrent units over sequences; the map of the input is a layer of its own."""
 
-from paddle_layers.define import Example, Input, Output, Param, Temp, each, fill, gradient, infer, layer
+import numpy as np
+
+from paddle_layers.define import Example, Input, Output, Param, Temp, each, fill, gradient, infer, layer, onnx, require
 
 from .gates import (
     activate,
     activation_choice,
     activation_derivative,
     check_gates,
+    onnx_functions,
+    onnx_recurrence,
     reset_after_switch,
     reverse_switch,
 )
@@ -188,3 +192,20 @@ def grumemory_dbias(b, update_delta, reset_delta, recalled_delta, candidate_delt
         else:
             total += candidate_delta[t, k] if b < 3 * K else recalled_delta[t, k]
     return total
+
+
+@onnx(Grumemory)
+def grumemory_onnx(graph, x, weight, bias, T_lengths, K, act, gate_act, reset_after, reverse):
+    """ONNX's update gate is 1 minus that of here: of a sigmoid by the sums with the other sign."""
+    lost = f"ONNX keeps what the update gate lets go: there is no such gate for `{gate_act}`"
+    require(gate_act in ("sigmoid", "linear"), "gate_act", lost)
+    sign = np.repeat([-1.0, 1.0, 1.0], K)
+    added = bias.array[: 3 * K] * sign + np.repeat([float(gate_act == "linear"), 0.0, 0.0], K)
+    recalled = np.zeros(3 * K)
+    if reset_after:
+        recalled[2 * K :] = bias.array[3 * K :]
+    weights = (np.diag(sign), weight.array.T * sign[:, None], np.concatenate([added, recalled]))
+    return onnx_recurrence(
+        graph, "GRU", x, T_lengths, weights, reverse,
+        linear_before_reset=int(reset_after), **onnx_functions(gate_act, act),
+    )  # fmt: skip

@@ -1,8 +1,16 @@
 """One step of gated recurrent units, for use inside groups: the output of the step before is an input."""
 
-from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, infer, layer
+from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, infer, layer, onnx
 
-from .gates import LEVELS, activate, activation_choice, activation_derivative, check_units, reset_after_switch
+from .gates import (
+    LEVELS,
+    activate,
+    activation_choice,
+    activation_derivative,
+    check_units,
+    onnx_activate,
+    reset_after_switch,
+)
 
 
 @layer("gru_step", elsewhere={"Paddle": "gru_step", "Keras": "GRUCell", "PyTorch": "GRUCell"}, since=1)
@@ -152,3 +160,21 @@ def gru_step_dbias(b, update_delta, reset_delta, recalled_delta, candidate_delta
         else:
             total += candidate_delta[n, k] if b < 3 * K else recalled_delta[n, k]
     return total
+
+
+@onnx(GruStep)
+def gru_step_onnx(graph, x, previous, weight, bias, K, act, gate_act, reset_after):
+    maps = weight.array
+    sums = graph.Split(graph.Add(x, bias.array[: 3 * K]), [K] * 3, axis=1, outputs=3)
+    update, reset = (
+        onnx_activate(
+            graph, graph.Add(sums[gate], graph.MatMul(previous, maps[:, K * gate : K * (gate + 1)])), gate_act
+        )
+        for gate in (0, 1)
+    )
+    if reset_after:
+        recalled = graph.Mul(reset, graph.Add(graph.MatMul(previous, maps[:, 2 * K :]), bias.array[3 * K :]))
+    else:
+        recalled = graph.MatMul(graph.Mul(reset, previous), maps[:, 2 * K :])
+    candidate = onnx_activate(graph, graph.Add(sums[2], recalled), act)
+    return graph.Add(graph.Mul(graph.Sub(1.0, update), previous), graph.Mul(update, candidate))

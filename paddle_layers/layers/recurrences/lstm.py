@@ -1,8 +1,18 @@
 """Long short-term memory over sequences; the map of the input is a layer of its own."""
 
-from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, gradient, infer, layer
+import numpy as np
 
-from .gates import activate, activation_choice, activation_derivative, check_gates, reverse_switch
+from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, gradient, infer, layer, onnx
+
+from .gates import (
+    activate,
+    activation_choice,
+    activation_derivative,
+    check_gates,
+    onnx_functions,
+    onnx_recurrence,
+    reverse_switch,
+)
 
 
 @layer(
@@ -179,3 +189,14 @@ def lstmemory_dbias(b, candidate_delta, input_delta, forget_delta, output_delta,
         elif before_of[t] >= 0:
             total += (input_delta[t, k] if gate == 4 else forget_delta[t, k]) * state[before_of[t], k]
     return total
+
+
+@onnx(Lstmemory)
+def lstmemory_onnx(graph, x, weight, bias, T_lengths, K, act, gate_act, state_act, peepholes, reverse):
+    """The input is mapped already: ONNX's map of it brings the gates into its order, input, output, forget, cell."""
+    order = np.concatenate([np.arange(K) + K * gate for gate in (1, 3, 2, 0)])
+    sums = np.concatenate([bias.array[order], np.zeros(4 * K)])
+    looks = np.concatenate([bias.array[K * part : K * (part + 1)] for part in (4, 6, 5)])[None] if peepholes else None
+    weights = (np.eye(4 * K)[order], weight.array.T[order], sums)
+    functions = onnx_functions(gate_act, act, state_act)
+    return onnx_recurrence(graph, "LSTM", x, T_lengths, weights, reverse, looks, **functions)

@@ -1,8 +1,8 @@
 """One step of long short-term memory, for use inside groups: the state of the step before is an input."""
 
-from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, gradient, infer, layer
+from paddle_layers.define import Bool, Example, Input, Output, Param, Temp, each, gradient, infer, layer, onnx
 
-from .gates import LEVELS, activate, activation_choice, activation_derivative, check_units
+from .gates import LEVELS, activate, activation_choice, activation_derivative, check_units, onnx_activate
 
 
 @layer(
@@ -136,3 +136,17 @@ def lstm_step_dbias(b, candidate_delta, input_delta, forget_delta, output_delta,
         else:
             total += (input_delta[n, k] if gate == 4 else forget_delta[n, k]) * previous[n, k]
     return total
+
+
+@onnx(LstmStep)
+def lstm_step_onnx(graph, x, previous, bias, K, act, gate_act, state_act, peepholes):
+    def look(total, part, state):
+        return graph.Add(total, graph.Mul(state, bias.array[K * part : K * (part + 1)])) if peepholes else total
+
+    a, i, f, o = graph.Split(graph.Add(x, bias.array[: 4 * K]), [K] * 4, axis=1, outputs=4)
+    a = onnx_activate(graph, a, act)
+    i = onnx_activate(graph, look(i, 4, previous), gate_act)
+    f = onnx_activate(graph, look(f, 5, previous), gate_act)
+    state = graph.Add(graph.Mul(a, i), graph.Mul(previous, f))
+    o = onnx_activate(graph, look(o, 6, state), gate_act)
+    return graph.Mul(o, onnx_activate(graph, state, state_act)), state

@@ -1,8 +1,17 @@
 """Simple recurrent units over sequences; the map of the input is a layer of its own."""
 
-from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, infer, layer
+import numpy as np
 
-from .gates import activate, activation_choice, activation_derivative, reverse_switch
+from paddle_layers.define import Example, Input, Output, Param, Temp, each, gradient, infer, layer, onnx
+
+from .gates import (
+    activate,
+    activation_choice,
+    activation_derivative,
+    onnx_functions,
+    onnx_recurrence,
+    reverse_switch,
+)
 
 
 @layer(
@@ -83,3 +92,9 @@ def recurrent_dbias(k, delta, T):
     for t in range(T):
         total += delta[t, k]
     return total
+
+
+@onnx(Recurrent)
+def recurrent_onnx(graph, x, weight, bias, T_lengths, K, act, reverse):
+    weights = (np.eye(K), weight.array.T, np.concatenate([bias.array, np.zeros(K)]))
+    return onnx_recurrence(graph, "RNN", x, T_lengths, weights, reverse, **onnx_functions(act))

@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_layers.define import Example, Float, Input, Output, Temp, each, gradient, infer, layer, require
+from paddle_layers.define import Example, Float, Input, Output, Temp, each, gradient, infer, layer, onnx, require
 
 
 @layer("scaling", elsewhere={"Paddle": "scaling"}, since=1)
@@ -40,6 +40,11 @@ def scaling_dx(n, i, dy, weight):
     return dy[n, i] * weight[n]
 
 
+@onnx(Scaling)
+def scaling_onnx(graph, weight, x):
+    return graph.Mul(x, graph.shaped(weight, *[1] * len(x.dims)))
+
+
 @layer("interpolation", elsewhere={"Paddle": "interpolation"}, since=1)
 class Interpolation:
     """Goes from one row to another by a share: `y[n] = weight[n] * a[n] + (1 - weight[n]) * b[n]`."""
@@ -75,6 +80,12 @@ def interpolation_da(n, c, dy, weight):
 @gradient(Interpolation.b)
 def interpolation_db(n, c, dy, weight):
     return (1.0 - weight[n]) * dy[n, c]
+
+
+@onnx(Interpolation)
+def interpolation_onnx(graph, weight, a, b):
+    share = graph.shaped(weight, 1)
+    return graph.Add(graph.Mul(share, a), graph.Mul(graph.Sub(1.0, share), b))
 
 
 @layer("linear_comb", elsewhere={"Paddle": "convex_comb"}, since=1)
@@ -122,6 +133,12 @@ def linear_comb_dvectors(n, d, dy, weights, C):
     return dy[n, d % C] * weights[n, d // C]
 
 
+@onnx(LinearComb)
+def linear_comb_onnx(graph, weights, vectors, K, C):
+    product = graph.MatMul(graph.shaped(weights, 1, K), graph.shaped(vectors, K, C))
+    return graph.shaped(product, C)
+
+
 @layer("dot_prod", elsewhere={"Paddle": "dot_prod"}, since=1)
 class DotProd:
     """Inner product of two rows: `y[n] = sum_c a[n, c] * b[n, c]`."""
@@ -148,6 +165,11 @@ def dot_prod_da(n, c, dy, b):
 @gradient(DotProd.b)
 def dot_prod_db(n, c, dy, a):
     return dy[n] * a[n, c]
+
+
+@onnx(DotProd)
+def dot_prod_onnx(graph, a, b):
+    return graph.ReduceSum(graph.Mul(a, b), [1], keepdims=1)
 
 
 @layer("out_prod", elsewhere={"Paddle": "out_prod"}, since=1)
@@ -188,6 +210,11 @@ def out_prod_db(n, d, dy, a, C, D):
     for c in range(C):
         total += dy[n, c * D + d] * a[n, c]
     return total
+
+
+@onnx(OutProd)
+def out_prod_onnx(graph, a, b, C, D):
+    return graph.shaped(graph.Mul(graph.shaped(a, C, 1), graph.shaped(b, 1, D)), C * D)
 
 
 @layer(
@@ -256,3 +283,12 @@ def cos_sim_da(n, c, dy, y, a, b, shrink_a, shrink_b, C, K, scale):
 def cos_sim_db(n, d, dy, y, a, b, shrink_a, shrink_b, C, scale):
     k = d // C
     return dy[n, k] * (scale * a[n, d % C] * shrink_a[n] - y[n, k] * b[n, d] * shrink_b[n, k]) * shrink_b[n, k]
+
+
+@onnx(CosSim)
+def cos_sim_onnx(graph, a, b, C, K, scale):
+    a, b = graph.shaped(a, 1, C), graph.shaped(b, K, C)
+    lengths = graph.Mul(graph.ReduceL2(a, [2], keepdims=0), graph.ReduceL2(b, [2], keepdims=0))
+    products = graph.ReduceSum(graph.Mul(a, b), [2], keepdims=0)
+    cosine = graph.Div(products, graph.Where(graph.Equal(lengths, 0.0), 1.0, lengths))  # zeros are similar to nothing
+    return graph.Mul(cosine, scale)

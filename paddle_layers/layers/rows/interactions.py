@@ -1,6 +1,6 @@
 """Learned interactions: products of columns, each with a weight."""
 
-from paddle_layers.define import Bias, Example, Input, Int, Output, Param, Temp, each, gradient, layer
+from paddle_layers.define import Bias, Example, Input, Int, Output, Param, Temp, each, gradient, layer, onnx
 
 
 @layer("tensor", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "tensor"}, since=1)
@@ -56,6 +56,13 @@ def tensor_dweight(k, c, d, dy, a, b, N):
     for n in range(N):
         total += dy[n, k] * a[n, c] * b[n, d]
     return total
+
+
+@onnx(Tensor)
+def tensor_onnx(graph, a, b, weight, bias, C, D, K):
+    mapped = graph.MatMul(a, weight.array.transpose(1, 0, 2).reshape(C, K * D))
+    y = graph.ReduceSum(graph.Mul(graph.shaped(mapped, K, D), graph.shaped(b, 1, D)), [2], keepdims=0)
+    return y if bias is None else graph.Add(y, bias)
 
 
 @layer(
@@ -174,3 +181,10 @@ def factorization_machine_dfactors_sparse(u, f, dy, factors, mixed, x_used_id, x
         value = x_used_value[p]
         total += dy[x_used_row[p]] * value * (mixed[x_used_row[p], f] - value * own)
     return total
+
+
+@onnx(FactorizationMachine)
+def factorization_machine_onnx(graph, x, factors):
+    mixed = graph.MatMul(x, factors)
+    alone = graph.MatMul(graph.Mul(x, x), factors.array * factors.array)
+    return graph.Mul(graph.ReduceSum(graph.Sub(graph.Mul(mixed, mixed), alone), [1], keepdims=1), 0.5)

@@ -1,6 +1,6 @@
 """What a row says: the place of its largest value."""
 
-from paddle_layers.define import Example, Input, Output, each, layer
+from paddle_layers.define import Example, Input, Output, each, layer, onnx
 from paddle_layers.layers.helpers import exceeds
 
 
@@ -28,3 +28,8 @@ def maxid_y(n, x, C):
         if exceeds(x[n, c], x[n, best]):
             best = c
     return best
+
+
+@onnx(MaxId)
+def maxid_onnx(graph, x):
+    return graph.ArgMax(graph.flat(x), axis=1, keepdims=0)

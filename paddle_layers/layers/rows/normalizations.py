@@ -15,6 +15,7 @@ from paddle_layers.define import (
     gradient,
     infer,
     layer,
+    onnx,
     output_types,
     real,
     require,
@@ -97,6 +98,12 @@ def layer_norm_dgain(c, dy, x, mean, scale, N):
     return total
 
 
+@onnx(LayerNorm)
+def layer_norm_onnx(graph, x, gain, bias, epsilon):
+    own, shift = (None if one is None else one.array.reshape(x.dims) for one in (gain, bias))
+    return graph.LayerNormalization(x, own, shift, axis=1, epsilon=epsilon)
+
+
 @layer(
     "rms_norm",
     common=("act", "drop_rate", "error_clip"),
@@ -165,6 +172,12 @@ def rms_norm_dgain(c, dy, x, scale, N):
     return total
 
 
+@onnx(RmsNorm)
+def rms_norm_onnx(graph, x, gain, epsilon):
+    mean = graph.ReduceMean(graph.Mul(x, x), [1], keepdims=1)
+    return graph.Mul(graph.Div(x, graph.Sqrt(graph.Add(mean, epsilon))), gain)
+
+
 @layer("row_l2_norm", elsewhere={"Paddle": "row_l2_norm", "ONNX": "LpNormalization"}, since=1)
 class RowL2Norm:
     """Divides every row by its Euclidean length: `y = x / sqrt(sum_c x[c] ** 2)`.
@@ -203,6 +216,12 @@ def row_l2_norm_dot(n, dy, y, C):
 @gradient(RowL2Norm.x)
 def row_l2_norm_dx(n, c, dy, y, shrink, dot):
     return (dy[n, c] - y[n, c] * dot[n]) * shrink[n]
+
+
+@onnx(RowL2Norm)
+def row_l2_norm_onnx(graph, x):
+    length = graph.ReduceL2(x, [1], keepdims=1)
+    return graph.Div(x, graph.Where(graph.Equal(length, 0.0), 1.0, length))
 
 
 @layer("sum_to_one_norm", elsewhere={"Paddle": "sum_to_one_norm"}, since=1)
@@ -246,6 +265,11 @@ def sum_to_one_norm_dx(n, c, dy, total, dot):
     return (dy[n, c] - dot[n]) / total[n]
 
 
+@onnx(SumToOneNorm)
+def sum_to_one_norm_onnx(graph, x):
+    return graph.Div(x, graph.ReduceSum(x, [1], keepdims=1))
+
+
 @layer("data_norm", elsewhere={"Paddle": "data_norm"}, since=1)
 class DataNorm:
     """Brings every column of the data, or every channel of images, to mean 0 and standard deviation 1.
@@ -272,3 +296,8 @@ def data_norm_y(n, c, i, x, mean, deviation):
 @gradient(DataNorm.x)
 def data_norm_dx(n, c, i, dy, deviation):
     return dy[n, c, i] / deviation[c]
+
+
+@onnx(DataNorm)
+def data_norm_onnx(graph, x, mean, deviation):
+    return graph.Div(graph.Sub(x, graph.channels(mean, x)), graph.channels(deviation, x))

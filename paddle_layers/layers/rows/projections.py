@@ -1,6 +1,6 @@
 """Affine maps of rows."""
 
-from paddle_layers.define import Bias, Example, Float, Input, Int, Output, Param, each, fill, gradient, layer
+from paddle_layers.define import Bias, Example, Float, Input, Int, Output, Param, each, fill, gradient, layer, onnx
 
 
 @layer(
@@ -97,6 +97,14 @@ def fc_dweight_sparse(u, k, dy, x_used_start, x_used_row, x_used_value):
     return total
 
 
+@onnx(FullyConnected)
+def fc_onnx(graph, x, weight, bias):
+    if len(x) == 1:
+        return graph.Gemm(graph.flat(x[0]), weight[0], bias)
+    products = [graph.MatMul(graph.flat(one), own) for one, own in zip(x, weight, strict=True)]
+    return graph.Sum(*products) if bias is None else graph.Sum(*products, bias)
+
+
 @layer("selective_fc", elsewhere={"Paddle": "selective_fc"}, since=1)
 class SelectiveFullyConnected:
     """Affine map of every row, of which only the columns are computed that are selected for the row.
@@ -156,6 +164,11 @@ def selective_fc_dbias(u, dy, selected_used_id, selected_used_start, selected_us
     return total
 
 
+@onnx(SelectiveFullyConnected)
+def selective_fc_onnx(graph, x, selected, weight, bias, others):
+    return graph.Where(graph.Equal(selected, 0.0), others, graph.Gemm(x, weight, bias, transB=1))
+
+
 @layer("trans_fc", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "trans_fc"}, since=1)
 class TransposedFullyConnected:
     """Affine map of every row by a weight that is stored transposed: `y = x @ weight.T + bias`.
@@ -194,3 +207,8 @@ def trans_fc_dweight(k, c, dy, x, N):
     for n in range(N):
         total += dy[n, k] * x[n, c]
     return total
+
+
+@onnx(TransposedFullyConnected)
+def trans_fc_onnx(graph, x, weight, bias):
+    return graph.Gemm(graph.flat(x), weight, bias, transB=1)

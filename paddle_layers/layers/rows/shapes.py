@@ -14,6 +14,7 @@ from paddle_layers.define import (
     gradient,
     infer,
     layer,
+    onnx,
     output_types,
     require,
 )
@@ -63,6 +64,11 @@ def concat_dx(n, c, i, dy, C_offset):
     return dy[n, C_offset + c, i]
 
 
+@onnx(Concat)
+def concat_onnx(graph, x):
+    return graph.Concat(*x, axis=1)
+
+
 @layer("slice", elsewhere={"Caffe": "Slice", "ONNX": "Split"}, since=1)
 class Slice:
     """Cuts rows, or images by their channels, into several outputs: the opposite of `concat`.
@@ -104,6 +110,11 @@ def slice_dx(n, c, i, dy):
     return dy[n, c, i]
 
 
+@onnx(Slice)
+def slice_onnx(graph, x, K_i):
+    return graph.Split(x, list(K_i), axis=1, outputs=len(K_i))
+
+
 @layer("split", elsewhere={"Caffe": "Split", "Mocha": "SplitLayer"}, since=1)
 class Split:
     """Copies its input to several outputs.
@@ -135,6 +146,11 @@ def split_dx(i, dy):
     for j in range(len(dy)):
         total += dy[j][i]
     return total
+
+
+@onnx(Split)
+def split_onnx(graph, x, copies):
+    return [x] * copies
 
 
 @layer(
@@ -194,6 +210,13 @@ def reshape_dx(i, dy):
     return dy[i]
 
 
+@onnx(Reshape)
+def reshape_onnx(graph, x, dims):
+    known = [x.dims[place] if size == 0 else size for place, size in enumerate(dims)]
+    left = x.size // abs(math.prod(known))
+    return graph.Reshape(x, [-1, *(left if size == -1 else size for size in known)])
+
+
 @layer("flatten", elsewhere={"Caffe": "Flatten", "ONNX": "Flatten", "Keras": "Flatten", "PyTorch": "Flatten"}, since=1)
 class Flatten:
     """Puts all axes of a row into one; the values and their order stay.
@@ -220,6 +243,11 @@ def flatten_y(i, x):
 @gradient(Flatten.x)
 def flatten_dx(i, dy):
     return dy[i]
+
+
+@onnx(Flatten)
+def flatten_onnx(graph, x):
+    return graph.Flatten(x, axis=1) if x.dims else graph.Reshape(x, [-1, 1])
 
 
 @layer("repeat", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "featmap_expand"}, since=1)
@@ -256,3 +284,10 @@ def repeat_dx(n, c, dy, as_row_vector, num_repeats, C):
     for j in range(num_repeats):
         total += dy[n, j * C + c] if as_row_vector else dy[n, c * num_repeats + j]
     return total
+
+
+@onnx(Repeat)
+def repeat_onnx(graph, x, num_repeats, as_row_vector, C):
+    if as_row_vector:
+        return graph.Tile(x, [1, num_repeats])
+    return graph.shaped(graph.Tile(graph.shaped(x, C, 1), [1, 1, num_repeats]), C * num_repeats)

@@ -14,6 +14,7 @@ from paddle_layers.define import (
     gradient,
     infer,
     layer,
+    onnx,
     real,
     require,
 )
@@ -160,3 +161,21 @@ def multi_head_attention_dvalues(k, e, r, dy, query, keys, peak, norm, S_start, 
                 score += query[t, d] * keys[k, d]
             total += math.exp(factor * score - peak[t, h] - norm[t, h]) * dy[t, e]
     return total
+
+
+@onnx(MultiHeadAttention)
+def multi_head_attention_onnx(graph, query, keys, values, K_mask, D, E, H, causal, scale):
+    width = D // H
+    factor = 1.0 / math.sqrt(width) if scale is None else scale
+    mask = graph.Unsqueeze(K_mask, [1, 2])
+    values = graph.Where(graph.Unsqueeze(K_mask, [2]), values, 0.0)
+    own, others = (graph.Reshape(one, [0, 0, H, width]) for one in (query, keys))
+    told = graph.Transpose(graph.Reshape(values, [0, 0, H, E // H]), perm=[0, 2, 1, 3])
+    own, others = graph.Transpose(own, perm=[0, 2, 1, 3]), graph.Transpose(others, perm=[0, 2, 3, 1])
+    scores = graph.Mul(graph.MatMul(own, others), factor)
+    if causal:
+        seen = graph.LessOrEqual(graph.places(keys), graph.Unsqueeze(graph.places(query), [1]))
+        mask = graph.And(mask, seen)
+    weights = graph.Softmax(graph.Where(mask, scores, -math.inf), axis=3)
+    weights = graph.Where(mask, weights, 0.0)  # without any key the softmax is NaN
+    return graph.Reshape(graph.Transpose(graph.MatMul(weights, told), perm=[0, 2, 1, 3]), [0, 0, E])

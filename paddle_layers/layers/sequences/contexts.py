@@ -2,7 +2,10 @@
 
 import math
 
-from paddle_layers.define import Example, Input, Int, Output, Param, Temp, each, gradient, infer, layer
+from paddle_layers.define import Example, Input, Int, Output, Param, Temp, each, gradient, infer, layer, onnx
+
+END = (1 << 63) - 1
+"""ONNX: the end of an axis."""
 
 
 @layer("context", common=("drop_rate", "error_clip"), elsewhere={"Paddle": "context_projection"}, since=1)
@@ -52,6 +55,18 @@ def context_dx(t, c, s, dy, C, S_start, start, length):
     return total
 
 
+@onnx(Context)
+def context_onnx(graph, x, T_mask, length, start):
+    """Slices of the padded rows, each one row further on; ends count from the end, so that no length is needed."""
+    first = -((length - 1) // 2) if start is None else start
+    before, after = max(0, -first), max(0, first + length - 1)
+    rows = graph.Where(graph.Unsqueeze(T_mask, [2]), x, 0.0)
+    padded = graph.Pad(rows, [0, before, 0, 0, after, 0])
+    shifts = range(first + before, first + before + length)
+    parts = [graph.Slice(padded, [at], [at - before - after or END], [1]) for at in shifts]
+    return graph.Concat(*parts, axis=2)
+
+
 @layer("row_conv", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "row_conv"}, since=1)
 class RowConv:
     """Adds to every row the rows that follow it, each column with weights of its own: a look ahead.
@@ -93,6 +108,13 @@ def row_conv_dweight(j, c, dy, x, S_start, S):
         for t in range(S_start[s], S_start[s + 1] - j):
             total += dy[t, c] * x[t + j, c]
     return total
+
+
+@onnx(RowConv)
+def row_conv_onnx(graph, x, weight, T_mask, C, J):
+    rows = graph.Transpose(graph.Where(graph.Unsqueeze(T_mask, [2]), x, 0.0), perm=[0, 2, 1])
+    y = graph.Conv(rows, weight.array.T[:, None], group=C, pads=[0, J - 1])
+    return graph.Transpose(y, perm=[0, 2, 1])
 
 
 @layer("sequence_softmax", common=("drop_rate", "error_clip"), elsewhere={"Paddle": "sequence_softmax"}, since=1)
@@ -143,3 +165,9 @@ def sequence_softmax_dot(s, c, y, dy, S_start):
 @gradient(SequenceSoftmax.x)
 def sequence_softmax_dx(t, c, s, y, dy, dot):
     return y[t, c] * (dy[t, c] - dot[s, c])
+
+
+@onnx(SequenceSoftmax)
+def sequence_softmax_onnx(graph, x, T_mask):
+    mask = graph.Unsqueeze(T_mask, [2])
+    return graph.Where(mask, graph.Softmax(graph.Where(mask, x, -math.inf), axis=1), 0.0)

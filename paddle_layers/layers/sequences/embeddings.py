@@ -2,7 +2,23 @@
 
 import math
 
-from paddle_layers.define import Example, Input, Int, Output, Param, double, each, gradient, infer, layer, real, require
+import numpy as np
+
+from paddle_layers.define import (
+    Example,
+    Input,
+    Int,
+    Output,
+    Param,
+    double,
+    each,
+    gradient,
+    infer,
+    layer,
+    onnx,
+    real,
+    require,
+)
 
 
 @layer(
@@ -60,6 +76,14 @@ def embedding_dtable(u, k, dy, ids, ids_used_start, ids_used_row, padding_id):
     return total
 
 
+@onnx(Embedding)
+def embedding_onnx(graph, ids, table, padding_id):
+    rows = graph.Gather(table, ids)
+    if padding_id is None:
+        return rows
+    return graph.Where(graph.Equal(graph.Unsqueeze(ids, [1]), padding_id), 0.0, rows)
+
+
 @layer("position_embedding", common=("drop_rate",), since=1)
 class PositionEmbedding:
     """Adds to every row the row of a learned table that belongs to its place in the sequence.
@@ -99,6 +123,13 @@ def position_embedding_dtable(p, c, dy, S_start):
     return total
 
 
+@onnx(PositionEmbedding)
+def position_embedding_onnx(graph, x, table, P):
+    places = graph.places(x)
+    learned = graph.Add(x, graph.Gather(table, graph.Min(places, P - 1)))
+    return graph.Where(graph.Unsqueeze(graph.Less(places, P), [1]), learned, math.nan)
+
+
 @layer("sinusoidal_position", common=("drop_rate",), since=1)
 class SinusoidalPosition:
     """Adds to every row waves of its place in the sequence, from short ones in front to long ones at the end.
@@ -123,3 +154,15 @@ def sinusoidal_position_y(t, c, s, x, S_start, C):
 @gradient(SinusoidalPosition.x)
 def sinusoidal_position_dx(t, c, dy):
     return dy[t, c]
+
+
+@onnx(SinusoidalPosition)
+def sinusoidal_position_onnx(graph, x, C):
+    """Angles in float64, reduced to one turn before they become float32; the cosine is a sine a quarter turn on."""
+    column = np.arange(C)
+    turns = graph.double(10000.0 ** (-(column - column % 2) / C) / (2 * math.pi))
+    shares = graph.Add(
+        graph.Mul(graph.Unsqueeze(graph.Cast(graph.places(x), to=11), [1]), turns), graph.double(column % 2 / 4)
+    )
+    angles = graph.Cast(graph.Mul(graph.Sub(shares, graph.Floor(shares)), graph.double(2 * math.pi)), to=1)
+    return graph.Add(x, graph.Sin(angles))

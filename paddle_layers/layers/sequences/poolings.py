@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from paddle_layers.define import Choice, Example, Input, Int, Output, Temp, each, gradient, layer, real, starts
+from paddle_layers.define import Choice, Example, Input, Int, Output, Temp, each, gradient, layer, onnx, real, starts
 from paddle_layers.layers.helpers import exceeds
 
 
@@ -65,6 +65,20 @@ def seq_avg_pool_dx(t, c, s, dy, factor):
     return dy[s, c] * factor[s]
 
 
+@onnx(SeqAvgPool)
+def seq_avg_pool_onnx(graph, x, T_mask, T_lengths, strategy):
+    total = sum_of_rows(graph, x, T_mask)
+    if strategy == "SUM":
+        return total
+    count = graph.Cast(graph.Unsqueeze(graph.Max(T_lengths, 1), [1]), to=1)
+    return graph.Div(total, graph.Sqrt(count) if strategy == "SQUARE_ROOT" else count)
+
+
+def sum_of_rows(graph, x, mask):
+    """ONNX: the sum of the rows of padded sequences that a mask names."""
+    return graph.ReduceSum(graph.Where(graph.Unsqueeze(mask, [2]), x, 0.0), [1], keepdims=0)
+
+
 def _level() -> Choice:
     return Choice(
         "what one row of the output covers",
@@ -115,6 +129,12 @@ def seq_max_pool_dx(t, c, s, dy, place):
     return dy[s, c] if place[s, c] == t else 0.0
 
 
+@onnx(SeqMaxPool)
+def seq_max_pool_onnx(graph, x, T_mask, T_lengths):
+    peak = graph.ReduceMax(graph.Where(graph.Unsqueeze(T_mask, [2]), x, -math.inf), [1], keepdims=0)
+    return graph.Where(graph.Unsqueeze(graph.Equal(T_lengths, 0), [1]), 0.0, peak)
+
+
 @layer("seq_last", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqlastins"}, since=1)
 class SeqLast:
     """Takes the last row of every sequence: the state in which a recurrent layer ends.
@@ -143,6 +163,13 @@ def seq_last_dx(t, c, s, dy, S_start):
     return dy[s, c] if t + 1 == S_start[s + 1] else 0.0
 
 
+@onnx(SeqLast)
+def seq_last_onnx(graph, x, T_mask):
+    places = graph.Where(T_mask, graph.places(x), -1)
+    last = graph.ReduceMax(places, [1], keepdims=1)
+    return sum_of_rows(graph, x, graph.And(T_mask, graph.Equal(places, last)))
+
+
 @layer("seq_first", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqfirstins"}, since=1)
 class SeqFirst:
     """Takes the first row of every sequence.
@@ -168,6 +195,13 @@ def seq_first_y(s, c, x, S_start):
 @gradient(SeqFirst.x)
 def seq_first_dx(t, c, s, dy, S_start):
     return dy[s, c] if t == S_start[s] else 0.0
+
+
+@onnx(SeqFirst)
+def seq_first_onnx(graph, x, T_mask):
+    places = graph.Where(T_mask, graph.places(x), 1 << 40)
+    first = graph.ReduceMin(places, [1], keepdims=1)
+    return sum_of_rows(graph, x, graph.And(T_mask, graph.Equal(places, first)))
 
 
 @layer("seq_window_pool", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seq_pool_stride"}, since=1)
@@ -248,3 +282,27 @@ def seq_window_pool_dx(t, c, s, dy, x, W_start, T_start, stride, strategy):
     if strategy == "AVERAGE":
         return derivative / real(last - first)
     return derivative / math.sqrt(real(last - first)) if strategy == "SQUARE_ROOT" else derivative
+
+
+@onnx(SeqWindowPool)
+def seq_window_pool_onnx(graph, x, T_mask, T_lengths, C, stride, strategy):
+    windows = graph.Div(graph.Add(graph.Shape(x, start=1, end=2), stride - 1), stride)
+    real_rows = graph.Pad(graph.Cast(T_mask, to=7), [0, 0, 0, stride - 1])
+    ends = graph.Mul(windows, stride)
+    rows = graph.Slice(graph.Pad(x, [0, 0, 0, 0, stride - 1, 0]), [0], ends, [1])
+    rows = graph.Reshape(rows, [0, -1, stride, C])
+    mask = graph.Reshape(graph.Slice(real_rows, [0], ends, [1]), [0, -1, stride])
+    count = graph.ReduceSum(mask, [2], keepdims=1)
+    lengths = graph.Div(graph.Add(T_lengths, stride - 1), stride)
+    if strategy == "MAX":
+        kept = graph.Where(graph.Unsqueeze(graph.Cast(mask, to=9), [3]), rows, -math.inf)
+        return graph.ReduceMax(kept, [2], keepdims=0), lengths
+    chosen = graph.Cast(mask, to=9)
+    if strategy in ("FIRST", "LAST"):
+        place = np.arange(stride).reshape(1, 1, stride)
+        chosen = graph.And(chosen, graph.Equal(place, 0 if strategy == "FIRST" else graph.Sub(count, 1)))
+    total = graph.ReduceSum(graph.Where(graph.Unsqueeze(chosen, [3]), rows, 0.0), [2], keepdims=0)
+    number = graph.Cast(graph.Max(count, 1), to=1)
+    if strategy in ("AVERAGE", "SQUARE_ROOT"):
+        total = graph.Div(total, graph.Sqrt(number) if strategy == "SQUARE_ROOT" else number)
+    return total, lengths

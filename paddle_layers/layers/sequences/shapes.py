@@ -1,5 +1,7 @@
 """Layers that change which rows a sequence has."""
 
+import math
+
 import numpy as np
 
 from paddle_layers.define import (
@@ -12,6 +14,7 @@ from paddle_layers.define import (
     gradient,
     infer,
     layer,
+    onnx,
     real,
     require,
     starts,
@@ -56,6 +59,11 @@ def expand_dx(s, c, dy, S_start):
     return total
 
 
+@onnx(Expand)
+def expand_onnx(graph, x, like, C):
+    return graph.Expand(graph.Unsqueeze(x, [1]), graph.Concat(graph.Shape(like, start=0, end=2), [C], axis=0))
+
+
 @layer("seq_concat", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqconcat"}, since=1)
 class SeqConcat:
     """Puts the rows of the second sequence behind those of the first, sample by sample.
@@ -93,6 +101,21 @@ def seq_concat_dx(p, c, s, dy, P_start, R_start):
 @gradient(SeqConcat.z)
 def seq_concat_dz(q, c, s, dy, P_start, Q_start, R_start):
     return dy[R_start[s] + P_start[s + 1] - P_start[s] + q - Q_start[s], c]
+
+
+@onnx(SeqConcat)
+def seq_concat_onnx(graph, x, z, P_lengths, Q_lengths):
+    both = graph.Concat(x, z, axis=1)
+    places, length = graph.places(both), graph.Unsqueeze(P_lengths, [1])
+    shift = graph.Sub(graph.Shape(x, start=1, end=2), length)
+    chosen = graph.Where(graph.Less(places, length), places, graph.Add(places, shift))
+    return onnx_rows(graph, both, chosen), graph.Add(P_lengths, Q_lengths)
+
+
+def onnx_rows(graph, x, places):
+    """The rows of padded sequences at some places; beyond the end, any rows."""
+    last = graph.Sub(graph.Shape(x, start=1, end=2), 1)
+    return graph.GatherND(x, graph.Unsqueeze(graph.Min(places, last), [2]), batch_dims=1)
 
 
 @layer("seq_reshape", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqreshape"}, since=1)
@@ -135,6 +158,11 @@ def seq_reshape_dx(t, c, dy, C, K):
     return dy[t * (C // K) + c // K, c % K]
 
 
+@onnx(SeqReshape)
+def seq_reshape_onnx(graph, x, T_lengths, C, K):
+    return graph.Reshape(x, [0, -1, K]), graph.Mul(T_lengths, C // K)
+
+
 @layer("sub_seq", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "subseq"}, since=1)
 class SubSeq:
     """Takes from every sequence a run of rows, given by its first row and its length.
@@ -170,6 +198,12 @@ def sub_seq_dx(t, c, s, dy, offset, T_start, R_start):
     return dy[R_start[s] + place, c] if 0 <= place < R_start[s + 1] - R_start[s] else 0.0
 
 
+@onnx(SubSeq)
+def sub_seq_onnx(graph, x, offset, length, T_lengths):
+    chosen = graph.Add(graph.places(x), graph.Unsqueeze(offset, [1]))
+    return onnx_rows(graph, x, chosen), graph.Min(length, graph.Max(graph.Sub(T_lengths, offset), 0))
+
+
 @layer("eos_id", elsewhere={"Paddle": "eos_id"}, since=1)
 class EosId:
     """Says of every id whether it is the one that ends a sequence: 1 if so, else 0."""
@@ -189,6 +223,11 @@ def eos_id_sizes(x, eos_id):
 @each(EosId.y)
 def eos_id_y(n, x, eos_id):
     return 1 if x[n] == eos_id else 0
+
+
+@onnx(EosId)
+def eos_id_onnx(graph, x, eos_id):
+    return graph.Cast(graph.Equal(x, eos_id), to=7)
 
 
 @layer("kmax_seq_score", elsewhere={"Paddle": "kmax_seq_score"}, since=1)
@@ -215,3 +254,11 @@ def kmax_seq_score_y(s, k, x, S_start):
         if rank == k:
             return real(t - S_start[s])
     return -1.0
+
+
+@onnx(KmaxSeqScore)
+def kmax_seq_score_onnx(graph, x, T_mask, T_lengths, K):
+    scores = graph.Where(T_mask, graph.Reshape(x, [0, 0]), -math.inf)
+    _, places = graph.TopK(graph.Pad(scores, [0, 0, 0, K], -math.inf), [K], axis=1, outputs=2)
+    there = graph.Less(np.arange(K), graph.Unsqueeze(T_lengths, [1]))
+    return graph.Cast(graph.Where(there, places, -1), to=1)

@@ -1,0 +1,1 @@
+"""Networks as ONNX files: the layers' own functions make the nodes, the rest is here."""

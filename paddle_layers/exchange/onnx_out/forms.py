@@ -1,0 +1,123 @@
+"""One use of a layer as nodes: the layer's own function, called with what it asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Any
+
+from paddle_layers.define import DefinitionError, LayerDefinition
+from paddle_layers.define.errors import _Requirement
+from paddle_layers.runtime.graph.graph import Op
+from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.memory.parameters import Parameter
+
+from .graph import Graph, Tensor
+from .layouts import Layouts
+from .reasons import COST, STATISTIC, WITHOUT_FORM
+
+
+class NoForm(Exception):
+    """A layer cannot be written as ONNX nodes; the message says why."""
+
+
+def write_op(op: Op, graph: Graph, layouts: Layouts, named: Container[Value]) -> None:
+    """Add the nodes of an operation; values that are not `named` are known to it alone.
+
+    Raises `NoForm`, and `DefinitionError` where the layer's function fails.
+    """
+    layer = op.layer
+    if layer.onnx is None:
+        raise NoForm(no_form(layer))
+    graph.scope, first = op.name, len(graph.nodes)
+    call, code = layer.onnx.call, layer.onnx.call.__code__
+    try:
+        arguments = [_argument(op, name, graph, layouts) for name in layer.onnx.args]
+        made = call(*arguments)
+    except _Requirement as refusal:
+        raise NoForm(refusal.message) from None
+    except Exception as error:
+        message = f"{call.__name__}: {type(error).__name__}: {error}"
+        raise DefinitionError(message, code.co_filename, code.co_firstlineno) from error
+    tensors = list(made) if isinstance(made, (tuple, list)) else [made]
+    wanted = len(op.outputs) + bool(layer.own_rows)
+    if len(tensors) != wanted or not all(isinstance(one, Tensor) for one in tensors):
+        message = f"{call.__name__}: gives {tensors!r} for {wanted} outputs; it gives a tensor for each"
+        raise DefinitionError(message, code.co_filename, code.co_firstlineno)
+    if layer.own_rows:
+        _put_own_rows(op, tensors, layouts)
+    passed = {_input(op, name, value, layouts).name: value for name in layer.inputs for value in op.argument(name)}
+    for place, value in enumerate(op.outputs):
+        tensor, start = tensors[place], first
+        if tensor.name in passed:  # nothing to be done: the input takes the output's name, unless it has one of its own
+            tensor, start = (graph.Identity(tensor), first) if passed[tensor.name] in named else (tensor, 0)
+        _put(op, place, value, graph.rename(tensor, _name(op, place, value), start), layouts)
+
+
+def no_form(layer: LayerDefinition) -> str:
+    """Why a layer has no nodes."""
+    if layer.name in WITHOUT_FORM:
+        return WITHOUT_FORM[layer.name]
+    if layer.stats or layer.is_sink:
+        return STATISTIC if layer.stats else COST
+    return f"its author wrote no function below @onnx({layer.owner.__name__})"
+
+
+def _argument(op: Op, name: str, graph: Graph, layouts: Layouts) -> Any:
+    layer, binding = op.layer, op.binding
+    if name == "graph":
+        return graph
+    if name in layer.inputs:
+        found = tuple(_input(op, name, value, layouts) for value in op.argument(name))
+        return found if layer.inputs[name].repeatable else (found or (None,))[0]
+    if name in layer.params:
+        tensors = tuple(_parameter(one) for one in op.params.get(name, ()))
+        return tensors if layer.params[name].per is not None else (tensors or (None,))[0]
+    if name in layer.states:
+        return _parameter(op.states[name])
+    if name in op.attributes:
+        return op.attributes[name]
+    if name in binding.sizes:
+        return binding.sizes[name]
+    row, _, what = name.rpartition("_")
+    domain, group = op.rows[row], op.group_of(row)
+    return layouts.lengths(domain, group) if what == "lengths" else layouts.mask(domain, group)
+
+
+def _input(op: Op, name: str, value: Value, layouts: Layouts) -> Tensor:
+    row = op.layer.inputs[name].axes[0]
+    if row.group is None:
+        return layouts.rows(value)
+    return layouts.sequences(value, op.group_of(row.name))
+
+
+def _parameter(parameter: Parameter) -> Tensor:
+    return Tensor(parameter.name, parameter.shape, parameter.size, parameter.value)
+
+
+def _field_row(op: Op, place: int) -> Any:
+    fields = list(op.layer.outputs.values())
+    axes = fields[min(place, len(fields) - 1)].axes
+    return axes[0] if axes else None
+
+
+def _name(op: Op, place: int, value: Value) -> str:
+    """Padded tensors have the name of the value; rows of sequences and sub-sequences do not."""
+    row = _field_row(op, place)
+    grouped = row is not None and row.group is not None
+    plain = value.domain.level == int(grouped)
+    return value.name if plain else f"{value.name}/{'sequences' if grouped else 'rows'}"
+
+
+def _put(op: Op, place: int, value: Value, tensor: Tensor, layouts: Layouts) -> None:
+    row = _field_row(op, place)
+    if row is not None and row.group is not None:
+        layouts.put_sequences(value, tensor)
+    else:
+        layouts.put_rows(value, tensor)
+
+
+def _put_own_rows(op: Op, tensors: list[Tensor], layouts: Layouts) -> None:
+    """The rows that a layer makes: their lengths stand behind the outputs."""
+    (row,) = op.layer.own_rows
+    lengths = tensors.pop()
+    layouts.put_own_domain(op.rows[row], tensors[0], lengths)

@@ -1,0 +1,185 @@
+"""The writer that a layer's function gets as `graph`: nodes by operator name, constants by value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+SMALL = 64
+"""Numbers of a constant that is made only once."""
+
+
+class Tensor:
+    """A tensor of the ONNX graph. `dims` are the axes behind the rows, where they are known; a parameter has `array`.
+
+    `size` is the number of ids for ids, else the product of `dims`.
+    """
+
+    __slots__ = ("array", "dims", "name", "size")
+
+    def __init__(self, name: str, dims: tuple[int, ...] | None = None, size: int = 0, array: Array | None = None):
+        self.name, self.dims, self.size, self.array = name, dims, size, array
+
+
+class NodeText(NamedTuple):
+    """One node: what ONNX's NodeProto holds."""
+
+    operator: str
+    name: str
+    inputs: list[str]
+    outputs: list[str]
+    attributes: dict[str, Any]
+
+
+class Body(NamedTuple):
+    """A graph inside of a node, with the names of what enters and leaves it."""
+
+    name: str
+    nodes: list[NodeText]
+    inputs: list[str]
+    outputs: list[str]
+
+
+class Graph:
+    """Nodes in order, constants by name; `graph.Conv(x, weight, strides=[2, 2])` adds a node.
+
+    Inputs are tensors, NumPy arrays, numbers or lists of whole numbers (which become constants), or None for an input
+    that is left out. `outputs=2` gives that many tensors. Real numbers are float32, whole ones int64.
+    """
+
+    def __init__(self, reserved: Iterable[str]) -> None:
+        self.nodes: list[NodeText] = []
+        self.constants: dict[str, Array] = {}
+        self.scope = ""
+        """Name of the layer that is written; those of its nodes begin with it."""
+        self._names = set(reserved)
+        self._known: dict[tuple[Any, ...], str] = {}
+
+    def inner(self) -> Graph:
+        """A graph inside of this one: nodes of its own, the same names and constants."""
+        made = Graph(())
+        made.constants, made._names, made._known = self.constants, self._names, self._known
+        return made
+
+    def __getattr__(self, operator: str) -> Callable[..., Any]:
+        if not operator[:1].isupper():
+            raise AttributeError(f"`graph.{operator}`: the name of an ONNX operator begins with a capital letter")
+        return lambda *inputs, **settings: self.node(operator, *inputs, **settings)
+
+    def node(self, operator: str, *inputs: Any, outputs: int = 1, **attributes: Any) -> Any:
+        """Add a node; gives its output, or a tuple of several. Attributes that are None are left out."""
+        given = [self._input(value) for value in inputs]
+        while given and not given[-1]:
+            given.pop()  # engines may crash on one that is left out at the end
+        name = self.unique(f"{self.scope}/{operator}")
+        made = [name] if outputs == 1 else [self.unique(f"{name}:{place}") for place in range(outputs)]
+        kept = {key: value for key, value in attributes.items() if value is not None}
+        self.nodes.append(NodeText(operator, name, given, made, kept))
+        tensors = tuple(map(Tensor, made))
+        return tensors[0] if outputs == 1 else tensors
+
+    def unique(self, name: str) -> str:
+        """This name, or one that nobody has."""
+        number, found = 1, name
+        while found in self._names:
+            number += 1
+            found = f"{name}_{number}"
+        self._names.add(found)
+        return found
+
+    def constant(self, values: Any, name: str = "constant") -> Tensor:
+        """A tensor of known values: real numbers, whole numbers or truth values."""
+        array = np.asarray(values)
+        if array.dtype.kind in "fiu":
+            array = array.astype(np.float32 if array.dtype.kind == "f" else np.int64)
+        return self._constant(array, name)
+
+    def double(self, values: Any) -> Tensor:
+        """A constant in float64, for what float32 has too few digits for."""
+        return self._constant(np.asarray(values, np.float64), "constant")
+
+    def _constant(self, array: Array, name: str) -> Tensor:
+        key = (array.dtype.str, array.shape, array.tobytes() if array.size < SMALL else b"")
+        found = self._known.get(key) if array.size < SMALL else None
+        if found is None:
+            found = self._known[key] = self.unique(f"{self.scope}/{name}")
+            self.constants[found] = array
+        return Tensor(found)
+
+    def _input(self, value: Any) -> str:
+        if value is None:
+            return ""
+        if not isinstance(value, Tensor):
+            value = self.constant(value)
+        if value.array is not None and value.name not in self.constants:
+            self.constants[value.name] = np.asarray(value.array, np.float32)
+        return str(value.name)
+
+    # ---- what many layers need
+
+    def scan(
+        self, step: Callable[..., Any], states: Sequence[Tensor], rows: Sequence[Tensor], *, reverse: bool = False
+    ) -> tuple[Tensor, ...]:
+        """Go through padded sequences row by row, with states that have a row for each sequence.
+
+        `step(graph, *states, *rows)` gives the new states, then what it makes of the rows of one step; the result is
+        the last states and then, for all rows, what was made.
+        """
+        inner = self.inner()
+        inner.scope = self.scope
+        entered = [
+            Tensor(self.unique(f"{self.scope}/{kind}")) for kind in ["state"] * len(states) + ["row"] * len(rows)
+        ]
+        made = [inner.Identity(tensor) for tensor in step(inner, *entered)]  # a body gives nothing that it was given
+        body = Body(self.scope, inner.nodes, [one.name for one in entered], [one.name for one in made])
+        return self.scan_of(body, states, rows, reverse=reverse)
+
+    def scan_of(
+        self, body: Body, states: Sequence[Tensor], rows: Sequence[Tensor], *, reverse: bool
+    ) -> tuple[Tensor, ...]:
+        """The node of a Scan whose steps are those of padded sequences."""
+        count, given, back = len(rows), len(body.outputs) - len(states), int(reverse)
+        found = self.node(
+            "Scan", *states, *rows, outputs=len(body.outputs), body=body, num_scan_inputs=count,
+            scan_input_axes=[1] * count, scan_input_directions=[back] * count,
+            scan_output_axes=[1] * given or None, scan_output_directions=[back] * given or None,
+        )  # fmt: skip
+        return found if isinstance(found, tuple) else (found,)
+
+    def shaped(self, x: Tensor, *dims: int) -> Tensor:
+        """The rows of `x` with other axes behind them."""
+        if x.dims == dims:
+            return x
+        made: Tensor = self.Reshape(x, [0, *dims])
+        return Tensor(made.name, dims)
+
+    def flat(self, x: Tensor) -> Tensor:
+        """The rows of `x` with one axis behind them."""
+        return self.shaped(x, x.size)
+
+    def places(self, x: Tensor) -> Tensor:
+        """The numbers of the rows of padded sequences, from 0."""
+        steps = self.Squeeze(self.Shape(x, start=1, end=2))
+        found: Tensor = self.Range(0, steps, 1)
+        return found
+
+    def channels(self, numbers: Tensor, x: Tensor) -> Tensor:
+        """Numbers, one for each channel or one for all, of the shape that meets the channels of `x` in arithmetic."""
+        assert numbers.array is not None, "only a parameter has its numbers"
+        if x.dims is None or len(x.dims) == 1:
+            return numbers
+        return self.constant(numbers.array.reshape(-1, *[1] * (len(x.dims) - 1)), numbers.name.rpartition(".")[2])
+
+    def rename(self, tensor: Tensor, name: str, first: int) -> Tensor:
+        """Give an output of a node from number `first` on another name; others are left as they are."""
+        made = {output for node in self.nodes[first:] for output in node.outputs}
+        if tensor.name not in made:
+            return tensor
+        for node in self.nodes[first:]:
+            for names in (node.inputs, node.outputs):
+                names[:] = [name if one == tensor.name else one for one in names]
+        return Tensor(name, tensor.dims, tensor.size)

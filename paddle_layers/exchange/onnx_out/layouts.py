@@ -1,0 +1,152 @@
+"""Values as tensors: rows one after the other, or padded sequences with their lengths.
+
+Layers see rows; those of sequences see each sequence as a row of its own, padded to the longest. What leaves the model
+and what enters it is padded: `[N, T, ...]`, and `[N, S, T, ...]` where sequences are nested.
+"""
+
+from __future__ import annotations
+
+from paddle_layers.runtime.graph.domains import Domain
+from paddle_layers.runtime.graph.value import Value
+
+from .graph import Graph, Tensor
+
+
+class Layouts:
+    """The tensors of each value; a layout that nobody asks for makes no nodes."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._rows: dict[Value, Tensor] = {}
+        self._padded: dict[Value, Tensor] = {}
+        self._shapes: dict[Domain, Tensor] = {}
+        """The axes of the rows in padded tensors: samples, sub-sequences, rows."""
+        self._lengths: dict[Domain, Tensor] = {}
+        """Rows of each sequence, in the rows of what groups them."""
+        self._masks: dict[tuple[Domain, Domain], Tensor] = {}
+
+    def inside(self, graph: Graph) -> Layouts:
+        """What a graph inside sees: the same tensors; what it makes of them stays there."""
+        made = Layouts(graph)
+        made._rows, made._padded, made._masks = dict(self._rows), dict(self._padded), dict(self._masks)
+        made._shapes, made._lengths = dict(self._shapes), dict(self._lengths)
+        return made
+
+    # ---- what is there
+
+    def put_rows(self, value: Value, tensor: Tensor) -> None:
+        """A value as rows."""
+        self._rows[value] = _typed(tensor, value)
+
+    def put_padded(self, value: Value, tensor: Tensor) -> None:
+        """A value as the model's inputs and outputs have it."""
+        self._padded[value] = _typed(tensor, value)
+
+    def put_sequences(self, value: Value, tensor: Tensor) -> None:
+        """A value with an axis of rows behind that of what groups them."""
+        if value.domain.level == 1:
+            self.put_padded(value, tensor)
+        else:
+            self.put_rows(value, self._reshaped(tensor, -1, value))
+
+    def put_domain(self, domain: Domain, shape: Tensor, lengths: Tensor) -> None:
+        """The sizes of a padded tensor's axes of rows, and the lengths of its sequences, one after the other."""
+        self._shapes[domain], self._lengths[domain] = shape, lengths
+
+    def put_own_domain(self, domain: Domain, tensor: Tensor, lengths: Tensor) -> None:
+        """The rows that a layer has made: an axis behind that of what groups them."""
+        shape = self.graph.Shape(tensor, start=0, end=2)
+        if domain.level == 2 and domain.parent is not None:
+            shape = self.graph.Concat(self._shapes[domain.parent], self.graph.Slice(shape, [1], [2]), axis=0)
+        self.put_domain(domain, shape, lengths)
+
+    # ---- what is asked for
+
+    def rows(self, value: Value) -> Tensor:
+        """A value as rows, those behind the ends of sequences among them."""
+        if value not in self._rows:
+            self._rows[value] = self._reshaped(self._padded[value], -1, value, "/rows")
+        return self._rows[value]
+
+    def padded(self, value: Value) -> Tensor:
+        """A value as the model's outputs have it."""
+        if not value.domain.level:
+            return self.rows(value)
+        if value not in self._padded:
+            shape = self._joined(self._shapes[value.domain], value)
+            first = len(self.graph.nodes)
+            made = self.graph.Reshape(self._rows[value], shape, allowzero=1)
+            self._padded[value] = _typed(self.graph.rename(made, value.name, first), value)
+        return self._padded[value]
+
+    def sequences(self, value: Value, group: Domain) -> Tensor:
+        """A value with an axis of rows behind that of the group's rows."""
+        if value.domain.level == 1:
+            return self.padded(value)
+        return self._reshaped(self.rows(value), self._width(value.domain, group), value)
+
+    def lengths(self, domain: Domain, group: Domain) -> Tensor:
+        """Rows of each sequence of a group."""
+        if group is domain.parent:
+            return self._lengths[domain]
+        counts: Tensor = self.graph.Cast(self.mask(domain, group), to=7)
+        found: Tensor = self.graph.ReduceSum(counts, [1], keepdims=0)
+        return found
+
+    def mask(self, domain: Domain, group: Domain) -> Tensor:
+        """Which rows of each sequence of a group are real."""
+        if (domain, group) not in self._masks:
+            steps = self.graph.Squeeze(self._last(domain))
+            places = self.graph.Range(0, steps, 1)
+            made = self.graph.Less(places, self.graph.Unsqueeze(self._lengths[domain], [1]))
+            if group is not domain.parent:
+                made = self.graph.Reshape(made, self.graph.Concat([-1], self._width(domain, group), axis=0))
+            self._masks[domain, group] = made
+        return self._masks[domain, group]
+
+    def all_lengths(self, domain: Domain) -> list[tuple[str, Tensor]]:
+        """What says where the sequences of a padded tensor end, by the name's ending."""
+        if domain.level == 1:
+            return [("lengths", self._lengths[domain])]
+        assert domain.parent is not None
+        shape = self.graph.Slice(self._shapes[domain], [0], [2])
+        inner = self.graph.Reshape(self._lengths[domain], shape, allowzero=1)
+        return [("lengths", self._lengths[domain.parent]), ("sub_lengths", inner)]
+
+    # ---- sizes
+
+    def _last(self, domain: Domain) -> Tensor:
+        found: Tensor = self.graph.Slice(self._shapes[domain], [domain.level], [domain.level + 1])
+        return found
+
+    def _width(self, domain: Domain, group: Domain) -> Tensor:
+        """Rows of a group's longest sequence, with room for the padding inside."""
+        if group is domain.parent:
+            return self._last(domain)
+        inner = self.graph.Slice(self._shapes[domain], [1], [3])
+        found: Tensor = self.graph.ReduceProd(inner, [0], keepdims=1)
+        return found
+
+    def _joined(self, sizes: Tensor, value: Value) -> Tensor:
+        found: Tensor = self.graph.Concat(sizes, list(_dims(value)), axis=0) if _dims(value) else sizes
+        return found
+
+    def _reshaped(self, tensor: Tensor, width: int | Tensor, value: Value, ending: str = "") -> Tensor:
+        """Rows, or with a width an axis of groups before them."""
+        if isinstance(width, Tensor):
+            shape = self._joined(self.graph.Concat([-1], width, axis=0), value)
+        else:
+            shape = self.graph.constant([-1, *_dims(value)])
+        first = len(self.graph.nodes)
+        made = self.graph.Reshape(tensor, shape)
+        if ending:
+            made = self.graph.rename(made, self.graph.unique(value.name + ending), first)
+        return _typed(made, value)
+
+
+def _dims(value: Value) -> tuple[int, ...]:
+    return () if value.type.kind == "INT" else value.type.dims
+
+
+def _typed(tensor: Tensor, value: Value) -> Tensor:
+    return Tensor(tensor.name, _dims(value), value.type.size, tensor.array)

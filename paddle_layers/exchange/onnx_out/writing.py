@@ -1,0 +1,120 @@
+"""A checked network as an ONNX graph: what enters it, its layers, what leaves it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from paddle_layers.config import ConfigError, Network
+from paddle_layers.runtime.graph.building import build_graph
+from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.memory.parameters import ParameterSet
+
+from .graph import Graph, Tensor
+from .layouts import Layouts
+from .nodes import Layers
+
+Size = int | str
+"""An axis: its size, or a name where that differs from batch to batch."""
+
+
+@dataclass(frozen=True)
+class Port:
+    """What enters or leaves the model."""
+
+    name: str
+    axes: tuple[Size, ...]
+    ids: bool = False
+
+
+@dataclass
+class Written:
+    """A network as nodes."""
+
+    graph: Graph
+    inputs: list[Port] = field(default_factory=list)
+    outputs: list[Port] = field(default_factory=list)
+
+
+def write_network(
+    network: Network, parameters: ParameterSet, outputs: Sequence[str], probabilities: Mapping[str, str]
+) -> Written:
+    """The nodes of the layers of a network, which are there in one phase.
+
+    `probabilities` says by which layer scores become probabilities; these are outputs, too. Raises `ConfigError` with
+    every layer that has no form.
+    """
+    data = [node for node in network.nodes if not node.definition.inputs]
+    whole = build_graph(Network.checked(network.name, data, network.source), parameters, {})
+    graph = Graph(name for node in network.nodes for name in node.output_names)
+    written, layouts = Written(graph), Layouts(graph)
+    for name, value in whole.feeds.items():
+        _add_feed(name, value, written, layouts)
+    layers = Layers(network, parameters)
+    layers.write([node for node in network.nodes if node.definition.inputs], whole.values, "", whole, graph, layouts)
+    if layers.refused:
+        raise ConfigError(layers.refused)
+    for name in outputs:
+        value = whole.values[name]
+        _add_output(name, value, layouts.padded(value), written)
+        if name in probabilities:
+            operator = "Softmax" if probabilities[name] == "softmax" else "Sigmoid"
+            how = {"axis": value.domain.level + 1} if operator == "Softmax" else {}
+            first = len(graph.nodes)
+            made = graph.rename(graph.node(operator, layouts.padded(value), **how), f"{name}.probabilities", first)
+            _add_output(f"{name}.probabilities", value, made, written)
+        if value.domain.level:
+            for ending, tensor in layouts.all_lengths(value.domain):
+                _finish(f"{name}.{ending}", tensor, _lengths_axes(name, ending), written, ids=True)
+    return written
+
+
+# ---- what enters and leaves
+
+
+def _axes(name: str, value: Value) -> tuple[Size, ...]:
+    rows = ("N", f"{name}.T") if value.domain.level == 1 else ("N", f"{name}.S", f"{name}.T")
+    dims = () if value.type.kind == "INT" else value.type.dims
+    return (*(rows if value.domain.level else ("N",)), *dims)
+
+
+def _lengths_axes(name: str, ending: str) -> tuple[Size, ...]:
+    return ("N", f"{name}.S") if ending == "sub_lengths" else ("N",)
+
+
+def _add_feed(name: str, value: Value, written: Written, layouts: Layouts) -> None:
+    graph, level = written.graph, value.domain.level
+    written.inputs.append(Port(name, _axes(name, value), ids=value.type.kind == "INT"))
+    tensor = Tensor(name)
+    if not level:
+        layouts.put_rows(value, tensor)
+        return
+    layouts.put_padded(value, tensor)
+    lengths = _length_input(name, "lengths", written)
+    graph.scope = name
+    if level == 2:
+        assert value.domain.parent is not None
+        layouts.put_domain(value.domain.parent, graph.Shape(tensor, start=0, end=2), lengths)
+        inner = _length_input(name, "sub_lengths", written)
+        lengths = graph.Reshape(inner, [-1])
+    layouts.put_domain(value.domain, graph.Shape(tensor, start=0, end=level + 1), lengths)
+
+
+def _length_input(name: str, ending: str, written: Written) -> Tensor:
+    made = written.graph.unique(f"{name}.{ending}")
+    written.inputs.append(Port(made, _lengths_axes(name, ending), ids=True))
+    return Tensor(made)
+
+
+def _add_output(name: str, value: Value, tensor: Tensor, written: Written) -> None:
+    _finish(name, tensor, _axes(name, value), written, ids=value.type.kind == "INT")
+
+
+def _finish(name: str, tensor: Tensor, axes: tuple[Size, ...], written: Written, *, ids: bool) -> None:
+    """An output has its name, whatever the tensor is called that it is."""
+    graph = written.graph
+    graph.scope = name
+    if tensor.name != name:
+        first = len(graph.nodes)
+        graph.rename(graph.Identity(tensor), name, first)
+    written.outputs.append(Port(name, axes, ids))

@@ -1,0 +1,96 @@
+"""Layers that change nothing but the training: dropout, clipping of gradients."""
+
+from paddle_layers.define import Choice, Example, Float, Input, Output, each, gradient, layer, onnx
+from paddle_layers.layers.helpers import uniform
+
+
+@layer(
+    "dropout",
+    elsewhere={
+        "Paddle": "drop_rate",
+        "Caffe": "Dropout",
+        "Mocha": "DropoutLayer",
+        "KUnet": "Drop",
+        "ONNX": "Dropout",
+        "Keras": "Dropout",
+        "PyTorch": "Dropout",
+    },
+    since=1,
+)
+class Dropout:
+    """Sets a random share of the values to zero while training; changes nothing, or only the scale, in the test phase.
+
+    The mask is a function of the seed, the step and the position, so that it is the same on every device.
+    Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014).
+    Caffe, Mocha, KUnet and ONNX scale the kept values up while training (`scale_in: TRAIN`), Paddle scales all values
+    down in the test phase (`scale_in: TEST`), Mocha's `auto_scale: false` and its RandomMaskLayer never scale.
+    """
+
+    x = Input("...", "values of any shape", seq=(0, 1, 2))
+    y = Output("...", "same shape as `x`")
+    drop_rate = Float("share of values that are dropped", default=0.5, min=0, below=1)
+    scale_in = Choice(
+        "phase that makes up for the dropped values",
+        options={
+            "TRAIN": "kept values are divided by 1 - drop_rate while training",
+            "TEST": "all values are multiplied by 1 - drop_rate in the test phase",
+            "NEVER": "values keep their size",
+        },
+        default="TRAIN",
+    )
+    examples = (
+        Example(x="5"),
+        Example(x="2x3x3", drop_rate=0.2, scale_in="TEST"),
+        Example(x="sequence of 7", drop_rate=0.8, scale_in="NEVER"),
+    )
+
+
+@each(Dropout.y)
+def dropout_y(i, x, drop_rate, scale_in, key, training):
+    if not training:
+        return x[i] * (1.0 - drop_rate) if scale_in == "TEST" else x[i]
+    if uniform(key, i) < drop_rate:
+        return 0.0
+    return x[i] / (1.0 - drop_rate) if scale_in == "TRAIN" else x[i]
+
+
+@gradient(Dropout.x)
+def dropout_dx(i, dy, drop_rate, scale_in, key, training):
+    if not training:
+        return dy[i] * (1.0 - drop_rate) if scale_in == "TEST" else dy[i]
+    if uniform(key, i) < drop_rate:
+        return 0.0
+    return dy[i] / (1.0 - drop_rate) if scale_in == "TRAIN" else dy[i]
+
+
+@onnx(Dropout)
+def dropout_onnx(graph, x, drop_rate, scale_in):
+    return graph.Mul(x, 1.0 - drop_rate) if scale_in == "TEST" else x
+
+
+@layer("gradient_clip", elsewhere={"Paddle": "error_clipping_threshold"}, since=1)
+class GradientClip:
+    """Passes values on as they are and limits each element of the gradient to [-threshold, threshold].
+
+    The common attribute `error_clip` puts this layer behind another one, as Paddle's `error_clipping_threshold` does.
+    """
+
+    x = Input("...", "values", seq=(0, 1, 2), derivative=False)
+    y = Output("...", "the same values")
+    threshold = Float("limit of the gradient's elements", above=0)
+    examples = (Example(x="7", threshold=0.5), Example(x="sequence of 2x3", threshold=100.0))
+
+
+@each(GradientClip.y)
+def gradient_clip_y(i, x):
+    return x[i]
+
+
+@gradient(GradientClip.x)
+def gradient_clip_dx(i, dy, threshold):
+    return max(-threshold, min(threshold, dy[i]))
+
+
+@onnx(GradientClip)
+def gradient_clip_onnx(graph, x):
+    return x
