@@ -174,6 +174,12 @@ class Graph:
             return numbers
         return self.constant(numbers.array.reshape(-1, *[1] * (len(x.dims) - 1)), numbers.name.rpartition(".")[2])
 
+    def spread(self, other: Tensor, x: Tensor) -> Tensor:
+        """Numbers for the channels, points or rows of `x`, with as many axes as `x` has."""
+        assert other.dims is not None, "only an input of a layer has known axes"
+        assert x.dims is not None, "only an input of a layer has known axes"
+        return self.shaped(other, *other.dims, *[1] * (len(x.dims) - len(other.dims)))
+
     def rename(self, tensor: Tensor, name: str, first: int) -> Tensor:
         """Give an output of a node from number `first` on another name; others are left as they are."""
         made = {output for node in self.nodes[first:] for output in node.outputs}

@@ -153,6 +153,8 @@ def eltwise_dx(which, i, dy, x, operation, coefficients):
 def eltwise_onnx(graph, x, operation, coefficients):
     if operation == "MAX":
         return graph.Max(*x)
+    if operation == "MIN":
+        return graph.Min(*x)
     if operation == "SUM":
         factors = coefficients or ()
         return graph.Sum(*([graph.Mul(one, factor) for one, factor in zip(x, factors, strict=True)] if factors else x))

@@ -1,6 +1,6 @@
 """Arithmetic of two inputs, the second of which may have one number for each channel, point or row of the first."""
 
-from paddle_layers.define import Example, Input, Output, each, gradient, helper, infer, layer
+from paddle_layers.define import Example, Input, Output, each, gradient, helper, infer, layer, onnx
 from paddle_layers.layers.checks import check_spread
 
 OTHER = "the same shape, or 1 in place of the channels, of the other axes, or of both"
@@ -71,6 +71,11 @@ def mul_dother(n, b, j, dy, x, C, B, J):
     return total
 
 
+@onnx(Mul)
+def mul_onnx(graph, x, other):
+    return graph.Mul(x, graph.spread(other, x))
+
+
 @layer(
     "div",
     common=("act", "drop_rate", "error_clip"),
@@ -118,6 +123,11 @@ def div_dother(n, b, j, dy, x, other, C, B, J):
         for i in range(j, end(j, J, x.shape[2])):
             total += dy[n, c, i] * x[n, c, i]
     return -total / (other[n, b, j] * other[n, b, j])
+
+
+@onnx(Div)
+def div_onnx(graph, x, other):
+    return graph.Div(x, graph.spread(other, x))
 
 
 @layer(
@@ -170,6 +180,11 @@ def add_dother(n, b, j, dy, C, B, J):
     return total
 
 
+@onnx(Add)
+def add_onnx(graph, x, other):
+    return graph.Add(x, graph.spread(other, x))
+
+
 @layer(
     "sub",
     common=("act", "drop_rate", "error_clip"),
@@ -217,3 +232,8 @@ def sub_dother(n, b, j, dy, C, B, J):
         for i in range(j, end(j, J, dy.shape[2])):
             total -= dy[n, c, i]
     return total
+
+
+@onnx(Sub)
+def sub_onnx(graph, x, other):
+    return graph.Sub(x, graph.spread(other, x))

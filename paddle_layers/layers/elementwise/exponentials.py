@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_layers.define import Example, Float, Input, Output, Temp, each, gradient, infer, layer, require
+from paddle_layers.define import Example, Float, Input, Output, Temp, each, gradient, infer, layer, onnx, require
 from paddle_layers.layers.helpers import sigmoid, times
 
 SELU_SCALE = 1.0507009873554805
@@ -52,6 +52,12 @@ def exp_dx(i, dy, y, base, scale):
     return dy[i] * slope * y[i]
 
 
+@onnx(Exp)
+def exp_onnx(graph, x, base, scale, shift):
+    exponent = graph.Add(graph.Mul(x, scale), shift)
+    return graph.Exp(exponent) if base is None else graph.Pow(base, exponent)
+
+
 @layer(
     "log",
     elsewhere={"Paddle": "log", "Caffe": "Log", "ONNX": "Log", "Keras": "log", "PyTorch": "log"},
@@ -98,6 +104,12 @@ def log_dx(i, dy, x, base, scale, shift):
     return dy[i] * slope / (shift + scale * x[i])
 
 
+@onnx(Log)
+def log_onnx(graph, x, base, scale, shift):
+    value = graph.Log(graph.Add(graph.Mul(x, scale), shift))
+    return value if base is None else graph.Div(value, math.log(base))
+
+
 @layer(
     "softplus",
     elsewhere={
@@ -134,6 +146,11 @@ def softplus_dx(i, dy, y, beta):
     return -dy[i] * math.expm1(-beta * y[i])
 
 
+@onnx(Softplus)
+def softplus_onnx(graph, x, beta):
+    return graph.Div(graph.Softplus(graph.Mul(x, beta)), beta)
+
+
 @layer(
     "swish",
     elsewhere={"Caffe": "Swish", "ONNX": "Swish", "Keras": "swish, silu", "PyTorch": "SiLU"},
@@ -163,6 +180,11 @@ def swish_dx(i, dy, x, beta):
     return dy[i] * (s + times(s * (1.0 - s), beta * x[i]))
 
 
+@onnx(Swish)
+def swish_onnx(graph, x, beta):
+    return graph.Mul(x, graph.Sigmoid(graph.Mul(x, beta)))
+
+
 @layer("selu", elsewhere={"ONNX": "Selu", "Keras": "selu", "PyTorch": "SELU"}, since=1)
 class Selu:
     """Scaled exponential linear unit: an `elu` whose outputs tend to mean 0 and deviation 1 from layer to layer.
@@ -187,6 +209,11 @@ def selu_dx(i, dy, y):
     return dy[i] * SELU_SCALE if y[i] > 0.0 else dy[i] * (y[i] + SELU_LIMIT)
 
 
+@onnx(Selu)
+def selu_onnx(graph, x):
+    return graph.Selu(x)
+
+
 @layer("stanh", elsewhere={"Paddle": "stanh"}, since=1)
 class Stanh:
     """Hyperbolic tangent, scaled so that 1 becomes about 1: `y = scale * tanh(slope * x)`.
@@ -209,6 +236,11 @@ def stanh_y(i, x, scale, slope):
 @gradient(Stanh.x)
 def stanh_dx(i, dy, y, scale, slope):
     return dy[i] * slope * (scale - y[i] * y[i] / scale)
+
+
+@onnx(Stanh)
+def stanh_onnx(graph, x, scale, slope):
+    return graph.Mul(graph.Tanh(graph.Mul(x, slope)), scale)
 
 
 @layer(
@@ -265,3 +297,8 @@ def log_softmax_total_dy(n, i, dy, C):
 @gradient(LogSoftmax.x)
 def log_softmax_dx(n, c, i, dy, y, total_dy):
     return dy[n, c, i] - math.exp(y[n, c, i]) * total_dy[n, i]
+
+
+@onnx(LogSoftmax)
+def log_softmax_onnx(graph, x):
+    return graph.LogSoftmax(x, axis=1)

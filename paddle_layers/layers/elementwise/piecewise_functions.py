@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_layers.define import Example, Float, Input, Output, each, gradient, infer, layer, require
+from paddle_layers.define import Example, Float, Input, Output, each, gradient, infer, layer, onnx, require
 
 
 @layer(
@@ -38,6 +38,11 @@ def relu6_y(i, x, max):
 @gradient(Relu6.x)
 def relu6_dx(i, dy, y, max):
     return dy[i] if 0.0 < y[i] < max else 0.0
+
+
+@onnx(Relu6)
+def relu6_onnx(graph, x, max):
+    return graph.Clip(x, 0.0, max)
 
 
 @layer(
@@ -90,6 +95,11 @@ def clip_dx(i, dy, x, min, max):
     return dy[i]
 
 
+@onnx(Clip)
+def clip_onnx(graph, x, min, max):
+    return graph.Clip(x, min, max)
+
+
 @layer(
     "hard_sigmoid",
     elsewhere={"ONNX": "HardSigmoid", "Keras": "hard_sigmoid", "PyTorch": "Hardsigmoid"},
@@ -126,6 +136,11 @@ def hard_sigmoid_dx(i, dy, y, slope):
     return slope * dy[i] if 0.0 < y[i] < 1.0 else 0.0
 
 
+@onnx(HardSigmoid)
+def hard_sigmoid_onnx(graph, x, slope, offset):
+    return graph.HardSigmoid(x, alpha=slope, beta=offset)
+
+
 @layer(
     "hard_swish",
     elsewhere={"ONNX": "HardSwish", "Keras": "hard_swish, hard_silu", "PyTorch": "Hardswish"},
@@ -157,6 +172,11 @@ def hard_swish_dx(i, dy, x):
     return dy[i] if x[i] >= 3.0 else dy[i] * (2.0 * x[i] + 3.0) / 6.0
 
 
+@onnx(HardSwish)
+def hard_swish_onnx(graph, x):
+    return graph.HardSwish(x)
+
+
 @layer(
     "abs",
     elsewhere={"Paddle": "abs", "Caffe": "AbsVal", "ONNX": "Abs", "Keras": "abs", "PyTorch": "abs"},
@@ -180,6 +200,11 @@ def abs_dx(i, dy, x):
     if x[i] == 0.0:
         return 0.0
     return dy[i] if x[i] > 0.0 else -dy[i]
+
+
+@onnx(Abs)
+def abs_onnx(graph, x):
+    return graph.Abs(x)
 
 
 @layer(
@@ -211,6 +236,11 @@ def softsign_dx(i, dy, x):
     return dy[i] * falling * falling
 
 
+@onnx(Softsign)
+def softsign_onnx(graph, x):
+    return graph.Softsign(x)
+
+
 @layer("threshold", elsewhere={"Caffe": "Threshold"}, since=1)
 class Threshold:
     """Says which values are above a threshold: `y = 1` for `x > threshold`, else 0.
@@ -230,3 +260,8 @@ def threshold_y(i, x, threshold):
     if math.isnan(x[i]):
         return math.nan
     return 1.0 if x[i] > threshold else 0.0
+
+
+@onnx(Threshold)
+def threshold_onnx(graph, x, threshold):
+    return graph.Where(graph.Greater(x, threshold), 1.0, 0.0)
