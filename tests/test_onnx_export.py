@@ -43,6 +43,20 @@ def test_example_gives_the_same(case, tmp_path):
     agree(case, tmp_path / "model.onnx")
 
 
+@pytest.mark.parametrize(
+    ("name", "example"),
+    [
+        ("conv", pl.Example(x="2x8x6", num_filters=2, filter_size=3, padding=2, padding_y=1, dilation_y=2, stride=2)),
+        ("pool", pl.Example(x="1x7x6", pool_size=3, pool_size_y=2, stride=2, stride_y=3, padding=2, padding_y=1)),
+        ("pool", pl.Example(x="1x5x5", pool_size=2, stride=3, padding=1, padding_y=0, rounding="CEIL_ALL")),
+    ],
+)
+def test_rows_and_columns_are_not_exchanged(name, example, tmp_path):
+    layer = pl.registry[name]
+    types, attributes = layer.example_inputs(example)
+    agree(Case(layer, example, tuple(types), attributes, "test"), tmp_path / "model.onnx")
+
+
 def layers_with_a_form():
     found = [layer for layer in pl.registry.built_in() if layer.inputs and (layer.onnx or layer.is_composite)]
     return [pytest.param(layer, id=layer.name) for layer in found]
