@@ -78,13 +78,11 @@ def _message(header: MessageSpec) -> Schema:
 
 
 def _known_layer() -> Schema:
-    inner = {"properties": {"layer": _one_or_several({"$ref": f"#/$defs/{KNOWN}"})}}
+    layers = {"properties": {"layer": _one_or_several({"$ref": f"#/$defs/{KNOWN}"})}}
+    kinds = {"description": COMMENTS["Layer.type"], "enum": list(registries["layer"])}
+    step = {"description": COMMENTS["Layer.step"], **layers}
     text = "A layer of a network without blocks."
-    return {
-        "description": text,
-        "$ref": "#/$defs/Layer",
-        "properties": {"type": {"enum": list(registries["layer"])}, "step": inner},
-    }
+    return {"description": text, "$ref": "#/$defs/Layer", "properties": {"type": kinds, "step": step}}
 
 
 def _header_field(header: MessageSpec, field: HeaderField) -> Schema:

@@ -162,3 +162,14 @@ def test_verdicts_agree_on_mutants(network_schema: Any, count: int) -> None:
 def test_every_definition_is_there() -> None:
     names = {key for kind in ROOTS for key in json_schema(kind)["$defs"]}
     assert names >= {f"{d.kind}.{d.name}" for registry in registries.values() for d in registry.values()}
+
+
+def test_types_are_registered_or_blocks_of_the_file(network_schema: Any) -> None:
+    data = {"name": "x", "type": "data", "data": {"shape": 4}}
+    use = {"name": "y", "type": "unit", "input": "x", "set": "size = 3"}
+    inner = {"name": "map", "type": "fc", "input": "x", "set": "size"}
+    block = {"name": "unit", "input": "x", "settings": "size", "layer": inner, "output": "map"}
+    assert network_schema.is_valid({"layer": [data, use], "block": block})
+    assert not network_schema.is_valid({"layer": [data, use]})
+    assert not network_schema.is_valid({"layer": [data, use | {"sets": "size = 3"}], "block": block})
+    assert not network_schema.is_valid({"layer": [data, {"name": "y", "type": "fc", "input": "x"}], "block": block})
