@@ -8,7 +8,9 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config.training import ClipSettings, ComponentSettings
 from paddle_layers.define import registries
+from paddle_layers.define.functions import Function
 from paddle_layers.runtime.optimise.updater import Updater
+from paddle_layers.runtime.optimise.updates import Rules
 
 NETWORK = """
 layer { name: "x" type: "data" data { shape: [3] } }
@@ -161,3 +163,39 @@ def test_frozen_parameters_stay():
     assert np.array_equal(made.parameters["b.weight"].value, before)
     assert set(updater.states) == {"mean", "squares"}
     assert all(state.size == made.arena.values.size for state in updater.states.values())
+
+
+def rules_of(optimizer, attributes=None, regularizer=None):
+    definition = registries["optimizer"][optimizer]
+    return Rules(definition, definition.bind(attributes or {}), regularizer)
+
+
+def test_parameters_that_are_updated_alike_are_one_range():
+    made = net()
+    parameters = made.arena.trained
+    assert [p.name for p in parameters] == ["a.weight", "a.bias", "b.weight", "b.bias"]
+    found = rules_of("adam").ranges(parameters, made.dtype)
+    assert [(one.offset, one.size) for one in found] == [
+        (parameters[0].offset, 15),
+        (parameters[1].offset, (parameters[3].offset - parameters[1].offset) // np.dtype(made.dtype).itemsize + 4),
+    ]
+    rules = rules_of("adam", regularizer=settings("regularizer", "l2", rate=0.3))
+    decayed = rules.ranges(parameters, made.dtype)
+    assert [one.name for one in decayed] == ["a.weight", "a.bias", "parameters"]
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_every_optimizer_leaves_what_lies_between_parameters_at_zero(name):
+    assert rules_of(name).rest_at_zero()
+    assert all(rules_of(name, regularizer=settings("regularizer", one, rate=0.3)).rest_at_zero() for one in PENALTIES)
+
+
+def test_an_optimizer_that_moves_zeros_updates_each_parameter_by_itself(monkeypatch):
+    rules, made = rules_of("sgd"), net()
+    monkeypatch.setattr(rules.optimizer, "function", Function("optimizer", (), away_from_zero))
+    assert not rules.rest_at_zero()
+    assert len(rules.ranges(made.arena.trained, made.dtype)) == 4
+
+
+def away_from_zero(i, value, gradient, rate, velocity):
+    return value[i] + rate, velocity[i]

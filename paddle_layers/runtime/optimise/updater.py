@@ -14,8 +14,8 @@ from paddle_layers.runtime.launches.builtin import BLOCK, CLAMP, NORM_FACTOR, SC
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.row_gradients import RowGradient
 from paddle_layers.runtime.memory.blocks import Flat
-from paddle_layers.runtime.memory.parameters import Parameter
 
+from .ranges import Updated
 from .updates import RowUpdate, Rules, update_launches
 
 if TYPE_CHECKING:
@@ -111,17 +111,17 @@ class Updater:
 
     def _build(self, gradients: Gradients) -> None:
         launches = self._clipping([gradient for gradient in gradients if gradient is not None])
-        for parameter in self.arena.trained:
-            if not parameter.by_rows:
-                gradient = _ref(self.arena.gradients, parameter)
-                launches += update_launches(self._rules, parameter, self._tables(parameter), gradient)
+        dense = [parameter for parameter in self.arena.trained if not parameter.by_rows]
+        for alike in self._rules.ranges(dense, self._dtype):
+            gradient = _ref(self.arena.gradients, alike)
+            launches += update_launches(self._rules, alike, self._tables(alike), gradient)
         for update, rows in zip(self._row_updates, gradients, strict=True):
             launches += update.launches(rows)
         self._gradients, self._count = gradients, len(launches)
         self._table = self._device.table(launches, self._dtype, _address)
         self._table.set_rows(self._rows())
 
-    def _tables(self, parameter: Parameter) -> dict[str, Ref]:
+    def _tables(self, parameter: Updated) -> dict[str, Ref]:
         """The value and the states of a parameter."""
         return {name: _ref(flat, parameter) for name, flat in {"value": self.arena.values, **self._states}.items()}
 
@@ -156,7 +156,7 @@ class Updater:
         return [*launches, *(simple_launch(SCALE, "gradients", [array, factor]) for array in arrays)]
 
 
-def _ref(flat: Flat, parameter: Parameter | None = None) -> Ref:
+def _ref(flat: Flat, parameter: Updated | None = None) -> Ref:
     """All of an arena, or a parameter's part of it."""
     dtype = "float64" if flat.dtype == "float64" else "real"
     if parameter is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter
 
 from .pending_steps import PendingSteps, pending_steps
+from .ranges import Updated, ranges
 from .row_forms import penalty_launch, spread_launch, step_launch
 
 log = logging.getLogger("paddle_layers")
@@ -41,20 +42,47 @@ class Rules(NamedTuple):
             raise self.optimizer.error("has no @step function")
         return self.optimizer.function
 
-    def decay(self, parameter: Parameter) -> float:
+    def decay(self, parameter: Updated) -> float:
         """Factor of the regularizer's penalty."""
         own = parameter.settings.decay_mult if parameter.settings is not None else 1.0
         return float(own) if self.regularizer is not None else 0.0
 
+    def ranges(self, parameters: Sequence[Updated], dtype: str) -> Sequence[Updated]:
+        """The parameters, given in the order of the arena, as few parts of it: neighbours updated alike are one.
 
-def rate_factor(parameter: Parameter) -> float:
+        Where a zero between them would be moved, each parameter is updated by itself.
+        """
+        if not self.rest_at_zero():
+            return parameters
+        return ranges(parameters, lambda parameter: (rate_factor(parameter), self.decay(parameter)), dtype)
+
+    def rest_at_zero(self) -> bool:
+        """Whether a zero with a gradient of zero stays one, and the states beside it, too."""
+        zero = [0.0]
+        given = {"value": zero, "gradient": zero, "rate": 1.0, "count": 1.0, **self.attributes}
+        moved = [_at_zero(self.step, {**given, **dict.fromkeys(self.optimizer.states, zero)})]
+        if self.regularizer is not None:
+            moved.append(_at_zero(self.regularizer.definition.function, {"value": zero, **self.regularizer.attributes}))
+        return not any(moved)
+
+
+def _at_zero(function: Function, given: Mapping[str, Any]) -> bool:
+    """Whether a function of a weight, run as Python, gives anything but zeros."""
+    try:
+        found = function.call(0, *(given[name] for name in function.args[1:]))
+    except ArithmeticError:  # a kernel gives NaN or infinity there
+        return True
+    return bool(np.any(np.asarray(found) != 0.0))
+
+
+def rate_factor(parameter: Updated) -> float:
     """What the learning rate is multiplied by."""
     return parameter.settings.lr_mult if parameter.settings is not None else 1.0
 
 
 def update_launches(
     rules: Rules,
-    parameter: Parameter,
+    parameter: Updated,
     tables: Mapping[str, Ref],
     gradient: Ref,
     ids: Ref | None = None,
