@@ -297,3 +297,47 @@ def _choose_by_type(function: Any) -> None:
 
 for _function in (exp, expm1, tanh, log, log1p, erfc):
     _choose_by_type(_function)
+
+
+# ---- extremes
+
+
+def maximum(a, b):
+    return b if b > a or math.isnan(b) else a
+
+
+def minimum(a, b):
+    return b if b < a or math.isnan(b) else a
+
+
+def _instruction(name: str) -> Any:
+    @intrinsic
+    def call(typingctx: Any, a: Any, b: Any) -> Any:
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            kind = args[0].type
+            form = ir.FunctionType(kind, [kind, kind])
+            return builder.call(builder.module.declare_intrinsic(f"llvm.{name}", [kind], form), args)
+
+        return (a(a, b), codegen) if a is b and isinstance(a, types.Float) else None
+
+    return call
+
+
+def _choose_instruction(function: Any, name: str) -> None:
+    """Let compiled code take an instruction for real numbers, and the Python text for others."""
+    real: Any = _instruction(name)
+    text: Any = njit(**INLINED)(function)
+
+    def by_instruction(a, b):
+        return real(a, b)
+
+    def by_text(a, b):
+        return text(a, b)
+
+    @overload(function, jit_options=INLINED)
+    def choose(a, b):
+        return by_instruction if a is b and isinstance(a, types.Float) else by_text
+
+
+_choose_instruction(maximum, "maximum")
+_choose_instruction(minimum, "minimum")

@@ -45,6 +45,8 @@ class Kernel:
     """Index of the sequence and the array that gives it (`("s", "T_map")`), or the starts when scanning."""
     along: str | None = None
     """Index that counts in a part of the targets: it begins at `begin_` and is `width_` wide."""
+    ones: tuple[str, ...] = ()
+    """The last indices, as far as their axes are one wide: they stay 0, and a loop goes over the index before."""
     used_rows: str | None = None
     """Array of the row numbers that the first index counts."""
     factor: str | None = None

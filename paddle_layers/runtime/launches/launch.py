@@ -137,9 +137,20 @@ def _kernel(
         procedure=function.role == "fill",
         sequence=sequence,
         along=function.along and function.along.lower(),
+        ones=_ones(function, args),
         used_rows=used_rows,
     )
     return kernel, extra
+
+
+def _ones(function: Function, args: Mapping[str, Argument]) -> tuple[str, ...]:
+    """The last indices of a function, as far as the axes of its targets are one wide; the first is none of them."""
+    target = args[function.target_names[0]]
+    indices = [index for index in function.indices if index != "which"]
+    if function.role == "fill" or function.scan or function.along or not isinstance(target, Ref):
+        return ()
+    wide = [at for at, size in enumerate(target.shape) if size != Extent(1)]
+    return tuple(indices[max(wide[-1] if wide else 0, 0) + 1 :])
 
 
 def _has_rows_of(target: Argument, used: Ref) -> bool:
@@ -165,6 +176,7 @@ def _work_items(scope: Scope, function: Function, args: Mapping[str, Argument]) 
         ids = args["used_rows_"]
         assert isinstance(ids, Ref)
         shape[0] = ids.shape[0]
+    shape = shape[: len(shape) - len(_ones(function, args))]
     total: Extent = shape[0]
     for size in shape[1:-1]:
         total = total * size.extra

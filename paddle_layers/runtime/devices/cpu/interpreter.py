@@ -15,9 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define.switching import switched
+from paddle_layers.kernels.primitives import elementary
 from paddle_layers.runtime.generate.authors import author_place
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.memory.addresses import array_at
+
+from .lanes import LANES
 
 DRIVER = "<driver>"
 """What Python calls the file of a driver that it runs."""
@@ -81,8 +84,13 @@ class _Table(NamedTuple):
     dtype: Any
 
 
-def _carray(place: int | _Table, shape: Sequence[int], dtype: Any = None) -> Any:
-    """The array at an address; tables of arguments as lists, since Python's whole numbers do not overflow."""
+def _carray(place: int | _Table | None, shape: Sequence[int], dtype: Any = None) -> Any:
+    """The array at an address; tables of arguments as lists, since Python's whole numbers do not overflow.
+
+    Without an address it is memory on the stack: NaN, so that a number is seen that was never written.
+    """
+    if place is None:
+        return np.full(shape, np.nan, dtype)
     if isinstance(place, _Table):
         return array_at(place.address, shape, place.dtype).tolist()
     return array_at(place, shape, dtype).view(_Strict)
@@ -139,7 +147,10 @@ _STANDS_FOR = {
         uint64=int,
         **{name: getattr(np, name) for name in ("float32", "float64", "int32", "int64")},
     ),
-    "paddle_layers.kernels.primitives": SimpleNamespace(elementary=_MATH),
+    "paddle_layers.kernels.primitives": SimpleNamespace(
+        elementary=SimpleNamespace(**vars(_MATH), maximum=elementary.maximum, minimum=elementary.minimum)
+    ),
+    "paddle_layers.runtime.devices.cpu.lanes": SimpleNamespace(LANES=LANES, stack=lambda: None),
     "paddle_layers.runtime.devices.cpu.native": SimpleNamespace(BODY=None, pointer=int),
 }
 """What a driver's imports give when it is run as Python."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from paddle_layers.define.program import Program
 from paddle_layers.kernels.digests import tuned_digest
 from paddle_layers.kernels.primitives import elementary
+from paddle_layers.runtime.generate.authors import LIBRARY
 from paddle_layers.runtime.generate.drivers import (
     Array,
     Kernel,
@@ -21,7 +23,8 @@ from paddle_layers.runtime.generate.drivers import (
     unravel,
 )
 
-from .vector_form import ADD, MATH, UNSIGNED, vector_form
+from .column_form import FIRST, LANE, NAME, WIDTH, column_form
+from .vector_form import ADD, EXTREMES, MATH, UNSIGNED, vector_form
 
 DECORATOR = '@njit(error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)'
 """Of functions that only the body calls: a call would keep its loop from vectors; wrappers take a third of the time
@@ -95,13 +98,23 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
     """Driver for the CPU: work items `lo_` to `hi_`, each a row of the last axis (or an element of a vector)."""
     arrays = {name for name, spec in kernel.args.items() if isinstance(spec, Array)}
     program = vector_form(kernel.program.named("element_"), dtype, kernel.indices, arrays)
-    programs = [*(vector_form(helper, dtype) for helper in kernel.helpers.values()), program]
+    columns = _columns(kernel, program)
+    helpers = [helper for name, helper in kernel.helpers.items() if name not in EXTREMES]
+    programs = [*(vector_form(helper, dtype) for helper in helpers), columns or program]
     lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype), *_vector_prelude(programs)]
+    aside = columns is None and _may_take_over(kernel)
+    if columns is not None or aside:
+        lines.append("from paddle_layers.runtime.devices.cpu.lanes import LANES, stack")
     lines += functions(programs, DECORATOR)
     if kernel.procedure:
         loop = ["for t_ in range(lo_, hi_):", *indent([f"{kernel.indices[0]} = t_", kernel.call()], 1)]
     elif kernel.scan:
         loop = ["for t_ in range(lo_, hi_):", *indent(scan_lines(kernel, "range(columns_)", None), 1)]
+    elif columns is not None:
+        call = f"{NAME}({', '.join(columns.arguments)})"
+        loop = _stretches(kernel, [call])
+    elif aside:
+        loop = _stretches(kernel, _lane_loop(kernel, _results(kernel), kernel.call()))
     else:
         loop = _cpu_loop(kernel)
     return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
@@ -111,10 +124,12 @@ def _vector_prelude(programs: Sequence[Program]) -> list[str]:
     """What programs in vector form ask for."""
     names = {name for program in programs for name in program.names}
     lines = []
-    if MATH in names:
+    extremes = sorted(names & EXTREMES.keys())
+    if MATH in names or extremes:
         module = elementary.__name__
         lines += [
             f"from {module.rpartition('.')[0]} import {MATH}",
+            *(f"{name} = {MATH}.{EXTREMES[name]}" for name in extremes),
             f"# its own text: {tuned_digest(module)}",
         ]
     if ADD in names:
@@ -124,15 +139,77 @@ def _vector_prelude(programs: Sequence[Program]) -> list[str]:
 
 
 def _cpu_loop(kernel: Kernel) -> list[str]:
-    indices, store = kernel.indices, kernel.store(index=UNSIGNED)
+    indices, store = kernel.indices[: len(kernel.indices) - len(kernel.ones)], kernel.store(index=UNSIGNED)
+    fixed = [f"{index} = 0" for index in kernel.ones]
     if not indices:
         return ["for t_ in range(lo_, hi_):", *indent(store, 1)]
     if len(indices) == 1:
         inner = [f"{indices[0]} = t_", *sequence_line(kernel), *store]
-        return ["for t_ in range(lo_, hi_):", *indent(inner, 1)]
+        return [*fixed, "for t_ in range(lo_, hi_):", *indent(inner, 1)]
     outer = [*unravel(indices[:-1], kernel.sizes, "t_"), *sequence_line(kernel)]
-    outer.append(f"for {indices[-1]} in range({kernel.sizes[-1]}):")
-    return ["for t_ in range(lo_, hi_):", *indent(outer, 1), *indent(store, 2)]
+    outer.append(f"for {indices[-1]} in range({kernel.sizes[len(indices) - 1]}):")
+    return [*fixed, "for t_ in range(lo_, hi_):", *indent(outer, 1), *indent(store, 2)]
+
+
+def _columns(kernel: Kernel, program: Program) -> Program | None:
+    """The function for many neighbours at once; of this library's only, since its lines are not the author's."""
+    own = kernel.program.place is None or Path(kernel.program.place[0]).is_relative_to(LIBRARY)
+    if not own or not _stands_alone(kernel) or kernel.ones:
+        return None
+    return column_form(program, kernel.indices[-1])
+
+
+def _may_take_over(kernel: Kernel) -> bool:
+    """Whether a target may lie in the memory of an array that is read: the compiler has to expect it, too.
+
+    It then leaves vectors alone when it meets such memory, unless results are put aside before any is stored.
+    """
+    reads = [n for n, spec in kernel.args.items() if spec != "int" and n not in kernel.targets]
+    own = (n for n in reads if kernel.program.reads(n) and kernel.program.reads_own_element(n, kernel.indices))
+    return _stands_alone(kernel) and any(own)
+
+
+def _stands_alone(kernel: Kernel) -> bool:
+    """Whether elements are real numbers that are computed one by one, in any order."""
+    if not kernel.indices or kernel.procedure or kernel.scan or kernel.along or kernel.used_rows or kernel.sequence:
+        return False
+    return all(spec.dtype == "real" for spec in map(kernel.args.get, kernel.targets) if isinstance(spec, Array))
+
+
+def _results(kernel: Kernel) -> list[str]:
+    """Names of arrays on the stack, one for each target."""
+    return [f"result{at}_" for at in range(len(kernel.targets))]
+
+
+def _lane_loop(kernel: Kernel, results: list[str], value: str) -> list[str]:
+    """Lines that compute each lane by itself."""
+    lane = kernel.indices[: len(kernel.indices) - len(kernel.ones)][-1]
+    places = [f"{result}[numba.uint64({LANE})]" for result in results]
+    return [
+        f"for {LANE} in range({WIDTH}):",
+        *indent([f"{lane} = {FIRST} + {LANE}", f"{', '.join(places)} = {value}"], 1),
+    ]
+
+
+def _stretches(kernel: Kernel, compute: list[str]) -> list[str]:
+    """Stretches of neighbours, of the rows of an array or of a vector: all are computed, then all are stored."""
+    *outer, lane = kernel.indices[: len(kernel.indices) - len(kernel.ones)]
+    results = _results(kernel)
+    elements = [f"{result}[numba.uint64({LANE})]" for result in results]
+    element = elements[0] if len(elements) == 1 else f"({', '.join(elements)})"
+    begin, end = ("0", kernel.sizes[len(outer)]) if outer else ("lo_", "hi_")
+    inner = [
+        f"{WIDTH} = min(LANES, {end} - {FIRST})",
+        *compute,
+        f"for {LANE} in range({WIDTH}):",
+        *indent([f"{lane} = {FIRST} + {LANE}", *kernel.store(element, index=UNSIGNED)], 1),
+    ]
+    lines = [f"for {FIRST} in range({begin}, {end}, LANES):", *indent(inner, 1)]
+    fixed = [f"{result} = carray(stack(), (LANES,), real)" for result in results]
+    fixed += [f"{index} = 0" for index in kernel.ones]
+    if not outer:
+        return [*fixed, *lines]
+    return [*fixed, "for t_ in range(lo_, hi_):", *indent([*unravel(outer, kernel.sizes, "t_"), *lines], 1)]
 
 
 def tuned_text(code: TunedCall, dtype: str) -> str:

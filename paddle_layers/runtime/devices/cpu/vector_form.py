@@ -18,6 +18,8 @@ ADD = "add_"
 """The function of a driver that adds in any order."""
 MATH = "elementary"
 """What drivers call the module that stands in for `math`."""
+EXTREMES = {"max": "maximum", "min": "minimum"}
+"""What stands there for helpers of these names: a form that the compiler knows how to find in vectors."""
 UNSIGNED = "numba.uint64({})"
 
 

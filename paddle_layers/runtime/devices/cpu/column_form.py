@@ -1,0 +1,149 @@
+"""A point function whose loops go across rows, for many neighbours in a row at once.
+
+The sum of a column reads numbers that lie a row apart, its neighbour the numbers beside them. Here the loop over the
+rows is the outer one, and every other statement is done for all neighbours (lanes) in a loop of vectors; what a
+function computes on the way is an array of lanes. The order of each element's own operations stays.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+from collections.abc import Iterable
+
+from paddle_layers.define.program import Program
+
+NAME = "columns_"
+LANE, FIRST, WIDTH = "lane_", "first_", "width_"
+"""Number of a lane, index of the first, how many there are."""
+
+
+def column_form(program: Program, lane: str) -> Program | None:
+    """A function that computes `lane` from `first_` on, `width_` lanes: the results are in `result0_`, `result1_` ...
+
+    None where the loops of the function depend on the lane, or where it has none that go across rows.
+    """
+    tree = copy.deepcopy(program.tree)
+    *body, last = tree.body
+    returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return)]
+    if returns != [last] or not isinstance(last, ast.Return) or last.value is None:
+        return None
+    loops = [node for statement in body for node in ast.walk(statement) if isinstance(node, ast.For)]
+    own = _differing(body, lane)
+    if not loops or not _goes_across(loops, lane) or _used_as_index(tree, own) or "double" in program.names:
+        return None
+    if any(_names(loop.iter) & {*own, lane} for loop in loops):
+        return None
+    results = last.value.elts if isinstance(last.value, ast.Tuple) else [last.value]
+    given = [f"result{at}_" for at in range(len(results))]
+    stores: list[ast.stmt] = [
+        ast.Assign([_name(name, ast.Store())], value) for name, value in zip(given, results, strict=True)
+    ]
+    arrays = {*own, *given}
+    lines = _lane_by_lane([*body, *stores], arrays, lane)
+    if lines is None:
+        return None
+    memory = [_parsed(f"{name} = carray(stack(), (LANES,), real)") for name in sorted(own)]
+    tree.name, tree.body = NAME, [*memory, *lines]
+    names = [argument for argument in program.arguments if argument != lane]
+    tree.args.args = [ast.arg(name) for name in (*names, FIRST, WIDTH, *given)]
+    return Program(ast.fix_missing_locations(tree), program.place)
+
+
+def _goes_across(loops: Iterable[ast.For], lane: str) -> bool:
+    """Whether what loops read lies side by side along the lanes, and not along the loops."""
+    counters = {name for loop in loops for name in _names(loop.target)}
+    found = False
+    for node in (node for loop in loops for node in ast.walk(loop)):
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+            along = _names(node.slice.elts[-1])
+            if along & counters:
+                return False
+            found |= lane in along
+    return found
+
+
+def _used_as_index(tree: ast.AST, names: set[str]) -> bool:
+    """Whether one of the names is a whole number: an array of lanes holds real ones."""
+    subscripts = (node for node in ast.walk(tree) if isinstance(node, ast.Subscript))
+    return any(_names(node.slice) & names for node in subscripts)
+
+
+def _lane_by_lane(body: list[ast.stmt], arrays: set[str], lane: str) -> list[ast.stmt] | None:
+    """Statements in loops over the lanes, and the loops around these; None where a loop stands in a condition."""
+    lines: list[ast.stmt] = []
+    together: list[ast.stmt] = []
+
+    def flush() -> None:
+        if together:
+            head = [_parsed(f"{lane} = {FIRST} + {LANE}")]
+            loop = _parsed(f"for {LANE} in range({WIDTH}):\n    pass")
+            assert isinstance(loop, ast.For)
+            loop.body = [*head, *(_Lanes(arrays).visit(statement) for statement in together)]
+            lines.append(loop)
+            together.clear()
+
+    for statement in body:
+        if isinstance(statement, ast.For):
+            flush()
+            inner = _lane_by_lane(statement.body, arrays, lane)
+            if inner is None:
+                return None
+            statement.body = inner
+            lines.append(statement)
+        elif isinstance(statement, (ast.Assign, ast.AugAssign)) and not _assigned([statement]) & arrays:
+            flush()
+            lines.append(statement)
+        elif any(isinstance(node, (ast.For, ast.While)) for node in ast.walk(statement)):
+            return None
+        else:
+            together.append(statement)
+    flush()
+    return lines
+
+
+class _Lanes(ast.NodeTransformer):
+    """A name of an array of lanes becomes that of its element."""
+
+    def __init__(self, arrays: set[str]) -> None:
+        self.arrays = arrays
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        if node.id not in self.arrays:
+            return node
+        index = ast.parse(f"numba.uint64({LANE})", mode="eval").body
+        return ast.Subscript(_name(node.id, ast.Load()), index, node.ctx)
+
+
+def _differing(body: Iterable[ast.stmt], lane: str) -> set[str]:
+    """Names whose values differ from lane to lane, and those that a condition gives a value."""
+    nodes = [node for statement in body for node in ast.walk(statement)]
+    conditions = (node for node in nodes if isinstance(node, ast.If))
+    differing = {name for condition in conditions for name in _assigned([condition])}
+    while True:
+        found = {
+            name
+            for node in nodes
+            if isinstance(node, (ast.Assign, ast.AugAssign)) and _names(node.value) & {lane, *differing}
+            for name in _assigned([node])
+        }
+        if found <= differing:
+            return differing
+        differing |= found
+
+
+def _assigned(body: Iterable[ast.stmt]) -> set[str]:
+    nodes = (node for statement in body for node in ast.walk(statement))
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+
+
+def _names(node: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+
+
+def _name(name: str, context: ast.expr_context) -> ast.Name:
+    return ast.Name(name, context)
+
+
+def _parsed(text: str) -> ast.stmt:
+    return ast.parse(text).body[0]
