@@ -1,4 +1,5 @@
 """batch_norm by sums over all rows and pixels of a channel; plain rows at once, whose neighbours differ in channel.
+lrn by blocks of pixels.
 
 Sums may be taken in any order that the compiler likes, which lets it use vectors; the order is fixed once compiled.
 """
@@ -7,8 +8,11 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 from numba import njit
 
+from paddle_layers.kernels.primitives.elementary import exp, log
+from paddle_layers.kernels.primitives.scratch import part as memory_of
 from paddle_layers.kernels.primitives.vectors import total
 from paddle_layers.kernels.tuned import tuned
 
@@ -196,3 +200,90 @@ def batch_norm_dx(
         for c in range(C):
             mean_part = (a[c] + (row[c] - mean[c]) * scale[c] * b[c]) * share
             result[c] += gain[c] * scale[c] * (delta[c] - mean_part)
+
+
+# ---- lrn: blocks of pixels that lie side by side, channel after channel
+
+PIXELS = 128
+"""Pixels of a block: a block of all channels stays in the second cache."""
+
+
+def across_channels(region: str) -> bool:
+    """Neighbours at the same pixel."""
+    return region == "ACROSS_CHANNELS"
+
+
+def window_work(N: int, C: int, H: int, W: int, size: int) -> int:
+    """Numbers under all neighbourhoods."""
+    return N * C * H * W * size
+
+
+def pixel_slices(N: int, H: int, W: int) -> int:
+    """Slices of the blocks; by shape only."""
+    return min(N * -(-H * W // PIXELS), SLICES)
+
+
+def shares_of_channels(C: int) -> int:
+    """Scratch memory for a block of all channels."""
+    return C * PIXELS
+
+
+@tuned("lrn", "lrn_y", items=pixel_slices, work=window_work, least=WORTH_IT, when=across_channels)
+@njit(error_model="numpy")
+def lrn_y(first, last, y, x, base, power):
+    parts = min(x.shape[0] * ((x.shape[2] * x.shape[3] + PIXELS - 1) // PIXELS), SLICES)
+    values, under, result = x.ravel(), base.ravel(), y.ravel()
+    begin = x.size * first // parts
+    for i in range(x.size * last // parts - begin):
+        at = np.uint64(begin + i)
+        result[at] = values[at] * exp(-power * log(under[at]))
+
+
+@tuned(
+    "lrn",
+    "lrn_dx",
+    items=pixel_slices,
+    work=window_work,
+    least=WORTH_IT,
+    when=across_channels,
+    scratch=shares_of_channels,
+)
+@njit(error_model="numpy")
+def lrn_dx(first, last, dx, dy, x, y, base, scratch, size, scale, power, accumulate):
+    N, C, area = x.shape[0], x.shape[1], x.shape[2] * x.shape[3]
+    blocks, after = (area + PIXELS - 1) // PIXELS, size // 2
+    parts, two = min(N * blocks, SLICES), x.dtype.type(2)
+    values, deltas, results, under, target = x.ravel(), dy.ravel(), y.ravel(), base.ravel(), dx.ravel()
+    weight, count = two * scale * power, x.dtype.type(size)
+    for item in range(first, last):
+        shares = memory_of(scratch, item, parts)
+        for block in range(N * blocks * item // parts, N * blocks * (item + 1) // parts):
+            at = block // blocks * C * area + block % blocks * PIXELS
+            width = min(PIXELS, area - block % blocks * PIXELS)
+            for c in range(C):
+                to = at + c * area
+                for i in range(width):
+                    place = np.uint64(to + i)
+                    shares[np.uint64(c * PIXELS + i)] = deltas[place] * results[place] / under[place]
+            for c in range(C):
+                to, low, high = at + c * area, max(0, c - after), min(C, c - after + size)
+                if size == 5 and high - low == 5:
+                    add_five(target, to, shares, low, width, deltas, values, under, power, weight / count, accumulate)
+                    continue
+                for i in range(width):
+                    place, added = np.uint64(to + i), shares[np.uint64(low * PIXELS + i)]
+                    for d in range(low + 1, high):
+                        added += shares[np.uint64(d * PIXELS + i)]
+                    found = deltas[place] * exp(-power * log(under[place])) - weight * values[place] * (added / count)
+                    target[place] = target[place] + found if accumulate else found
+
+
+@njit(error_model="numpy", forceinline=True)
+def add_five(target, to, shares, low, width, deltas, values, under, power, weight, accumulate):
+    """The gradient of a channel whose five neighbours are all there."""
+    for i in range(width):
+        at, place = low * PIXELS + i, np.uint64(to + i)
+        added = shares[np.uint64(at)] + shares[np.uint64(at + PIXELS)] + shares[np.uint64(at + 2 * PIXELS)]
+        added += shares[np.uint64(at + 3 * PIXELS)] + shares[np.uint64(at + 4 * PIXELS)]
+        found = deltas[place] * exp(-power * log(under[place])) - weight * values[place] * added
+        target[place] = target[place] + found if accumulate else found

@@ -1,197 +1,281 @@
-"""Pooling by whole planes: no division for a pixel, no branch for the common window, means count a window once."""
+"""Pooling in two steps, each a loop of vectors: over the rows under a window, for all columns, then across.
+
+A band of rows of windows is done at once: what the rows give lies in scratch memory, as far apart as `stride` allows to
+go across all of them in one loop. Windows of two or three columns, one or two apart, go that way; others, and those
+that hang over an edge, are done one by one.
+"""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 from numba import njit
 
+from paddle_layers.kernels.primitives.scratch import part
+from paddle_layers.kernels.primitives.vectors import total
 from paddle_layers.kernels.tuned import tuned
 
-WORTH_IT = 1 << 18
-"""Operations below which the point function stays: what a step gains does not pay the compiler."""
-SLICES = 8
+from .pool_windows import (
+    SLICES,
+    WORTH_IT,
+    across_windows,
+    add_rows,
+    bounds,
+    highest_rows,
+    largest_rows,
+    maxima_across,
+    operations,
+    place_of_one,
+    places_across,
+    slices,
+    spread_across,
+    spread_pairs,
+    sums_across,
+    three_bands,
+    to_the_vector,
+    two_rows,
+    whole_windows,
+    wins,
+)
 
 
-def is_maximum(pool_type: str, global_pooling: bool) -> bool:
-    """Maxima of windows of a size of their own."""
-    return pool_type == "MAX" and not global_pooling
+def is_maximum(pool_type: str, global_pooling: bool, H: int, W: int) -> bool:
+    """Maxima of windows of a size of their own, in planes whose positions are exact as real numbers."""
+    return pool_type == "MAX" and not global_pooling and H * W <= 1 << 24
 
 
-def operations(N: int, C: int, P: int, Q: int, pool_size: int | None, pool_size_y: int | None) -> int:
-    """Four for each pixel under a window: load, compare, choose, store."""
-    return 4 * N * C * P * Q * (pool_size or 1) * (pool_size_y or 1)
-
-
-def slices(N: int, C: int) -> int:
-    """Slices of the planes; by shape only."""
-    return min(N * C, SLICES)
-
-
+@tuned("pool", "pool_where", items=slices, work=operations, least=WORTH_IT, when=is_maximum, scratch=three_bands)
 @njit(error_model="numpy")
-def pairs(places, upper, lower, top, W):
-    """Maxima of a row of whole windows of 2 x 2 pixels, 2 apart: two matches and a final, so that vectors are used.
-
-    `upper` and `lower` are the two rows of pixels, `top` the position of the first. The first of equal pixels wins,
-    as everywhere; of several NaN in a window, another one may be the winner than by the point function.
-    """
-    for q in range(places.size):
-        left = np.uint64(2) * np.uint64(q)
-        right = left + np.uint64(1)
-        high = (upper[right] > upper[left]) | math.isnan(upper[right])
-        low = (lower[right] > lower[left]) | math.isnan(lower[right])
-        best = upper[right] if high else upper[left]
-        rival = lower[right] if low else lower[left]
-        above, below = 1 if high else 0, W + 1 if low else W
-        places[q] = top + 2 * q + (below if (rival > best) | math.isnan(rival) else above)
-
-
-@tuned("pool", "pool_where", items=slices, work=operations, least=WORTH_IT, when=is_maximum)
-@njit(error_model="numpy")
-def pool_where(first, last, where, x, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
+def pool_where(first, last, where, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = x.shape
     P, Q = where.shape[2], where.shape[3]
     planes, pixels, places = N * C, x.ravel(), where.ravel()
     parts = min(planes, SLICES)
-    in_pairs = pool_size == 2 and pool_size_y == 2 and stride == 2 and padding == 0
-    whole = min(Q, W // 2)
-    for part in range(first, last):
-        for plane in range(planes * part // parts, planes * (part + 1) // parts):
-            for p in range(P):
-                top, to, done = p * stride_y - padding_y, (plane * P + p) * Q, 0
-                if in_pairs and top >= 0 and top + 1 < H:
-                    at, done = (plane * H + top) * W, whole
-                    pairs(places[to : to + done], pixels[at : at + W], pixels[at + W : at + 2 * W], top * W, W)
-                for q in range(done, Q):
-                    left = q * stride - padding
-                    where_best = -1
-                    best = pixels[0]
-                    for h in range(max(0, top), min(H, top + pool_size_y)):
-                        for w in range(max(0, left), min(W, left + pool_size)):
-                            pixel = pixels[np.uint64((plane * H + h) * W + w)]
-                            wins = (pixel > best) | (where_best < 0) | (math.isnan(pixel) & (not math.isnan(best)))
-                            best = pixel if wins else best
-                            where_best = h * W + w if wins else where_best
-                    places[np.uint64(to + q)] = where_best
+    begin, end, pitch, height = across_windows(Q, W, pool_size, stride, padding)
+    start, inner = begin * stride - padding, end - begin
+    for item in range(first, last):
+        own = part(scratch, item, parts)
+        size, stop = own.size // 3, planes * (item + 1) // parts * P * Q
+        v, k, found = own[:size], own[size : 2 * size], own[2 * size :]
+        for band in range(planes * item // parts * P, planes * (item + 1) // parts * P, height):
+            rows = min(height, planes * (item + 1) // parts * P - band)
+            for r in range(rows):
+                plane, p = (band + r) // P, (band + r) % P
+                top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
+                at = r * pitch * stride
+                if top < bottom:
+                    highest_rows(v[at:], k[at:], pixels, (plane * H + top) * W, W, top, bottom - top)
+            if inner and stride == 1 and pool_size == 3:
+                places_across(found, v, k, start, rows * pitch, 3, 1)
+            elif inner and stride == 2 and pool_size == 3:
+                places_across(found, v, k, start, rows * pitch, 3, 2)
+            elif inner and stride == 2:
+                places_across(found, v, k, start, rows * pitch, 2, 2)
+            elif inner:
+                places_across(found, v, k, start, rows * pitch, 2, 1)
+            for r in range(rows):
+                to, base = (band + r) * Q, r * pitch * stride
+                top, bottom = bounds((band + r) % P, stride_y, padding_y, pool_size_y, H)
+                for q in range(to_the_vector(inner, stop - to - begin)):
+                    places[np.uint64(to + begin + q)] = np.int32(found[np.uint64(r * pitch + q)])
+                for q in range(Q - inner):
+                    edge = q if q < begin else q + inner
+                    left, right = bounds(edge, stride, padding, pool_size, W)
+                    places[np.uint64(to + edge)] = place_of_one(v[base:], k[base:], left, right)
+                for q in range(Q if bottom <= top else 0):
+                    places[np.uint64(to + q)] = -1
 
 
-@tuned("pool", "pool_y", items=slices, work=operations, least=WORTH_IT, when=is_maximum)
+@tuned("pool", "pool_y", items=slices, work=operations, least=WORTH_IT, when=is_maximum, scratch=three_bands)
 @njit(error_model="numpy")
-def maximum_y(first, last, y, x, where):
-    N, C = x.shape[0], x.shape[1]
-    planes = N * C
+def maximum_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
+    N, C, H, W = x.shape
+    P, Q = y.shape[2], y.shape[3]
+    planes, pixels, result, zero = N * C, x.ravel(), y.ravel(), y.dtype.type(0)
     parts = min(planes, SLICES)
-    for part in range(first, last):
-        for plane in range(planes * part // parts, planes * (part + 1) // parts):
-            image = x[plane // C, plane % C].ravel()
-            places, target = where[plane // C, plane % C].ravel(), y[plane // C, plane % C].ravel()
-            for i in range(target.size):
-                place = places[i]
-                target[i] = image[np.uint64(place)] if place >= 0 else 0.0
+    begin, end, pitch, height = across_windows(Q, W, pool_size, stride, padding)
+    start, inner = begin * stride - padding, end - begin
+    for item in range(first, last):
+        own = part(scratch, item, parts)
+        size, stop = own.size // 3, planes * (item + 1) // parts * P * Q
+        v, found = own[:size], own[2 * size :]
+        for band in range(planes * item // parts * P, planes * (item + 1) // parts * P, height):
+            rows = min(height, planes * (item + 1) // parts * P - band)
+            for r in range(rows):
+                plane, p = (band + r) // P, (band + r) % P
+                top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
+                if top < bottom:
+                    largest_rows(v[r * pitch * stride :], pixels, (plane * H + top) * W, W, bottom - top)
+            if inner and stride == 1 and pool_size == 3:
+                maxima_across(found, v, start, rows * pitch, 3, 1)
+            elif inner and stride == 2 and pool_size == 3:
+                maxima_across(found, v, start, rows * pitch, 3, 2)
+            elif inner and stride == 2:
+                maxima_across(found, v, start, rows * pitch, 2, 2)
+            elif inner:
+                maxima_across(found, v, start, rows * pitch, 2, 1)
+            for r in range(rows):
+                to, base = (band + r) * Q, r * pitch * stride
+                top, bottom = bounds((band + r) % P, stride_y, padding_y, pool_size_y, H)
+                for q in range(to_the_vector(inner, stop - to - begin)):
+                    result[np.uint64(to + begin + q)] = found[np.uint64(r * pitch + q)]
+                for q in range(Q - inner):
+                    edge = q if q < begin else q + inner
+                    left, right = bounds(edge, stride, padding, pool_size, W)
+                    best = v[base + left] if left < right else zero
+                    for w in range(base + left + 1, base + right):
+                        best = v[w] if wins(v[w], best) else best
+                    result[np.uint64(to + edge)] = best
+                for q in range(Q if bottom <= top else 0):
+                    result[np.uint64(to + q)] = zero
 
 
 @tuned("pool", "pool_dx", items=slices, work=operations, least=WORTH_IT, when=is_maximum)
 @njit(error_model="numpy")
-def maximum_dx(first, last, dx, dy, where, accumulate):
-    N, C = dx.shape[0], dx.shape[1]
-    planes = N * C
-    parts = min(planes, SLICES)
-    zero = dx.dtype.type(0)
-    for part in range(first, last):
-        for plane in range(planes * part // parts, planes * (part + 1) // parts):
-            target = dx[plane // C, plane % C].ravel()
-            places, source = where[plane // C, plane % C].ravel(), dy[plane // C, plane % C].ravel()
+def maximum_dx(first, last, dx, dy, where, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
+    N, C, H, W = dx.shape
+    P, Q = dy.shape[2], dy.shape[3]
+    planes, target, deltas, places = N * C, dx.ravel(), dy.ravel(), where.ravel()
+    parts, zero = min(planes, SLICES), dx.dtype.type(0)
+    in_pairs = pool_size == 2 and pool_size_y == 2 and stride == 2 and stride_y == 2 and padding == 0 and padding_y == 0
+    in_pairs = in_pairs and not accumulate and H == 2 * P and W == 2 * Q
+    for item in range(first, last):
+        for plane in range(planes * item // parts, planes * (item + 1) // parts):
+            base, source = plane * H * W, plane * P * Q
+            if in_pairs:
+                for p in range(P):
+                    spread_pairs(target, base + 2 * p * W, W, deltas, places, source + p * Q, Q, 2 * p, zero)
+                continue
             if not accumulate:
-                target[:] = zero
-            for i in range(source.size):
-                if places[i] >= 0:
-                    target[np.uint64(places[i])] += source[i]
+                for i in range(H * W):
+                    target[np.uint64(base + i)] = zero
+            for i in range(P * Q):
+                place = places[np.uint64(source + i)]
+                if place >= 0:
+                    target[np.uint64(base + place)] += deltas[np.uint64(source + i)]
 
 
 # ---- means
 
 
-def is_mean_of_pixels(pool_type: str, global_pooling: bool, divisor: str) -> bool:
+def is_mean_of_pixels(pool_type: str, global_pooling: bool, divisor: str, padding: int, padding_y: int) -> bool:
     """Means of the pixels under windows of a size of their own."""
     return pool_type == "AVERAGE" and not global_pooling and divisor == "VALID"
 
 
+@tuned("pool", "pool_y", items=slices, work=operations, least=WORTH_IT, when=is_mean_of_pixels, scratch=three_bands)
 @njit(error_model="numpy")
-def bounds(p, step, padding, size, extent):
-    """First pixel of window `p` along an axis and the one behind its last."""
-    start = p * step - padding
-    return max(start, 0), min(start + size, extent)
-
-
-@njit(error_model="numpy")
-def quarters(means, upper, lower, quarter):
-    """Means of a row of whole windows of 2 x 2 pixels, 2 apart."""
-    for q in range(means.size):
-        left = np.uint64(2) * np.uint64(q)
-        right = left + np.uint64(1)
-        means[q] = (upper[left] + upper[right] + lower[left] + lower[right]) * quarter
-
-
-@njit(error_model="numpy")
-def share_out(deltas, upper, lower, quarter):
-    """Add a quarter of a row of deltas to the pixels of their windows of 2 x 2."""
-    for q in range(deltas.size):
-        left = np.uint64(2) * np.uint64(q)
-        right = left + np.uint64(1)
-        share = deltas[q] * quarter
-        upper[left] += share
-        upper[right] += share
-        lower[left] += share
-        lower[right] += share
-
-
-@tuned("pool", "pool_y", items=slices, work=operations, least=WORTH_IT, when=is_mean_of_pixels)
-@njit(error_model="numpy")
-def mean_y(first, last, y, x, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
+def mean_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = x.shape
     P, Q = y.shape[2], y.shape[3]
-    planes, pixels, means, one_ = N * C, x.ravel(), y.ravel(), y.dtype.type(1)
-    parts, quarter = min(planes, SLICES), y.dtype.type(0.25)
-    whole = min(Q, W // 2) if pool_size == 2 and stride == 2 and padding == 0 else 0
-    for part in range(first, last):
-        for plane in range(planes * part // parts, planes * (part + 1) // parts):
-            for p in range(P):
+    planes, pixels, result, zero = N * C, x.ravel(), y.ravel(), y.dtype.type(0)
+    parts = min(planes, SLICES)
+    begin, end, pitch, height = across_windows(Q, W, pool_size, stride, padding)
+    start, inner = begin * stride - padding, end - begin
+    for item in range(first, last):
+        own = part(scratch, item, parts)
+        size, stop = own.size // 3, planes * (item + 1) // parts * P * Q
+        v, found = own[:size], own[2 * size :]
+        for band in range(planes * item // parts * P, planes * (item + 1) // parts * P, height):
+            rows = min(height, planes * (item + 1) // parts * P - band)
+            for r in range(rows):
+                plane, p = (band + r) // P, (band + r) % P
                 top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
-                at, to = (plane * H + top) * W, (plane * P + p) * Q
-                done = whole if bottom - top == 2 else 0
-                quarters(means[to : to + done], pixels[at : at + W], pixels[at + W : at + 2 * W], quarter)
-                for q in range(done, Q):
-                    left, right = bounds(q, stride, padding, pool_size, W)
-                    total = one_ - one_
-                    for h in range(top, bottom):
-                        for w in range(left, right):
-                            total += pixels[np.uint64((plane * H + h) * W + w)]
-                    count = max(1, (bottom - top) * (right - left))
-                    means[np.uint64((plane * P + p) * Q + q)] = total / y.dtype.type(count)
+                if top < bottom:
+                    add_rows(v[r * pitch * stride :], pixels, (plane * H + top) * W, W, bottom - top)
+            if inner and stride == 1 and pool_size == 3:
+                sums_across(found, v, start, rows * pitch, 3, 1)
+            elif inner and stride == 2 and pool_size == 3:
+                sums_across(found, v, start, rows * pitch, 3, 2)
+            elif inner and stride == 2:
+                sums_across(found, v, start, rows * pitch, 2, 2)
+            elif inner:
+                sums_across(found, v, start, rows * pitch, 2, 1)
+            for r in range(rows):
+                to, base = (band + r) * Q, r * pitch * stride
+                top, bottom = bounds((band + r) % P, stride_y, padding_y, pool_size_y, H)
+                count = y.dtype.type((bottom - top) * pool_size)
+                for q in range(to_the_vector(inner, stop - to - begin)):
+                    result[np.uint64(to + begin + q)] = found[np.uint64(r * pitch + q)] / count
+                for q in range(Q - inner):
+                    edge = q if q < begin else q + inner
+                    left, right = bounds(edge, stride, padding, pool_size, W)
+                    added = zero
+                    for w in range(base + left, base + right):
+                        added += v[w]
+                    result[np.uint64(to + edge)] = added / y.dtype.type(max(1, (bottom - top) * (right - left)))
+                for q in range(Q if bottom <= top else 0):
+                    result[np.uint64(to + q)] = zero
 
 
-@tuned("pool", "pool_dx", items=slices, work=operations, least=WORTH_IT, when=is_mean_of_pixels)
+@tuned("pool", "pool_dx", items=slices, work=operations, least=WORTH_IT, when=is_mean_of_pixels, scratch=two_rows)
 @njit(error_model="numpy")
-def mean_dx(first, last, dx, dy, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
+def mean_dx(first, last, dx, dy, scratch, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = dx.shape
     P, Q = dy.shape[2], dy.shape[3]
     planes, pixels, deltas = N * C, dx.ravel(), dy.ravel()
-    parts, quarter = min(planes, SLICES), dx.dtype.type(0.25)
-    whole = min(Q, W // 2) if pool_size == 2 and stride == 2 and padding == 0 else 0
-    for part in range(first, last):
-        for plane in range(planes * part // parts, planes * (part + 1) // parts):
+    parts, zero = min(planes, SLICES), dx.dtype.type(0)
+    begin, end = whole_windows(Q, W, pool_size, stride, padding)
+    for item in range(first, last):
+        own = part(scratch, item, parts)
+        row, shares = own[: own.size // 2], own[own.size // 2 :]
+        shares[0] = zero
+        for plane in range(planes * item // parts, planes * (item + 1) // parts):
             if not accumulate:
-                pixels[plane * H * W : (plane + 1) * H * W] = dx.dtype.type(0)
+                for i in range(H * W):
+                    pixels[np.uint64(plane * H * W + i)] = zero
             for p in range(P):
                 top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
-                at, to = (plane * H + top) * W, (plane * P + p) * Q
-                done = whole if bottom - top == 2 else 0
-                share_out(deltas[to : to + done], pixels[at : at + W], pixels[at + W : at + 2 * W], quarter)
-                for q in range(done, Q):
-                    left, right = bounds(q, stride, padding, pool_size, W)
-                    count = max(1, (bottom - top) * (right - left))
-                    share = deltas[np.uint64((plane * P + p) * Q + q)] / dx.dtype.type(count)
-                    for h in range(top, bottom):
-                        for w in range(left, right):
-                            pixels[np.uint64((plane * H + h) * W + w)] += share
+                source, count = (plane * P + p) * Q, dx.dtype.type(max(1, (bottom - top) * pool_size))
+                for q in range(Q):
+                    shares[np.uint64(q + 1)] = deltas[np.uint64(source + q)] / count
+                for q in range(begin + Q - end):
+                    edge = q if q < begin else q - begin + end
+                    left, right = bounds(edge, stride, padding, pool_size, W)
+                    covered = dx.dtype.type(max(1, (bottom - top) * (right - left)))
+                    shares[np.uint64(edge + 1)] = deltas[np.uint64(source + edge)] / covered
+                if stride == 1:
+                    spread_across(row, shares, Q, W, pool_size, 1, padding)
+                elif stride == 2:
+                    spread_across(row, shares, Q, W, pool_size, 2, padding)
+                else:
+                    spread_across(row, shares, Q, W, pool_size, stride, padding)
+                for h in range(top, bottom):
+                    at = (plane * H + h) * W
+                    for w in range(W):
+                        pixels[np.uint64(at + w)] += row[np.uint64(padding + w)]
+
+
+def is_global_mean(pool_type: str, global_pooling: bool) -> bool:
+    """The mean of each plane."""
+    return pool_type == "AVERAGE" and global_pooling
+
+
+def pixels_of(N: int, C: int, H: int, W: int) -> int:
+    """Pixels in all."""
+    return N * C * H * W
+
+
+@tuned("pool", "pool_y", items=slices, work=pixels_of, least=WORTH_IT, when=is_global_mean)
+@njit(error_model="numpy")
+def plane_means(first, last, y, x):
+    planes, area = x.shape[0] * x.shape[1], x.shape[2] * x.shape[3]
+    pixels, result, parts = x.ravel(), y.ravel(), min(x.shape[0] * x.shape[1], SLICES)
+    zero, count = y.dtype.type(0), y.dtype.type(area)
+    for plane in range(planes * first // parts, planes * last // parts):
+        result[np.uint64(plane)] = total(pixels[plane * area : (plane + 1) * area], zero) / count
+
+
+@tuned("pool", "pool_dx", items=slices, work=pixels_of, least=WORTH_IT, when=is_global_mean)
+@njit(error_model="numpy")
+def spread_over_planes(first, last, dx, dy, accumulate):
+    planes, area = dx.shape[0] * dx.shape[1], dx.shape[2] * dx.shape[3]
+    pixels, deltas, parts = dx.ravel(), dy.ravel(), min(dx.shape[0] * dx.shape[1], SLICES)
+    count = dx.dtype.type(area)
+    for plane in range(planes * first // parts, planes * last // parts):
+        share, at = deltas[np.uint64(plane)] / count, plane * area
+        if accumulate:
+            for i in range(area):
+                pixels[np.uint64(at + i)] += share
+        else:
+            for i in range(area):
+                pixels[np.uint64(at + i)] = share
