@@ -9,7 +9,6 @@ import paddle_layers as pl
 from paddle_layers.config.training import ClipSettings, ComponentSettings
 from paddle_layers.define import registries
 from paddle_layers.define.functions import Function
-from paddle_layers.runtime.optimise.ranges import ranges
 from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.runtime.optimise.updates import Rules
 
@@ -175,12 +174,13 @@ def test_parameters_that_are_updated_alike_are_one_range():
     made = net()
     parameters = made.arena.trained
     assert [p.name for p in parameters] == ["a.weight", "a.bias", "b.weight", "b.bias"]
-    found = ranges(parameters, rules_of("adam"), made.dtype)
+    found = rules_of("adam").ranges(parameters, made.dtype)
     assert [(one.offset, one.size) for one in found] == [
         (parameters[0].offset, 15),
         (parameters[1].offset, (parameters[3].offset - parameters[1].offset) // np.dtype(made.dtype).itemsize + 4),
     ]
-    decayed = ranges(parameters, rules_of("adam", regularizer=settings("regularizer", "l2", rate=0.3)), made.dtype)
+    rules = rules_of("adam", regularizer=settings("regularizer", "l2", rate=0.3))
+    decayed = rules.ranges(parameters, made.dtype)
     assert [one.name for one in decayed] == ["a.weight", "a.bias", "parameters"]
 
 
@@ -194,7 +194,7 @@ def test_an_optimizer_that_moves_zeros_updates_each_parameter_by_itself(monkeypa
     rules, made = rules_of("sgd"), net()
     monkeypatch.setattr(rules.optimizer, "function", Function("optimizer", (), away_from_zero))
     assert not rules.rest_at_zero()
-    assert len(ranges(made.arena.trained, rules, made.dtype)) == 4
+    assert len(rules.ranges(made.arena.trained, made.dtype)) == 4
 
 
 def away_from_zero(i, value, gradient, rate, velocity):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
 PAUSE = 0.004
 """Seconds before a block, in which the threads of the side before go to sleep."""
+
+
+Summary = Callable[[Iterable[float]], float]
 
 
 class Timed(NamedTuple):
@@ -30,9 +33,15 @@ def block(side: Timed, count: int) -> float:
     return (time.perf_counter() - start) / count
 
 
-def compare(sides: Mapping[str, Timed], *, rounds: int, seconds: float) -> dict[str, float]:
-    """Median seconds of a run of each side, over `rounds` blocks of about `seconds`."""
+def compare(
+    sides: Mapping[str, Timed],
+    *,
+    rounds: int,
+    seconds: float,
+    of: Callable[[Iterable[float]], float] = statistics.median,
+) -> dict[str, float]:
+    """Seconds of a run of each side: the median, or what `of` gives, over `rounds` blocks of about `seconds`."""
     counts = {name: max(1, round(seconds / block(side, 1))) for name, side in sides.items()}
     counts = {name: max(1, round(seconds / block(side, counts[name]))) for name, side in sides.items()}
     turns = [{name: block(side, counts[name]) for name, side in sides.items()} for _ in range(rounds)]
-    return {name: statistics.median(turn[name] for turn in turns) for name in sides}
+    return {name: of(turn[name] for turn in turns) for name in sides}

@@ -1,7 +1,10 @@
-"""What kernels of pooling share: which windows lie in a row, and scratch memory for bands of rows."""
+"""Steps of pooling: which windows lie in a row, over the rows under them, across a band of rows."""
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 from numba import njit
 
 WORTH_IT = 1 << 18
@@ -67,3 +70,176 @@ def across_windows(Q, W, size, step, padding):
 def to_the_vector(count, room):
     """The numbers of whole vectors that hold `count` numbers, if there is so much room: what is behind is not used."""
     return min((count + 15) // 16 * 16, room)
+
+
+@inlined
+def wins(v, best):
+    """Whether `v` is the new maximum: the first of equal ones stays, and NaN once it came."""
+    return (not (v <= best)) & (not math.isnan(best))
+
+
+@inlined
+def highest_rows(v, k, pixels, at, W, top, rows):
+    """The largest pixel of each column of some rows, and its position in the plane: the first of equal ones."""
+    start, one = v.dtype.type(top * W), v.dtype.type(W)
+    two, count = one + one, to_the_vector(W, pixels.size - at - (rows - 1) * W)
+    if rows == 3:
+        for w in range(count):
+            a, b = pixels[np.uint64(at + w)], pixels[np.uint64(at + W + w)]
+            c, second = pixels[np.uint64(at + 2 * W + w)], wins(b, a)
+            best, place = (b if second else a), start + v.dtype.type(np.int32(w))
+            third = wins(c, best)
+            v[w] = c if third else best
+            k[w] = place + two if third else (place + one if second else place)
+        return
+    if rows == 2:
+        for w in range(count):
+            a, b = pixels[np.uint64(at + w)], pixels[np.uint64(at + W + w)]
+            second, place = wins(b, a), start + v.dtype.type(np.int32(w))
+            v[w] = b if second else a
+            k[w] = place + one if second else place
+        return
+    for w in range(count):
+        v[w] = pixels[np.uint64(at + w)]
+        k[w] = start + v.dtype.type(np.int32(w))
+    for row in range(1, rows):
+        for w in range(count):
+            pixel = pixels[np.uint64(at + row * W + w)]
+            better = wins(pixel, v[w])
+            v[w] = pixel if better else v[w]
+            k[w] = start + v.dtype.type(row * W) + v.dtype.type(np.int32(w)) if better else k[w]
+
+
+@inlined
+def comes_first(b, place_b, a, place_a):
+    """Whether the pixel `b` takes the place of `a`: it is larger, or as large and before it in reading order."""
+    return wins(b, a) | ((b == a) & (place_b < place_a))
+
+
+@inlined
+def places_across(found, v, k, start, count, size, stride):
+    """Positions of the maxima of windows of two or three columns."""
+    for q in range(count):
+        j = start + q * stride
+        a, place = v[np.uint64(j)], k[np.uint64(j)]
+        b, place_b = v[np.uint64(j + 1)], k[np.uint64(j + 1)]
+        second = comes_first(b, place_b, a, place)
+        a, place = (b if second else a), (place_b if second else place)
+        if size == 3:
+            b, place_b = v[np.uint64(j + 2)], k[np.uint64(j + 2)]
+            third = comes_first(b, place_b, a, place)
+            place = place_b if third else place
+        found[q] = place
+
+
+@inlined
+def place_of_one(v, k, left, right):
+    """Where the maximum of one window is; -1 where it has no pixel."""
+    if left >= right:
+        return -1
+    best, place = v[left], k[left]
+    for w in range(left + 1, right):
+        if comes_first(v[w], k[w], best, place):
+            best, place = v[w], k[w]
+    return np.int64(place)
+
+
+@inlined
+def largest_rows(v, pixels, at, W, rows):
+    """The largest pixel of each column of some rows."""
+    count = to_the_vector(W, pixels.size - at - (rows - 1) * W)
+    if rows == 3:
+        for w in range(count):
+            a, b, c = pixels[np.uint64(at + w)], pixels[np.uint64(at + W + w)], pixels[np.uint64(at + 2 * W + w)]
+            best = b if wins(b, a) else a
+            v[w] = c if wins(c, best) else best
+        return
+    if rows == 2:
+        for w in range(count):
+            a, b = pixels[np.uint64(at + w)], pixels[np.uint64(at + W + w)]
+            v[w] = b if wins(b, a) else a
+        return
+    for w in range(count):
+        v[w] = pixels[np.uint64(at + w)]
+    for row in range(1, rows):
+        for w in range(count):
+            pixel = pixels[np.uint64(at + row * W + w)]
+            v[w] = pixel if wins(pixel, v[w]) else v[w]
+
+
+@inlined
+def maxima_across(found, v, start, count, size, stride):
+    """The maxima of windows of two or three columns."""
+    for q in range(count):
+        j = start + q * stride
+        best, b = v[np.uint64(j)], v[np.uint64(j + 1)]
+        best = b if wins(b, best) else best
+        if size == 3:
+            b = v[np.uint64(j + 2)]
+            best = b if wins(b, best) else best
+        found[q] = best
+
+
+@inlined
+def spread_pairs(target, at, W, deltas, places, to, count, top, zero):
+    """Deltas of whole windows of 2 x 2 pixels, 2 apart, in the two rows under them."""
+    for q in range(count):
+        delta, place = deltas[np.uint64(to + q)], places[np.uint64(to + q)] - top * W - 2 * q
+        left = at + 2 * q
+        target[np.uint64(left)] = delta if place == 0 else zero
+        target[np.uint64(left + 1)] = delta if place == 1 else zero
+    for q in range(count):
+        delta, place = deltas[np.uint64(to + q)], places[np.uint64(to + q)] - top * W - 2 * q - W
+        left = at + W + 2 * q
+        target[np.uint64(left)] = delta if place == 0 else zero
+        target[np.uint64(left + 1)] = delta if place == 1 else zero
+
+
+@inlined
+def add_rows(v, pixels, at, W, rows):
+    """The sum of each column of some rows."""
+    count = to_the_vector(W, pixels.size - at - (rows - 1) * W)
+    if rows == 3:
+        for w in range(count):
+            two = pixels[np.uint64(at + w)] + pixels[np.uint64(at + W + w)]
+            v[w] = two + pixels[np.uint64(at + 2 * W + w)]
+        return
+    if rows == 2:
+        for w in range(count):
+            v[w] = pixels[np.uint64(at + w)] + pixels[np.uint64(at + W + w)]
+        return
+    for w in range(count):
+        v[w] = pixels[np.uint64(at + w)]
+    for row in range(1, rows):
+        for w in range(count):
+            v[w] += pixels[np.uint64(at + row * W + w)]
+
+
+@inlined
+def sums_across(found, v, start, count, size, stride):
+    """The sums of windows of two or three columns."""
+    for q in range(count):
+        j = start + q * stride
+        added = v[np.uint64(j)] + v[np.uint64(j + 1)]
+        if size == 3:
+            added += v[np.uint64(j + 2)]
+        found[q] = added
+
+
+@inlined
+def spread_across(row, shares, Q, W, size, stride, padding):
+    """Add each window's share to the columns under it; `row` begins with the padding."""
+    zero, wide = row.dtype.type(0), W + padding
+    if stride == 2 and size <= 3:
+        for q in range(Q):
+            row[np.uint64(2 * q)] = shares[np.uint64(q + 1)] + (shares[np.uint64(q)] if size == 3 else zero)
+            row[np.uint64(2 * q + 1)] = shares[np.uint64(q + 1)] if size > 1 else zero
+        row[np.uint64(2 * Q)] = shares[np.uint64(Q)] if size == 3 else zero
+        for w in range(2 * Q + 1, wide):
+            row[np.uint64(w)] = zero
+        return
+    for w in range(max(wide, (Q - 1) * stride + size)):
+        row[np.uint64(w)] = zero
+    for b in range(size):
+        for q in range(Q):
+            row[np.uint64(q * stride + b)] += shares[np.uint64(q + 1)]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
-
-if TYPE_CHECKING:
-    from .updates import Rules
 
 
 class Updated(Protocol):
@@ -42,16 +39,13 @@ class Range:
     size: int
 
 
-def ranges(parameters: Iterable[Updated], rules: Rules, dtype: str) -> list[Range]:
-    """The parameters, given in the order of the arena, as few ranges: neighbours with equal factors are one.
-
-    Where the optimizer or the regularizer moves a zero whose gradient is zero, each parameter is a range of its own.
-    """
+def ranges(parameters: Iterable[Updated], factors: Callable[[Updated], Hashable], dtype: str) -> list[Range]:
+    """The parameters, given in the order of the arena, as few ranges: neighbours with equal factors are one."""
     found: list[Range] = []
-    together, itemsize = rules.rest_at_zero(), np.dtype(dtype).itemsize
+    itemsize = np.dtype(dtype).itemsize
     for parameter in parameters:
         own = Range(parameter.name, parameter.settings, parameter.offset, parameter.size)
-        if found and together and rules.factors(found[-1]) == rules.factors(own):
+        if found and factors(found[-1]) == factors(own):
             before = found.pop()
             size = (own.offset - before.offset) // itemsize + own.size
             own = replace(before, name="parameters", size=size)

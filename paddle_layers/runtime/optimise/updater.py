@@ -15,7 +15,7 @@ from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.row_gradients import RowGradient
 from paddle_layers.runtime.memory.blocks import Flat
 
-from .ranges import Updated, ranges
+from .ranges import Updated
 from .updates import RowUpdate, Rules, update_launches
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class Updater:
     def _build(self, gradients: Gradients) -> None:
         launches = self._clipping([gradient for gradient in gradients if gradient is not None])
         dense = [parameter for parameter in self.arena.trained if not parameter.by_rows]
-        for alike in ranges(dense, self._rules, self._dtype):
+        for alike in self._rules.ranges(dense, self._dtype):
             gradient = _ref(self.arena.gradients, alike)
             launches += update_launches(self._rules, alike, self._tables(alike), gradient)
         for update, rows in zip(self._row_updates, gradients, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,7 +22,7 @@ from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter
 
 from .pending_steps import PendingSteps, pending_steps
-from .ranges import Updated
+from .ranges import Updated, ranges
 from .row_forms import penalty_launch, spread_launch, step_launch
 
 log = logging.getLogger("paddle_layers")
@@ -47,9 +47,14 @@ class Rules(NamedTuple):
         own = parameter.settings.decay_mult if parameter.settings is not None else 1.0
         return float(own) if self.regularizer is not None else 0.0
 
-    def factors(self, parameter: Updated) -> tuple[float, float]:
-        """All that makes the update of a parameter another one than that of its neighbour."""
-        return rate_factor(parameter), self.decay(parameter)
+    def ranges(self, parameters: Sequence[Updated], dtype: str) -> Sequence[Updated]:
+        """The parameters, given in the order of the arena, as few parts of it: neighbours updated alike are one.
+
+        Where a zero between them would be moved, each parameter is updated by itself.
+        """
+        if not self.rest_at_zero():
+            return parameters
+        return ranges(parameters, lambda parameter: (rate_factor(parameter), self.decay(parameter)), dtype)
 
     def rest_at_zero(self) -> bool:
         """Whether a zero with a gradient of zero stays one, and the states beside it, too."""

@@ -103,7 +103,8 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
     helpers = [helper for name, helper in kernel.helpers.items() if name not in EXTREMES]
     programs = [*(vector_form(helper, dtype) for helper in helpers), columns or program]
     lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype), *_vector_prelude(programs)]
-    if columns is not None:
+    aside = columns is None and _may_take_over(kernel)
+    if columns is not None or aside:
         lines.append("from paddle_layers.runtime.devices.cpu.lanes import LANES, stack")
     lines += functions(programs, DECORATOR)
     if kernel.procedure:
@@ -111,28 +112,13 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
     elif kernel.scan:
         loop = ["for t_ in range(lo_, hi_):", *indent(scan_lines(kernel, "range(columns_)", None), 1)]
     elif columns is not None:
-        loop = _column_loop(kernel, columns)
+        call = f"{NAME}({', '.join(columns.arguments)})"
+        loop = _stretches(kernel, [call])
+    elif aside:
+        loop = _stretches(kernel, _lane_loop(kernel, _results(kernel), kernel.call()))
     else:
-        loop = _in_place(kernel, _cpu_loop(kernel))
+        loop = _cpu_loop(kernel)
     return "\n".join([*lines, *cpu_body(kernel.args, loop), ""])
-
-
-def _in_place(kernel: Kernel, loop: list[str]) -> list[str]:
-    """The loop, and once more for each array that the target may lie in: there both are one array.
-
-    Otherwise the compiler has to think of all ways in which two arrays may overlap, and goes element by element.
-    """
-    if kernel.accumulate or kernel.used_rows or kernel.along:
-        return loop
-    target, lines, branch, at = kernel.targets[0], list[str](), "if", 0
-    for name, spec in kernel.args.items():
-        alike = spec == kernel.args[target] and name not in kernel.targets
-        if alike and kernel.program.reads_own_element(name, kernel.indices):
-            condition = f"{branch} pointers_[{at}] == pointers_[0]:"
-            lines += [condition, *indent([f"{name} = {target}", *loop], 1)]
-            branch = "elif"
-        at += len(spec) if isinstance(spec, tuple) and not isinstance(spec, Array) else isinstance(spec, Array)
-    return [*lines, "else:", *indent(loop, 1)] if lines else loop
 
 
 def _vector_prelude(programs: Sequence[Program]) -> list[str]:
@@ -154,8 +140,7 @@ def _vector_prelude(programs: Sequence[Program]) -> list[str]:
 
 
 def _cpu_loop(kernel: Kernel) -> list[str]:
-    count = len(kernel.indices) - len(kernel.ones)
-    indices, sizes, store = kernel.indices[:count], kernel.sizes[:count], kernel.store(index=UNSIGNED)
+    indices, store = kernel.indices[: len(kernel.indices) - len(kernel.ones)], kernel.store(index=UNSIGNED)
     fixed = [f"{index} = 0" for index in kernel.ones]
     if not indices:
         return ["for t_ in range(lo_, hi_):", *indent(store, 1)]
@@ -163,15 +148,23 @@ def _cpu_loop(kernel: Kernel) -> list[str]:
         inner = [f"{indices[0]} = t_", *sequence_line(kernel), *store]
         return [*fixed, "for t_ in range(lo_, hi_):", *indent(inner, 1)]
     *rows, last = indices
+    inner = [*sequence_line(kernel), f"for {last} in range({kernel.sizes[len(rows)]}):", *indent(store, 1)]
+    return [*fixed, *_rows(kernel, rows, inner)]
+
+
+def _rows(kernel: Kernel, rows: Sequence[str], lines: list[str]) -> list[str]:
+    """Lines that run for each row, whose indices are counted on: a division for each would take longer than short rows.
+
+    The lines may change the indices, so others are counted.
+    """
     counters = [f"{index}_" for index in rows]
-    outer = [f"{row} = {counter}" for row, counter in zip(rows, counters, strict=True)]
-    outer += [*sequence_line(kernel), f"for {last} in range({sizes[-1]}):"]
-    body = [*outer, *indent(store, 1), *_next(counters, sizes)]
-    return [*fixed, *unravel(counters, sizes, "lo_"), "for t_ in range(lo_, hi_):", *indent(body, 1)]
+    given = [f"{row} = {counter}" for row, counter in zip(rows, counters, strict=True)]
+    body = [*given, *lines, *_next(counters, kernel.sizes)]
+    return [*unravel(counters, kernel.sizes, "lo_"), "for t_ in range(lo_, hi_):", *indent(body, 1)]
 
 
 def _next(counters: Sequence[str], sizes: Sequence[str]) -> list[str]:
-    """Lines that count to the next row, without a division."""
+    """Lines that count to the next row."""
     lines = [f"{counters[-1]} += 1"]
     if len(counters) > 1:
         over = [f"{counters[-1]} = 0", *_next(counters[:-1], sizes)]
@@ -182,28 +175,62 @@ def _next(counters: Sequence[str], sizes: Sequence[str]) -> list[str]:
 def _columns(kernel: Kernel, program: Program) -> Program | None:
     """The function for many neighbours at once; of this library's only, since its lines are not the author's."""
     own = kernel.program.place is None or Path(kernel.program.place[0]).is_relative_to(LIBRARY)
-    plain = not (kernel.procedure or kernel.scan or kernel.along or kernel.used_rows or kernel.sequence)
-    return column_form(program, kernel.indices[-1]) if own and plain and kernel.indices and not kernel.ones else None
+    if not own or not _stands_alone(kernel) or kernel.ones:
+        return None
+    return column_form(program, kernel.indices[-1])
 
 
-def _column_loop(kernel: Kernel, columns: Program) -> list[str]:
-    """Stretches of neighbours: of the rows of an array, or of the elements of a vector."""
-    *outer, lane = kernel.indices
-    results = [f"result{at}_" for at in range(len(kernel.targets))]
+def _may_take_over(kernel: Kernel) -> bool:
+    """Whether a target may lie in the memory of an array that is read: the compiler has to expect it, too.
+
+    It then leaves vectors alone when it meets such memory, unless results are put aside before any is stored.
+    """
+    reads = [n for n, spec in kernel.args.items() if spec != "int" and n not in kernel.targets]
+    own = (n for n in reads if kernel.program.reads(n) and kernel.program.reads_own_element(n, kernel.indices))
+    return _stands_alone(kernel) and any(own)
+
+
+def _stands_alone(kernel: Kernel) -> bool:
+    """Whether elements are real numbers that are computed one by one, in any order."""
+    if not kernel.indices or kernel.procedure or kernel.scan or kernel.along or kernel.used_rows or kernel.sequence:
+        return False
+    return all(spec.dtype == "real" for spec in map(kernel.args.get, kernel.targets) if isinstance(spec, Array))
+
+
+def _results(kernel: Kernel) -> list[str]:
+    """Names of arrays on the stack, one for each target."""
+    return [f"result{at}_" for at in range(len(kernel.targets))]
+
+
+def _lane_loop(kernel: Kernel, results: list[str], value: str) -> list[str]:
+    """Lines that compute each lane by itself."""
+    lane = kernel.indices[: len(kernel.indices) - len(kernel.ones)][-1]
+    places = [f"{result}[numba.uint64({LANE})]" for result in results]
+    return [
+        f"for {LANE} in range({WIDTH}):",
+        *indent([f"{lane} = {FIRST} + {LANE}", f"{', '.join(places)} = {value}"], 1),
+    ]
+
+
+def _stretches(kernel: Kernel, compute: list[str]) -> list[str]:
+    """Stretches of neighbours, of the rows of an array or of a vector: all are computed, then all are stored."""
+    *outer, lane = kernel.indices[: len(kernel.indices) - len(kernel.ones)]
+    results = _results(kernel)
     elements = [f"{result}[numba.uint64({LANE})]" for result in results]
     element = elements[0] if len(elements) == 1 else f"({', '.join(elements)})"
-    begin, end = ("0", kernel.sizes[-1]) if outer else ("lo_", "hi_")
+    begin, end = ("0", kernel.sizes[len(outer)]) if outer else ("lo_", "hi_")
     inner = [
         f"{WIDTH} = min(LANES, {end} - {FIRST})",
-        f"{NAME}({', '.join(columns.arguments)})",
+        *compute,
         f"for {LANE} in range({WIDTH}):",
         *indent([f"{lane} = {FIRST} + {LANE}", *kernel.store(element, index=UNSIGNED)], 1),
     ]
-    stretches = [f"for {FIRST} in range({begin}, {end}, LANES):", *indent(inner, 1)]
-    memory = [f"{result} = carray(stack(), (LANES,), real)" for result in results]
+    lines = [f"for {FIRST} in range({begin}, {end}, LANES):", *indent(inner, 1)]
+    fixed = [f"{result} = carray(stack(), (LANES,), real)" for result in results]
+    fixed += [f"{index} = 0" for index in kernel.ones]
     if not outer:
-        return [*memory, *stretches]
-    return [*memory, "for t_ in range(lo_, hi_):", *indent([*unravel(outer, kernel.sizes, "t_"), *stretches], 1)]
+        return [*fixed, *lines]
+    return [*fixed, *_rows(kernel, outer, lines)]
 
 
 def tuned_text(code: TunedCall, dtype: str) -> str:
