@@ -14,6 +14,7 @@ from paddle_layers.runtime.passes import without
 
 binding.initialize_all_targets()
 binding.initialize_all_asmprinters()
+SLOW = pytest.mark.slow
 TARGETS = {
     "x86-64-v2": ("x86_64-unknown-linux-gnu", "x86-64-v2", "", Machine(16, 4, 2)),
     "AVX2": ("x86_64-unknown-linux-gnu", "x86-64-v3", "", Machine(32, 4, 3)),
@@ -110,10 +111,10 @@ def largest_error(expected, actual):
 @pytest.mark.parametrize(
     ("rows", "capacity", "shape", "attributes"),
     [
-        (8, None, (16, 7, 6), "num_filters: 17 filter_size: 3 padding: 1"),  # tiles of four images in a vector
-        (9, 12, (16, 14, 13), "num_filters: 36 filter_size: 3 padding: 1 padding_y: 2"),
-        (1, 4, (64, 21, 22), "num_filters: 64 filter_size: 3"),  # runs of filters
-        (2, None, (35, 9, 70), "num_filters: 32 filter_size: 3 padding: 2"),
+        (64, None, (16, 7, 6), "num_filters: 17 filter_size: 3 padding: 1"),  # tiles of four images in a vector
+        pytest.param(9, 12, (16, 14, 13), "num_filters: 36 filter_size: 3 padding: 1 padding_y: 2", marks=SLOW),
+        pytest.param(3, 4, (64, 21, 22), "num_filters: 64 filter_size: 3", marks=SLOW),  # runs of filters
+        pytest.param(2, None, (35, 9, 70), "num_filters: 32 filter_size: 3 padding: 2", marks=SLOW),
     ],
 )
 def test_winograd_equals_the_sums(rows, capacity, shape, attributes):
@@ -130,6 +131,7 @@ def test_winograd_equals_the_sums(rows, capacity, shape, attributes):
     assert largest_error(expected, actual) < 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("attributes", ["num_filters: 32 filter_size: 3 padding: 1", "num_filters: 40 filter_size: 1"])
 @pytest.mark.parametrize("rows", [1, 3])
 def test_fewer_rows_than_the_capacity(rows, attributes):
@@ -143,10 +145,11 @@ def test_fewer_rows_than_the_capacity(rows, attributes):
     assert largest_error(expected, actual) < 1e-5
 
 
+@pytest.mark.slow
 def test_the_rounding_of_winograd():
     """The bound in the docstring, for as many channels as networks have."""
     network = conv(256, 16, 16, "num_filters: 64 filter_size: 3 padding: 1 bias: false")
-    x = np.random.default_rng(2).standard_normal((2, 256, 16, 16))
+    x = np.random.default_rng(2).standard_normal((4, 256, 16, 16))
     with tuned.tuned_at_every_size():
         exact, _ = results(network, x, dtype="float64")
         actual, used = results(network, x)

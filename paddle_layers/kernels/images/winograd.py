@@ -36,6 +36,8 @@ OVERHEAD = 1.5
 """What transforms add to the products, and what is left out for a gain that is too small."""
 BLOCK = 1 << 19
 """Numbers of transformed pixels and of products of a block at most, if it has more than two vectors of tiles."""
+FILTERS = 4000
+"""What transforming the filters takes, in products of one filter and channel: more than small images are worth."""
 SKEW = 16
 """Numbers behind the tiles of a place, for vectors that reach over."""
 ENTRY = 4
@@ -84,7 +86,7 @@ def pays(N: int, filters: int, channels: int, P: int, Q: int) -> bool:
     tiles = images * -(-P // SIDE) * -(-Q // SIDE)
     products = N // images * rounded(tiles) * POINTS
     wide_enough = min(filters, channels) >= LANES and N // images * runs > 1
-    return wide_enough and products * OVERHEAD < N * P * (Q + 1) * 9
+    return wide_enough and products * OVERHEAD + FILTERS < N * P * (Q + 1) * 9
 
 
 @register_jitable
