@@ -220,7 +220,7 @@ def _stretches(kernel: Kernel, compute: list[str]) -> list[str]:
     element = elements[0] if len(elements) == 1 else f"({', '.join(elements)})"
     begin, end = ("0", kernel.sizes[len(outer)]) if outer else ("lo_", "hi_")
     inner = [
-        f"{WIDTH} = min(LANES, {end} - {FIRST})",
+        f"{WIDTH} = LANES if LANES < {end} - {FIRST} else {end} - {FIRST}",  # an attribute may be called `min`
         *compute,
         f"for {LANE} in range({WIDTH}):",
         *indent([f"{lane} = {FIRST} + {LANE}", *kernel.store(element, index=UNSIGNED)], 1),
