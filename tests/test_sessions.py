@@ -67,6 +67,7 @@ def printed(text: str) -> str:
             output = _python(command.split()[1]) if command.startswith("python ") else _run(command)
         finally:
             os.chdir(before)
+    output = re.sub(r"^(compiling kernels|compiled \d+ of) .*\n", "", output, flags=re.MULTILINE)  # where they are new
     output = output.replace(f"{ROOT}/", "").replace(f"{Path(folder).resolve()}/", "").replace(f"{folder}/", "")
     return re.sub(r"this machine has [\d,.]+ GiB", "this machine has 16 GiB", output)
 

@@ -98,8 +98,9 @@ class TableColumns:
         for entry in getattr(self._settings, setting):
             name, equals, columns = (part.strip() for part in entry.partition("="))
             alone = not equals and (name in self._table.names or not set(name) & set(",-"))
+            colon = ":" in name and name not in self._table.names
             several = setting == "columns" and not equals and not alone and self._is_wanted(name)
-            if not name or (equals and not columns) or several:
+            if not name or (equals and not columns) or several or colon:
                 example = '"field = first, second" or "field = 2-65"' if setting == "columns" else '"field = column"'
                 raise DataError(f"{self._table.path}: `{setting}` has {entry!r}; write {example}")
             if self._is_wanted(name):
