@@ -458,7 +458,7 @@ def test_a_step_makes_no_arrays_but_its_outputs() -> None:
             most = tracemalloc.get_traced_memory()[1] - before
     finally:
         tracemalloc.stop()
-    assert most < 16 * 1024 < feeds["x"].size / 8
+    assert most < 48 * 1024 < feeds["x"].size / 4  # NumPy before 2 sums through a buffer of 32 KiB
 
 
 def test_large_numbers_are_numbers() -> None:
