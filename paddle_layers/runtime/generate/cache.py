@@ -107,7 +107,7 @@ def _made_of(path: Path) -> list[str]:
 
 
 @functools.lru_cache(maxsize=4)
-def _by_driver(folder: str, changed: int) -> Mapping[str, list[str]]:  # noqa: ARG001  a part of the key
+def _by_driver(folder: str, changed: int) -> Mapping[str, list[str]]:  # noqa: ARG001  in the key: a changed folder is read anew
     """What was made of each driver by the time `changed`: the folder may hold thousands of files, and is read once."""
     found: dict[str, list[str]] = {}
     for name in os.listdir(folder):

@@ -18,7 +18,7 @@ def stack(typingctx: Any) -> Any:
     """The address of `LANES` numbers of at most 8 bytes, which nobody else knows."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        memory = cgutils.alloca_once(builder, ir.ArrayType(ir.DoubleType(), LANES))  # type: ignore[no-untyped-call]  # numba's
+        memory = cgutils.alloca_once(builder, ir.ArrayType(ir.DoubleType(), LANES))  # type: ignore[no-untyped-call]  # numba has no types
         memory.align = 64
         return builder.bitcast(memory, cgutils.voidptr_t)
 
