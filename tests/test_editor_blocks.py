@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from editor_helpers import labels, opened, taken
+from editor_helpers import emptied, labels, marked, opened, shown, taken, target
 
-from paddle_layers.editor.definition import definitions, symbols
-from paddle_layers.editor.hover import hover
+from paddle_layers.editor.definition import symbols
 
 NET = """
 block {
@@ -19,43 +18,20 @@ layer { name: "y" type: "unit" input: "x" set: "width = 2" }
 """
 
 
-def marked(word: str, inside: int = 1) -> str:
-    """The net with the cursor so many letters into a word."""
-    at = NET.index(word) + inside
-    return NET[:at] + "|" + NET[at:]
-
-
-def emptied(word: str) -> str:
-    """The net with the cursor in the quotes at the end of a text, which are empty."""
-    at = NET.index(word) + len(word)
-    end = NET.index('"', at)
-    return NET[:at] + "|" + NET[end:]
-
-
-def shown(text: str) -> str:
-    found = hover(*opened(text))
-    return found.text if found is not None else ""
-
-
-def target(text: str) -> list[int]:
-    document, offset = opened(text)
-    return [document.text[: found.start].count("\n") for found in definitions(document, offset)]
-
-
 def test_a_block_is_a_type() -> None:
-    assert labels(emptied('"y" type: "'))[0] == "unit"
+    assert labels(emptied(NET, '"y" type: "'))[0] == "unit"
 
 
 def test_inputs_in_a_block_are_its_layers_and_its_inputs() -> None:
-    assert labels(emptied('type: "fc" input: "')) == ["sum", "rows"]
-    assert labels(emptied('output: "')) == ["map", "sum"]
-    assert labels(emptied('type: "unit" input: "')) == ["x"]
+    assert labels(emptied(NET, 'type: "fc" input: "')) == ["sum", "rows"]
+    assert labels(emptied(NET, 'output: "')) == ["map", "sum"]
+    assert labels(emptied(NET, 'type: "unit" input: "')) == ["x"]
 
 
 def test_settings_are_offered_where_a_block_is_used_and_attributes_in_it() -> None:
-    assert labels(emptied('"x" set: "')) == ["width = ", "act = "]
-    assert "size = " in labels(emptied('"rows" set: "'))
-    assert labels(marked("= 2 * width", 2)) == ["width", "act"]
+    assert labels(emptied(NET, '"x" set: "')) == ["width = ", "act = "]
+    assert "size = " in labels(emptied(NET, '"rows" set: "'))
+    assert labels(marked(NET, "= 2 * width", 2)) == ["width", "act"]
 
 
 def test_a_piece_between_commas_is_replaced_alone() -> None:
@@ -64,16 +40,16 @@ def test_a_piece_between_commas_is_replaced_alone() -> None:
 
 
 def test_hover_tells_the_types_of_the_first_use() -> None:
-    assert "rows 4 → map 4" in shown(marked('"map" type'))
-    assert "an input of the block, as `y` uses it" in shown(marked('"rows" set'))
-    assert "settings: `width, act = 'relu'`" in shown(marked('"unit" input: "x"'))
-    assert "map.weight 4x4" in shown(marked('"y" type'))
+    assert "rows 4 → map 4" in shown(marked(NET, '"map" type'))
+    assert "an input of the block, as `y` uses it" in shown(marked(NET, '"rows" set'))
+    assert "settings: `width, act = 'relu'`" in shown(marked(NET, '"unit" input: "x"'))
+    assert "map.weight 4x4" in shown(marked(NET, '"y" type'))
 
 
 def test_definitions_of_blocks_and_their_inputs() -> None:
-    assert target(marked('"unit" input: "x"')) == [2]
-    assert target(marked('"rows" set')) == [2]
-    assert target(marked('"map" input')) == [3]
+    assert target(marked(NET, '"unit" input: "x"')) == [2]
+    assert target(marked(NET, '"rows" set')) == [2]
+    assert target(marked(NET, '"map" input')) == [3]
 
 
 def test_layers_of_blocks_are_symbols() -> None:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from editor_helpers import labels, opened, taken
+from editor_helpers import emptied, labels, marked, opened, shown, taken, target
 
-from paddle_layers.editor.definition import definitions, symbols
-from paddle_layers.editor.hover import hover
+from paddle_layers.editor.definition import symbols
 
 NET = """
 layer { name: "x" type: "data" data { shape: 4 seq_nested_level: 1 } }
@@ -26,39 +25,16 @@ layer { name: "y" type: "fc" input: "g" input: "g.other" fc { size: 2 } }
 """
 
 
-def marked(word: str, inside: int = 1) -> str:
-    """The net with the cursor so many letters into a word."""
-    at = NET.index(word) + inside
-    return NET[:at] + "|" + NET[at:]
-
-
-def emptied(word: str) -> str:
-    """The net with the cursor in the quotes at the end of a text, which are empty."""
-    at = NET.index(word) + len(word)
-    end = NET.index('"', at)
-    return NET[:at] + "|" + NET[end:]
-
-
-def shown(text: str) -> str:
-    found = hover(*opened(text))
-    return found.text if found is not None else ""
-
-
-def target(text: str) -> list[int]:
-    document, offset = opened(text)
-    return [document.text[: found.start].count("\n") for found in definitions(document, offset)]
-
-
 def test_inputs_in_a_step_are_its_layers_and_the_inputs_of_the_group() -> None:
-    assert labels(emptied('type: "fc" input: "')) == ["old", "other", "x", "start"]
-    assert labels(emptied('name: "y" type: "fc" input: "')) == ["g", "g.other", "other", "start", "x"]
+    assert labels(emptied(NET, 'type: "fc" input: "')) == ["old", "other", "x", "start"]
+    assert labels(emptied(NET, 'name: "y" type: "fc" input: "')) == ["g", "g.other", "other", "start", "x"]
 
 
 def test_names_of_the_step_for_memories_outputs_and_static_inputs() -> None:
-    assert labels(emptied('memory { of: "')) == ["h", "other"]
-    assert labels(emptied('output: "')) == ["old", "h", "other"]
-    assert labels(emptied('static: "')) == ["x", "start"]
-    assert labels(emptied('param { of: "')) == ["weight", "bias"]
+    assert labels(emptied(NET, 'memory { of: "')) == ["h", "other"]
+    assert labels(emptied(NET, 'output: "')) == ["old", "h", "other"]
+    assert labels(emptied(NET, 'static: "')) == ["x", "start"]
+    assert labels(emptied(NET, 'param { of: "')) == ["weight", "bias"]
 
 
 def test_only_a_group_is_offered_a_step() -> None:
@@ -68,17 +44,17 @@ def test_only_a_group_is_offered_a_step() -> None:
 
 
 def test_types_are_those_that_a_step_sees() -> None:
-    assert shown(marked('"x" input: "old"')).startswith("`x`: `4`\n")
-    assert shown(marked('"start" memory')).startswith("`start`: `8`\n")
-    assert shown(marked('"x" input: "start"\n')).startswith("`x`: `sequence of 4`\n")
-    assert "x 4, old 8 → h 8" in shown(marked('"h" type'))
-    assert shown(marked('"h"\n')).startswith("`h`: `8`\n")
+    assert shown(marked(NET, '"x" input: "old"')).startswith("`x`: `4`\n")
+    assert shown(marked(NET, '"start" memory')).startswith("`start`: `8`\n")
+    assert shown(marked(NET, '"x" input: "start"\n')).startswith("`x`: `sequence of 4`\n")
+    assert "x 4, old 8 → h 8" in shown(marked(NET, '"h" type'))
+    assert shown(marked(NET, '"h"\n')).startswith("`h`: `8`\n")
 
 
 def test_a_name_means_the_nearest_layer() -> None:
     lines = NET.splitlines()
-    assert [lines[line] for line in target(marked('"h" fc { size: 2 }'))] == [lines[9]]
-    assert [lines[line] for line in target(marked('"x" input: "old"'))] == [lines[1]]
+    assert [lines[line] for line in target(marked(NET, '"h" fc { size: 2 }'))] == [lines[9]]
+    assert [lines[line] for line in target(marked(NET, '"x" input: "old"'))] == [lines[1]]
     assert [symbol.name for symbol in symbols(opened(NET + "|")[0])] == [
         "x", "start", "other", "g", "old", "h", "other", "y",
     ]  # fmt: skip

@@ -18,8 +18,8 @@ class Array(NamedTuple):
 
     ndim: int
     dtype: str = "real"
-    thin: bool = False
-    """Whether the last of several axes is known to have one element: neighbours are then those of the axis before."""
+    ones: int = 0
+    """How many of the last axes are known to have one element each: neighbours are then those of the axis before."""
 
 
 Spec = Array | tuple[Array, ...] | str
@@ -47,8 +47,6 @@ class Kernel:
     """Index of the sequence and the array that gives it (`("s", "T_map")`), or the starts when scanning."""
     along: str | None = None
     """Index that counts in a part of the targets: it begins at `begin_` and is `width_` wide."""
-    ones: tuple[str, ...] = ()
-    """The last indices, as far as their axes are one wide: they stay 0, and a loop goes over the index before."""
     used_rows: str | None = None
     """Array of the row numbers that the first index counts."""
     factor: str | None = None
@@ -70,6 +68,14 @@ class Kernel:
     def programs(self) -> list[Program]:
         """The helpers and the element function."""
         return [*self.helpers.values(), self.program.named("element_")]
+
+    @property
+    def ones(self) -> tuple[str, ...]:
+        """The last indices, if their axes have one element: they stay 0, and a loop goes over the index before."""
+        target = self.args[self.targets[0]]
+        if self.procedure or self.scan or self.along or not isinstance(target, Array) or not target.ones:
+            return ()
+        return self.indices[-target.ones :]
 
     def call(self) -> str:
         """The call of the element function."""

@@ -85,17 +85,18 @@ def plain_argument(value: Any) -> Argument:
     return Extent(value)
 
 
-def is_thin(ref: Ref) -> bool:
-    """Whether the last of several axes has one element."""
-    return len(ref.shape) > 1 and ref.shape[-1] == Extent(1)
+def last_ones(ref: Ref) -> int:
+    """How many of the last axes have one element each; the first axis is none of them."""
+    wide = [at for at, size in enumerate(ref.shape) if at == 0 or size != Extent(1)]
+    return len(ref.shape) - 1 - wide[-1] if wide else 0
 
 
 def spec_of(value: Argument, *, sizes: bool = False) -> Spec:
-    """What the generator has to know of an argument; `sizes`: also which arrays are thin."""
+    """What the generator has to know of an argument; `sizes`: also which axes have one element."""
     if isinstance(value, Ref):
-        return Array(len(value.shape), value.dtype, sizes and is_thin(value))
+        return Array(len(value.shape), value.dtype, last_ones(value) if sizes else 0)
     if isinstance(value, tuple) and value and isinstance(value[0], Ref):
-        return tuple(Array(len(ref.shape), ref.dtype, sizes and is_thin(ref)) for ref in value)
+        return tuple(Array(len(ref.shape), ref.dtype, last_ones(ref) if sizes else 0) for ref in value)
     if isinstance(value, (float, Rate, Setting)):
         return "real"
     if isinstance(value, tuple) and not isinstance(value, Key):

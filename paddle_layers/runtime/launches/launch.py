@@ -15,7 +15,7 @@ from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 
-from .arguments import Argument, Ref, refs_of, spec_of, uses
+from .arguments import Argument, Ref, last_ones, refs_of, spec_of, uses
 from .buffers import Buffer, Takeover
 from .computation import Computation
 from .scope import RowsOf, Scope, host_sizes
@@ -172,20 +172,9 @@ def _kernel(
         procedure=function.role == "fill",
         sequence=sequence,
         along=function.along and function.along.lower(),
-        ones=_ones(function, args),
         used_rows=used_rows,
     )
     return kernel, extra
-
-
-def _ones(function: Function, args: Mapping[str, Argument]) -> tuple[str, ...]:
-    """The last indices of a function, as far as the axes of its targets are one wide; the first is none of them."""
-    target = args[function.target_names[0]]
-    indices = [index for index in function.indices if index != "which"]
-    if function.role == "fill" or function.scan or function.along or not isinstance(target, Ref):
-        return ()
-    wide = [at for at, size in enumerate(target.shape) if size != Extent(1)]
-    return tuple(indices[max(wide[-1] if wide else 0, 0) + 1 :])
 
 
 def _has_rows_of(target: Argument, used: Ref) -> bool:
@@ -211,7 +200,8 @@ def _work_items(scope: Scope, function: Function, args: Mapping[str, Argument]) 
         ids = args["used_rows_"]
         assert isinstance(ids, Ref)
         shape[0] = ids.shape[0]
-    shape = shape[: len(shape) - len(_ones(function, args))]
+    if function.along is None:
+        shape = shape[: len(shape) - last_ones(target)]
     total: Extent = shape[0]
     for size in shape[1:-1]:
         total = total * size.extra

@@ -38,7 +38,7 @@ def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
 
     def array(spec: Array) -> str:
         sizes = [f"ints_[{counts[1] + k}], " for k in range(spec.ndim)]
-        shape = "".join([*sizes[:-1], "1, "] if spec.thin else sizes)
+        shape = "".join([*sizes[: spec.ndim - spec.ones], *["1, "] * spec.ones])
         dtype = "real" if spec.dtype == "real" else f"numba.{spec.dtype}"
         text = f"carray(pointer(pointers_[{counts[0]}]), ({shape}), {dtype})"
         counts[0] += 1
@@ -125,7 +125,7 @@ def _vector_prelude(programs: Sequence[Program]) -> list[str]:
     """What programs in vector form ask for."""
     names = {name for program in programs for name in program.names}
     lines = []
-    extremes = sorted(names & EXTREMES.keys())
+    extremes = sorted({*EXTREMES} & {n for program in programs for n in program.names - {*program.arguments}})
     if MATH in names or extremes:
         module = elementary.__name__
         lines += [
