@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import resource
 import shutil
+import signal
 
 from .cases import Place
 from .processes import end, wait_for
@@ -65,9 +66,13 @@ def folder_shared(place: Place) -> None:
     whole = uninterrupted(place.folder)
     first = begin(place.folder)
     wait_for(first, "step 10/")
-    for options in ((), ("--resume",), ("--overwrite",)):
-        done = train(place.folder, *options).refused("another training is running in")
-        assert done.err.count("\n") == 1, done.err
+    first.send_signal(signal.SIGSTOP)  # so that it is not over before the others have begun
+    try:
+        for options in ((), ("--resume",), ("--overwrite",)):
+            done = train(place.folder, *options).refused("another training is running in")
+            assert done.err.count("\n") == 1, done.err
+    finally:
+        first.send_signal(signal.SIGCONT)
     end(first).fine()
     assert left(place.folder / OUTPUT) == whole
 
