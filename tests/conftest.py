@@ -1,9 +1,14 @@
-"""The same round of compiled kernels in every worker, told at the top of the report."""
+"""The same round of compiled kernels in every worker, told at the top of the report; property tests that repeat."""
 
 from __future__ import annotations
 
 import pytest
+from hypothesis import settings
 from rotation import current_round, summary
+
+# A run judges the change, not the luck of its random numbers; `--hypothesis-profile default` looks further.
+settings.register_profile("repeatable", derandomize=True)
+settings.load_profile("repeatable")
 
 
 def pytest_configure(config: pytest.Config) -> None:

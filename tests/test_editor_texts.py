@@ -78,8 +78,18 @@ def test_every_syntax_of_a_field() -> None:
 
 
 def everything(text: str, offset: int) -> None:
-    """Ask everything about a place."""
+    """Ask everything about a text and a place in it."""
     document = Document(text, "/nowhere/x.textproto")
+    ask(document, offset)
+    for symbol in symbols(document):
+        assert symbol.start <= symbol.name_start <= symbol.name_end <= symbol.end
+    for problem in problems(document):
+        assert 0 <= problem.start <= problem.end <= len(text)
+
+
+def ask(document: Document, offset: int) -> None:
+    """Ask everything about a place."""
+    text = document.text
     for item in completions(document, offset):
         assert 0 <= item.start <= offset <= item.end <= len(text)
         assert "\n" not in text[item.start : item.end], "an edit of a completion stays on its line"
@@ -87,19 +97,13 @@ def everything(text: str, offset: int) -> None:
     assert found is None or found.start <= offset <= found.end
     for target in definitions(document, offset):
         assert 0 <= target.start <= target.end <= len(target.text)
-    for symbol in symbols(document):
-        assert symbol.start <= symbol.name_start <= symbol.name_end <= symbol.end
-    for problem in problems(document):
-        assert 0 <= problem.start <= problem.end <= len(text)
 
 
 @pytest.mark.parametrize("text", [*TEXTS, JSON, ODD], ids=[*(path.stem for path in EXAMPLES), "json", "odd"])
 def test_every_place_of_the_examples(text: str) -> None:
-    document = Document(text)
+    document = Document(text, "/nowhere/x.textproto")
     for offset in range(len(text) + 1):
-        completions(document, offset)
-        hover(document, offset)
-        definitions(document, offset)
+        ask(document, offset)
 
 
 @settings(max_examples=300, deadline=None)

@@ -60,9 +60,10 @@ def _settings(document: Document, at: Place, offset: int) -> Iterator[tuple[Plac
     start = equals + 1 if equals >= 0 else start
     start += len(text[start:offset]) - len(text[start:offset].lstrip())
     end = min((place for place in (text.find(mark, offset, at.end) for mark in ",=") if place >= 0), default=at.end)
-    piece = at._replace(start=start, end=start + len(text[start:end].rstrip()), closed=True)
+    end = max(offset, start + len(text[start:end].rstrip()))
+    piece = at._replace(start=start, end=end, closed=True)
     for value in settings(document, at.block, behind=equals >= 0):
-        continued = text[end : end + 1] == "="
+        continued = text[end : at.end].lstrip().startswith("=")
         yield piece, value._replace(text=value.text.removesuffix(" = ")) if continued else value
 
 
