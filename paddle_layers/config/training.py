@@ -154,7 +154,13 @@ class Training:
     def error(
         self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()
     ) -> ConfigError:
-        """An error at a place of the training file, for what shows only when data are read.
+        """The error with this one `fault`."""
+        return ConfigError([self.fault(place, message, code=code, help=help, notes=notes)])
+
+    def fault(
+        self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()
+    ) -> Diagnostic:
+        """A fault at a place of the training file, for what shows only when data are read.
 
         `place` is a dotted name as in `places`; an attribute follows a slash. The nearest place that the file has
         is taken.
@@ -162,4 +168,4 @@ class Training:
         while place and place not in self.places:
             place = place[: max(place.rfind("."), place.rfind("/"), 0)]
         remarks = tuple(map(Note, notes))
-        return ConfigError([Diagnostic(code, message, self.file, self.places.get(place, 0), help=help, notes=remarks)])
+        return Diagnostic(code, message, self.file, self.places.get(place, 0), help=help, notes=remarks)
