@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -71,8 +70,7 @@ class Datums:
         if record.encoded:
             if self._decoder is None:
                 raise DataError(f"{place}: the record is a picture file, the first one is not")
-            data = record.data
-            return self._decoder.array(place, lambda: io.BytesIO(data))
+            return self._decoder.array(place, lambda: record.data)
         shape = record.channels, record.height, record.width
         size = math.prod(shape)
         if min(shape) < 1 or size not in {len(record.data), len(record.float_data)}:

@@ -93,6 +93,8 @@ class Hdf5Files:
             )
         if item.chunks and math.prod(item.chunks) * item.dtype.itemsize > LARGEST_CHUNK:
             raise DataError(f"{place} has chunks of more than {LARGEST_CHUNK} bytes; write it with smaller ones")
+        if item.chunks:
+            _check_chunks(item, path.stat().st_size, place)
 
     def _rows(self, path: Path, found: dict[str, Any]) -> int:
         counts = {name: item.shape[0] for name, item in found.items()}
@@ -143,6 +145,19 @@ class Hdf5Files:
             starts.append(begin + np.arange(0, next(iter(found.values())).shape[0], rows))
         blocks = np.concatenate([*starts, self.starts[-1:]])
         return blocks if len(blocks) <= len(self) else None
+
+
+def _check_chunks(item: Any, size: int, place: str) -> None:
+    """Where chunks lie: what unpacks them trusts that each has bytes, and ends the process if not."""
+    whole = math.prod(item.chunks) * item.dtype.itemsize
+    packed = item.id.get_create_plist().get_nfilters() > 0
+
+    def check(chunk: Any) -> None:
+        enough = chunk.size > 0 if packed else chunk.size >= whole
+        if not enough or chunk.byte_offset is None or chunk.byte_offset + chunk.size > size:
+            raise DataError(f"{place} is damaged: the chunk at {chunk.chunk_offset} is not there")
+
+    item.id.chunk_iter(check)
 
 
 def _listed(names: Iterable[str]) -> str:

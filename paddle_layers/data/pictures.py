@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import os
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
@@ -21,11 +23,15 @@ from .stored import BadRecords, StoredColumn, read_each
 Array = NDArray[Any]
 Shape = tuple[int, ...]
 
-FORMATS = ("JPEG", "PNG", "BMP", "GIF", "WEBP", "TIFF", "PPM")
-"""Of the formats that Pillow reads, those of pictures; some of the others start programs."""
+FORMATS = ("JPEG", "PNG", "BMP", "GIF", "WEBP", "PPM")
+"""Of the formats that Pillow reads, those of pictures; some of the others start programs, and what TIFF's library finds
+wrong it writes to the terminal as it stands in the file."""
 
-ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".tif", ".tiff", ".ppm", ".pgm"})
+ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".ppm", ".pgm"})
 """Ends of the names of pictures in a folder, in small letters."""
+
+LARGEST_FILE = 2**28
+"""Bytes of a picture file."""
 
 MOST_PIXELS = 2**26
 """Of a picture: 8192 by 8192. A file of a few bytes may claim to be one of any size."""
@@ -77,16 +83,16 @@ class Decoder:
         self._transposed = optional_module("PIL.ImageOps", "Pillow", "images", what).exif_transpose
         self.color, self.fit, self.size = settings.color, settings.fit, size
 
-    def shape(self, name: str, opened: Callable[[], Any]) -> Size:
+    def shape(self, name: str, content: Callable[[], bytes]) -> Size:
         """The size of a picture, turned as it was taken; read from its header. Raises `DataError`."""
-        with _refused(name), self._image.open(opened(), formats=FORMATS) as image:
+        with _refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
             turned = image.getexif().get(0x0112, 1) in {5, 6, 7, 8}  # the orientation: on its side
             return Size(image.width, image.height) if turned else Size(image.height, image.width)
 
-    def array(self, name: str, opened: Callable[[], Any]) -> Array:
+    def array(self, name: str, content: Callable[[], bytes]) -> Array:
         """A picture as bytes of shape (channels, height, width). `DataError` names what cannot be read."""
-        with _refused(name), self._image.open(opened(), formats=FORMATS) as image:
+        with _refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
             if self.size is not None:  # JPEG may be decoded to half the size or less, which is faster
                 most = 2 * max(self.size)
@@ -163,17 +169,17 @@ def picture_column(
     settings: Settings,
     count: int,
     name: Callable[[int], str],
-    opened: Callable[[int], Any],
+    content: Callable[[int], bytes],
 ) -> StoredColumn:
-    """The pictures of a source: `opened(row)` gives what Pillow opens, `name(row)` names it. Raises `DataError`."""
+    """The pictures of a source: `content(row)` gives the bytes of a file, `name(row)` names it. Raises `DataError`."""
     wanted = wanted_size(settings, name(0))
-    size = wanted or Decoder(what, settings, None).shape(name(0), partial(opened, 0))
+    size = wanted or Decoder(what, settings, None).shape(name(0), partial(content, 0))
     decoder = Decoder(what, settings, wanted)
     shape = (CHANNELS[settings.color], *size)
 
     def one(row: int) -> Array:
         try:
-            pixels = decoder.array(name(row), partial(opened, row))
+            pixels = decoder.array(name(row), partial(content, row))
         except DataError as error:
             raise BadRecords({row: str(error)}) from None
         if pixels.shape != shape:
@@ -187,6 +193,14 @@ def picture_column(
         return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
 
     return StoredColumn(read, count, shape, np.uint8, remedy=_remedy)
+
+
+def read_picture(path: str) -> bytes:
+    """The bytes of a picture file; as a whole, since a file may claim that gigabytes follow. Raises `OSError`."""
+    with open(path, "rb") as file:
+        if (size := os.fstat(file.fileno()).st_size) > LARGEST_FILE:
+            raise ValueError(f"the file has {size} bytes, more than {LARGEST_FILE:,}")
+        return file.read()
 
 
 def wanted_size(settings: Settings, name: str) -> Size | None:

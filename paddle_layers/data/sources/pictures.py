@@ -16,7 +16,7 @@ from ..columns import WordColumn
 from ..dataset import Dataset
 from ..lines import read_lines
 from ..listed_files import files_in, inside
-from ..pictures import ENDINGS, folder_of, picture_column
+from ..pictures import ENDINGS, folder_of, picture_column, read_picture
 from ..problems import DataError
 
 
@@ -62,10 +62,10 @@ class ImageFolder(_Pictures):
     """Pictures in folders: the name of the folder is the class.
 
     Fields: `image` (channels, height, width; whole numbers from 0 to 255) and `label`. Classes get their ids in the
-    order of the alphabet, or of `classes`, and are kept beside the weights. Pictures (jpg, png, bmp, gif, webp, tif,
-    ppm) may lie in folders within those of a class; other files, and names that begin with a dot, are left out.
-    Pictures are turned as the camera has noted, and have at most 8192x8192 pixels. For predictions, which need no
-    label, any folder of pictures will do. Needs Pillow: `pip install 'paddle-layers[images]'`.
+    order of the alphabet, or of `classes`, and are kept beside the weights. Pictures (jpg, png, bmp, gif, webp, ppm)
+    may lie in folders within those of a class; other files, and names that begin with a dot, are left out. Pictures are
+    turned as the camera has noted, and have at most 8192x8192 pixels. For predictions, which need no label, any folder
+    of pictures will do. Needs Pillow: `pip install 'paddle-layers[images]'`.
     """
 
     folder = String("folder with a folder for each class, relative to the training file")
@@ -120,7 +120,7 @@ class ImageFolder(_Pictures):
         def path(row: int) -> str:
             return f"{folder}/{names[row]}"
 
-        images = picture_column("image_folder", self, len(names), path, path)
+        images = picture_column("image_folder", self, len(names), path, lambda row: read_picture(path(row)))
         return Dataset({"image": images, **labels}, origin=str(folder), place=path, words=words)
 
 
@@ -164,7 +164,11 @@ class ImageList(_Pictures):
             return f"{path}:{lines[row]}"
 
         images = picture_column(
-            "image_list", self, len(names), lambda row: f"{place(row)}: {names[row]}", names.__getitem__
+            "image_list",
+            self,
+            len(names),
+            lambda row: f"{place(row)}: {names[row]}",
+            lambda row: read_picture(names[row]),
         )
         labels = {"label": self._labels(words, place)} if labelled else {}
         known = {"label": self.classes} if self.classes else {}
@@ -200,7 +204,7 @@ def _is_count(word: str) -> bool:
 
 
 def _empty(folder: Path) -> str:
-    return f"{folder} has no pictures (jpg, png, bmp, gif, webp, tif, ppm)"
+    return f"{folder} has no pictures (jpg, png, bmp, gif, webp, ppm)"
 
 
 def _listed(names: Sequence[str]) -> str:
