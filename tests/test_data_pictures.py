@@ -108,6 +108,17 @@ def test_a_data_layer_of_another_shape_is_answered_with_what_to_write(folder, se
         make_feeds(dataset, {"image": Type.dense(*wanted)})
 
 
+def test_the_window_that_is_cut_out_is_what_has_to_fit(folder):
+    dataset = opened("image_folder", folder, {"image"}, folder="flowers")
+    crop = [("image", registries["transform"]["crop"].create({"size": 2}))]
+    with pytest.raises(
+        DataError, match=r"3x2x2 after the transforms, .* takes 3x4x4; write `shape: \[3, 2, 2\]` there$"
+    ):
+        make_feeds(dataset, {"image": Type.dense(3, 4, 4)}, transforms=crop)
+    with pytest.raises(DataError, match=r'write `color: "grey"` in the source, or `shape: \[3, 2, 2\]` there$'):
+        make_feeds(dataset, {"image": Type.dense(1, 4, 4)}, transforms=crop)
+
+
 def test_more_classes_than_the_data_layer_takes(folder):
     dataset = opened("image_folder", folder, folder="flowers", classes=["rose", "tulip"])
     with pytest.raises(DataError, match=r"has 2 words, but the data layer `label` takes ids<1; set `size: 2` there"):

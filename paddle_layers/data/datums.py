@@ -14,7 +14,7 @@ from paddle_layers.schema.datum_pb2 import Datum
 from .columns import Rows
 from .dataset import Dataset
 from .lmdb_files import LmdbFile
-from .pictures import Array, Decoder, Settings, wanted_size
+from .pictures import Array, Decoder, Settings, declared, picture_remedy, wanted_size
 from .problems import DataError
 from .stored import BadRecords, Records, read_each
 
@@ -82,11 +82,10 @@ class Datums:
             return np.frombuffer(record.data, np.uint8).reshape(shape)
         return np.array(record.float_data, np.float32).reshape(shape)
 
-    def _remedy(self, wanted: Shape, shape: Shape) -> str:
-        declare = f"write `shape: [{', '.join(map(str, shape))}]` there"
-        if self._decoder is None or len(wanted) != 3:
-            return declare
-        return f"write `height: {wanted[1]} width: {wanted[2]}` in the source, or {declare}"
+    def _remedy(self, wanted: Shape, result: Shape, shape: Shape) -> str:
+        if self._decoder is not None:
+            return picture_remedy(wanted, result, shape)
+        return f"write {declared(result)} there"
 
 
 def _described(shape: Shape, dtype: np.dtype[Any]) -> str:

@@ -109,7 +109,7 @@ class Feed:
     def _fit(self, result: tuple[int, ...]) -> str:
         """What to write where rows of a shape do not fit."""
         if isinstance(self.column, StoredColumn) and self.column.remedy is not None:
-            return self.column.remedy(self.wanted.dims, result)
+            return self.column.remedy(self.wanted.dims, result, self.column.shape[1:])
         dims = ", ".join(map(str, self.wanted.dims))
         if len(self.column) > 1 and math.prod(self.column.shape) == math.prod(self.wanted.dims):
             return f"this is a single row: store {self.name}.reshape(1, {dims})"

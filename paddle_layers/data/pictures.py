@@ -192,7 +192,7 @@ def picture_column(
     def read(rows: Rows) -> Array:
         return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
 
-    return StoredColumn(read, count, shape, np.uint8, remedy=_remedy)
+    return StoredColumn(read, count, shape, np.uint8, remedy=picture_remedy)
 
 
 def read_picture(path: str) -> bytes:
@@ -215,18 +215,23 @@ def wanted_size(settings: Settings, name: str) -> Size | None:
     return Size(height, width)
 
 
-def _remedy(wanted: Shape, shape: Shape) -> str:
-    """What to write for a data layer that takes other pictures."""
-    declare = f"`shape: [{', '.join(map(str, shape))}]` there"
-    if len(wanted) != 3:
-        return f"write {declare}"
+def picture_remedy(wanted: Shape, result: Shape, shape: Shape) -> str:
+    """What to write for a data layer that takes others than pictures of a shape are behind the transforms."""
+    parts = []
     color = next((name for name, channels in CHANNELS.items() if channels == wanted[0]), None)
-    parts = [f'`color: "{color}"`'] if color and wanted[0] != shape[0] else []
-    if wanted[1:] != shape[1:]:
+    if len(wanted) == 3 and wanted[0] != result[0] and color is not None:
+        parts.append(f'`color: "{color}"`')
+    if len(wanted) == 3 and wanted[1:] != result[1:] and result[1:] == shape[1:]:
         parts.append(f"`height: {wanted[1]} width: {wanted[2]}`")
-    if wanted[0] != shape[0] and color is None:
-        return f"write {declare}; pictures have 1 or 3 channels"
-    return f"write {' '.join(parts)} in the source, or {declare}"
+    there = f"write {declared(result)} there"
+    if len(wanted) == 3 and wanted[0] != result[0] and color is None:
+        return f"{there}; pictures have 1 or 3 channels"
+    return f"write {' '.join(parts)} in the source, or {declared(result)} there" if parts else there
+
+
+def declared(shape: Shape) -> str:
+    """What a data layer of this shape has."""
+    return f"`shape: [{', '.join(map(str, shape))}]`"
 
 
 def folder_of(base: Path, given: str) -> Path:

@@ -28,8 +28,8 @@ class StoredColumn:
     """A field of `count` rows of a shape, such as the pictures of a folder.
 
     `read(rows)` gives an array of shape (rows, *shape). Threads call it at the same time. It raises `BadRecords`, and
-    `DataError` for what no other record can make good. `remedy(wanted, shape)` says what to write where a data layer
-    takes rows of another shape than they have.
+    `DataError` for what no other record can make good. `remedy(wanted, result, shape)` says what to write where a
+    data layer takes rows of another shape than they have behind the transforms.
     """
 
     level = 0
@@ -41,7 +41,7 @@ class StoredColumn:
         shape: Sequence[int],
         dtype: DTypeLike,
         *,
-        remedy: Callable[[Shape, Shape], str] | None = None,
+        remedy: Callable[[Shape, Shape, Shape], str] | None = None,
     ) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.shape = (count, *shape)
