@@ -62,13 +62,17 @@ class SplitSettings:
 class SourceSettings(ComponentSettings):
     """Where the data of a phase come from; rows are drawn in random order when `shuffle` is set.
 
-    With a `split` it feeds the test phase, too.
+    With a `split` it feeds the test phase, too. So many `workers`, None for as many as are of use, make batches ahead,
+    in so many MiB of `memory`; `on_error` says whether a record that cannot be read is fatal or left out.
     """
 
     phase: str
     transform: tuple[TransformSettings, ...]
     shuffle: bool
     split: SplitSettings | None = None
+    workers: int | None = None
+    memory: int = 256
+    on_error: str = "stop"
 
 
 @dataclass(frozen=True, slots=True)

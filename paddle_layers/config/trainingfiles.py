@@ -316,7 +316,8 @@ class _Reader:
         shuffled = phase == "train" if shuffle is None else bool(shuffle)
         given = bound.values.get("split")
         split = SplitSettings(**_header(given, "Split")) if given is not None else None
-        return SourceSettings(made.definition, made.attributes, phase, changes, shuffled, split)
+        rest = {name: _get(bound, name, "Source") for name in ("workers", "memory", "on_error")}
+        return SourceSettings(made.definition, made.attributes, phase, changes, shuffled, split, **rest)
 
 
 def _components(found: Iterable[Bound]) -> Iterator[ComponentSettings]:
