@@ -46,6 +46,7 @@ ORDER = (
     "evaluate-and-predict",
     "onnx",
     "fine-tuning",
+    "weights",
     "write-a-layer",
     "states-and-scans",
     "layers-from-messages",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.data import Position
 from paddle_layers.data.learning import FILE as LEARNED
 from paddle_layers.runtime.memory.tensorfiles import write_file
+from paddle_layers.runtime.memory.weights import OURS
 from paddle_layers.runtime.plan.losses import total_loss
 
 from .callbacks import restore_states, states_of
@@ -168,7 +169,7 @@ class Trainer:
         net, batches = self.job.net, len(self.job.train) or MOST
         trained, capacities = self._trained(), net.capacities()
         facts = read_facts(checkpoint, self._fixed(), trained=trained, batches=batches, capacities=capacities)
-        net.load(checkpoint / WEIGHTS)
+        net.load(checkpoint / WEIGHTS, layout=OURS)
         sizes = {name: state.size for name, state in self.job.updater.states.items()}
         try:
             self.job.updater.restore(read_states(checkpoint, sizes))
