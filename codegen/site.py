@@ -43,6 +43,7 @@ ORDER = (
     "use-your-own-data",
     "tables",
     "numbers",
+    "logs",
     "evaluate-and-predict",
     "onnx",
     "fine-tuning",

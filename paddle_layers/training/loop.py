@@ -31,6 +31,7 @@ from .first_values import load_first, what_became
 from .folders import BEST, CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
 from .ledger import Ledger
+from .logs import EVENTS
 from .preparation import Job, nan_notes
 from .problems import TrainingError
 from .progress import Progress, as_text
@@ -71,7 +72,8 @@ class Trainer:
         run, names = self.run, [*self.job.losses.values(), *self.job.statistics.values()]
         due = _due(run.step, self.training.test.every)
         at, tested = run.step if resume else None, due or run.step == run.total
-        self._ledger.open(run.folder / LOG, names, resume_at=at, tested=tested)
+        formats = self.training.log.format
+        self._ledger.open(run.folder / LOG, names, resume_at=at, tested=tested, formats=formats)
         if due and (results := self._ledger.records.test_at(run.step)):  # callbacks know of it: it came before saving
             run.results, self._tested = results, run.step
 
@@ -109,8 +111,14 @@ class Trainer:
         commands = [(f"paddle-layers predict {file} --weights {quote(str(weights))}", "Use it")] if file else []
         if file and run.step < run.total:
             commands.append((f"paddle-layers train {file} --output {quote(str(run.folder))} --resume", "Go on"))
+        if "tensorboard" in self.training.log.format:
+            commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Look at it"))
         log = self._ledger.records.path
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands)
+
+    def close(self) -> None:
+        """Close the logs, however the training has ended."""
+        self._ledger.close()
 
     def _step(self) -> None:
         job, run = self.job, self.run
