@@ -33,6 +33,7 @@ NAMES = (
         "schema",
         "convert",
         "export",
+        "weights",
         "check",
     ),
     *("plugins", "new-plugin", "lsp", "warm"),

@@ -342,7 +342,8 @@ def _weights(bound: Bound | None) -> WeightsSettings | None:
     if bound is None:
         return None
     rename = {one.values["from"]: one.values["to"] for one in bound.values.get("rename", ())}
-    return WeightsSettings(bound.values["file"], rename, bound.values.get("leave_out", ()))
+    values = bound.values
+    return WeightsSettings(values["file"], rename, values.get("leave_out", ()), values.get("layout"))
 
 
 def _plain(bound: Bound, names: Iterable[str]) -> dict[str, Any]:
