@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import warnings
 from pathlib import Path
@@ -212,4 +211,17 @@ def save(name, path: Path, *, dynamo: bool, axes=("N",)):
     return model, x
 
 
-__all__ = ["io"]
+def store(folder: Path):
+    """Write the models that the tests keep, for where PyTorch is not installed."""
+    import numpy as np
+
+    for name in MODELS:
+        for dynamo in (False, True) if name in ("resnet", "bert", "lstm") else (False,):
+            path = folder / f"{name}{'-dynamo' if dynamo else ''}.onnx"
+            model, x = save(name, path, dynamo=dynamo, axes=("N", "T") if MODELS[name][1] is ids else ("N",))
+            with torch.no_grad():
+                np.savez(path.with_suffix(".npz"), x=x.numpy(), y=model(x).numpy())
+
+
+if __name__ == "__main__":
+    store(Path(__file__).parent / "onnx_models")

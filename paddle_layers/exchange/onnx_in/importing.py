@@ -28,6 +28,8 @@ class Imported:
     network: Network
     text: str
     weights: dict[str, NDArray[Any]]
+    outputs: dict[str, str]
+    """Values of the network by the names of the model's outputs."""
     report: str
     summary: str
     """The report with the nodes counted that became no layer."""
@@ -65,4 +67,4 @@ def import_onnx(path: str | Path) -> Imported:
         raise ImportFailure(title, *(f"  {line}" for line in outcome.refused))
     made = assemble(model, outcome)
     reports = [report_text(model, outcome, made, brief=brief) for brief in (False, True)]
-    return Imported(made.network, made.text, made.weights, *reports)
+    return Imported(made.network, made.text, made.weights, made.outputs, *reports)

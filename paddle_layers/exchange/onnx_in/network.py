@@ -35,6 +35,8 @@ class Assembled:
     text: str
     weights: dict[str, NDArray[Any]]
     layers: list[Layer]
+    outputs: dict[str, str]
+    """Values by the names of the model's outputs."""
 
 
 def assemble(model: Model, outcome: Outcome) -> Assembled:
@@ -56,7 +58,8 @@ def assemble(model: Model, outcome: Outcome) -> Assembled:
         network = loads(text, "the imported network")
     except ConfigError as error:
         raise ImportFailure(*(f"the layers do not fit: {one.message}" for one in error.diagnostics)) from None
-    return Assembled(network, dumps(network), _weights(network, layers), layers)
+    named = {name: _value_name(replaced.get(value, value)) for name, value in outcome.outputs}
+    return Assembled(network, dumps(network), _weights(network, layers), layers, named)
 
 
 def _in_order(roots: list[Layer]) -> list[Layer]:

@@ -50,7 +50,7 @@ def _nodes(model: Model, layer: Layer) -> str:
 
 
 def _notes(outcome: Outcome, made: Assembled) -> list[str]:
-    names = [shown(name) for name, _ in outcome.outputs]
+    names = [value if value == name else f"{value} ({shown(name)})" for name, value in made.outputs.items()]
     read = {value for node in made.network.nodes for value in node.inputs}
     ends = {name for node in made.network.nodes for name in node.output_names} - read
     wanted = {node.output_names[0] for node in made.network.nodes}
