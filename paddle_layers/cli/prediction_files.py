@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def write_table(found: Prediction, stream: TextIO) -> None:
-    """Columns: the row, ids and the class where there is one, then the numbers of every value."""
+    """Columns: the row, ids and the class where there is one, then the numbers of every value, classes by name."""
     counts = {name: len(found.texts.get(name, values)) for name, values in found.values.items()}
     _check_equal(counts, "lines, which no table can hold", ".jsonl, which has a line for each sample")
     names: list[str] = ["row"]
@@ -30,12 +30,19 @@ def write_table(found: Prediction, stream: TextIO) -> None:
         if values.dtype.kind == "i":
             continue
         flat = values.reshape(len(values), -1)
-        names += [f"{name}.{i}" for i in range(flat.shape[1])] if flat.shape[1] > 1 else [name]
+        names += [f"{name}.{part}" for part in _parts(found, name, flat.shape[1])] if flat.shape[1] > 1 else [name]
         columns.append([[f"{value:.6g}" for value in row] for row in flat])
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow(names)
     for row, parts in enumerate(zip(*columns, strict=True)):
         writer.writerow([row, *(cell for part in parts for cell in part)])
+
+
+def _parts(found: Prediction, name: str, count: int) -> list[str]:
+    """What the columns of a value are called: their classes, or numbers where heads of the table would be the same."""
+    numbers = list(map(str, range(count)))
+    named = found.names.get(name, numbers)
+    return named if len({"class", *named}) > count else numbers
 
 
 def write_lines(found: Prediction, stream: TextIO) -> None:

@@ -31,6 +31,7 @@ class Prediction:
     """Results by name of the value, one row for each row of the data; `classes` of those that are classes.
 
     `texts` has the words of classes and of values that are ids: for ids in sequences, a line for each sequence.
+    `names` has, for values that are classes, what each column is called: its word, or its number.
     `starts` has, for values in sequences, where each sequence begins, and for nested ones where each sub-sequence
     does, with the number of rows at the end.
     """
@@ -41,6 +42,7 @@ class Prediction:
     starts: dict[str, tuple[Array, ...]] = field(default_factory=dict)
     weights: Path | None = None
     """The file they were computed with."""
+    names: dict[str, list[str]] = field(default_factory=dict)
 
 
 def predict(
@@ -87,6 +89,7 @@ def predict(
         classes={name: one.classes for name, one in collected.items() if one.has_classes},
         texts={name: one.texts(words[name]) for name, one in collected.items() if one.has_texts},
         starts={name: one.starts for name, one in collected.items() if one.starts},
+        names={name: one.names(words[name]) for name, one in collected.items() if one.has_classes},
         weights=file,
     )
 
@@ -134,6 +137,10 @@ class _Collected:
         """The best column of every row."""
         data = self.data
         return np.asarray(data.reshape(len(data), -1).argmax(axis=1), np.int64)
+
+    def names(self, words: Sequence[str]) -> list[str]:
+        """A word for each column, its number where there is none."""
+        return [word_of(number, words) for number in range(self.data[0].size)]
 
     def texts(self, words: Sequence[str]) -> list[str]:
         """A word for each class; a line for each id, or for each sequence of ids."""

@@ -74,7 +74,7 @@ def train(
         )
         if overwrite and not resume:
             clear_folder(folder)
-        with job.net:
+        with job.net, contextlib.closing(job.train):
             trainer = Trainer(training, job, folder, shown, callbacks)
             trainer.begin(resume=resume, weights=first)
             trainer.run_steps()

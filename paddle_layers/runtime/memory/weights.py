@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.define.escaping import message_line
@@ -18,12 +19,24 @@ _SHOWN = 20
 """Problems that are told one by one."""
 
 
-class PatternError(WeightsError):
-    """A pattern of `rename` or `leave_out` (that is `field`) matches nothing."""
+class PatternProblem(NamedTuple):
+    """What is wrong with a pattern: one of `field`, `rename` or `leave_out`, by its position there."""
 
-    def __init__(self, field: str, message: str) -> None:
-        self.field = field
-        super().__init__(message)
+    field: str
+    position: int
+    message: str
+
+
+class PatternError(WeightsError):
+    """Patterns of `rename` and `leave_out` that mean nothing, or too much: all of the `problems`."""
+
+    def __init__(self, problems: Sequence[PatternProblem]) -> None:
+        self.problems = [one._replace(message=message_line(one.message)) for one in problems]
+        super().__init__(problems[0].message)
+
+    def __str__(self) -> str:
+        """A line for each problem."""
+        return "\n".join(one.message for one in self.problems)
 
 
 class MismatchError(WeightsError):
@@ -78,9 +91,11 @@ def load_weights(
 
 def match_weights(path: str, wanted: Shapes, *, rename: Mapping[str, str], leave_out: Iterable[str]) -> LoadReport:
     """Which weights of a file are for which of the `wanted`, by the file's header alone. Raises `WeightsError`."""
-    stored = read_shapes(path)
-    left = {name for pattern in leave_out for name in _left_out(path, pattern, stored, wanted)}
-    sources = _renamed(path, [name for name in stored if name not in left], rename)
+    stored, problems = read_shapes(path), list[PatternProblem]()
+    left = _left_out(path, leave_out, stored, wanted, problems)
+    sources = _renamed(path, [name for name in stored if name not in left], rename, problems)
+    if problems:
+        raise PatternError(problems)
     sources = {name: source for name, source in sources.items() if name not in left}
     missing = [name for name in wanted if name not in sources and name not in left]
     extra = [name for name in sources if name not in wanted]
@@ -93,34 +108,44 @@ def match_weights(path: str, wanted: Shapes, *, rename: Mapping[str, str], leave
     return LoadReport(loaded, kept, unread, {name: sources[name] for name in loaded})
 
 
-def _left_out(path: str, pattern: str, stored: Shapes, wanted: Shapes) -> list[str]:
-    found = matching(pattern, {**wanted, **stored})
-    if not found:
-        near = _near(pattern, [*wanted, *stored])
-        message = f"{path}: `leave_out` is `{pattern}`, and neither the network nor the file has such a name{near}"
-        raise PatternError("leave_out", message)
-    return found
+def _left_out(
+    path: str, patterns: Iterable[str], stored: Shapes, wanted: Shapes, problems: list[PatternProblem]
+) -> set[str]:
+    left: set[str] = set()
+    for position, pattern in enumerate(patterns):
+        found = matching(pattern, {**wanted, **stored})
+        left.update(found)
+        if not found:
+            near = _near(pattern, [*wanted, *stored])
+            message = f"{path}: `leave_out` is `{pattern}`, and neither the network nor the file has such a name{near}"
+            problems.append(PatternProblem("leave_out", position, message))
+    return left
 
 
-def _renamed(path: str, names: Sequence[str], rename: Mapping[str, str]) -> dict[str, str]:
+def _renamed(
+    path: str, names: Sequence[str], rename: Mapping[str, str], problems: list[PatternProblem]
+) -> dict[str, str]:
     """The names in the file by those they have in the network; the first of the renames that fits is taken."""
-    for old, new in rename.items():
-        if problem := rename_problem(old, new):
-            raise PatternError("rename", problem)
-    unused = dict(rename)
-    found: dict[str, str] = {}
+    wrong = {old: problem for old, new in rename.items() if (problem := rename_problem(old, new))}
+    sources: dict[str, list[str]] = {}
+    given: dict[str, str] = {}
+    """By a new name, the first rename that gives it."""
+    used = set()
     for name in names:
-        fitting = ((old, renamed(name, old, new)) for old, new in rename.items())
+        fitting = ((old, renamed(name, old, new)) for old, new in rename.items() if old not in wrong)
         old, own = next(((old, own) for old, own in fitting if own is not None), ("", name))
-        unused.pop(old, None)
-        if own in found:
-            raise PatternError("rename", f"{path}: both `{found[own]}` and `{name}` are to be read as `{own}`")
-        found[own] = name
-    for old in unused:
-        raise PatternError(
-            "rename", f"{path}: `rename` is from `{old}`, and the file has no such name{_near(old, names)}"
-        )
-    return found
+        sources.setdefault(own, []).append(name)
+        if old:
+            given.setdefault(own, old)
+            used.add(old)
+    for own, same in sources.items():
+        if len(same) > 1:
+            which = f"both `{same[0]}` and `{same[1]}`" if len(same) == 2 else f"all of {listed(same)}"
+            wrong.setdefault(given[own], f"{path}: {which} are to be read as `{own}`")
+    for old in set(rename).difference(used, wrong):
+        wrong[old] = f"{path}: `rename` is from `{old}`, and the file has no such name{_near(old, names)}"
+    problems += [PatternProblem("rename", at, wrong[old]) for at, old in enumerate(rename) if old in wrong]
+    return {own: same[0] for own, same in sources.items()}
 
 
 def _mismatch(
