@@ -11,7 +11,7 @@ from paddle_layers.config.writing.text import attributes_fields
 from paddle_layers.define import InvalidAttributes, ShapeError, Type, registries
 
 from .layer_types import SETTINGS
-from .layers import Arrays, CaffeLayer, Draft, Fields, Stored, Value
+from .layers import PHASES, Arrays, CaffeLayer, Draft, Fields, Stored, Value
 from .reading import Message
 
 MANY = 1 << 20
@@ -55,6 +55,8 @@ class Conversion:
     """Types of inputs that the user gives."""
     mean_dims: tuple[int, ...] | None = None
     """The shape of the mean that the user gives."""
+    phases: tuple[str, ...] = PHASES
+    """Those in which something feeds the network."""
     inputs: list[Value] = field(default_factory=list)
     """Values of data layers."""
     feeds: list[Any] = field(default_factory=list)

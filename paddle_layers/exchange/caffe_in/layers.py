@@ -85,9 +85,8 @@ class Draft:
     loss_weight: list[float] = field(default_factory=list)
     propagate_down: list[bool] = field(default_factory=list)
 
-    @property
-    def fields(self) -> Fields:
-        """The fields of the layer in the network file."""
+    def fields(self, phases: tuple[str, ...]) -> Fields:
+        """The fields of the layer in a network file that is for these phases."""
         found: Fields = {"name": self.name, "type": self.type}
         found["input"] = [value.name for value in self.inputs]
         names = [value.name for value in self.outputs]
@@ -97,7 +96,7 @@ class Draft:
         if self.activation is not None:
             found["activation"] = self.activation
         found["param"] = [{"of": name, **settings} for name, settings in self.params.items() if settings]
-        found["include"] = [] if self.phases == PHASES else [{"phase": phase} for phase in self.phases]
+        found["include"] = [] if self.phases == phases else [{"phase": phase} for phase in self.phases]
         found["loss_weight"] = self.loss_weight
         found["propagate_down"] = self.propagate_down
         return {name: value for name, value in found.items() if value != []}

@@ -18,8 +18,8 @@ from . import costs, elementwise, images, inputs, rows  # noqa: F401  they regis
 from .blobs import Blobs, State, phases_of, type_of
 from .conversion import RULES, Conversion, convert
 from .inputs import Feed
-from .layer_types import WITHOUT_COUNTERPART
-from .layers import PHASES, CaffeLayer, Fields, Value
+from .layer_types import INPUT_TYPES, WITHOUT_COUNTERPART
+from .layers import CaffeLayer, Fields, Value
 from .reading import Message, report_unknown
 
 MOST_LAYERS = 100_000
@@ -37,13 +37,21 @@ def convert_net(
         report.add("E511", f"{len(messages):,} layers are more than any net has", net.start)
         return Conversion(report)
     trained = any(type_of(message).endswith("Loss") for message in messages)
-    whole = Conversion(report, given, mean_dims, trained=trained)
+    states = _fed_states(net, messages, states)
+    whole = Conversion(report, given, mean_dims, trained=trained, phases=tuple(state.phase for state in states))
     blobs = Blobs(report, _net_inputs(net, whole))
     layers = [layer for message in messages if (layer := _layer(message, blobs, whole, states)) is not None]
     for layer in layers:
         convert(layer, whole)
     _check_given(net, whole)
     return whole
+
+
+def _fed_states(net: Message, messages: Sequence[Message], states: Sequence[State]) -> Sequence[State]:
+    """Those in which something feeds the net; Caffe makes no net for a test without data. All if nothing feeds any."""
+    feeding = [message for message in messages if type_of(message) in INPUT_TYPES]
+    fed = [state for state in states if net["input"] or any(phases_of(message, [state]) for message in feeding)]
+    return fed or states
 
 
 def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[State]) -> CaffeLayer | None:
@@ -72,7 +80,7 @@ def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[S
     if known is not None:
         report.add("E511", f"layer `{layer.name}`: there is no {layer.type} here", start, help=known)
     else:
-        near = nearest(layer.type, [*RULES, *WITHOUT_COUNTERPART])
+        near = nearest(layer.type, [*RULES, *WITHOUT_COUNTERPART], 0.7)
         help_ = (
             f"did you mean `{near}`?" if near else "was it made for a changed Caffe? Write a plugin, or leave it out"
         )
@@ -121,7 +129,7 @@ def network_text(name: str, whole: Conversion, origin: str) -> str:
     """The network file."""
     title = f"# Made of {printable_line(origin)} by `paddle-layers import`.\n"
     title += f"name: {value_text(name)}\n\n" if name else "\n"
-    layers = [*_data_layers(whole), *(draft.fields for draft in whole.drafts)]
+    layers = [*_data_layers(whole), *(draft.fields(whole.phases) for draft in whole.drafts)]
     lines = "".join(f"{fields_text({'layer': fields})}\n" for fields in layers)
     return format_text(HEADER + title + lines)
 
@@ -139,7 +147,7 @@ def _data_layers(whole: Conversion) -> Iterable[Fields]:
             own = {"data_type": Word(type_.kind), "size": type_.size}
         if type_.level:
             own["seq_nested_level"] = type_.level
-        include = [] if value.phases == PHASES else [{"phase": phase} for phase in value.phases]
+        include = [] if set(value.phases) >= set(whole.phases) else [{"phase": phase} for phase in value.phases]
         yield {
             "name": value.name,
             "type": "data",
