@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import arrays, binaries, checkpoints, computed_ids, configs, editor, feeds, records, shards, words
+from . import arrays, binaries, caffe_files, checkpoints, computed_ids, configs, editor, feeds, records, shards, words
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
@@ -12,6 +12,7 @@ TARGETS: dict[str, type[Target]] = {
         *(arrays.Npy, arrays.Npz, words.Csv, words.Text),
         *(records.Picture, records.PictureList, records.Lmdb, records.Hdf5),
         *(checkpoints.Weights, shards.Shards, checkpoints.Checkpoint),
+        *(caffe_files.Prototxt, caffe_files.CaffeModel, caffe_files.CaffeMean),
         *(feeds.Feeds, computed_ids.ComputedIds),
         editor.Session,
     )
