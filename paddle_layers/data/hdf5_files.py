@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from .columns import Rows
 from .dataset import Dataset
 from .extras import optional_module
+from .orders import TOGETHER
 from .problems import DataError, as_data_error
 from .stored import BadRecords, StoredColumn
 
@@ -23,11 +24,14 @@ Array = NDArray[Any]
 LARGEST_CHUNK = 2**28
 """Bytes of a chunk, all of which are read for any of its rows."""
 
+MOST_CACHED = 2**28
+"""Bytes of unpacked chunks that are kept for a dataset."""
+
+_SLOTS = 997
+"""Of the table of chunks that are kept: a prime number, some times as many as there are chunks in it."""
+
 RATIO = 1100
 """So many times as large as the file may be what it claims to hold; zlib packs no more."""
-
-CACHE = 2**26
-"""Bytes of chunks that are kept for each dataset of a file."""
 
 
 class Hdf5Files:
@@ -61,7 +65,7 @@ class Hdf5Files:
         if not path.is_file():
             raise DataError(f"there is no file {path}; paths are relative to the training file, in a list to the list")
         with as_data_error(f"{path} is no HDF5 file, or damaged"):
-            file = self._h5py.File(path, "r", rdcc_nbytes=CACHE)
+            file = self._h5py.File(path, "r")
             found = {}
             for name in sorted(file):
                 if wanted is not None and name not in wanted:
@@ -72,10 +76,19 @@ class Hdf5Files:
                 if not isinstance(item, self._h5py.Dataset):
                     raise DataError(f"{path}: `{name}` is no dataset; fields are the datasets of the top level")
                 self._check(path, name, item)
-                found[name] = item
+                found[name] = self._cached(file, name, item)
         if not found:
             raise DataError(f"{path} has no datasets{'' if wanted is None else ' that are wanted'}")
         return found
+
+    def _cached(self, file: Any, name: str, item: Any) -> Any:
+        """A dataset that keeps as many unpacked chunks as are read by turns."""
+        if not item.chunks:
+            return item
+        row = math.prod(item.shape[1:]) * item.dtype.itemsize
+        access = self._h5py.h5p.create(self._h5py.h5p.DATASET_ACCESS)
+        access.set_chunk_cache(_SLOTS, min(MOST_CACHED, (TOGETHER + 1) * item.chunks[0] * row), 0.75)
+        return self._h5py.Dataset(self._h5py.h5d.open(file.id, name.encode(), access))
 
     def _check(self, path: Path, name: str, item: Any) -> None:
         """What a dataset claims to be, before anything is read of it."""
