@@ -11,7 +11,7 @@ from training_helpers import SETTINGS, train
 
 from paddle_layers.data import Batches, DataError, Dataset, Position, make_feeds
 from paddle_layers.data.ahead import made_ahead, size_of
-from paddle_layers.data.orders import TOGETHER, shuffled
+from paddle_layers.data.orders import TOGETHER, Blocks, shuffled
 from paddle_layers.data.stored import BadRecords, Records, StoredColumn
 from paddle_layers.define import Type, registries
 
@@ -163,7 +163,7 @@ def test_ids_and_numbers_that_are_read_late_are_checked_late():
 
 
 def test_rows_of_blocks_stay_together_and_each_comes_once():
-    blocks, part = np.array([*range(0, 100, 5), 100]), np.arange(1, 100)
+    blocks, part = Blocks(np.array([*range(0, 100, 5), 100])), np.arange(1, 100)
     order = shuffled(part, blocks, 7, 0)
     assert sorted(order) == part.tolist()
     assert order.tolist() != shuffled(part, blocks, 7, 1).tolist()

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from .columns import Rows
 from .dataset import Dataset
 from .extras import optional_module
-from .orders import TOGETHER
+from .listed_files import names_of
+from .orders import TOGETHER, Blocks
 from .problems import DataError, as_data_error
 from .stored import BadRecords, StoredColumn
 
@@ -51,10 +52,10 @@ class Hdf5Files:
     def __len__(self) -> int:
         return int(self.starts[-1])
 
-    def dataset(self, origin: str) -> Dataset:
+    def dataset(self) -> Dataset:
         """Every dataset as a field whose rows are read when they are wanted."""
         columns = {name: self._column(name) for name in self.names}
-        return Dataset(columns, origin=origin, place=self.place, blocks=self._blocks())
+        return Dataset(columns, origin=names_of(self.paths), place=self.place, blocks=self._blocks())
 
     def place(self, row: int) -> str:
         """File and row."""
@@ -85,9 +86,8 @@ class Hdf5Files:
         """A dataset that keeps as many unpacked chunks as are read by turns."""
         if not item.chunks:
             return item
-        row = math.prod(item.shape[1:]) * item.dtype.itemsize
         access = self._h5py.h5p.create(self._h5py.h5p.DATASET_ACCESS)
-        access.set_chunk_cache(_SLOTS, min(MOST_CACHED, (TOGETHER + 1) * item.chunks[0] * row), 0.75)
+        access.set_chunk_cache(_SLOTS, min(MOST_CACHED, (TOGETHER + 1) * _layer(item)), 0.75)
         return self._h5py.Dataset(self._h5py.h5d.open(file.id, name.encode(), access))
 
     def _check(self, path: Path, name: str, item: Any) -> None:
@@ -150,14 +150,22 @@ class Hdf5Files:
             raise BadRecords(dict(sorted(problems.items())))
         return values
 
-    def _blocks(self) -> Rows | None:
+    def _blocks(self) -> Blocks | None:
         """Where chunks begin; None where rows are stored one by one."""
         starts: list[Array] = []
         for begin, found in zip(self.starts, self._open, strict=False):
             rows = max((item.chunks[0] if item.chunks else 1) for item in found.values())
             starts.append(begin + np.arange(0, next(iter(found.values())).shape[0], rows))
         blocks = np.concatenate([*starts, self.starts[-1:]])
-        return blocks if len(blocks) <= len(self) else None
+        if len(blocks) > len(self):
+            return None
+        largest = max(_layer(item) for found in self._open for item in found.values() if item.chunks)
+        return Blocks(blocks, max(1, min(TOGETHER, MOST_CACHED // largest - 1)))
+
+
+def _layer(item: Any) -> int:
+    """Bytes of the chunks that hold a row."""
+    return int(item.chunks[0] * math.prod(item.shape[1:]) * item.dtype.itemsize)
 
 
 def _check_chunks(item: Any, size: int, place: str) -> None:

@@ -10,7 +10,7 @@ TARGETS: dict[str, type[Target]] = {
     for target in (
         *(configs.Text, configs.Json, binaries.Binary, configs.TrainingText, configs.TrainingJson),
         *(arrays.Npy, arrays.Npz, words.Csv, words.Text, words.LargeCsv, words.LargeText),
-        *(records.Picture, records.PictureList, records.Lmdb, records.Hdf5),
+        *(records.Picture, records.PictureList, records.Lmdb, records.Hdf5, records.Parquet),
         *(checkpoints.Weights, checkpoints.Checkpoint),
         *(feeds.Feeds, computed_ids.ComputedIds),
         editor.Session,
