@@ -192,6 +192,8 @@ def test_a_square_matrix_alone_is_refused_until_somebody_says_how_it_lies(tmp_pa
         same(values(squares), turned(tensors))
         squares.save(tmp_path / "ours.safetensors")
         squares.load(tmp_path / "ours.safetensors")  # which says that it is ours
+        with pytest.raises(WeightsError, match=r"this library wrote the file.*leave layout: .torch. out"):
+            squares.load(tmp_path / "ours.safetensors", layout="torch")
         same(values(squares), turned(tensors))
     safetensors(tmp_path / "mixed.safetensors", drawn())
     net.load(tmp_path / "mixed.safetensors")  # another matrix shows it

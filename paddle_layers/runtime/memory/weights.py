@@ -150,6 +150,10 @@ def match_weights(
     """
     check_layout(layout)
     path, stored = file.path, file.shapes
+    if layout == TORCH and file.ours:
+        raise WeightsError(
+            f'{path}: this library wrote the file, and not as PyTorch has weights: leave layout: "{TORCH}" out'
+        )
     there = {name: forms.get(name, _SAME).shape(shape) for name, shape in wanted.items()} if layout == TORCH else wanted
     left = {name for pattern in leave_out for name in _left_out(path, pattern, stored, wanted)}
     if layout == TORCH:
