@@ -73,7 +73,7 @@ def softmax_with_loss_moments(first, last, peak, norm, x):
         peak[n], norm[n] = best, norm_of(row, best, one)
 
 
-@tuned("softmax_with_loss", "softmax_with_loss_dx", items=slices, work=numbers, least=WORTH_IT)
+@tuned("softmax_with_loss", "softmax_with_loss_dx", items=slices, work=numbers, least=WORTH_IT, in_place=True)
 @njit(error_model="numpy")
 def softmax_with_loss_dx(first, last, dx, dloss, x, label, weight, peak, norm, ignore_label, accumulate):
     N, C = x.shape
@@ -87,9 +87,11 @@ def softmax_with_loss_dx(first, last, dx, dloss, x, label, weight, peak, norm, i
                 into[c] = zero
             continue
         there = 0 <= right < C
-        before = into[right] if there and accumulate else zero
+        own = into[right] if there and accumulate else zero
+        if there:  # less than the probability by 1, with all digits where that is near 1
+            own += factor * math.expm1(row[right] - peak[n] - norm[n])
         for c in range(C):
             found = factor * power(row[c] - peak[n] - norm[n])
             into[c] = into[c] + found if accumulate else found
-        if there:  # less than the probability by 1, with all digits where that is near 1
-            into[right] = before + factor * math.expm1(row[right] - peak[n] - norm[n])
+        if there:
+            into[right] = own
