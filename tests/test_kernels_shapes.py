@@ -74,8 +74,8 @@ GATES = {"lstm_step": 4, "gru_step": 3}
 """Layers that also read what a unit had before: their input has so many columns for each unit."""
 OF_SEQUENCES = {"multi_head_attention", "recurrent", "lstmemory", "grumemory", "ctc"}
 """Their shapes are in test_layer_attentions.py, test_kernels_recurrences.py and test_kernels_alignments.py."""
-OF_TWO_INPUTS = {"mul", "div", "add", "sub"}
-"""Their shapes are in test_kernels_broadcasts.py."""
+OF_TWO_INPUTS = {"mul", "div", "add", "sub", "softmax_with_loss"}
+"""Their shapes are in test_kernels_broadcasts.py and test_kernels_costs.py."""
 
 
 @pytest.fixture(autouse=True)

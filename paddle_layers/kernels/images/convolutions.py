@@ -9,8 +9,16 @@ from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR
 from paddle_layers.kernels.primitives.vectors import total
 from paddle_layers.kernels.tuned import tuned
 
-from . import depthwise  # noqa: F401  its kernels are asked first
 from .correlations import backward_numbers, correlate, correlate_back, forward_numbers, mix_channels
+from .depthwise import (
+    add_planes,
+    correlate_each,
+    correlate_each_back,
+    dots_of_each,
+    filter_items,
+    plane_scratch,
+    small_windows,
+)
 from .weightgradients import correlate_weights, weight_numbers
 from .winograd import (
     block_tiles,
@@ -182,6 +190,14 @@ def winograd_dx(first, last, dx, dy, weight, accumulate, scratch, padding, paddi
 
 
 @tuned(
+    "conv", "conv_y", items=output_planes, runs=output_planes, when=small_windows, work=multiplications, least=WORTH_IT
+)  # fmt: skip
+@compiled
+def depthwise_y(first, last, y, x, weight, stride, padding, padding_y):
+    correlate_each(first, last, y, x, weight, stride, padding, padding_y)
+
+
+@tuned(
     "conv", "conv_y", items=forward_items, runs=output_planes, scratch=forward_scratch, scratch_of_pieces=True,
     work=multiplications, least=WORTH_IT,
 )  # fmt: skip
@@ -211,6 +227,14 @@ def conv_y(
             else:
                 correlate(whole, count, D, image, of, steps, to, P, Q, geometry, place, size, one)
             row += count if direct else whole * count
+
+
+@tuned(
+    "conv", "conv_dx", items=input_planes, runs=input_planes, when=small_windows, work=multiplications, least=WORTH_IT
+)  # fmt: skip
+@compiled
+def depthwise_dx(first, last, dx, dy, weight, accumulate, stride, padding, padding_y):
+    correlate_each_back(first, last, dx, dy, weight, accumulate, stride, padding, padding_y)
 
 
 @tuned(
@@ -247,6 +271,32 @@ def conv_dx(
                     whole, count, filters, deltas, of, steps, to, P, Q, geometry, place, accumulate, size, one
                 )  # fmt: skip
             row += count if direct else whole * count
+
+
+@tuned("conv", "conv_dweight", items=filter_items, when=small_windows, work=multiplications, least=WORTH_IT)
+@compiled
+def depthwise_dweight(first, last, dweight, dy, x, accumulate, stride, padding, padding_y):
+    dots_of_each(first, last, dweight, dy, x, accumulate, stride, padding, padding_y)
+
+
+def single_channels(D: int) -> bool:
+    """Whether every filter sees one channel."""
+    return D == 1
+
+
+@tuned(
+    "conv", "conv_dweight", items=filter_items, scratch=plane_scratch, scratch_of_pieces=True,
+    when=single_channels, work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def planes_dweight(
+    first, last, dweight, dy, x, accumulate, scratch,
+    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+):  # fmt: skip
+    add_planes(
+        first, last, dweight, dy, x, accumulate, scratch,
+        stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+    )  # fmt: skip
 
 
 @also_in_python

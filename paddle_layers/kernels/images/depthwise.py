@@ -1,4 +1,4 @@
-"""conv and its gradients where every filter sees one channel of its own: planes with their filters, one by one."""
+"""Convolutions whose filters see one channel each, and their gradients: planes with their filters, one by one."""
 
 from __future__ import annotations
 
@@ -7,17 +7,8 @@ from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.primitives.moves import zeros
 from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.primitives.windows import MASKS, correlate, correlate_2, dots, dots_2, spread_2
-from paddle_layers.kernels.tuned import tuned
 
 from .weightgradients import correlate_planes, dots_numbers
-
-WORTH_IT = 1 << 17
-"""Multiplications below which the point function stays: what a step gains does not pay the compiler's extra second."""
-
-
-def multiplications(N: int, K: int, A: int, B: int, P: int, Q: int) -> int:
-    """Operations on the whole batch; loading the pixels counts like two filters."""
-    return N * (K + 2) * A * B * P * Q
 
 
 def small_windows(
@@ -28,21 +19,9 @@ def small_windows(
     return MASKS and plain and D == 1 and groups == K
 
 
-def output_planes(N: int, K: int) -> int:
-    """Planes of the output: each is an item."""
-    return N * K
-
-
-def input_planes(N: int, C: int) -> int:
-    """Planes of the input's gradient: each is an item."""
-    return N * C
-
-
-@tuned(
-    "conv", "conv_y", items=output_planes, runs=output_planes, when=small_windows, work=multiplications, least=WORTH_IT
-)  # fmt: skip
 @compiled
-def depthwise_y(first, last, y, x, weight, stride, padding, padding_y):
+def correlate_each(first, last, y, x, weight, stride, padding, padding_y):
+    """Planes `first` to `last` of y (N, K, P, Q)."""
     _, K, P, Q = y.shape
     _, _, H, W = x.shape
     size, one = y.itemsize, y.dtype.type(1)
@@ -55,11 +34,9 @@ def depthwise_y(first, last, y, x, weight, stride, padding, padding_y):
             correlate_2((of, H, W, filter_, size, to, P, Q, padding_y, padding, 0), one)
 
 
-@tuned(
-    "conv", "conv_dx", items=input_planes, runs=input_planes, when=small_windows, work=multiplications, least=WORTH_IT
-)  # fmt: skip
 @compiled
-def depthwise_dx(first, last, dx, dy, weight, accumulate, stride, padding, padding_y):
+def correlate_each_back(first, last, dx, dy, weight, accumulate, stride, padding, padding_y):
+    """Planes `first` to `last` of dx (N, K, H, W)."""
     _, K, P, Q = dy.shape
     _, _, H, W = dx.shape
     size, one, adding = dy.itemsize, dy.dtype.type(1), 1 if accumulate else 0
@@ -79,9 +56,8 @@ def filter_items(K):
     return min(K, 2 * PIECES)
 
 
-@tuned("conv", "conv_dweight", items=filter_items, when=small_windows, work=multiplications, least=WORTH_IT)
 @compiled
-def depthwise_dweight(first, last, dweight, dy, x, accumulate, stride, padding, padding_y):
+def dots_of_each(first, last, dweight, dy, x, accumulate, stride, padding, padding_y):
     """An item is some filters, over all images in their order."""
     N, K, P, Q = dy.shape
     _, _, H, W = x.shape
@@ -98,33 +74,21 @@ def depthwise_dweight(first, last, dweight, dy, x, accumulate, stride, padding, 
                 dots_2((of, H, W, deltas, P, Q, to, padding_y, padding), one)
 
 
-# ---- filters of any size, several for a channel if need be
-
-
-def single_channels(D: int) -> bool:
-    """Whether every filter sees one channel."""
-    return D == 1
-
-
 def plane_scratch(
     H: int, W: int, P: int, Q: int, A: int, B: int,
     stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
 ) -> int:  # fmt: skip
-    """Numbers that a piece of `planes_dweight` needs."""
+    """Numbers that a piece of `add_planes` needs."""
     geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     return int(dots_numbers(P, Q, geometry))
 
 
-@tuned(
-    "conv", "conv_dweight", items=filter_items, scratch=plane_scratch, scratch_of_pieces=True,
-    when=single_channels, work=multiplications, least=WORTH_IT,
-)  # fmt: skip
 @compiled
-def planes_dweight(
+def add_planes(
     first, last, dweight, dy, x, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
-    """An item is some filters, over all images in their order."""
+    """As `dots_of_each`, for filters of any size, of which a channel may have several."""
     N, K, P, Q = dy.shape
     _, C, H, W = x.shape
     _, _, A, B = dweight.shape

@@ -12,6 +12,7 @@ import numpy as np
 from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.primitives.vectors import total
+from paddle_layers.kernels.primitives.windows import MASKS, maxima, maxima_2, positions, positions_2
 from paddle_layers.kernels.tuned import tuned
 
 from .pool_windows import (
@@ -42,6 +43,44 @@ from .pool_windows import (
 def is_maximum(pool_type: str, global_pooling: bool, H: int, W: int) -> bool:
     """Maxima of windows of a size of their own, in planes whose positions are exact as real numbers."""
     return pool_type == "MAX" and not global_pooling and H * W <= 1 << 24
+
+
+def small_maxima(
+    pool_type: str, global_pooling: bool, H: int, W: int, P: int, Q: int, pool_size: int | None,
+    pool_size_y: int | None, stride: int, stride_y: int, padding: int, padding_y: int,
+) -> bool:  # fmt: skip
+    """Maxima of windows of 3 x 3 pixels, each with one pixel at least, on a core with masks."""
+    plain = pool_size == pool_size_y == 3 and stride == stride_y <= 2
+    filled = (P - 1) * stride_y - padding_y < H and (Q - 1) * stride - padding < W
+    return MASKS and is_maximum(pool_type, global_pooling, H, W) and plain and filled
+
+
+@tuned("pool", "pool_where", items=planes, runs=planes, work=operations, least=WORTH_IT, when=small_maxima)
+@compiled
+def small_where(first, last, where, x, stride, padding, padding_y):
+    _, _, H, W = x.shape
+    _, _, P, Q = where.shape
+    size, one = x.itemsize, x.dtype.type(1)
+    for plane in range(first, last):
+        of, to = x.ctypes.data + plane * H * W * size, where.ctypes.data + plane * P * Q * 8
+        if stride == 1:
+            positions((of, H, W, to, P, Q, padding_y, padding), one)
+        else:
+            positions_2((of, H, W, to, P, Q, padding_y, padding), one)
+
+
+@tuned("pool", "pool_y", items=planes, runs=planes, work=operations, least=WORTH_IT, when=small_maxima)
+@compiled
+def small_maximum_y(first, last, y, x, stride, padding, padding_y):
+    _, _, H, W = x.shape
+    _, _, P, Q = y.shape
+    size, one = x.itemsize, x.dtype.type(1)
+    for plane in range(first, last):
+        of, to = x.ctypes.data + plane * H * W * size, y.ctypes.data + plane * P * Q * size
+        if stride == 1:
+            maxima((of, H, W, to, P, Q, padding_y, padding), one)
+        else:
+            maxima_2((of, H, W, to, P, Q, padding_y, padding), one)
 
 
 @tuned(

@@ -1,5 +1,7 @@
 """3x3 windows of a plane, straight from where it lies: vectors run over neighbouring columns, some rows at a time.
 
+Correlations with one filter and their gradients, and maxima.
+
 What lies outside of the plane is masked when vectors are loaded and stored, so that nothing is laid out with borders
 first and nothing is taken out behind. That needs a core whose loads have masks. As elsewhere, a padded zero is
 multiplied like a number.
@@ -8,7 +10,8 @@ multiplied like a number.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from llvmlite import ir
@@ -34,7 +37,7 @@ class _Code:
         self.real, self.size = real, 4 if isinstance(real, ir.FloatType) else 8
         self.lanes = machine.bytes // self.size
         self.vector = ir.VectorType(real, self.lanes)
-        self.zero = ir.Constant(self.vector, None)
+        self.zero = self.outside = ir.Constant(self.vector, None)
 
     def add(self, *values: Any) -> Any:
         """The sum of whole numbers."""
@@ -71,11 +74,11 @@ class _Code:
         return self.builder.inttoptr(address, self.vector.as_pointer())
 
     def load(self, address: Any, mask: Any) -> Any:
-        """The numbers that a mask lets through, and zeros."""
+        """The numbers that a mask lets through, and what is outside."""
         kind = ir.FunctionType(self.vector, [self.vector.as_pointer(), _I32, mask.type, self.vector])
         name = f"llvm.masked.load.v{self.lanes}f{8 * self.size}.p0"
         load = cgutils.get_or_insert_function(self.builder.module, kind, name)
-        return self.builder.call(load, [self._pointer(address), ir.Constant(_I32, self.size), mask, self.zero])
+        return self.builder.call(load, [self._pointer(address), ir.Constant(_I32, self.size), mask, self.outside])
 
     def fetch(self, address: Any, rows: int, width: Any, vectors: int, *, writing: bool = False) -> None:
         """Ask for what some vectors of so many rows will need soon; the first begins at an address."""
@@ -95,16 +98,26 @@ class _Code:
         with self.builder.if_then(adding):  # a load of numbers that were just written would wait for them
             self.builder.store(self.builder.fadd(value, self.load(address, mask)), result)
         value = self.builder.load(result)
-        kind = ir.FunctionType(ir.VoidType(), [self.vector, self.vector.as_pointer(), _I32, mask.type])
-        name = f"llvm.masked.store.v{self.lanes}f{8 * self.size}.p0"
-        store = cgutils.get_or_insert_function(self.builder.module, kind, name)
-        self.builder.call(store, [value, self._pointer(address), ir.Constant(_I32, self.size), mask])
+        self.put(address, value, mask)
+
+    def put(self, address: Any, value: Any, mask: Any) -> None:
+        """Write the numbers that a mask lets through, real or whole ones."""
+        pointer = value.type.as_pointer()
+        kind = ir.FunctionType(ir.VoidType(), [value.type, pointer, _I32, mask.type])
+        real = f"f{8 * self.size}" if value.type == self.vector else "i64"
+        store = cgutils.get_or_insert_function(self.builder.module, kind, f"llvm.masked.store.v{self.lanes}{real}.p0")
+        place = self.builder.inttoptr(address, pointer)
+        self.builder.call(store, [value, place, ir.Constant(_I32, self.size), mask])
 
     def sums(self, count: int) -> list[Any]:
         """Vectors of zeros that something is added to."""
-        places = [cgutils.alloca_once(self.builder, self.vector) for _ in range(count)]
-        for place in places:
-            self.builder.store(self.zero, place)
+        return self.vectors([self.zero] * count)
+
+    def vectors(self, values: Sequence[Any]) -> list[Any]:
+        """Places of vectors with these values."""
+        places = [cgutils.alloca_once(self.builder, value.type) for value in values]
+        for place, value in zip(places, values, strict=True):
+            self.builder.store(value, place)
         return places
 
     def add_product(self, sum_: Any, left: Any, right: Any) -> None:
@@ -254,12 +267,94 @@ def _spread(code: _Code, machine: Machine, stride: int, args: Any) -> None:
                     code.store(place, run, masks[part], adds)
 
 
+def _larger(code: _Code, one: Any, other: Any) -> Any:
+    return code.builder.select(code.builder.fcmp_ordered(">", one, other), one, other)
+
+
+def _maxima(code: _Code, machine: Machine, stride: int, args: Any) -> None:
+    """y (P, Q) = the largest pixels of x (H, W) under windows that have one; NaN wins."""
+    x, H, W, y, P, Q, top, left = args
+    builder, high = code.builder, machine.rows // 2
+    code.outside = ir.Constant(code.vector, [-math.inf] * code.lanes)
+    nothing = ir.Constant(ir.VectorType(_BIT, code.lanes), None)
+    with code.each(ir.Constant(_I64, 0), P, high) as p, code.each(ir.Constant(_I64, 0), Q, code.lanes) as q:
+        best, nan = code.vectors([code.outside] * high), code.vectors([nothing] * high)
+        code.fetch(code.place(x, code.times(p, stride), W, code.times(q, stride)), high * stride, W, stride)
+        load = code.columns(builder.sub(code.times(q, stride), left), W, stride)
+        for row in range((high - 1) * stride + SIDE):
+            h = code.add(builder.sub(code.times(p, stride), top), row)
+            with code.inside(h, H):
+                one, two, three = load(code.place(x, h, W, ir.Constant(_I64, 0)))
+                found = _larger(code, _larger(code, one, two), three)
+                unordered = builder.or_(
+                    builder.fcmp_unordered("uno", one, two), builder.fcmp_unordered("uno", three, three)
+                )
+                for _, at in _meeting(row, stride, high):
+                    builder.store(_larger(code, found, builder.load(best[at])), best[at])
+                    builder.store(builder.or_(unordered, builder.load(nan[at])), nan[at])
+        mask, no_number = code.mask(q, Q), ir.Constant(code.vector, [math.nan] * code.lanes)
+        for at in range(high):
+            with code.inside(code.add(p, at), P):
+                value = builder.select(builder.load(nan[at]), no_number, builder.load(best[at]))
+                code.put(code.place(y, code.add(p, at), Q, q), value, mask)
+
+
+def _wins(code: _Code, value: Any, best: Any) -> Any:
+    """Whether it is the new maximum: the first of equal ones stays, and NaN once it came."""
+    builder = code.builder
+    return builder.and_(builder.fcmp_unordered(">", value, best), builder.fcmp_ordered("ord", best, best))
+
+
+def _positions(code: _Code, machine: Machine, stride: int, args: Any) -> None:
+    """where (P, Q), whole numbers = the positions `h * W + w` of the first of the largest pixels under windows."""
+    x, H, W, where, P, Q, top, left = args
+    builder, high, lanes = code.builder, machine.rows // 2, code.lanes
+    code.outside = ir.Constant(code.vector, [-math.inf] * lanes)
+    whole, wide = ir.VectorType(_I32, lanes), ir.VectorType(_I64, lanes)
+    counted = ir.Constant(whole, [stride * lane for lane in range(lanes)])
+    unknown = ir.Constant(whole, [-1] * lanes)
+    with code.each(ir.Constant(_I64, 0), P, high) as p, code.each(ir.Constant(_I64, 0), Q, lanes) as q:
+        best, known = code.vectors([code.outside] * high), code.vectors([unknown] * high)
+        code.fetch(code.place(x, code.times(p, stride), W, code.times(q, stride)), high * stride, W, stride)
+        start = builder.sub(code.times(q, stride), left)
+        load = code.columns(start, W, stride)
+        columns = [builder.add(code.splat(builder.trunc(code.add(start, b), _I32)), counted) for b in range(SIDE)]
+        extent = code.splat(builder.trunc(W, _I32))
+        no_first, no_second = (builder.icmp_unsigned(">=", columns[b], extent) for b in range(2))
+        neither = builder.and_(no_first, no_second)
+        for row in range((high - 1) * stride + SIDE):
+            h = code.add(builder.sub(code.times(p, stride), top), row)
+            with code.inside(h, H):
+                found, two, three = load(code.place(x, h, W, ir.Constant(_I64, 0)))
+                place = columns[0]
+                for value, column, none in ((two, columns[1], no_first), (three, columns[2], neither)):
+                    better = builder.or_(_wins(code, value, found), none)
+                    found, place = builder.select(better, value, found), builder.select(better, column, place)
+                place = builder.add(place, code.splat(builder.trunc(builder.mul(h, W), _I32)))
+                for _, at in _meeting(row, stride, high):
+                    before, old = builder.load(best[at]), builder.load(known[at])
+                    better = builder.or_(
+                        _wins(code, found, before), builder.icmp_signed("<", old, ir.Constant(whole, None))
+                    )
+                    builder.store(builder.select(better, found, before), best[at])
+                    builder.store(builder.select(better, place, old), known[at])
+        mask = code.mask(q, Q)
+        for at in range(high):
+            with code.inside(code.add(p, at), P):
+                place = code.add(where, code.times(code.add(builder.mul(code.add(p, at), Q), q), 8))
+                code.put(place, builder.sext(builder.load(known[at]), wide), mask)
+
+
 KINDS: dict[str, tuple[Callable[..., None], int, int]] = {
     "correlate": (_correlate, 1, 11),
     "correlate_2": (_correlate, 2, 11),
     "dots": (_dots, 1, 9),
     "dots_2": (_dots, 2, 9),
     "spread_2": (_spread, 2, 10),
+    "maxima": (_maxima, 1, 8),
+    "maxima_2": (_maxima, 2, 8),
+    "positions": (_positions, 1, 8),
+    "positions_2": (_positions, 2, 8),
 }
 """What builds a function, the columns from one window to the next, and how many whole numbers it takes."""
 
@@ -297,7 +392,7 @@ def _caller(kind: str) -> Any:
     return intrinsic(call)
 
 
-correlate, correlate_2, dots, dots_2, spread_2 = map(_caller, KINDS)
-"""Calls with the numbers `x H W w w_step y P Q top left adding`, `x H W deltas P Q dw top left`, and
-`deltas P Q w dx H W top left adding`: addresses, `w_step` in bytes from one element of the filter to the next, `top`
-and `left` the padding, `adding` 0 or 1."""
+correlate, correlate_2, dots, dots_2, spread_2, maxima, maxima_2, positions, positions_2 = map(_caller, KINDS)
+"""Calls with the numbers `x H W w w_step y P Q top left adding`, `x H W deltas P Q dw top left`,
+`deltas P Q w dx H W top left adding`, and for maxima and positions `x H W y P Q top left`: addresses, `w_step` in bytes
+from one element of the filter to the next, `top` and `left` the padding, `adding` 0 or 1."""

@@ -38,6 +38,8 @@ from .threads import apply_limit
 
 SERIAL_WORK = 1 << 19
 """Operations below which other threads are not woken: some 50 us, which a busy machine takes to wake one."""
+FEW = 8
+"""So many times as many operations, in all launches of a table, are not worth waking them either."""
 
 
 _CUTTING: ContextVar[Literal["", "pieces", "backwards"]] = ContextVar("how launches are cut", default="")
@@ -163,7 +165,9 @@ class Table:
 
 def _cut(rows: NDArray[np.int64], work: NDArray[Any]) -> None:
     """Cut launches that are worth it into pieces."""
-    rows[:, 2] = np.where(work < (0 if _CUTTING.get() else SERIAL_WORK), 1, np.minimum(rows[:, PARTS], PIECES))
+    few = not _CUTTING.get() and work.sum() < FEW * SERIAL_WORK
+    serial = work < (0 if _CUTTING.get() else SERIAL_WORK)
+    rows[:, 2] = np.where(serial | few, 1, np.minimum(rows[:, PARTS], PIECES))
 
 
 def _run(rows: NDArray[np.int64]) -> None:

@@ -1,0 +1,98 @@
+"""softmax_with_loss of many classes: exponentials of numbers that are not positive, row by row.
+
+In float32 an exponential below the smallest normal number is zero: beside the largest score, which counts 1, so small a
+number is nothing. Otherwise no digits are lost.
+"""
+
+from __future__ import annotations
+
+import math
+
+from numba import njit, types
+from numba.extending import overload
+
+from paddle_layers.kernels.primitives.compiling import INNER, compiled
+from paddle_layers.kernels.primitives.elementary import INLINED, maximum
+from paddle_layers.kernels.primitives.vectors import f32, octave_and_rest
+from paddle_layers.kernels.tuned import tuned
+
+WORTH_IT = 1 << 15
+"""Numbers below which the point function stays: what a step gains does not pay the compiler."""
+SLICES = 8
+LOWEST, NOTHING = f32(-87), f32(0)
+"""The exponential of less is no normal float32."""
+
+
+def slices(N: int) -> int:
+    """Slices of the rows; by shape only."""
+    return min(N, SLICES)
+
+
+def numbers(N: int, C: int) -> int:
+    """Scores in all."""
+    return N * C
+
+
+def power(v):
+    """exp(v) of a number that is not positive; NaN passes through."""
+    return math.exp(v)
+
+
+@overload(power, jit_options=INLINED | {"fastmath": {"contract"}})
+def _by_type(v):
+    def single(v):
+        scale, rest = octave_and_rest(LOWEST if v < LOWEST else v)
+        return NOTHING if v < LOWEST else scale + scale * rest
+
+    def by_library(v):
+        return math.exp(v)
+
+    return single if v is types.float32 else by_library
+
+
+@njit(error_model="numpy", fastmath={"reassoc", "contract"}, **INNER)
+def norm_of(row, peak, one):
+    """The logarithm of the sum of the exponentials below the largest score, which itself adds exactly 1."""
+    others, ties = one - one, -one
+    for c in range(row.size):
+        e = power(row[c] - peak)
+        others += one - one if row[c] == peak else e
+        ties += one if row[c] == peak else one - one
+    return math.log1p(others + ties)
+
+
+@tuned("softmax_with_loss", "softmax_with_loss_moments", items=slices, work=numbers, least=WORTH_IT)
+@compiled
+def softmax_with_loss_moments(first, last, peak, norm, x):
+    N, C = x.shape
+    parts, scores, one = min(N, SLICES), x.ravel(), x.dtype.type(1)
+    for n in range(N * first // parts, N * last // parts):
+        row = scores[n * C : n * C + C]
+        best = row[0]
+        for c in range(C):
+            best = maximum(best, row[c])
+        peak[n], norm[n] = best, norm_of(row, best, one)
+
+
+@tuned("softmax_with_loss", "softmax_with_loss_dx", items=slices, work=numbers, least=WORTH_IT, in_place=True)
+@compiled
+def softmax_with_loss_dx(first, last, dx, dloss, x, label, weight, peak, norm, ignore_label, accumulate):
+    N, C = x.shape
+    parts, scores, target, zero = min(N, SLICES), x.ravel(), dx.ravel(), x.dtype.type(0)
+    for n in range(N * first // parts, N * last // parts):
+        row, into, right = scores[n * C : n * C + C], target[n * C : n * C + C], label[n]
+        factor = dloss[n] if weight is None else dloss[n] * weight[n]
+        ignored = False if ignore_label is None else right == ignore_label
+        if ignored:
+            for c in range(0 if accumulate else C):
+                into[c] = zero
+            continue
+        there = 0 <= right < C
+        own = into[right] if there and accumulate else zero
+        if there:  # less than the probability by 1, with all digits where that is near 1
+            own += factor * math.expm1(row[right] - peak[n] - norm[n])
+        for c in range(C):
+            found = factor * power(row[c] - peak[n] - norm[n])
+            into[c] = into[c] + found if accumulate else found
+        if there:
+            into[right] = own
