@@ -6,7 +6,6 @@ import pytest
 import paddle_layers as pl
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.peers
 
 CLASSES = 5
 TEXT = """

@@ -8,7 +8,6 @@ import pytest
 import paddle_layers as pl
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.peers
 
 QUERIES, KEYS = np.array([0, 3, 4, 4, 9]), np.array([0, 2, 7, 8, 12])
 TEXT = """

@@ -6,7 +6,6 @@ import pytest
 import paddle_layers as pl
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.peers
 functional = torch.nn.functional
 
 ROWS, CLASSES = 40, 3

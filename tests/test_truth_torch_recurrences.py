@@ -9,7 +9,6 @@ import paddle_layers as pl
 from paddle_layers.runtime import Sequences
 
 torch = pytest.importorskip("torch")
-pytestmark = pytest.mark.peers
 
 STARTS = np.cumsum([0, 5, 1, 9, 0, 3])
 ROWS, UNITS = int(STARTS[-1]), 7
