@@ -67,8 +67,16 @@ _EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E009": Explanation(
         "The file is of the other kind",
-        "A network file has layers. A training file names a network file and says how it is trained.",
+        "A network file has layers. A training file names a network file and says how it is trained. Of another file, "
+        "such as a program, a table, weights or a config of another system, the message says what takes it.",
         NET + OPTIMIZER + SOURCE + "epochs: 1",
+        with_x(FC),
+    ),
+    "E010": Explanation(
+        "The file is one of Caffe's",
+        "Networks and solvers of Caffe are written in the same text format, with other fields. `paddle-layers import "
+        "FILE -o DIR` makes a network file, and of a solver a training file, of them.",
+        'layer { name: "ip" type: "InnerProduct" bottom: "x" top: "ip" inner_product_param { num_output: 10 } }',
         with_x(FC),
     ),
     "E101": Explanation(
@@ -216,7 +224,8 @@ _EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E207": Explanation(
         "The input has another sequence level",
-        "Some layers need sequences, others single rows; inputs whose rows belong together have the same level.",
+        "Some layers need sequences, others single rows; inputs whose rows belong together have the same level. A data "
+        "layer says it by `seq_nested_level`; `seq_last` and the pools of sequences make one row of each.",
         'layer { name: "x" type: "data" data { shape: [4] } }\nlayer { name: "y" type: "seq_avg_pool" input: "x" }',
         'layer { name: "x" type: "data" data { shape: [4] seq_nested_level: 1 } }\n'
         'layer { name: "y" type: "seq_avg_pool" input: "x" }',
@@ -307,6 +316,17 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "ONNX has no operators for it, or not for these attributes; the message says which. Export values before it, "
         "by `--value`, and do the rest where the model is used. The author of a layer writes its form below `@onnx`; "
         "the guide on ONNX shows how.",
+    ),
+    "E511": Explanation(
+        "What a Caffe file says has no counterpart",
+        "`paddle-layers import` reads Caffe's layers and solvers that there are here, and tells all others at once, "
+        "each with a way out. The guide on Caffe lists what becomes what.",
+    ),
+    "E512": Explanation(
+        "A Caffe file does not say how large an input is",
+        "Images in a database have their size there, and the prototxt does not tell it. `--shape data=3x227x227` gives "
+        "channels, rows and columns behind all transforms, `--shape label='ids<1000'` the number of classes. Names are "
+        "those of the blobs that data layers make.",
     ),
     "W001": Explanation("An attribute is deprecated", "It still works; the message says what to write instead."),
     "W002": Explanation(

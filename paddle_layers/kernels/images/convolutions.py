@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
-from paddle_layers.kernels.primitives.moves import zeros
 from paddle_layers.kernels.primitives.scratch import piece_of, place_of_piece
 from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR
 from paddle_layers.kernels.primitives.vectors import total
 from paddle_layers.kernels.tuned import tuned
 
+from . import depthwise  # noqa: F401  its kernels are asked first
 from .correlations import backward_numbers, correlate, correlate_back, forward_numbers, mix_channels
-from .weightgradients import correlate_planes, correlate_weights, dots_numbers, weight_numbers
+from .weightgradients import correlate_weights, weight_numbers
 from .winograd import (
     block_tiles,
     convolve_tiles,
@@ -247,51 +247,6 @@ def conv_dx(
                     whole, count, filters, deltas, of, steps, to, P, Q, geometry, place, accumulate, size, one
                 )  # fmt: skip
             row += count if direct else whole * count
-
-
-def single_channels(D: int) -> bool:
-    """Whether every filter sees one channel."""
-    return D == 1
-
-
-@also_in_python
-def filter_items(K):
-    """Runs of the filters that are items of `depthwise_dweight`; by shape only."""
-    return min(K, 2 * PIECES)
-
-
-def depthwise_scratch(
-    H: int, W: int, P: int, Q: int, A: int, B: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> int:  # fmt: skip
-    """Numbers that a piece of `depthwise_dweight` needs."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    return int(dots_numbers(P, Q, geometry))
-
-
-@tuned(
-    "conv", "conv_dweight", items=filter_items, scratch=depthwise_scratch, scratch_of_pieces=True,
-    when=single_channels, work=multiplications, least=WORTH_IT,
-)  # fmt: skip
-@compiled
-def depthwise_dweight(
-    first, last, dweight, dy, x, accumulate, scratch,
-    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
-):  # fmt: skip
-    """An item is some filters, over all images in their order."""
-    N, K, P, Q = dy.shape
-    _, C, H, W = x.shape
-    _, _, A, B = dweight.shape
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    size, one, items, filters = dy.itemsize, dy.dtype.type(1), filter_items(K), K // groups
-    for item in range(first, last):
-        k, stop = K * item // items, K * (item + 1) // items
-        if not accumulate:
-            zeros(dweight.ctypes.data + k * A * B * size, (stop - k) * A * B, size, one)
-        correlate_planes(
-            N, k, stop, filters, x.ctypes.data, C * H * W * size, dy.ctypes.data, K * P * Q * size,
-            dweight.ctypes.data, P, Q, geometry, place_of_piece(scratch, item, items), size, one,
-        )  # fmt: skip
 
 
 @also_in_python
