@@ -1,6 +1,7 @@
 """What the usual run compiles: a twelfth of the layers, another one every day, and those whose files have changed.
 
-The rest runs as Python, which gives the same numbers; `pytest -m slow` compiles everything.
+The rest runs as Python, which gives the same numbers; `pytest -m slow` compiles everything, the CUDA kernels of each
+layer for one of the architectures, for another one every day.
 """
 
 from __future__ import annotations
@@ -8,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import subprocess
+import zlib
 from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
@@ -36,6 +38,11 @@ def current_round() -> int:
 def architecture() -> Architecture:
     """The compute capability for which kernels are compiled."""
     return ARCHITECTURES[current_round() % len(ARCHITECTURES)]
+
+
+def architecture_of(layer: str) -> Architecture:
+    """The compute capability for which the kernels of a layer are compiled in a run that compiles all layers."""
+    return ARCHITECTURES[(current_round() + zlib.crc32(layer.encode())) % len(ARCHITECTURES)]
 
 
 def every_architecture() -> list[ParameterSet]:
@@ -78,5 +85,6 @@ def summary() -> str:
     number, (major, minor) = current_round(), architecture()
     return (
         f"compiled kernels: those of round {number} of 0 to {ROUNDS - 1}, CUDA for sm_{major}{minor}; "
-        f"{VARIABLE}={number} repeats it, `pytest -m slow` compiles all"
+        f"{VARIABLE}={number} repeats it, `pytest -m slow` compiles all, those of each layer for one "
+        f"of {len(ARCHITECTURES)} cards, another one in the next round"
     )

@@ -1,7 +1,7 @@
 """Every registered layer: a new one brings no test code."""
 
 import pytest
-from rotation import architecture, by_round
+from rotation import architecture, architecture_of, by_round
 
 import paddle_layers as pl
 from paddle_layers.define.function_texts import check_texts
@@ -30,7 +30,8 @@ def test_tuned_and_cuda_kernels_conform(name):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LAYERS)
 def test_conforms_compiled_and_on_all_configs(name):
-    check_layer(name)
+    with narrowed(Breadth((architecture_of(name),))):
+        check_layer(name)
 
 
 def test_tuned_kernels_replace_functions_that_exist():

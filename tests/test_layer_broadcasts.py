@@ -114,6 +114,7 @@ def test_squeeze_and_excitation_is_its_formula():
         np.testing.assert_allclose(gradients[name], gradient, rtol=1e-10, atol=1e-12, err_msg=name)
 
 
+@pytest.mark.peers
 def test_squeeze_and_excitation_is_that_of_torch():
     torch = pytest.importorskip("torch")
     image, delta, values, y, gradients = squeeze_and_excitation()

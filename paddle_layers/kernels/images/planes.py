@@ -7,7 +7,7 @@ it computes between the rows is left out when rows are taken out. Borders on the
 
 from __future__ import annotations
 
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.compiling import also_in_python, once
 from paddle_layers.kernels.primitives.moves import copy_run, pick_run, spread_run, zeros
 from paddle_layers.kernels.primitives.tiles import out_of_line
 
@@ -36,7 +36,7 @@ def plane_size(rows, pitch, shared_zeros):
     return rows * pitch + shared_zeros
 
 
-@compiled
+@once
 def lay_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size, one):
     """Lay out `rows` rows of a plane of `extents` pixels from row `top` and column `left` on, which may be outside.
 
@@ -62,7 +62,7 @@ def lay_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size
     zeros(to, shared_zeros, size, one)
 
 
-@compiled
+@once
 def take_rows(to, of, rows, width, to_row, of_row, step, adding, size, one):
     """Take `rows` rows of `width` pixels out of a plane, or add them; their pixels go `step` numbers apart.
 

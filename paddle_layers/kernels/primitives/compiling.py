@@ -22,5 +22,7 @@ inlined: Any = njit(error_model="numpy", forceinline=True, **INNER)
 """The optimiser copies it into its callers."""
 copied: Any = njit(error_model="numpy", inline="always")
 """It is copied into its callers before types are known, which takes the compiler less time than a call."""
+once: Any = register_jitable(error_model="numpy", **INNER)
+"""It is compiled once for all callers; of others, there is one form for every constant that a caller passes."""
 also_in_python: Any = register_jitable(**INNER)
 """For the host, too, as it is."""

@@ -19,7 +19,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.primitives.compiling import once
 
 
 class Machine(NamedTuple):
@@ -175,7 +175,7 @@ def _tile(typingctx, shape, outer, x_outer, w_outer, inner, table, w, w_row, x, 
     return signature, codegen
 
 
-@compiled
+@once
 def products(
     rows, vectors, spare, outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate, one
 ):  # fmt: skip
@@ -210,7 +210,7 @@ def products(
         row += high
 
 
-@compiled
+@once
 def vectors_of(count, size):
     """Vectors that hold `count` numbers of `size` bytes."""
     lanes = VECTOR // size
@@ -273,7 +273,7 @@ def _dots(typingctx, many, vectors, x, table, d, y, one):
     return signature, codegen
 
 
-@compiled
+@once
 def add_dots(count, vectors, x, table, d, y, one):
     """Add the dot products of a run of vectors `d` with others to numbers.
 
