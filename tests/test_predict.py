@@ -136,6 +136,18 @@ def test_each_ending_holds_the_same_numbers(trained):
             assert np.float32(line["fc1"]).tolist() == hidden.tolist()
 
 
+@pytest.mark.parametrize(
+    ("names", "heads"),
+    [("a\nb b\nc", None), ("low\nmid\nhigh", "low mid high"), ("x\nclass\ny", "0 1 2"), ("x\ny", "x y 2")],
+)
+def test_columns_of_a_table_are_called_as_the_classes_are(trained, names, heads):
+    start, weights = trained
+    Path("names.txt").write_text(names)
+    done = run(*start, *weights, "--dictionary", "names.txt", status=1 if heads is None else 0)
+    if heads is not None:
+        assert done.stdout.splitlines()[0] == ",".join(["row", "fc2.class", *(f"fc2.{one}" for one in heads.split())])
+
+
 def test_hdf5_and_parquet_hold_what_npz_holds(trained):
     h5py, parquet = pytest.importorskip("h5py"), pytest.importorskip("pyarrow.parquet")
     start, weights = trained

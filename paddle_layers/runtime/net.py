@@ -20,7 +20,7 @@ from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.torch_forms import torch_forms
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.buffers import Buffer
-from paddle_layers.runtime.memory.parameters import Parameter, ParameterSet
+from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
 from paddle_layers.runtime.memory.weights import OURS, LoadReport, Names, load_weights, save_weights
 from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
 from paddle_layers.runtime.plan.capacity import check_capacity
@@ -100,7 +100,7 @@ class Net:
     def parameters(self) -> dict[str, Parameter]:
         """Trained and frozen parameters by name (`conv1.weight`)."""
         states = self.arena.states
-        return {name: p for name, p in self.arena.by_name.items() if name not in states}
+        return ParametersByName((name, p) for name, p in self.arena.by_name.items() if name not in states)
 
     @property
     def states(self) -> dict[str, Parameter]:

@@ -89,18 +89,24 @@ class Param(_message.Message):
     def __init__(self, of: _Optional[str] = ..., lr_mult: _Optional[float] = ..., decay_mult: _Optional[float] = ..., frozen: bool = ..., clip: _Optional[float] = ...) -> None: ...
 
 class Source(_message.Message):
-    __slots__ = ("type", "phase", "transform", "shuffle", "split")
+    __slots__ = ("type", "phase", "transform", "shuffle", "split", "workers", "memory", "on_error")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     PHASE_FIELD_NUMBER: _ClassVar[int]
     TRANSFORM_FIELD_NUMBER: _ClassVar[int]
     SHUFFLE_FIELD_NUMBER: _ClassVar[int]
     SPLIT_FIELD_NUMBER: _ClassVar[int]
+    WORKERS_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_FIELD_NUMBER: _ClassVar[int]
+    ON_ERROR_FIELD_NUMBER: _ClassVar[int]
     type: str
     phase: str
     transform: _containers.RepeatedCompositeFieldContainer[Transform]
     shuffle: bool
     split: Split
-    def __init__(self, type: _Optional[str] = ..., phase: _Optional[str] = ..., transform: _Optional[_Iterable[_Union[Transform, _Mapping]]] = ..., shuffle: bool = ..., split: _Optional[_Union[Split, _Mapping]] = ...) -> None: ...
+    workers: int
+    memory: int
+    on_error: str
+    def __init__(self, type: _Optional[str] = ..., phase: _Optional[str] = ..., transform: _Optional[_Iterable[_Union[Transform, _Mapping]]] = ..., shuffle: bool = ..., split: _Optional[_Union[Split, _Mapping]] = ..., workers: _Optional[int] = ..., memory: _Optional[int] = ..., on_error: _Optional[str] = ...) -> None: ...
 
 class Split(_message.Message):
     __slots__ = ("test", "seed", "stratify", "field", "value", "group")

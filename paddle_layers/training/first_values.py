@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.config.training import Training, WeightsSettings
 from paddle_layers.data.learning import Learned
 from paddle_layers.define.escaping import printable_line
@@ -38,7 +39,9 @@ def first_weights(training: Training, file: str | Path | None) -> WeightsSetting
         stored, left, layout = open_weights(settings.file), settings.leave_out, settings.layout
         match_weights(stored, *wanted, rename=settings.rename, leave_out=left, layout=layout)
     except PatternError as error:
-        raise training.error(f"weights.{error.field}", str(error), code="E308") from None
+        places = [(f"weights.{one.field}[{one.position}]", one.message) for one in error.problems]
+        faults = [training.fault(place, message, code="E308") for place, message in places]
+        raise ConfigError(sorted(faults, key=lambda fault: fault.start)) from None
     except WeightsError as error:
         if file is not None:
             raise

@@ -36,7 +36,7 @@ from .logs import EVENTS
 from .preparation import Job, nan_notes
 from .problems import TrainingError
 from .progress import Progress, as_text
-from .runs import Report, Run, call, take_statistics
+from .runs import Report, Run, call, left_out_text, take_statistics
 from .schedules import rate_at
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class Trainer:
                 if save_due:
                     self.job.updater.catch_up()  # as one that goes on from here finds it
                     self._save()
-                if self.job.train.position.batch == 0:
+                if self.job.train.position.epoch > run.epoch:
                     call(self.callbacks, "on_epoch", run)
 
     def finish(self, file: str) -> Report:
@@ -115,7 +115,8 @@ class Trainer:
         if "tensorboard" in self.training.log.format:
             commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Look at it"))
         log = self._ledger.records.path
-        return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands)
+        left_out = left_out_text(self.job.train, self.job.test)
+        return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)
 
     def close(self) -> None:
         """Close the logs, however the training has ended."""

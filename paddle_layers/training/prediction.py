@@ -66,6 +66,7 @@ def predict(
         classes={name: np.concatenate([part.classes[name] for part in parts]) for name in parts[0].classes},
         texts={name: [text for part in parts for text in part.texts[name]] for name in parts[0].texts},
         starts={name: tuple(map(_joined, levels)) for name, levels in starts.items()},
+        names=parts[0].names,
         weights=run.weights,
     )
 
@@ -88,7 +89,7 @@ class Predicting:
         """The values of one batch after another. Raises `TrainingError` for a dictionary of other classes."""
         for number, batch in enumerate(self.data):
             self.net.forward(batch, phase="test")
-            found = Values({}, {}, {}, {})
+            found = Values({}, {}, {}, {}, {})
             for name, reading in self.readings.items():
                 self._add(found, name, reading)
                 if not number and self.dictionary is not None and name in found.classes:
@@ -106,6 +107,7 @@ class Predicting:
         if reading.classes and flat.shape[1] != 1:
             found.classes[name] = np.asarray(flat.argmax(axis=1), np.int64)
             found.texts[name] = [word_of(number, words) for number in found.classes[name].tolist()]
+            found.names[name] = [word_of(number, words) for number in range(flat.shape[1])]
         elif data.dtype.kind == "i":
             found.texts[name] = list(map(" ".join, words_of_ids(value, words)))
 

@@ -76,7 +76,7 @@ def train(
         )
         if overwrite and not resume:
             clear_folder(folder)
-        with job.net:
+        with job.net, contextlib.closing(job.train):
             trainer = Trainer(training, job, folder, shown, callbacks)
             with contextlib.closing(trainer):
                 trainer.begin(resume=resume, weights=first)

@@ -13,7 +13,7 @@ from .values import Array, Values, check_equal, grouped
 
 
 class Table:
-    """A csv table: the row, ids and the class where there is one, then the numbers of every value."""
+    """A csv table: the row, ids and the class where there is one, then the numbers of every value, classes by name."""
 
     def __init__(self, stream: TextIO) -> None:
         self._writer, self._row = csv.writer(stream, lineterminator="\n"), 0
@@ -31,13 +31,21 @@ class Table:
             if values.dtype.kind == "i":
                 continue
             flat = values.reshape(len(values), math.prod(values.shape[1:]))
-            names += [f"{name}.{i}" for i in range(flat.shape[1])] if flat.shape[1] > 1 else [name]
+            parts = _parts(batch, name, flat.shape[1])
+            names += [f"{name}.{part}" for part in parts] if flat.shape[1] > 1 else [name]
             columns.append([[f"{value:.6g}" for value in row] for row in flat.tolist()])
         if not self._row:
             self._writer.writerow(names)
-        for parts in zip(*columns, strict=True):
-            self._writer.writerow([self._row, *(cell for part in parts for cell in part)])
+        for cells in zip(*columns, strict=True):
+            self._writer.writerow([self._row, *(cell for part in cells for cell in part)])
             self._row += 1
+
+
+def _parts(batch: Values, name: str, count: int) -> list[str]:
+    """What the columns of a value are called: their classes, or numbers where heads of the table would be the same."""
+    numbers = list(map(str, range(count)))
+    named = batch.names.get(name, numbers)
+    return named if len({"class", *named}) > count else numbers
 
 
 class Lines:

@@ -20,7 +20,8 @@ class Values:
     """Values by name, each with a row for each row of the batch.
 
     `classes` has the numbers of those of which a class is meant, `texts` the words of these and of ids: of ids in
-    sequences a line for each sequence. `starts` has, for values in sequences, where each sequence begins, and for
+    sequences a line for each sequence; `names` has what each column of a value with classes is called: its word, or its
+    number. `starts` has, for values in sequences, where each sequence begins, and for
     nested ones where each sub-sequence does, with the number of rows at the end.
     """
 
@@ -28,6 +29,7 @@ class Values:
     classes: dict[str, NDArray[np.int64]] = field(default_factory=dict)
     texts: dict[str, list[str]] = field(default_factory=dict)
     starts: dict[str, tuple[Array, ...]] = field(default_factory=dict)
+    names: dict[str, list[str]] = field(default_factory=dict)
 
     def samples(self, name: str) -> int:
         """How many samples a value has: sequences, where it is in these."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,12 +30,24 @@ _SHOWN = 20
 _SAME = Form("")
 
 
-class PatternError(WeightsError):
-    """A pattern of `rename` or `leave_out` (that is `field`) matches nothing."""
+class PatternProblem(NamedTuple):
+    """What is wrong with a pattern: one of `field`, `rename` or `leave_out`, by its position there."""
 
-    def __init__(self, field: str, message: str) -> None:
-        self.field = field
-        super().__init__(message)
+    field: str
+    position: int
+    message: str
+
+
+class PatternError(WeightsError):
+    """Patterns of `rename` and `leave_out` that mean nothing, or too much: all of the `problems`."""
+
+    def __init__(self, problems: Sequence[PatternProblem]) -> None:
+        self.problems = [one._replace(message=message_line(one.message)) for one in problems]
+        super().__init__(problems[0].message)
+
+    def __str__(self) -> str:
+        """A line for each problem."""
+        return "\n".join(one.message for one in self.problems)
 
 
 class MismatchError(WeightsError):
@@ -84,7 +97,10 @@ def save_weights(path: str, parameters: ParameterSet, forms: Forms, *, rename: M
                 raise WeightsError(f"`{name}` has no form in PyTorch: {error}") from None
     else:
         tensors = {name: parameter.value for name, parameter in parameters.by_name.items()}
-    names = _renamed("the network", list(tensors), rename)
+    problems: list[PatternProblem] = []
+    names = _renamed("the network", list(tensors), rename, problems)
+    if problems:
+        raise PatternError(problems)
     write_weights(path, {own: tensors[name] for own, name in names.items()}, layout=layout)
 
 
@@ -155,10 +171,13 @@ def match_weights(
             f'{path}: this library wrote the file, and not as PyTorch has weights: leave layout: "{TORCH}" out'
         )
     there = {name: forms.get(name, _SAME).shape(shape) for name, shape in wanted.items()} if layout == TORCH else wanted
-    left = {name for pattern in leave_out for name in _left_out(path, pattern, stored, wanted)}
+    problems: list[PatternProblem] = []
+    left = _left_out(path, leave_out, stored, wanted, problems)
     if layout == TORCH:
         left.update(name for name in stored if name.endswith(COUNTER))
-    sources = _renamed(path, [name for name in stored if name not in left], rename)
+    sources = _renamed(path, [name for name in stored if name not in left], rename, problems)
+    if problems:
+        raise PatternError(problems)
     if layout == TORCH:
         sources = _named_here(path, sources, wanted, forms)
     sources = {name: source for name, source in sources.items() if name not in left}
@@ -192,7 +211,7 @@ def _named_here(path: str, sources: Mapping[str, str], wanted: Shapes, forms: Fo
     for name, source in sources.items():
         own = name if name in wanted else ours.get(name, name)
         if own in found:
-            raise PatternError("rename", f"{path}: both `{found[own]}` and `{source}` are to be read as `{own}`")
+            raise WeightsError(f"{path}: both `{found[own]}` and `{source}` are to be read as `{own}`")
         found[own] = source
     return found
 
@@ -217,34 +236,44 @@ def _check_evidence(path: str, loaded: Iterable[str], wanted: Shapes, forms: For
         )
 
 
-def _left_out(path: str, pattern: str, stored: Shapes, wanted: Shapes) -> list[str]:
-    found = matching(pattern, {**wanted, **stored})
-    if not found:
-        near = _near(pattern, [*wanted, *stored])
-        message = f"{path}: `leave_out` is `{pattern}`, and neither the network nor the file has such a name{near}"
-        raise PatternError("leave_out", message)
-    return found
+def _left_out(
+    path: str, patterns: Iterable[str], stored: Shapes, wanted: Shapes, problems: list[PatternProblem]
+) -> set[str]:
+    left: set[str] = set()
+    for position, pattern in enumerate(patterns):
+        found = matching(pattern, {**wanted, **stored})
+        left.update(found)
+        if not found:
+            near = _near(pattern, [*wanted, *stored])
+            message = f"{path}: `leave_out` is `{pattern}`, and neither the network nor the file has such a name{near}"
+            problems.append(PatternProblem("leave_out", position, message))
+    return left
 
 
-def _renamed(path: str, names: Sequence[str], rename: Mapping[str, str]) -> dict[str, str]:
+def _renamed(
+    path: str, names: Sequence[str], rename: Mapping[str, str], problems: list[PatternProblem]
+) -> dict[str, str]:
     """The names in the file by those they have in the network; the first of the renames that fits is taken."""
-    for old, new in rename.items():
-        if problem := rename_problem(old, new):
-            raise PatternError("rename", problem)
-    unused = dict(rename)
-    found: dict[str, str] = {}
+    wrong = {old: problem for old, new in rename.items() if (problem := rename_problem(old, new))}
+    sources: dict[str, list[str]] = {}
+    given: dict[str, str] = {}
+    """By a new name, the first rename that gives it."""
+    used = set()
     for name in names:
-        fitting = ((old, renamed(name, old, new)) for old, new in rename.items())
+        fitting = ((old, renamed(name, old, new)) for old, new in rename.items() if old not in wrong)
         old, own = next(((old, own) for old, own in fitting if own is not None), ("", name))
-        unused.pop(old, None)
-        if own in found:
-            raise PatternError("rename", f"{path}: both `{found[own]}` and `{name}` are to be read as `{own}`")
-        found[own] = name
-    for old in unused:
-        raise PatternError(
-            "rename", f"{path}: `rename` is from `{old}`, and the file has no such name{_near(old, names)}"
-        )
-    return found
+        sources.setdefault(own, []).append(name)
+        if old:
+            given.setdefault(own, old)
+            used.add(old)
+    for own, same in sources.items():
+        if len(same) > 1:
+            which = f"both `{same[0]}` and `{same[1]}`" if len(same) == 2 else f"all of {listed(same)}"
+            wrong.setdefault(given[own], f"{path}: {which} are to be read as `{own}`")
+    for old in set(rename).difference(used, wrong):
+        wrong[old] = f"{path}: `rename` is from `{old}`, and the file has no such name{_near(old, names)}"
+    problems += [PatternProblem("rename", at, wrong[old]) for at, old in enumerate(rename) if old in wrong]
+    return {own: same[0] for own, same in sources.items()}
 
 
 @dataclass(frozen=True)
