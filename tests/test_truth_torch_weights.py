@@ -83,6 +83,18 @@ def test_an_image_network_there_is_the_same_here_and_back(tmp_path, ending):
     np.testing.assert_array_equal(outputs(back, x), outputs(theirs, x))
 
 
+def test_transposed_filters_are_read_as_they_are(tmp_path):
+    theirs = torch.nn.Sequential(torch.nn.ConvTranspose2d(4, 4, 3, stride=2, groups=2))
+    text = """
+    layer { name: "x" type: "data" data { shape: [4, 3, 3] } }
+    layer { name: "0" type: "conv_trans" input: "x" conv_trans { num_filters: 4 filter_size: 3 stride: 2 groups: 2 } }
+    """
+    path, x = save(theirs, tmp_path / "w.safetensors"), np.random.default_rng(0).random((2, 4, 3, 3)).astype(np.float32)
+    with pl.Net(pl.loads(text)) as net:
+        net.load(path, layout="torch")
+        np.testing.assert_allclose(net.forward({"x": x}, phase="test")["0"], outputs(theirs, x), rtol=1e-4, atol=1e-5)
+
+
 UNITS = {
     "lstmemory": (torch.nn.LSTM, 4, "peepholes: false"),
     "grumemory": (torch.nn.GRU, 3, "reset_after: true"),

@@ -21,8 +21,8 @@ class Values:
 
     `classes` has the numbers of those of which a class is meant, `texts` the words of these and of ids: of ids in
     sequences a line for each sequence; `names` has what each column of a value with classes is called: its word, or its
-    number. `starts` has, for values in sequences, where each sequence begins, and for
-    nested ones where each sub-sequence does, with the number of rows at the end.
+    number. `starts` has, for values in sequences, where each sequence begins, and for nested ones where each
+    sub-sequence does, with the number of rows at the end.
     """
 
     values: dict[str, Array]

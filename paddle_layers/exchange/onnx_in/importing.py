@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from paddle_layers.config import Network
 from paddle_layers.runtime import Net
-from paddle_layers.runtime.memory.tensorfiles import write_file, write_tensors
+from paddle_layers.runtime.memory.tensorfiles import write_file
+from paddle_layers.runtime.memory.weights import write_weights
 
 from .conversion import convert
 from .model import ImportFailure
@@ -52,7 +53,7 @@ class Imported:
         target.mkdir(parents=True, exist_ok=True)
         paths = [target / name for name in self.names]
         write_file(paths[0], self.text.encode())
-        write_tensors(paths[1], self.weights)
+        write_weights(str(paths[1]), self.weights)
         write_file(paths[2], self.report.encode())
         return paths
 
