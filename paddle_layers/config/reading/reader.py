@@ -220,16 +220,15 @@ class TextReader:
                 return self._end_list(end + 1)
             else:
                 return self._list_fault(position, "expected `,` or `]`")
-        match = VALUE.match(self.text, position)
+        match, at = VALUE.match(self.text, position), position - 1
         assert match is not None, "the last alternative is empty"
         kind = match.lastindex or 6
         start, position = match.start(kind), match.end()
         if kind == 5 and not self.fields:
             return self._end_list(position)
         if kind == 5 and self.text[start] == "]":
-            comma = self.text.rindex(",", 0, start)
-            fix = Fix(comma, comma + 1, "")
-            self.report.add("E001", "nothing follows this comma", comma, comma + 1, help="remove it", fix=fix)
+            fix = Fix(at, at + 1, "")
+            self.report.add("E001", "nothing follows this comma", at, at + 1, help="remove it", fix=fix)
             return self._end_list(position)
         if kind in (5, 6):
             return self._list_fault(start, "expected a value")
@@ -271,10 +270,10 @@ class TextReader:
             self._open(name, start, start, "{")
             return position
         found = self.text[position : position + 1]
-        last = self.fields[-1][1] if self.fields else 0
-        if last == WORD and (found == "=" or (found in ("/", ".", "-", "\\") and self.text[position - 1].isalnum())):
+        before = self.fields[-1][1] if self.fields else 0
+        if before == WORD and (found == "=" or (found in ("/", ".", "-", "\\") and self.text[position - 1].isalnum())):
             return self._quotes_missing(position)
-        if last in (INT, FLOAT) and _DECIMALS.match(self.text, position - 1):
+        if before in (INT, FLOAT) and _DECIMALS.match(self.text, position - 1):
             return self._decimal_comma(position)
         if kind == 9:
             help_ = f'a text stands in quotes: `{name}: "..."`' if found in tuple("./~\\$") else ""
