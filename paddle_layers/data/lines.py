@@ -95,6 +95,6 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise no_text(path, error) from None
+        raise no_text(path, f"{path}: this is no UTF-8 text: {error}") from None
     except ValueError as error:  # a zero byte in the name
         raise DataError(f"{str(path)!r} cannot be read: {error}") from None

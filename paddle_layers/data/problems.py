@@ -64,12 +64,12 @@ def missing_file(path: Path, base: str = "paths are relative to the training fil
     return DataError(f"there is no file {path}; {hint}".replace("; ;", ";").removesuffix("; "))
 
 
-def no_text(path: Path, error: UnicodeDecodeError) -> DataError:
-    """The error for a file that is no text in UTF-8."""
+def no_text(path: Path, otherwise: str) -> DataError:
+    """The error for a file that is no text in UTF-8: what it seems to be, `otherwise` where that is not known."""
     try:
         with path.open("rb") as file:
             first = file.read(4)
     except OSError:
         first = b""
     what = next((what for start, what in _FIRST_BYTES.items() if first.startswith(start)), "")
-    return DataError(f"{path} is {what or f'not UTF-8 text (byte {error.start}); save it as UTF-8'}")
+    return DataError(f"{path} is {what}" if what else otherwise)

@@ -181,7 +181,8 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise no_text(path, error) from None
+        otherwise = f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8"
+        raise no_text(path, otherwise) from None
     except ValueError as error:  # a zero byte in the name
         raise DataError(f"{str(path)!r} cannot be read: {error}") from None
     except csv.Error as error:
