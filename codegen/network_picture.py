@@ -82,6 +82,8 @@ class _Picture:
             return Box(key, [name, f"{times} times", *below], inside=inside, link=link)
         node = first[0]
         kind = node.definition.name + (f" + {node.activation[0].name}" if node.activation else "")
+        if node.definition.name == "memory":  # no arrow leads back to the step before
+            kind += f" of {node.attributes['of']}"
         lines = [name, f"{times} x {kind}" if times > 1 else kind, *below]
         return Box(key, lines, _style(node), inside=self._inside(node, path), link=link)
 

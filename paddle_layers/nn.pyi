@@ -826,7 +826,7 @@ def data(
     one another without padding. Paddle's `data_layer` gives a dense value its width as `size`; Caffe's shapes include
     the batch, which here is never part of a shape.
 
-    shape: axes behind the row axis (>= 1, none)
+    shape: axes behind the row axis, without the batch (>= 1, none)
     data_type: what a row is (DENSE)
     size: number of ids, or width of a sparse row (>= 1, none)
     seq_nested_level: 0: single rows, 1: sequences, 2: sequences of sub-sequences (>= 0 and <= 2, 0)

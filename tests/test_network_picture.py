@@ -101,3 +101,12 @@ def test_copies_of_a_block_are_drawn_once() -> None:
     assert "3 x grow" in texts
     assert texts.count("concat") == 1
     assert "66 parameters" in texts
+
+
+def test_a_memory_says_of_which_layer_it_is() -> None:
+    step = (
+        'layer { name: "before" type: "memory" memory { of: "state" size: 3 } }'
+        'layer { name: "state" type: "fc" input: "x" input: "before" fc { size: 3 } } output: "state"'
+    )
+    texts = drawn(f'{HEAD}layer {{ name: "group" type: "recurrent_group" input: "x" step {{ {step} }} }}')
+    assert "memory of state" in texts

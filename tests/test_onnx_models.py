@@ -59,6 +59,12 @@ def test_names_and_shapes_are_those_of_the_network(tmp_path):
     assert not {"Dropout", "Identity"} & {node.op_type for node in found.graph.node}
 
 
+def test_sizes_that_nobody_knows_have_no_made_up_names(tmp_path):
+    found = exported(TAGGER, tmp_path / "m.onnx")
+    names = {axis for one in found.graph.value_info for axis in shape(one) if isinstance(axis, str)}
+    assert names == {"N", "words.T"}
+
+
 @pytest.mark.parametrize("rows", [1, 3, 0])
 def test_any_number_of_rows(tmp_path, rows):
     x = np.random.default_rng(1).standard_normal((rows, 1, 6, 5)).astype(np.float32)

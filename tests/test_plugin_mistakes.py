@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -88,6 +89,12 @@ MISTAKES = {
         "* factor + shift",
         "* faktor + shift",
         "oops_y: `faktor` is no argument, no variable and no number of the module; did you mean `factor`?",
+        0,
+    ),
+    "numpy in a function": (
+        "* factor + shift",
+        "* np.tanh(factor) + shift",
+        "oops_y: `np` cannot be used here: a function computes one element, with `math`",
         0,
     ),
     "a tensor that is not asked for": (
@@ -353,3 +360,25 @@ def test_without_a_mistake_it_is_a_layer(file: Path) -> None:
     file.write_text(TEXT, encoding="utf-8")
     assert run("validate") == (0, "")
     assert check_layer("oops", compiled=False, configs=0, properties={"types", "memory"}).checked["types"] > 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("@pl.layer\nclass A:\n    pass\n", '@layer takes the name of the type, as in @layer("swish")'),
+        (
+            '@pl.layer("a")\nclass A:\n    """Nothing."""\n',
+            "layer `a`: has neither inputs nor outputs; write `x = pl.Input(",
+        ),
+        (
+            TEXT.replace('@pl.layer("oops")\n', "").partition("import paddle_layers as pl\n")[2],
+            "Oops is not registered: put",
+        ),
+    ],
+)
+def test_a_class_that_is_no_layer_is_told_at_its_line(file: Path, text: str, message: str) -> None:
+    file.write_text(f"import math\nimport paddle_layers as pl\n{text}", encoding="utf-8")
+    status, told = run("validate")
+    assert (status, told.count("\n")) == (1, 1), told
+    assert re.match(rf"{re.escape(str(file))}:[1-9]", told), told
+    assert message in told

@@ -92,6 +92,48 @@ def test_mistakes_name_the_place_and_the_remedy(tmp_path, settings, message):
     assert message in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("cell", "remedy"),
+    [
+        ("NA", "leave the cell empty, and say what becomes of it: `empty: mean`"),
+        ("?", "leave the cell empty"),
+        ("1,5", "a number has a decimal point and no other marks, such as 1234.5"),
+        ("1,500.0", "a decimal point"),
+        ("15%", "a decimal point"),
+        ("€ 3", "a decimal point"),
+        ("red", 'a column of words is named in `ids: "u"`'),
+    ],
+)
+def test_a_cell_that_is_no_number_is_told_what_it_may_be_meant_as(tmp_path, cell, remedy):
+    (tmp_path / "c.csv").write_text(f'u,v\n1,2\n"{cell}",3\n')
+    with pytest.raises(DataError, match=r"c\.csv:3: column 1 \(`u`\)") as caught:
+        opened(tmp_path, file="c.csv")
+    assert remedy in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.xlsx", b"PK\x03\x04\xff", "a.xlsx is a zip archive, as workbooks of Excel are; save the sheet as csv"),
+        ("a.csv.gz", b"\x1f\x8b\x08\x00\xff", "a.csv.gz is compressed by gzip; unpack it"),
+        ("a.csv", "u,v\n1,2\n".encode("utf-16"), "a.csv is text in UTF-16; save it as UTF-8"),
+        ("b.csv", b"\xe4,v\n1,2\n", "b.csv is not UTF-8 text (byte 0); save it as UTF-8"),
+        ("i.csv", b",u\n0,1\n", "i.csv:1: column 1 has no name; if it numbers the rows"),
+        ("~/a.csv", None, "`~` is not replaced: write the whole path"),
+        ("https://a.org/a.csv", None, "nothing is fetched: download it first"),
+        ("*.csv", None, "patterns are not looked up"),
+        ("hosues.csv", None, "paths are relative to the training file; did you mean `houses.csv`?"),
+    ],
+)
+def test_files_that_are_no_tables_say_what_they_are(tmp_path, name, content, message):
+    (tmp_path / "houses.csv").write_text("u\n1\n")
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(DataError) as caught:
+        opened(tmp_path, file=name)
+    assert message in str(caught.value)
+
+
 def test_remedies_work_when_obeyed(tmp_path):
     done = {"ids": ["district"], "text": ["remark"], "leave_out": "day, kind"}
     with pytest.raises(DataError, match="the cell is empty; `empty: mean`"):

@@ -148,3 +148,41 @@ def test_memory_that_no_machine_has_is_refused_before_it_is_taken():
     assert str(error.value).endswith("the largest are scores.weight (40000 x 2000000000), scores.bias (2000000000)")
     with pytest.raises(DeviceError, match=r"needs .* a batch of \d+ would fit"):
         pl.Net(pl.loads(TEXT), batch_size=2**40)
+
+
+def test_settings_are_not_inputs_and_data_are_no_arrays_alone(tmp_path):
+    x = nn.data(shape=[4])
+    number = "`fc` takes what other helpers return, found 10; settings go by name: write size=10"
+    says(number, lambda: nn.fc(x, 10), TypeError)
+    says("`fc` takes what other helpers return, found a ndarray", lambda: nn.fc(X, size=3), TypeError)
+    data = 'source { type: "npz" npz { file: "a.npz" } } optimizer { type: "sgd" learning_rate: 0.1 } steps: 1'
+    text = f'net {{ {TEXT} }} {data} output: "{tmp_path}/out"'
+    meant = "data is a file, or arrays by field, {'field': array}, not a ndarray"
+    says(meant, lambda: pl.predict(text, X, weights="w.safetensors"), TypeError)
+    wrong = "is a config, and no data: give a file as the source reads it, or one of .csv, .npz, .npy"
+    says(wrong, lambda: pl.predict(text, "net.textproto", weights="w.safetensors"), pl.data.DataError)
+    whole = "datasets is a dict by phase, {'train': {...}}, with arrays by field, not a tuple"
+    says(whole, lambda: pl.train(text, datasets=(X, Y)), pl.training.TrainingError)
+    phases = "the phases are `train` and `test`: write datasets={'train': {...}}"
+    says(phases, lambda: pl.train(text, datasets={"x": X, "label": Y}), pl.training.TrainingError)
+
+
+def test_a_closed_net_says_so():
+    closed = pl.Net(pl.loads(TEXT))
+    closed.close()
+    closed.close()
+    says("this net is closed", lambda: closed.forward({"x": X, "label": Y}), RuntimeError)
+    says("this net is closed", closed.backward, RuntimeError)
+
+
+def test_labels_and_gradients_say_what_to_write(net):
+    given = {"x": X, "label": Y.astype(float)}
+    says("ids are whole numbers; feed array.astype(int)", lambda: net.forward(given), FeedError)
+    texts = {"x": X, "label": np.array(["a", "b"])}
+    says("numpy.unique(array, return_inverse=True)[1] numbers texts", lambda: net.forward(texts), FeedError)
+    net.forward({"x": X, "label": Y})
+    net.backward()
+    meant = "`scores.weight` is a parameter: write net.parameters['scores.weight'].gradient"
+    says(meant, lambda: net.gradient("scores.weight"), KeyError)
+    lr = "an optimizer gets the learning rate with every step: write optimizer.step(learning_rate)"
+    says(lr, lambda: pl.Optimizer(net, "adam", lr=0.1), TypeError)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -25,7 +26,7 @@ def command(directory: Path) -> None:
     _write_points(directory, "train", TRAIN_ROWS, seed=1)
     _write_points(directory, "test", TEST_ROWS, seed=2)
     echo(f"made {directory} with {', '.join(sorted(path.name for path in directory.iterdir()))}")
-    echo(f"next: cd {directory} && paddle-layers train train.textproto")
+    echo(f"next: cd {shlex.quote(str(directory))} && paddle-layers train train.textproto")
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -59,6 +59,7 @@ def command(
             "--time with --svg"
         )
     if html is not None:
+        ending_of(str(html), {".html": "a page", ".htm": "a page"}, "pages")
         _write_page(file, html, phase, batch_size)
         return
     if svg is not None:

@@ -89,7 +89,10 @@ def read_file(path: str | Path) -> str:
     except FileNotFoundError:
         message = f"there is no file `{path}`"
     except IsADirectoryError:
-        message = f"`{path}` is a folder, not a config file"
+        configs = sorted(one.name for one in Path(path).iterdir() if one.suffix in TEXTS | BINARY)
+        message = f"`{path}` is a folder, not a config file" + (
+            f"; it holds {', '.join(configs[:5])}" if configs else ""
+        )
     except UnicodeDecodeError as error:
         message = f"`{path}` is not UTF-8 text: byte {error.start} cannot be read"
     except OSError as error:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .headers import read_header
-from .problems import DataError, as_data_error
+from .problems import DataError, as_data_error, missing_file
 
 UNPACKED, RATIO = 2**28, 100
 """A file of compressed arrays may grow to so many bytes in memory, or to so many times its size."""
@@ -46,7 +46,7 @@ def _opened(path: Path) -> IO[bytes]:
     try:
         return path.open("rb")
     except FileNotFoundError:
-        raise DataError(f"there is no file {path}; paths are relative to the training file") from None
+        raise missing_file(path) from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError as error:  # a zero byte in the name

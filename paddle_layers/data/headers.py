@@ -54,7 +54,8 @@ def _check(header: Header, size: int, name: str) -> None:
     if dtype.hasobject:
         raise DataError(f"{name} holds Python objects, which would need pickle; store numbers instead")
     if dtype.kind not in "fiub":
-        raise DataError(f"{name} holds {str(dtype)[:80]}; only numbers can be used")
+        texts = "; numpy.unique(array, return_inverse=True)[1] numbers texts" if dtype.kind in "US" else ""
+        raise DataError(f"{name} holds {str(dtype)[:80]}; only numbers can be used{texts}")
     axes = str(shape) if len(str(shape)) < 80 else f"{str(shape)[:80]}..."
     if not all(type(axis) is int and axis >= 0 for axis in shape) or len(shape) > MOST_AXES:
         raise DataError(f"{name} is no npy array: no array has the shape {axes}")

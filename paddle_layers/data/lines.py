@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from .columns import SequenceColumn, WordColumn
-from .problems import DataError
+from .problems import DataError, missing_file, no_text
 
 _UNKNOWN = "; add it, or name the word that stands for all others, `unknown: ...`"
 
@@ -94,10 +94,10 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
         with path.open(encoding="utf-8-sig") as file:
             yield from enumerate((line.rstrip("\n") for line in file), start=1)
     except FileNotFoundError:
-        raise DataError(f"there is no file {path}") from None
+        raise missing_file(path, "") from None
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise DataError(f"{path}: this is no UTF-8 text: {error}") from None
+        raise no_text(path, f"{path}: this is no UTF-8 text: {error}") from None
     except ValueError as error:  # a zero byte in the name
         raise DataError(f"{str(path)!r} cannot be read: {error}") from None

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
-from paddle_layers.define.errors import first_line
+from paddle_layers.define.errors import first_line, suggestion
 from paddle_layers.define.escaping import message_line
 
 
@@ -28,3 +31,45 @@ def as_data_error(what: str) -> Iterator[None]:
         raise
     except Exception as error:  # see above: no list of what a damaged file leads to would be complete
         raise DataError(f"{what}: {first_line(error)[:200]}") from error
+
+
+_LOOKED_AT = 1000
+"""Files of a folder that are compared with a name."""
+_FIRST_BYTES = {
+    b"PK\x03\x04": "a zip archive, as workbooks of Excel are; save the sheet as csv",
+    b"\x1f\x8b": "compressed by gzip; unpack it",
+    b"\xff\xfe": "text in UTF-16; save it as UTF-8",
+    b"\xfe\xff": "text in UTF-16; save it as UTF-8",
+    b"\xd0\xcf\x11\xe0": "a workbook of Excel; save the sheet as csv",
+    b"PAR1": "a Parquet file; save it as csv, or its columns with numpy.savez",
+}
+
+
+def missing_file(path: Path, base: str = "paths are relative to the training file") -> DataError:
+    """The error for a file that is not there, with the name of one that may be meant; `base` is where it was sought."""
+    text = str(path)
+    if "~" in path.parts[:1] or "/~/" in text:
+        hint = "`~` is not replaced: write the whole path"
+    elif text.partition(":")[0].rpartition("/")[2] in ("http", "https", "ftp", "s3", "file"):
+        hint = "nothing is fetched: download it first"
+    elif "*" in text or "?" in text:
+        hint = "a source reads the file that it names: patterns are not looked up"
+    elif not text.isprintable():
+        hint = "a backslash begins an escape: write `/` between the folders"
+    else:
+        hint = base
+        with contextlib.suppress(OSError, ValueError), os.scandir(path.parent) as found:
+            near = suggestion(path.name, [entry.name for entry in itertools.islice(found, _LOOKED_AT)])
+            hint += near
+    return DataError(f"there is no file {path}; {hint}".replace("; ;", ";").removesuffix("; "))
+
+
+def no_text(path: Path, otherwise: str) -> DataError:
+    """The error for a file that is no text in UTF-8: what it seems to be, `otherwise` where that is not known."""
+    try:
+        with path.open("rb") as file:
+            first = file.read(4)
+    except OSError:
+        first = b""
+    what = next((what for start, what in _FIRST_BYTES.items() if first.startswith(start)), "")
+    return DataError(f"{path} is {what}" if what else otherwise)

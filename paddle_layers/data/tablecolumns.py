@@ -40,6 +40,7 @@ class TableColumns:
         if not settings.columns and self._is_wanted("features"):
             features = self._features()
             if features:
+                self._check_named(features)
                 self._numbers["features"] = features
         self._check_names()
 
@@ -110,7 +111,7 @@ class TableColumns:
         """All columns that nothing else is said about; those of fields that are not wanted may be missing."""
         settings, table = self._settings, self._table
         others = [entry.partition("=")[2].strip() or entry.strip() for entry in (*settings.ids, *settings.text)]
-        taken = {table.index(name) for name in (settings.label, *others) if name in table}
+        taken = {table.index(name) for name in (settings.label, *others) if name and name in table}
         if settings.leave_out:
             taken.update(table.select(", ".join(self._left_out())) if self._left_out() else ())
         return [at for at in range(len(table.names)) if at not in taken]
@@ -119,6 +120,15 @@ class TableColumns:
         """The columns to be left out; when all fields are wanted, they have to be there."""
         given = [part.strip() for part in self._settings.leave_out.split(",") if part.strip()]
         return [part for part in given if self._wanted is None or part in self._table or "-" in part]
+
+    def _check_named(self, features: Iterable[int]) -> None:
+        """Raises `DataError` for a column of no name, such as the numbers of rows that pandas writes."""
+        unnamed = next((at for at in features if self._table.titled and not self._table.names[at]), None)
+        if unnamed is not None:
+            raise DataError(
+                f"{self._table.path}:1: column {unnamed + 1} has no name; if it numbers the rows, write the table "
+                "without it, in pandas `to_csv(..., index=False)`, else give it a name"
+            )
 
     def _check_names(self) -> None:
         labels = ["label"] if self._label >= 0 else []
@@ -144,6 +154,8 @@ class TableColumns:
         name = self._table.names[error.column]
         if error.column == self._label:
             return f'; list the words of the labels in `classes`, or write `ids: "label = {name}"` in place of `label`'
+        if error.meant:
+            return ""
         if error.empty:
             return "; `empty: mean` puts the mean of the column there, `empty: mark` also says where"
         return f'; a column of words is named in `ids: "{name}"`, one that is not needed in `leave_out`'

@@ -6,6 +6,7 @@ import copy
 import csv
 import itertools
 import math
+import re
 from array import array
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.define.errors import suggestion
 
-from .problems import DataError
+from .problems import DataError, missing_file, no_text
 
 
 class Table:
@@ -149,9 +150,9 @@ class Table:
             return float(cell)
         if gaps and not cell.strip():
             return math.nan
-        what = f"{cell.strip()!r} is no number" if cell.strip() else "the cell is empty"
+        what = f"{cell.strip()!r} is no number{_meant(cell.strip())}" if cell.strip() else "the cell is empty"
         place = f"{self.path}:{line}: column {column + 1} (`{self.names[column]}`)"
-        raise BadCell(f"{place}: {what}", column, empty=not cell.strip())
+        raise BadCell(f"{place}: {what}", column, empty=not cell.strip(), meant=bool(_meant(cell.strip())))
 
     def _check_finite(self, gaps: bool) -> None:
         bad = np.argwhere(np.isinf(self.values) if gaps else ~np.isfinite(self.values))
@@ -173,11 +174,11 @@ class Table:
 
 
 class BadCell(DataError):
-    """A cell that is no number; `column` is its place."""
+    """A cell that is no number; `column` is its place, and `meant` whether the message says which number is meant."""
 
-    def __init__(self, message: str, column: int, *, empty: bool) -> None:
+    def __init__(self, message: str, column: int, *, empty: bool, meant: bool) -> None:
         super().__init__(message)
-        self.column, self.empty = column, empty
+        self.column, self.empty, self.meant = column, empty, meant
 
 
 def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
@@ -188,11 +189,12 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
                 if cells and any(cell.strip() for cell in cells):
                     yield reader.line_num, cells
     except FileNotFoundError:
-        raise DataError(f"there is no file {path}; paths are relative to the training file") from None
+        raise missing_file(path) from None
     except OSError as error:
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise DataError(f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
+        otherwise = f"{path} is not UTF-8 text (byte {error.start}); save it as UTF-8"
+        raise no_text(path, otherwise) from None
     except ValueError as error:  # a zero byte in the name
         raise DataError(f"{str(path)!r} cannot be read: {error}") from None
     except csv.Error as error:
@@ -206,6 +208,19 @@ def _parsed(path: Path, delimiter: str, texts: Iterable[tuple[int, str]]) -> Ite
         except (csv.Error, ValueError) as error:
             raise DataError(f"{path}:{line}: {error}") from None
         yield line, cells
+
+
+_ABSENT = frozenset({"na", "n/a", "#n/a", "null", "none", "nil", "missing", "-", "--", "?", "."})
+_OTHER_NOTATION = re.compile(r"[$€£]?[-+]?[\d.,' \u00a0]*\d[\d.,' \u00a0]*[%$€£]?")
+
+
+def _meant(cell: str) -> str:
+    """What to write for a cell that stands for nothing, or for a number in another notation; else nothing."""
+    if cell.lower() in _ABSENT:
+        return "; for a value that is not known leave the cell empty, and say what becomes of it: `empty: mean`"
+    if _OTHER_NOTATION.fullmatch(cell):
+        return "; a number has a decimal point and no other marks, such as 1234.5"
+    return ""
 
 
 def _is_number(cell: str) -> bool:

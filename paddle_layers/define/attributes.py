@@ -18,6 +18,10 @@ class _Required:
 REQUIRED: Any = _Required()
 
 
+_LARGEST = (2**31 - 1, 2**63 - 1)
+"""Limits that are those of a type, and told by no range."""
+
+
 class Attribute(ABC, Generic[T]):
     """A setting of a layer, optimizer, source ... . Without `default` it is required, unless it is `optional`."""
 
@@ -96,7 +100,8 @@ class Attribute(ABC, Generic[T]):
 
     def range_text(self) -> str:
         """The legal range in words, such as `>= 1 and < 3`; empty when every value is legal."""
-        limits = ((">=", self.min), (">", self.above), ("<=", self.max), ("<", self.below))
+        most = None if self.max in _LARGEST else self.max
+        limits = ((">=", self.min), (">", self.above), ("<=", most), ("<", self.below))
         return " and ".join(f"{sign} {limit}" for sign, limit in limits if limit is not None)
 
     def range_problem(self, value: float) -> str | None:

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 
 def check_complete(layer: LayerDefinition) -> None:
     """Raise `DefinitionError` for what is missing; add the functions of the bias."""
+    if not layer.inputs and not layer.outputs and not layer.networks:
+        raise layer.error(
+            'has neither inputs nor outputs; write `x = pl.Input("N C", "rows")`, `y = pl.Output("N C", ...)`'
+        )
     if not layer.examples and not layer.networks:
         written = f'`examples = [pl.Example({next(iter(layer.inputs), "")}="7")]`'
         where = "`examples` in the message" if layer.from_message else f"{written} in the class"

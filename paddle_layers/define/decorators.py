@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
@@ -24,7 +26,10 @@ def definition_of(owner: type) -> LayerDefinition:
     """The layer whose class of fields this is."""
     definition: LayerDefinition | None = owner.__dict__.get("__layer__")
     if definition is None:
-        raise DefinitionError(f"{owner.__name__} is not registered: put @layer(...) above the class")
+        file, line = "", 0
+        with contextlib.suppress(OSError, TypeError):  # a class that was made elsewhere than in a file
+            file, line = inspect.getsourcefile(owner) or "", inspect.getsourcelines(owner)[1]
+        raise DefinitionError(f"{owner.__name__} is not registered: put @layer(...) above the class", file, line)
     return definition
 
 

@@ -93,6 +93,9 @@ def layer(name: str, *, common: tuple[str, ...] = (), **options: Any) -> Callabl
     `since`: version of the library. Raises `DefinitionError` with file and line.
     """
 
+    if not isinstance(name, str):
+        raise TypeError('@layer takes the name of the type, as in @layer("swish")')
+
     def mark(owner: C) -> C:
         registries["layer"].add(DerivedLayer(name, owner, common=common, **options))
         return owner

@@ -50,6 +50,8 @@ def _check_names(call: Callable[..., Any], program: Program, offered: set[str]) 
             continue
         if node.id in offered:
             raise _error(call, node, f"reads `{node.id}`, for which it does not ask: write it among the arguments")
+        if node.id in ("np", "numpy", "torch", "jnp", "tf"):
+            raise _error(call, node, f"`{node.id}` cannot be used here: a function computes one element, with `math`")
         near = suggestion(
             node.id, own | offered | {name for name, found in scope.items() if isinstance(found, FunctionType)}
         )

@@ -106,7 +106,7 @@ class Xavier(_ByFan):
         return rng.uniform(-limit, limit, shape)
 
 
-@initializer("msra", elsewhere={"Caffe": "msra"})
+@initializer("msra", elsewhere={"Caffe": "msra", "Keras": "HeNormal", "PyTorch": "kaiming_normal_"})
 class Msra(_ByFan):
     """Normal with standard deviation sqrt(2 / n), made for rectifiers (He et al. 2015, as in Caffe)."""
 

@@ -14,7 +14,7 @@ class Data:
     """
 
     y = Output("N ...", "the rows that were fed")
-    shape = Ints("axes behind the row axis", optional=True, min=1)
+    shape = Ints("axes behind the row axis, without the batch", optional=True, min=1)
     data_type = Choice(
         "what a row is",
         options={

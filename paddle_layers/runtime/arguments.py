@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Container, Iterable, Mapping
 from typing import Any
 
 from paddle_layers.define.errors import brief, suggestion
@@ -66,6 +66,8 @@ def no_value(name: str, values: Mapping[str, object]) -> KeyError:
     return KeyError(f"the network has no output `{name}`{suggestion(name, values)}")
 
 
-def no_gradient(name: str, known: Iterable[str]) -> KeyError:
+def no_gradient(name: str, known: Iterable[str], parameters: Container[str]) -> KeyError:
     """The error for a gradient that there is not."""
+    if name in parameters:
+        return KeyError(f"`{name}` is a parameter: write net.parameters[{name!r}].gradient")
     return KeyError(f"`{name}` has no gradient{suggestion(name, known)}")

@@ -13,17 +13,20 @@ R = TypeVar("R")
 
 class _Locked(Protocol):
     lock: threading.RLock
+    closed: bool
 
 
 L = TypeVar("L", bound=_Locked)
 
 
 def one_at_a_time(method: Callable[Concatenate[L, P], R]) -> Callable[Concatenate[L, P], R]:
-    """Let a method wait until no other thread is in one of the object's methods."""
+    """Let a method wait until no other thread is in one of the object's methods. All but `close` need what it frees."""
 
     @functools.wraps(method)
     def locked(self: L, /, *args: P.args, **kwargs: P.kwargs) -> R:
         with self.lock:
+            if self.closed and method.__name__ != "close":
+                raise RuntimeError("this net is closed; make another one, or use it inside of its `with` block")
             return method(self, *args, **kwargs)
 
     return locked

@@ -83,6 +83,7 @@ class Net:
         self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
         self.arena.allocate(seed, self.target)
         self._running: tuple[Phase, Plan, Batch] | None = None
+        self.closed = False
         self._runner = threading.current_thread()
         """The thread that made the last forward pass."""
         self._loss: float | None = None
@@ -245,7 +246,7 @@ class Net:
         """
         phase, plan, _ = self._last_pass("are no gradients")
         if name not in plan.gradients:
-            raise no_gradient(name, plan.gradients)
+            raise no_gradient(name, plan.gradients, self.parameters)
         return self._shaped(plan, plan.gradients[name], phase.graph.values[name])
 
     @one_at_a_time
@@ -390,7 +391,7 @@ class Net:
         """Free everything."""
         for phase in self._phases.values():
             phase.forget()
-        self._running = None
+        self.closed, self._running = True, None
         self.arena = ParameterSet(self.dtype)
 
     def __enter__(self) -> Self:

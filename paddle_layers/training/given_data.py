@@ -7,10 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from paddle_layers.config.files import BINARY, TEXTS
 from paddle_layers.data import Batches, DataError, Dataset, make_feeds
 from paddle_layers.data.columns import Rows
 from paddle_layers.data.learning import encoded
+from paddle_layers.data.problems import missing_file
 from paddle_layers.define import registries
+from paddle_layers.define.errors import brief
 
 from .folders import output_folder, trained_weights
 from .opening import learned_for, loading, open_source, split_rows
@@ -26,6 +29,13 @@ GivenData = str | Path | Dataset | Mapping[str, Any] | None
 
 SUFFIXES = {".csv": "csv", ".npz": "npz", ".npy": "npy"}
 """Endings of files that are read without settings, too."""
+NO_DATA = {
+    **dict.fromkeys(sorted(TEXTS | BINARY), "a config"),
+    ".safetensors": "a file of weights",
+    ".onnx": "an ONNX model",
+    ".py": "a Python program",
+}
+"""What files are that stand for data by mistake, by their endings."""
 
 
 def weights_file(training: Training, given: str | Path | None) -> Path:
@@ -88,6 +98,8 @@ def _opened(
         return data, None
     if isinstance(data, Mapping):
         return Dataset(data), None
+    if data is not None and not isinstance(data, (str, Path)):
+        raise TypeError(f"data is a file, or arrays by field, {{'field': array}}, not {brief(data)}")
     if source is None:
         raise TrainingError("the training file has no source, so it does not say how data are read: give arrays")
     if data is not None:
@@ -104,6 +116,12 @@ def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSet
     Of a source of folders it may be a folder, and of a list of files the folder that its names are relative to stays.
     """
     path, own = Path(data), settings.definition
+    if what := NO_DATA.get(path.suffix.lower()):
+        raise DataError(
+            f"{data} is {what}, and no data: give a file as the source reads it, or one of {', '.join(SUFFIXES)}"
+        )
+    if not path.exists():
+        raise missing_file(path, "")
     kind = SUFFIXES.get(path.suffix.lower(), own.name)
     place = next((name for name in ("file", "folder") if name in own.attributes), None)
     if kind == own.name and place is not None:

@@ -14,6 +14,7 @@ from paddle_layers.data import DataError, Dataset
 from paddle_layers.data.columns import Rows
 from paddle_layers.data.learning import FILE, Learned, encoded, learn, read_learned
 from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
+from paddle_layers.define.errors import brief
 
 from .folders import CHECKPOINTS
 from .problems import TrainingError
@@ -37,9 +38,16 @@ def datasets_of(given: Mapping[str, Given]) -> tuple[dict[str, Dataset], dict[st
     """Data sets and batches by phase, from what may be given in place of sources. Raises `TrainingError`."""
     datasets: dict[str, Dataset] = {}
     batches: dict[str, Iterable[Mapping[str, Any]]] = {}
+    if not isinstance(given, Mapping):
+        raise TrainingError(
+            f"datasets is a dict by phase, {{'train': {{...}}}}, with arrays by field, not {brief(given)}"
+        )
     for phase, data in given.items():
         if phase not in ("train", "test"):
-            raise TrainingError(f"`datasets` has {phase!r}; the phases are `train` and `test`")
+            raise TrainingError(
+                f"`datasets` has {phase!r}; the phases are `train` and `test`: write datasets={{'train': {{...}}}}, "
+                "with the fields in the inner dict"
+            )
         if isinstance(data, Dataset):
             datasets[phase] = data
         elif isinstance(data, Mapping):

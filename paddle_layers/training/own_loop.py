@@ -68,7 +68,7 @@ class Optimizer:
             raise TypeError(
                 f"an optimizer changes a net: write Optimizer(Net(network), {brief(name)}), not {brief(net)}"
             )
-        if "learning_rate" in settings:
+        if {"learning_rate", "lr"} & settings.keys():
             raise TypeError("an optimizer gets the learning rate with every step: write optimizer.step(learning_rate)")
         self.name, self.steps = name, 0
         definition = registries["optimizer"][name]

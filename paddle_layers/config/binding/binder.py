@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle_layers.define import Attributes, Definition, broken_plugin, meant_elsewhere, registries
+from paddle_layers.define import Attributes, Definition, registries
+from paddle_layers.define.attributes import Attribute
 
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report
@@ -16,6 +17,7 @@ from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, KNOWN, LIST, STRING, WOR
 from .assignments import Pending, assignments
 from .blocks import BlockDefinition, declared
 from .headers import HeaderField, MessageSpec, spec
+from .unknown import elsewhere, report_unknown_type
 from .values import MISSING, bind_value, bind_values
 
 
@@ -81,6 +83,8 @@ class Binder:
         """Those of the network that is bound."""
         self.within: BlockDefinition | None = None
         """The block that is bound."""
+        self.strayed: dict[str, set[str]] = {}
+        """Fields of a block that stand beside it: these are reported there, and not missing."""
 
     def message(self, fields: Fields, header: MessageSpec, start: int, registry: str = "") -> Bound:
         """Bind the fields of a block to a header; with a registry, to the definition that `type` names as well."""
@@ -96,6 +100,8 @@ class Binder:
                 bound.places.setdefault(name, []).append(field)
             else:
                 rest.append(field)
+                block, inner = header.home_of(name) if name not in header.names and not registry else ("", "")
+                self.strayed.setdefault(block, set()).add(inner)
         for name, given in bound.places.items():
             self._header_field(bound, header.fields[name], given)
         if registry:
@@ -138,7 +144,7 @@ class Binder:
     def _nested(self, field: HeaderField, given: Field) -> Bound | None:
         if given[1] != BLOCK:
             if given[0] != BROKEN:
-                inner = ": ... ".join((*spec(field.message).required, "")).strip() or "..."
+                inner = _written(spec(field.message), given)
                 message = f"`{field.name}` is a block: write `{field.name} {{ {inner} }}`"
                 self.report.add("E102", message, given[4])
             return None
@@ -152,27 +158,35 @@ class Binder:
         return bound
 
     def _missing(self, bound: Bound, header: MessageSpec) -> None:
-        for name in header.required:
-            if name not in bound.places and not bound.broken and name not in bound.meant:
-                kind = {"ParamSettings": "param", "Weights": "block `weights`"}.get(header.name, header.name.lower())
-                code = "E110" if name in ("name", "type") else "E105"
-                self.report.add(code, f"this {kind} has no `{name}`", bound.start, help=f"add `{name}: ...`")
+        kind = {"ParamSettings": "param", "Weights": "block `weights`"}.get(header.name, header.name.lower())
+        given = {*bound.places, *bound.meant, *self.strayed.get(header.name.lower(), ())}
+        missing = [name for name in header.required if name not in given and not bound.broken]
+        for code, names in (("E110", ("name", "type")), ("E105", header.required)):
+            absent = [name for name in missing if name in names and (code == "E110" or name not in ("name", "type"))]
+            if absent:
+                message = f"this {kind} has no " + " and no ".join(f"`{name}`" for name in absent)
+                help_ = "add " + " and ".join(f"`{name}: ...`" for name in absent)
+                self.report.add(code, message, bound.start, help=help_)
 
     def twice(self, given: list[Field]) -> None:
         """Report a field that may be given once."""
         for field in given[1:]:
             note = self.report.note("first given here", given[0][3])
-            self.report.add("E106", f"`{field[0]}` is given twice", field[3], notes=(note,))
+            help_ = "write them in one, with a comma between" if field[0] in ("set", "settings") else ""
+            self.report.add("E106", f"`{field[0]}` is given twice", field[3], help=help_, notes=(note,))
 
     def _unknown_header(self, bound: Bound, header: MessageSpec, field: Field, hint: str = "") -> None:
         name = field[0]
         block, inner = ("", "") if name in header.names else header.home_of(name)
-        near = "" if block else header.nearest(name)
+        other = elsewhere(header.name, name) if not block else ""
+        near = "" if block or other else header.nearest(name)
         bound.meant.add(near or block)
         if near:
             hint = f"did you mean `{near}`?"
         elif block:
             hint = f"write `{block} {{ {inner}: ... }}`"
+        elif other:
+            hint = other
         elif not hint:
             hint = f"there are {', '.join(header.fields)}"
         fix = Fix(field[3], field[3] + len(name), near) if near and not self._json else None
@@ -237,7 +251,7 @@ class Binder:
                 help_ = f"write its attributes in `{definition.name} {{ ... }}`"
                 self.report.add("E121", f"`{definition.name}` is no block, and stands in none", given[0][3], help=help_)
             return
-        fields, bound.pending, sound = assignments(given, definition, self.within, self.report)
+        fields, bound.pending, sound = assignments(given[:1], definition, self.within, self.report)
         bound.block = [*bound.block, *fields]
         bound.broken = bound.broken or not sound
 
@@ -267,7 +281,7 @@ class Binder:
                 help=f"write `{definition.name} {{ {name}: ... }}`",
             )
             bound.broken = True
-        elif field[1] == BLOCK and (name in registries[registry] or _near_block(name, header)):
+        elif field[1] == BLOCK and (name in registries[registry] or not header.nearest(name)):
             own = definition.name
             note = (self.report.note(f"the type is `{own}`", bound.place("type")),)
             self.report.add(
@@ -286,35 +300,10 @@ class Binder:
                 bound.places[near], bound.values[near] = [field], field[2]  # its readers know what was meant
 
     def unknown_type(self, registry: str, name: str, start: int) -> None:
-        """Report a type that nobody registered, with the nearest name and names in other systems."""
-        known: list[str] = [*registries[registry]]
-        if registry == "layer" and self.blocks:
-            if not all(block.name for block in self.blocks):  # it may be the one that has no name, which is reported
-                return
-            known += [block.name for block in self.blocks]
-        plugin, meant = broken_plugin(name), meant_elsewhere(registry, name)
-        if plugin:
-            near = None
-        elif meant is not None:
-            near = meant.definition.name if meant.definition.kind == registry else None
-        else:
-            near = nearest(name, known, 0.5)
-        if plugin:
-            hint = f"the plugin `{plugin.prefix}`, which would bring it, {plugin.fate}"
-        elif meant is not None:
-            hint = meant.hint(registry)
-        elif near:
-            hint = f"did you mean `{near}`?"
-        else:
-            listed = (
-                "`paddle-layers layers` lists those that there are"
-                if len(known) > 40
-                else f"there are {', '.join(known)}"
-            )
-            hint = f"{listed}; one of a plugin is there when it is installed, or named by `--plugins FILE.py`"
-        end = self.report.source.token_end(start)
-        fix = Fix(start, end, f'"{near}"') if near else None
-        self.report.add("E111", f"there is no {registry} `{name}`", start, end, help=hint, fix=fix)
+        """Report a type that nobody registered, unless it may be the block that has no name, which is reported."""
+        blocks = self.blocks if registry == "layer" else ()
+        if all(block.name for block in blocks):
+            report_unknown_type(self.report, registry, name, start, [block.name for block in blocks])
 
     # ---- attribute blocks
 
@@ -345,7 +334,7 @@ class Binder:
                 if len(same) > 1:
                     self.twice(same)
                     ok = False
-                value = bind_value(attribute, same[0], self.report)
+                value = self._value(attribute, same[0])
             if value is MISSING:
                 ok = False
             given[name] = value
@@ -355,6 +344,16 @@ class Binder:
                 if attribute.name not in excused and not bound.broken:
                     self._required(definition, attribute, start)
         return self._intern(definition, given) if ok else None
+
+    def _value(self, attribute: Attribute[Any], field: Field) -> Any:
+        """The value of an attribute that is not repeated, or `MISSING` after a report."""
+        if field[1] == WORD and self.within is not None and field[2] in self.within.attributes:
+            if attribute.type != "CHOICE" or field[2] not in attribute.options:
+                message = f"`{field[2]}` is a setting of the block, which only `set` can read"
+                help_ = f'write `set: "{attribute.name} = {field[2]}"` in the layer, outside of its own block'
+                self.report.add("E102", message, field[4], help=help_)
+                return MISSING
+        return bind_value(attribute, field, self.report)
 
     def _required(self, definition: Definition, attribute: Any, start: int) -> None:
         limits = attribute.range_text() or ", ".join(attribute.options)
@@ -393,5 +392,9 @@ class Binder:
         return known[near].name if near else ""
 
 
-def _near_block(name: str, header: MessageSpec) -> bool:
-    return not header.nearest(name)
+def _written(header: MessageSpec, given: Field) -> str:
+    """The fields of a block, those that it needs or its first ones, with a text in place of its type."""
+    takes = "type" if "type" in header.required else "".join(header.required[:1])
+    named = {takes: f'"{given[2]}"'} if given[1] == STRING else {}
+    names = header.required or tuple(name for name, field in header.fields.items() if not field.message)[:2]
+    return " ".join(f"{name}: {named.get(name, '...')}" for name in names) or "..."

@@ -15,6 +15,7 @@ from paddle_layers.define.types import KINDS
 from ..diagnostics.report import Report
 from ..reading.fields import BLOCK, FLOAT, INT, STRING, WORD, Field, Fields, items
 from .expressions import ExpressionError, Value, assignment, pieces
+from .headers import spec
 
 _ATTRIBUTES: dict[type, type[Attribute[Any]]] = {bool: Bool, int: Int, float: Float, str: String}
 
@@ -30,7 +31,10 @@ class BlockDefinition(DerivedLayer):
                        for text in dict.fromkeys(_texts(fields, "input"))}  # fmt: skip
         self.outputs = {text: _named(Output("N ...", "an output"), text)
                         for text in dict.fromkeys(_texts(fields, "output"))}  # fmt: skip
-        self.unread = any(not _readable(text) for text in settings_in(fields))
+        misspelt = any(
+            spec("Block").nearest(field[0]) == "settings" for field in fields if field[0] not in spec("Block").fields
+        )
+        self.unread = misspelt or any(not _readable(text) for text in settings_in(fields))
         """Whether a setting is declared in a way that cannot be read, so that all names may be settings."""
         self.bound: Any = None
         """What the file says, with places."""

@@ -100,7 +100,8 @@ class Draft:
         """How many inputs the file lists, faulty ones included."""
         if self._bound is None:
             return len(self.inputs)
-        return sum(len(items(field)) for field in self._bound.places.get("input", ()))
+        given = [item[2] for field in self._bound.places.get("input", ()) for item in items(field)]
+        return sum(text.count(",") + 1 if isinstance(text, str) else 1 for text in given)
 
     def explicit_outputs(self) -> tuple[str, ...]:
         """The names of outputs that the file gives."""

@@ -140,7 +140,8 @@ def _tokens(text: str) -> list[tuple[str, str]]:
         match = _TOKEN.match(text, position)
         if match is None:
             rest = text[position:].strip()
-            raise ExpressionError(f"`{rest[:40]}` cannot be read", _VALUES)
+            help_ = "settings stand between commas" if rest.startswith((";", "&")) else _VALUES
+            raise ExpressionError(f"`{rest[:40]}` cannot be read", help_)
         kind = str(match.lastgroup)
         found.append((kind, match[kind]))
         position = match.end()

@@ -10,9 +10,10 @@ from paddle_layers.define.attributes import Attribute
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
-from ..reading.fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, items, shown
+from ..reading.fields import BLOCK, BROKEN, FLOAT, INT, LIST, STRING, WORD, Field, items, shown
 
 _TRUTH = {"true": True, "True": True, "t": True, "false": False, "False": False, "f": False}
+_SPOKEN = {"yes": "true", "on": "true", "no": "false", "off": "false"}
 _INFINITE = {"inf": math.inf, "infinity": math.inf, "nan": math.nan}
 _WANTED = {
     "INT": "a whole number",
@@ -28,6 +29,8 @@ MISSING: Any = object()
 
 def bind_value(attribute: Attribute[Any], field: Field, report: Report) -> Any:
     """The value of an attribute that is not repeated, or `MISSING` after a report."""
+    if field[0] == BROKEN:
+        return MISSING
     value = convert(attribute.type, field[1], field[2])
     if value is MISSING:
         _wrong_kind(attribute, field, report)
@@ -38,8 +41,13 @@ def bind_value(attribute: Attribute[Any], field: Field, report: Report) -> Any:
     if attribute.type == "CHOICE":
         _wrong_choice(attribute, field, str(value), report)
     else:
-        report.add("E103", reason, field[4])
+        report.add("E103", reason, field[4], help=_meaning(attribute))
     return MISSING
+
+
+def _meaning(attribute: Attribute[Any]) -> str:
+    """What an attribute is for; fields of the schema have no text of their own."""
+    return "" if attribute.doc.startswith("field `") else f"`{attribute.name}`: {attribute.doc}"
 
 
 def bind_values(attribute: Attribute[Any], fields: list[Field], report: Report) -> Any:
@@ -101,8 +109,18 @@ def _wrong_kind(attribute: Attribute[Any], field: Field, report: Report) -> None
     elif kind == STRING and convert(attribute.type, *_unquoted(value)) is not MISSING:
         help_ = f"write it without quotes: {value}"
         fix = Fix(field[4], report.source.token_end(field[4]), value)
+    elif attribute.type == "BOOL" and kind == WORD and value.lower() in _SPOKEN:
+        help_ = f"write {_SPOKEN[value.lower()]}"
+        fix = Fix(field[4], report.source.token_end(field[4]), _SPOKEN[value.lower()])
+    elif attribute.type == "INT" and kind == FLOAT and float(value).is_integer():
+        help_ = f"write {int(value)}"
+        fix = Fix(field[4], report.source.token_end(field[4]), str(int(value)))
+    elif kind == BLOCK and attribute.name == "act":
+        help_ = 'an activation with settings is a block of the layer: `activation { type: "relu" relu { ... } }`'
     elif kind == BLOCK:
         help_ = f"`{attribute.name}` has no settings of its own"
+    elif kind == WORD and value.lower() in ("none", "null", "nil"):
+        help_ = f"leave it out; {_meaning(attribute) or f'`{attribute.name}` needs a value'}"
     report.add("E102", f"`{attribute.name}` takes {wanted}, found {shown(field)}", field[4], help=help_, fix=fix)
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from paddle_layers.define import LayerDefinition, ShapeError, Type
 from paddle_layers.define.calls import inputs_of_call
+from paddle_layers.define.errors import brief
 
 from ..binding.steps import GROUP
 from .calls import Call, Sink, StepCalls, Value
@@ -111,9 +112,15 @@ def _listed(value: Any) -> Sequence[Any]:
 def _values(definition: LayerDefinition, given: Iterable[Any]) -> Iterator[Value]:
     for value in given:
         if not isinstance(value, Value):
-            raise TypeError(f"`{definition.name}` takes what other helpers return, found {value!r}")
+            raise TypeError(f"`{definition.name}` takes what other helpers return, found {_shown(value)}")
         check_scope(f"`{definition.name}`", value)
         yield value
+
+
+def _shown(value: Any) -> str:
+    """The value on one line, or what it is."""
+    shown = repr(value)
+    return shown if len(shown) < 60 and "\n" not in shown else brief(value)
 
 
 def _caller() -> str:

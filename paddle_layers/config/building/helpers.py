@@ -41,6 +41,12 @@ def _made(definition: LayerDefinition) -> Callable[..., Any]:
         if unknown := [key for key in settings if key not in signature.parameters]:
             near = suggestion(unknown[0], signature.parameters)
             raise TypeError(f"nn.{definition.name} has no argument `{unknown[0]}`{near}")
+        if (setting := next((one for one in inputs if isinstance(one, (bool, int, float, str))), None)) is not None:
+            named = next((name for name, one in definition.attributes.items() if one.required), "NAME")
+            raise TypeError(
+                f"`{definition.name}` takes what other helpers return, found {setting!r}; settings go by name: "
+                f"write {named}={setting!r}"
+            )
         if not (inputs and isinstance(inputs[0], (list, tuple))):
             signature.bind(*inputs, **settings)  # the usual TypeError of a function of this signature
         return call_layer(definition, inputs, settings)

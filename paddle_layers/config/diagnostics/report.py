@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import warnings
 from collections.abc import Iterable, Sequence
 
 from .diagnostic import Diagnostic, Fix, Note, Source
+from .jsonwords import in_json
 from .rendering import render_text
 
+_JSON = re.compile(r"\s*\{")
 KEPT = 1000
 """A file with more faults than this is no config file; the rest is not worth collecting."""
 
@@ -55,6 +58,7 @@ class Report:
     def __init__(self, source: Source) -> None:
         self.source = source
         self.diagnostics: list[Diagnostic] = []
+        self._json = _JSON.match(source.text) is not None
 
     def add(
         self,
@@ -68,7 +72,8 @@ class Report:
         fix: Fix | None = None,
     ) -> None:
         """Collect one; raises `TooManyFaults` when there are too many."""
-        self.diagnostics.append(Diagnostic(code, message, self.source, start, end, help=help, notes=notes, fix=fix))
+        said, advice = (in_json(message), in_json(help)) if self._json else (message, help)
+        self.diagnostics.append(Diagnostic(code, said, self.source, start, end, help=advice, notes=notes, fix=fix))
         if len(self.diagnostics) >= KEPT:
             raise TooManyFaults
 

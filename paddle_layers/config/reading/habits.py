@@ -9,6 +9,7 @@ from ..diagnostics.diagnostic import Fix
 
 _QUOTES = "“”„‟«»‹›‘’‚`"  # noqa: RUF001  it is these that are taken for straight ones
 _COMMENT = re.compile(r"//[^\n]*|/\*(?>(?:[^*]|\*(?!/))*)(?:\*/)?|--[^\n]*|;[^\n]*")
+_OTHER_SPACES = re.compile(r"(?:(?![\t-\r ])\s|[\u200b\u2060\ufeff])+")
 _QUOTED = re.compile(rf'[{_QUOTES}]([^{_QUOTES}"\n]*)[{_QUOTES}]')
 _ROUND = re.compile(r"\(([^()\[\]{}\n]*)\)")
 _OTHER_QUOTES = re.compile(rf"[{_QUOTES}']([^{_QUOTES}'\"\n]*)[{_QUOTES}']")
@@ -30,7 +31,12 @@ class Habit(NamedTuple):
 
 
 def instead_of_name(text: str, position: int) -> Habit | None:
-    """A comment of another language, where the name of a field could stand."""
+    """A space that is none here, or a comment of another language, where the name of a field could stand."""
+    if spaces := _OTHER_SPACES.match(text, position):
+        code = f"U+{ord(spaces[0][0]):04X}"
+        help_ = "write plain spaces; others come with what is copied from a page"
+        space = Fix(position, spaces.end(), " ")
+        return Habit("E001", f"this is no plain space, but {code}", help_, spaces.end(), space)
     comment = _COMMENT.match(text, position)
     if comment is None or comment.end() == position + 1:
         return None

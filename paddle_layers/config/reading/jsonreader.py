@@ -48,7 +48,8 @@ class _JsonReader:
             position, fresh = self._step(position, fresh)
         rest = self._space(position)
         if rest < len(self.text):
-            raise self._fault("expected the end of the file after the object", rest)
+            self.report.add("E006", "expected the end of the file after the object", rest, rest + 1)
+            raise _Stop
 
     def _step(self, position: int, fresh: bool) -> tuple[int, bool]:
         """One member or item, or the closing bracket; where to go on, and whether a bracket was just opened."""

@@ -64,7 +64,11 @@ _FIRST_BYTES = {
 _NAMES = re.compile(r"""\b([A-Za-z_]\w*)["']?\s*[:{\[]""")
 _FEW, _SHORT = 2, 20
 """So many errors, and characters without the name of a field, may be a config's."""
-_OURS = ("layer", "network", "net", "source", "optimizer", "block", "epochs", "steps", "batch_size")
+_OURS = (
+    *("layer", "network", "net", "source", "optimizer", "block", "epochs", "steps", "batch_size"),
+    *("schedule", "regularizer", "callback", "checkpoint", "transform", "weights", "clip"),
+)
+"""Fields that no other text is likely to have."""
 
 
 def other_file(path: Path, content: bytes) -> OtherFile | None:

@@ -18,6 +18,9 @@ from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART
 
 _CLOSES = {"{": "}", "<": ">"}
 
+_DECIMALS = re.compile(r",(\d+)(?![\w.])")
+_UNQUOTED = re.compile(r"(?:(?!\s\w+\s*[:{])[^}\n])*")
+
 
 class _Open:
     """A block or list that is being read: the container around it, and how it was opened."""
@@ -217,11 +220,15 @@ class TextReader:
                 return self._end_list(end + 1)
             else:
                 return self._list_fault(position, "expected `,` or `]`")
-        match = VALUE.match(self.text, position)
+        match, at = VALUE.match(self.text, position), position - 1
         assert match is not None, "the last alternative is empty"
         kind = match.lastindex or 6
         start, position = match.start(kind), match.end()
         if kind == 5 and not self.fields:
+            return self._end_list(position)
+        if kind == 5 and self.text[start] == "]":
+            fix = Fix(at, at + 1, "")
+            self.report.add("E001", "nothing follows this comma", at, at + 1, help="remove it", fix=fix)
             return self._end_list(position)
         if kind in (5, 6):
             return self._list_fault(start, "expected a value")
@@ -263,8 +270,19 @@ class TextReader:
             self._open(name, start, start, "{")
             return position
         found = self.text[position : position + 1]
+        before = self.fields[-1][1] if self.fields else 0
+        if before == WORD and (found == "=" or (found in ("/", ".", "-", "\\") and self.text[position - 1].isalnum())):
+            return self._quotes_missing(position)
+        if before in (INT, FLOAT) and _DECIMALS.match(self.text, position - 1):
+            return self._decimal_comma(position)
         if kind == 9:
-            self.report.add("E001", f"expected a value after `{name}:`", start, start + len(name))
+            help_ = f'a text stands in quotes: `{name}: "..."`' if found in tuple("./~\\$") else ""
+            self.report.add("E001", f"expected a value after `{name}:`", start, start + len(name), help=help_)
+        elif kind == 11 and found == "=":
+            fix = Fix(position, position + 1, ":")
+            self.report.add(
+                "E001", f"expected `:` after `{name}`", position, position + 1, help=f"write `{name}: ...`", fix=fix
+            )
         elif kind == 11:
             self.report.add("E001", f"expected `:` or `{{` after `{name}`", start, start + len(name))
         else:
@@ -276,6 +294,30 @@ class TextReader:
         if kind == 14 and resume == position:
             resume += 1
         return resume
+
+    def _quotes_missing(self, position: int) -> int:
+        """Take the words from the last value on for the text that they are meant to be; where they end."""
+        name, _, _, start, value_start = self.fields[-1]
+        match = _UNQUOTED.match(self.text, position)
+        assert match is not None, "it may be empty"
+        text, end = self.text[value_start : match.end()].rstrip(), match.end()
+        fix = Fix(value_start, value_start + len(text), f'"{text}"')
+        help_ = f'write `{name}: "{text}"`'
+        self.report.add("E001", "a text stands in quotes", value_start, value_start + len(text), help=help_, fix=fix)
+        self.fields[-1] = (name, STRING, text, start, value_start)
+        return end
+
+    def _decimal_comma(self, position: int) -> int:
+        """Take the last number and the digits behind its comma for one number; where they end."""
+        start = self.fields.pop()[4]
+        match = _DECIMALS.match(self.text, position - 1)
+        assert match is not None, "who calls has looked"
+        written = f"{self.text[start : position - 1]}.{match[1]}"
+        fix = Fix(start, match.end(), written)
+        message, help_ = "a number has a decimal point", f"write {written}"
+        self.report.add("E004", message, start, match.end(), help=help_, fix=fix)
+        self.fields.append(broken(start))
+        return match.end()
 
     def _habit(self, habit: Habit, name: str, start: int, position: int) -> int:
         self.report.add(habit.code, habit.message, position, habit.end, help=habit.help, fix=habit.fix)

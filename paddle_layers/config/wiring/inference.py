@@ -41,6 +41,8 @@ class Inference:
         self.insides: dict[tuple[Setup, Types], Inside | None] = {}
         self.crashed: set[str] = set()
         self.failed: set[Draft] = set()
+        self.causes: set[tuple[str, ...]] = set()
+        """What was reported of a data layer, or of the inputs of a layer: others that read them need not say it."""
 
     def run(self, draft: Draft, types: Types, makers: Mapping[str, Maker]) -> Types | None:
         """Types of the outputs, or None after a report; `makers` are those of all values so far."""
@@ -94,7 +96,12 @@ class Inference:
             start = draft.input_place(error.input)
         code = CODES.get(error.code, "E209")
         notes = () if code == "E205" else story(draft, error.input, makers, self.report)
-        help_ = remedy(draft, error, types, makers)
+        help_, data = remedy(draft, error, types, makers)
+        cause = (code, data) if data else (error.message, *draft.inputs)
+        if cause in self.causes:
+            self.failed.add(draft)
+            return
+        self.causes.add(cause)
         self.add(draft, code, f"layer `{draft.name}`: {error.message}", start, notes, help_)
 
     def add(

@@ -158,6 +158,10 @@ class Names:
         hint = f"did you mean `{near}`?" if near else "an input is the name of another layer's output"
         fix = Fix(start, end, f'"{near}"') if near else None
         message = f"layer `{draft.name}` reads `{name}`, which no layer makes"
+        parts = [part.strip() for part in name.split(",")]
+        if len(parts) > 1 and all(part in self.anywhere | self.inputs for part in parts):
+            written = " ".join(f'input: "{part}"' for part in parts)
+            hint, fix = f"every input has a text of its own: write `{written}`", None
         if name == draft.name:
             message = f"layer `{draft.name}` reads its own output"
         if elsewhere := self._elsewhere(name):

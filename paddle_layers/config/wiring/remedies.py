@@ -12,22 +12,31 @@ from .makers import Maker
 _POOLS = "`seq_last`, `seq_avg_pool` or `seq_max_pool`"
 
 
-def remedy(draft: Draft, error: ShapeError, types: Sequence[Type], makers: Mapping[str, Maker]) -> str:
-    """The words for `help`; nothing where none are known. `types` are those of the inputs of the layer."""
+def remedy(draft: Draft, error: ShapeError, types: Sequence[Type], makers: Mapping[str, Maker]) -> tuple[str, str]:
+    """The words for `help`, and the data layer that they are for; nothing where none are known.
+
+    `types` are those of the inputs of the layer.
+    """
     if error.input is None or error.input >= len(types):
-        return ""
+        return "", ""
     found = types[error.input]
     name = draft.inputs[error.input]
     if isinstance(error, LevelError) and error.levels and found.level not in error.levels:
         deepest = max(type_.level for type_ in types)
-        return _of_level(found, error.levels, _data_layer(name, makers, lambda type_: type_.level), deepest)
+        data = _data_layer(name, makers, lambda type_: type_.level)
+        return _of_level(found, error.levels, data, deepest), data
     if isinstance(error, KindError):
-        return _of_kind(found, error.kinds, _data_layer(name, makers, lambda type_: type_.kind))
+        if any(other.kind in error.kinds for other in types) and draft.definition is not None:
+            order = ", then ".join(f"`{name}`" for name in draft.definition.inputs)
+            if not any(field.repeatable for field in draft.definition.inputs.values()) and found.kind == "INT":
+                return f"are the inputs in the right order? It takes {order}", ""
+        data = _data_layer(name, makers, lambda type_: type_.kind)
+        return _of_kind(found, error.kinds, data), data
     if isinstance(error, RankError) and error.axes:
         data = _data_layer(name, makers, lambda type_: (type_.kind, len(type_.dims)))
         shape = f"`shape: [{', '.join(error.axes)}]`, with the sizes of these axes"
-        return f"write {shape}, in `data {{ }}` of `{data}`" if data else ""
-    return ""
+        return (f"write {shape}, in `data {{ }}` of `{data}`", data) if data else ("", "")
+    return "", ""
 
 
 def _data_layer(name: str, makers: Mapping[str, Maker], what: Callable[[Type], object]) -> str:

@@ -172,7 +172,11 @@ def _checked_ids(array: NDArray[Any], size: int, extra: frozenset[int]) -> NDArr
         meant = "; for rows with one 1 in them, feed array.argmax(1)" if marked else ""
         raise FeedError(f"has the shape {array.shape}; ids are one in a row: (rows,){meant}")
     if array.dtype.kind not in "iu" and array.size:
-        raise FeedError(f"has the data type {array.dtype}; ids are whole numbers")
+        whole = array.dtype.kind == "f" and bool((array == np.floor(array)).all())
+        meant = "; feed array.astype(int)" if whole else ""
+        if array.dtype.kind in "US":
+            meant = "; numpy.unique(array, return_inverse=True)[1] numbers texts"
+        raise FeedError(f"has the data type {array.dtype}; ids are whole numbers{meant}")
     array = array.reshape(-1)
     if array.size and (array.min() < 0 or array.max() >= size):
         wrong = np.flatnonzero(((array < 0) | (array >= size)) & ~np.isin(array, list(extra)))

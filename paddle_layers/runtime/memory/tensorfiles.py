@@ -112,6 +112,10 @@ def _opened(path: str | Path) -> Iterator[Any]:
     except (SafetensorError, OSError, ValueError) as error:
         if isinstance(error, WeightsError):
             raise
+        if os.path.isdir(path):
+            raise WeightsError(
+                f"{path} is a folder; name the file in it, such as {Path(path) / 'weights.safetensors'}"
+            ) from None
         raise WeightsError(f"{path} is no safetensors file or is cut short: {error}") from None
 
 
