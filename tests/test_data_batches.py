@@ -134,8 +134,11 @@ def test_crop_is_central_in_the_test_and_anywhere_in_training():
 
 def test_a_row_gets_the_same_random_numbers_in_any_batch():
     source = RowRandom(1, 2, 3, 20)
-    first, second = source.at(np.arange(20)).random(), source.random()
+    batch, other = source.at(np.arange(20)), source.at(np.array([5, 4]))
+    first, second = batch.random(), batch.random()
+    assert len(second) == 20
     assert not np.array_equal(first, second)
+    assert np.array_equal(other.random(), first[[5, 4]]), "another thread may be at another batch meanwhile"
     assert np.array_equal(RowRandom(1, 2, 3, 20).at(np.array([7, 3])).random(), first[[7, 3]])
 
 

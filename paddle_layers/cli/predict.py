@@ -41,8 +41,8 @@ def command(
 ) -> None:
     """Write what the network of the training FILE makes of DATA, as a table with a line for each row.
 
-    DATA is read as the training file's source reads its own file; or, by its ending, as csv, npz or npy. It needs no
-    labels. Without DATA the file's source for the test phase is used.
+    DATA is read as the training file's source reads its own file or folder; or, by its ending, as csv, npz, npy, HDF5
+    or Parquet. It needs no labels. Without DATA the file's source for the test phase is used.
 
     What is written are the network's outputs: what no layer reads but costs and statistics; --value names others.
     Classes come with their probabilities; ids in sequences are a line for each sequence.

@@ -5,9 +5,11 @@ from .columns import SequenceColumn, SparseColumn
 from .dataset import Dataset
 from .feeds import Feed, make_feeds
 from .problems import DataError
+from .stored import BadRecords, StoredColumn
 from .streams import Stream
 
 __all__ = [
+    "BadRecords",
     "Batches",
     "DataError",
     "Dataset",
@@ -15,6 +17,7 @@ __all__ = [
     "Position",
     "SequenceColumn",
     "SparseColumn",
+    "StoredColumn",
     "Stream",
     "make_feeds",
 ]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from .positioned_files import PositionedFile
 from .problems import DataError
 
 IN_MEMORY = 2**28
@@ -42,18 +42,11 @@ class IndexedLines:
 
     def __init__(self, path: Path, *, quotes: bool = False, empty: str = "") -> None:
         self.path = path
-        try:
-            self._file = os.open(path, os.O_RDONLY)
-        except OSError as error:
-            raise DataError(f"{path} cannot be read: {error.strerror}") from None
+        self._file = PositionedFile(path)
         self._rows, self.numbers = self._index(quotes, empty.encode())
         lengths = self._rows[:, 1] - self._rows[:, 0]
         if len(lengths) and lengths.max() > LONGEST:
             raise DataError(f"{path}:{self.numbers[lengths.argmax()]}: the line has more than {LONGEST} bytes")
-
-    def __del__(self) -> None:
-        if hasattr(self, "_file"):
-            os.close(self._file)
 
     def __len__(self) -> int:
         return len(self._rows)
@@ -62,7 +55,7 @@ class IndexedLines:
         """A line without its end. Raises `DataError` for what is no UTF-8."""
         begin, end = self._rows[row].tolist()
         try:
-            return os.pread(self._file, end - begin, begin).decode("utf-8").rstrip("\r")
+            return self._file.read(begin, end - begin).decode("utf-8").rstrip("\r")
         except UnicodeDecodeError as error:
             raise DataError(f"{self.place(row)}: this is no UTF-8 text: {error}") from None
 
@@ -74,7 +67,7 @@ class IndexedLines:
         """Begin and end of every row that is not empty, and the number of its line, the last one of several."""
         rows: list[NDArray[np.int64]] = []
         numbers: list[NDArray[np.int64]] = []
-        begin, newlines = (3 if os.pread(self._file, 3, 0) == _MARK else 0), 0
+        begin, newlines = (3 if self._file.read(0, 3) == _MARK else 0), 0
         quoted = written = False  # the row that goes on is inside of quotes; has something on it
         for at, piece in self._pieces():
             every = ends = np.flatnonzero(piece == _NEWLINE)
@@ -92,7 +85,7 @@ class IndexedLines:
             written |= bool(marks[-1] > (marks[ends[-1]] if len(ends) else 0))
             newlines += len(every)
         if written:
-            rows.append(np.array([[begin, os.fstat(self._file).st_size]]))
+            rows.append(np.array([[begin, self._file.size]]))
             numbers.append(np.array([newlines + 1]))
         rows.append(np.empty((0, 2), np.int64))
         numbers.append(np.empty(0, np.int64))
@@ -100,6 +93,6 @@ class IndexedLines:
 
     def _pieces(self) -> Iterator[tuple[int, NDArray[np.uint8]]]:
         at = 0
-        while piece := os.pread(self._file, _PIECE, at):
+        while piece := self._file.read(at, _PIECE):
             yield at, np.frombuffer(piece, np.uint8)
             at += len(piece)

@@ -6,7 +6,6 @@ The layout is that of LMDB 0.9 on machines of 64 bits and little end: https://ww
 
 from __future__ import annotations
 
-import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from .positioned_files import PositionedFile
 from .problems import DataError
 
 _MAGIC, _VERSION = 0xBEEFC0DE, 1
@@ -45,19 +45,10 @@ class LmdbFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path / "data.mdb" if path.is_dir() else path
-        try:
-            self._file = os.open(self.path, os.O_RDONLY)
-        except FileNotFoundError:
-            raise DataError(f"there is no file {self.path}; paths are relative to the training file") from None
-        except (OSError, ValueError) as error:
-            raise DataError(f"{str(self.path)!r} cannot be read: {getattr(error, 'strerror', error)}") from None
-        self._size = os.fstat(self._file).st_size
+        self._file = PositionedFile(self.path)
+        self._size = self._file.size
         self._tree = self._newest()
         self._places = self._all_places()
-
-    def __del__(self) -> None:
-        if hasattr(self, "_file"):
-            os.close(self._file)
 
     def __len__(self) -> int:
         return len(self._places)
@@ -65,7 +56,7 @@ class LmdbFile:
     def key(self, row: int) -> bytes:
         """The key of a row."""
         at, size = self._places[row, :2].tolist()
-        return os.pread(self._file, size, at)
+        return self._file.read(at, size)
 
     def place(self, row: int) -> str:
         """File and key of a row."""
@@ -74,7 +65,7 @@ class LmdbFile:
     def value(self, row: int) -> bytes:
         """The value of a row."""
         at, size = self._places[row, 2:].tolist()
-        found = os.pread(self._file, size, at)
+        found = self._file.read(at, size)
         if len(found) < size:
             raise DataError(f"{self.place(row)}: the file is cut short")
         return found
@@ -96,7 +87,7 @@ class LmdbFile:
         return newest
 
     def _meta(self, at: int) -> _Tree | None:
-        page = os.pread(self._file, _HEAD + 136, at)
+        page = self._file.read(at, _HEAD + 136)
         if len(page) < _HEAD + 136 or not struct.unpack_from("<H", page, 10)[0] & _META:
             return None
         magic, version = struct.unpack_from("<II", page, _HEAD)
@@ -130,7 +121,7 @@ class LmdbFile:
     def _page(self, number: int) -> bytes:
         if number >= self._tree.pages:
             raise self._wrong(f"page {number} is behind its end")
-        page = os.pread(self._file, self._tree.page_size, number * self._tree.page_size)
+        page = self._file.read(number * self._tree.page_size, self._tree.page_size)
         if len(page) < self._tree.page_size:
             raise self._wrong("it is cut short")
         return page

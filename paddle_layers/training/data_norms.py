@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 LAYER = "data_norm"
 AT_ONCE = 4096
 """Rows that are read at once."""
+STORED = 2**24
+"""Numbers that are read at once where rows are read when they are wanted: pictures may be large."""
 EQUAL = 1e-6
 """Numbers of a column whose deviation is at most this share of their mean are equal but for rounding."""
 
@@ -52,9 +54,9 @@ def measure_data_norms(net: Net, training: Training, train: Batches | Stream, *,
                 "one by one cannot tell: give arrays in place of batches, or start from weights that have it"
             )
         feed = next(feed for feed in train.feeds or () if feed.layer == node.inputs[0])
+        rows = max(1, min(AT_ONCE, STORED // max(1, feed.wanted.size))) if train.dataset.is_stored else AT_ONCE
         mean, deviation = _moments(
-            _by_channel(feed.take(train.part[first : first + AT_ONCE], None))
-            for first in range(0, train.count, AT_ONCE)
+            _by_channel(feed.take(train.part[first : first + rows], None)) for first in range(0, train.count, rows)
         )
         net.states[f"{node.name}.mean"].value = mean
         net.states[f"{node.name}.deviation"].value = deviation

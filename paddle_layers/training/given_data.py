@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 GivenData = str | Path | Dataset | Mapping[str, Any] | None
 """A file, or what it would hold; None: what the training file's source has."""
 
-SUFFIXES = {".csv": "csv", ".npz": "npz", ".npy": "npy"}
+SUFFIXES = {".csv": "csv", ".npz": "npz", ".npy": "npy", ".h5": "hdf5", ".hdf5": "hdf5", ".parquet": "parquet"}
 """Endings of files that are read without settings, too."""
 NO_DATA = {
     **dict.fromkeys(sorted(TEXTS | BINARY), "a config"),
@@ -134,5 +134,6 @@ def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSet
         known = ", ".join(SUFFIXES)
         raise DataError(f"{data}: the source `{own.name}` reads no file; give one that ends in {known}")
     definition = registries["source"][kind]
-    attributes = definition.bind({"file": [str(path)] if kind == "npy" else str(path)})
+    several = definition.attributes["file"].check("")
+    attributes = definition.bind({"file": [str(path)] if several else str(path)})
     return replace(settings, definition=definition, attributes=attributes)
