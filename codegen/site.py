@@ -44,6 +44,7 @@ ORDER = (
     "tables",
     "numbers",
     "evaluate-and-predict",
+    "caffe",
     "onnx",
     "fine-tuning",
     "write-a-layer",

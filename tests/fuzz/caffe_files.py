@@ -10,6 +10,7 @@ import numpy as np
 
 from paddle_layers.config import ConfigError, loads
 from paddle_layers.define import Type
+from paddle_layers.define.escaping import CONTROL
 from paddle_layers.exchange.caffe_in.binary import CaffeError, read_mean
 from paddle_layers.exchange.caffe_in.importing import NETWORK, Imported, import_prototxt
 from paddle_layers.exchange.caffe_in.layer_types import OLD_TYPES, SETTINGS
@@ -25,7 +26,8 @@ EXAMPLES = Path(__file__).resolve().parents[2] / "docs" / "examples" / "caffe"
 NAMES = ("lenet_train_test", "cifar10_quick", "siamese_train_test", "lenet_solver")
 SMALL = """
 name: "small"
-layer { name: "x" type: "Input" top: "x" top: "t" input_param { shape { dim: 2 dim: 4 dim: 6 dim: 6 } shape { dim: 2 } } }
+layer { name: "x" type: "Input" top: "x" top: "t"
+  input_param { shape { dim: 2 dim: 4 dim: 6 dim: 6 } shape { dim: 2 } } }
 layer { name: "c" type: "Convolution" bottom: "x" top: "c" param { name: "w" lr_mult: 2 }
   convolution_param { num_output: 4 kernel_size: 3 pad: 1 group: 2 weight_filler { type: "msra" } } }
 layer { name: "b" type: "BatchNorm" bottom: "c" top: "b" include { phase: TRAIN } }
@@ -108,7 +110,7 @@ def _swapped(text: str, rng: Random) -> str:
 def _check_imported(found: Imported) -> None:
     network = loads(found.texts[NETWORK])
     demand(network.nodes is not None, "no network")
-    demand(all(line.isprintable() for line in found.report.split("\n")), "control characters in the report")
+    demand(not CONTROL.search(found.report.replace("\n", "")), "control characters in the report")
 
 
 NET = """
@@ -145,7 +147,7 @@ class CaffeModel(Target):
         except CaffeError as error:
             lines = str(error).split("\n")
             demand(str(path) in lines[0] and len(lines) <= 22, f"no file, or too long: {error}")
-            demand(all(line.isprintable() for line in lines), f"control characters: {error}")
+            demand(not CONTROL.search("".join(lines)), f"control characters: {error}")
             return
         assert found.weights is not None, "weights were given"
         _check_imported(found)

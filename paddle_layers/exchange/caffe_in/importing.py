@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import io
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -166,7 +167,7 @@ class _Import:
             report.add("E105", "this solver names no `net`", 0, help='add `net: "FILE"`')
             return None, report
         candidates = [Path(given), path.parent / given, path.parent / Path(given).name]
-        file = next((one for one in candidates if "\0" not in given and one.is_file()), None)
+        file = next((one for one in candidates if os.path.isfile(one)), None)
         if file is None:
             help_ = f"put it beside the solver, as {path.parent / Path(given).name}"
             report.add("E302", f"there is no file `{given}`", solver.place(key), help=help_)
