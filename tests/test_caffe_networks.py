@@ -111,6 +111,11 @@ SMALL = {
         "6x6x6",
     ),
     "dilation": (layer("Convolution", CONV % "dilation: 2"), {"dilation": 2, "dilation_y": 2}, "6x4x4"),
+    "transposed convolution": (
+        layer("Deconvolution", "convolution_param { num_output: 6 group: 3 kernel_size: 4 stride: 2 pad: 1 }"),
+        {"num_filters": 6, "groups": 3, "stride": 2, "padding": 1, "output_padding": 0},
+        "6x16x16",
+    ),
     "pool": (
         layer("Pooling", "pooling_param { pool: AVE kernel_size: 3 stride: 2 pad: 1 }"),
         {"pool_type": "AVERAGE", "divisor": "PADDED", "rounding": "CEIL", "padding": 1},
@@ -400,7 +405,7 @@ def faults(tmp_path, text, **options):
 def test_everything_that_is_not_supported_is_told_at_once(tmp_path):
     text = """name: "net"
 layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 3 dim: 8 dim: 8 } } }
-layer { name: "up" type: "Deconvolution" bottom: "data" top: "up" }
+layer { name: "up" type: "SPP" bottom: "data" top: "up" }
 layer { name: "odd" type: "Permute" bottom: "up" top: "odd" permute_param { order: 0 } }
 layer { name: "p" type: "Pooling" bottom: "odd" top: "p" pooling_param { pool: STOCHASTIC kernel_size: 2 } }
 layer { name: "c" type: "Convolution" bottom: "data" top: "c" convolution_param { num_output: 4 kernal_size: 3 } }
@@ -422,7 +427,7 @@ layer { name: "f" type: "Relu" bottom: "data" top: "g" include { phase: TRAIN } 
         ("E102", 9, 89),
     ]
     assert "did you mean `ReLU`?" in shown
-    assert "help: there is no transposed convolution yet" in shown
+    assert "help: pools of several sizes" in shown
 
 
 ALONE = {
@@ -481,4 +486,4 @@ def test_validate_names_the_command(name):
     with pytest.raises(pl.ConfigError) as caught:
         validate(CAFFE / f"{name}.prototxt")
     (fault,) = caught.value.diagnostics
-    assert (fault.code, "paddle-layers import" in fault.help) == ("E010", True)
+    assert (fault.code, "paddle-layers import" in fault.help) == ("E009", True)

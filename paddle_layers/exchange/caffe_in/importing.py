@@ -18,6 +18,7 @@ from paddle_layers.config.network import Network
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 from paddle_layers.runtime.memory.tensorfiles import write_file, write_tensors
+from paddle_layers.runtime.memory.weightfiles import MARK
 
 from .binary import read_mean, read_model
 from .blobs import State
@@ -68,7 +69,7 @@ class Imported:
             write_file(folder / name, text.encode())
             paths.append(folder / name)
         if self.weights is not None:
-            write_tensors(folder / WEIGHTS, self.weights.arrays)
+            write_tensors(folder / WEIGHTS, self.weights.arrays, MARK)
             paths.append(folder / WEIGHTS)
         if self.mean is not None:
             array = io.BytesIO()
