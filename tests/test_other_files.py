@@ -24,7 +24,7 @@ FILES = {
         "this is a solver of Caffe",
         "`paddle-layers import solver.prototxt",
     ),
-    "x.caffemodel": (b"", "is weights of Caffe", "--weights x.caffemodel"),
+    "x.caffemodel": (b"", "is a file of Caffe's weights", "--weights x.caffemodel"),
     "notes.txt": (b"Dear reader,\nthis is no config.\n", "this is a text of another kind", "`paddle-layers new`"),
     "package.json": (b'{"version": 1, "scripts": {"a": "b"}, "files": {}}', "this is a text of another kind", "new"),
     "net.textproto": ("layer { }".encode("utf-16"), "is text in UTF-16", "save it as UTF-8"),

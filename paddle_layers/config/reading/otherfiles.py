@@ -33,7 +33,7 @@ _ENDINGS = {
     ),
     ".onnx": OtherFile("an ONNX model", "`paddle-layers import {file} -o DIR` makes a network file of it"),
     ".caffemodel": OtherFile(
-        "weights of Caffe", "`paddle-layers import NET.prototxt --weights {file} -o DIR` reads them"
+        "a file of Caffe's weights", "`paddle-layers import NET.prototxt --weights {file} -o DIR` reads them"
     ),
     ".binaryproto": OtherFile("a mean of Caffe", "`paddle-layers import {file} -o DIR` makes an npy file of it"),
     **{f".{type_}": OtherFile("a file of data", _TABLE.replace("{type}", type_)) for type_ in ("csv", "npz", "npy")},
