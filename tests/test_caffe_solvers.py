@@ -184,9 +184,12 @@ def test_lenet_trains_on_the_digits(tmp_path):
     digits = np.load(Path(pl.data.__file__).with_name("digits.npz"))
     pixels = np.kron(digits["pixels"].reshape(-1, 1, 8, 8), np.ones((1, 1, 3, 3), np.float32))
     images = np.pad(pixels, [(0, 0), (0, 0), (2, 2), (2, 2)]) * 16
-    for part, chosen in (("train", digits["held_out"] == 0), ("test", digits["held_out"] == 1)):
-        np.savez(out / f"{part}.npz", data=images[chosen].astype(np.float32), label=digits["label"][chosen])
-    report = pl.train(out / "train.textproto", output=tmp_path / "trained")
+    held_out = digits["held_out"] == 1
+    rows = {
+        part: {"image": images[chosen].astype(np.float32), "label": digits["label"][chosen]}
+        for part, chosen in (("train", ~held_out), ("test", held_out))
+    }
+    report = pl.train(out / "train.textproto", output=tmp_path / "trained", datasets=rows)
     assert report.results["accuracy"] > 0.8
 
 

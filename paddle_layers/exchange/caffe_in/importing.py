@@ -147,7 +147,7 @@ class _Import:
             check_training(written, network, report)
             self._stop()
             found.texts[TRAINING] = written
-        found.notes = whole.notes
+        found.notes = [*whole.notes]
         found.texts[REPORT] = report_text(origins, whole, found.weights)
         return found
 

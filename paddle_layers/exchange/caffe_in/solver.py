@@ -147,7 +147,7 @@ class Solver:
 
     def _arrays(self, phase: str, feeds: Sequence[Feed]) -> Fields:
         """Arrays that hold the rows of Caffe's databases."""
-        known = {value.name for value in self.whole.inputs if value.type or value.usual}
+        known = {value.name for value in self.whole.inputs.values() if value.type or value.usual}
         names = [name for feed in feeds for name in feed.values if name in known]
         origins = [f"`{printable_line(feed.source)}`" for feed in feeds if feed.source]
         file = f"{phase}.npz"
