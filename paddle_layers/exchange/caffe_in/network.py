@@ -44,6 +44,8 @@ def convert_net(
     for layer in layers:
         convert(layer, whole)
     _check_given(net, whole)
+    if not (report.failed or whole.drafts or any(value.type or value.usual for value in whole.inputs.values())):
+        report.add("E214", "this net has no layers", net.start, help='add `layer { name: "..." type: "..." }`')
     return whole
 
 
