@@ -157,7 +157,8 @@ def batch_norm(use: Use) -> None:
     channels, name = use.type().dims[:1] or (1,), use.layer.name
     use.store([channels, channels, (1,)], lambda blobs: _averages(name, blobs))
     use.note(
-        "the running averages start at 0 and 1, and Caffe's at the first batch: with 0.999 they agree after some thousand steps"
+        "the running averages start at 0 and 1, and Caffe's at the first batch: with 0.999 they agree after some "
+        "thousand steps"
     )
 
 
