@@ -486,4 +486,4 @@ def test_validate_names_the_command(name):
     with pytest.raises(pl.ConfigError) as caught:
         validate(CAFFE / f"{name}.prototxt")
     (fault,) = caught.value.diagnostics
-    assert (fault.code, "paddle-layers import" in fault.help) == ("E009", True)
+    assert (fault.code, "paddle-layers import" in fault.help) == ("E010", True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -17,70 +17,63 @@ ONNX, CAFFE, MEAN, MODEL = ".onnx", (".prototxt", ".pbtxt", ".txt"), ".binarypro
 
 
 @click.command()
-@click.argument("file", metavar="FILE")
-@click.option("-o", "--output", required=True, metavar="DIR", help="The folder for network, weights and report.")
-@click.option("--force", is_flag=True, help="Replace the files of an older import.")
-@click.option("--weights", metavar="FILE", help="Of Caffe: a .caffemodel with the weights.")
-@click.option("--mean", metavar="FILE", help="Of Caffe: a .binaryproto with the mean.")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("-o", "--output", required=True, metavar="DIR", type=click.Path(path_type=Path), help="Folder to write.")
+@click.option("--weights", metavar="FILE", type=click.Path(path_type=Path), help="A .caffemodel with the weights.")
+@click.option("--mean", metavar="FILE", type=click.Path(path_type=Path), help="A .binaryproto with the mean.")
 @click.option(
     "--shape",
     "shapes",
     metavar="NAME=SHAPE",
     multiple=True,
-    help="Of Caffe: what an input holds, where FILE does not say: 3x227x227 or ids<1000; may be given several times.",
+    help="What an input holds, where FILE does not say: 3x227x227 or ids<1000; may be given several times.",
 )
+@click.option("--force", is_flag=True, help="Replace the files of an older import.")
 def command(
-    file: str, output: str, force: bool, weights: str | None, mean: str | None, shapes: tuple[str, ...]
+    file: Path, output: Path, weights: Path | None, mean: Path | None, shapes: tuple[str, ...], force: bool
 ) -> None:
-    """Write the network of FILE, its weights, and a report of what became what, into DIR.
+    """Write the network of FILE to the folder DIR, as network.textproto with its weights and a report.
 
-    FILE is an ONNX model (pip install 'paddle-layers[onnx]'), or a .prototxt of Caffe: a net, or a solver, which
-    becomes a training file too; a .binaryproto alone becomes mean.npy. Then `validate`, `show`, `predict` and `export`
-    take DIR/network.textproto, and a training goes on from the weights. What has no counterpart is told at once, and
-    nothing is written.
+    FILE is an .onnx model, or a .prototxt of Caffe: a net, or a solver, of which train.textproto is written too. A
+    .binaryproto alone becomes mean.npy. What has no counterpart here is told all at once, and nothing is written. ONNX
+    needs onnx: pip install 'paddle-layers[onnx]'.
     """
-    ending = Path(file).suffix.lower()
-    if ending == MODEL:
-        raise click.UsageError(f"{file} has weights alone: write `import NET.prototxt --weights {file}`")
-    if ending not in CAFFE and (weights or mean or shapes):
-        raise click.UsageError(f"{file}: --weights, --mean and --shape are for a .prototxt")
-    if ending in (*CAFFE, MEAN):
-        _import_caffe(file, Path(output), weights, mean, dict(map(_shape, shapes)), force=force)
-    else:
-        _import_onnx(file, Path(output), force=force)
-
-
-def _import_onnx(file: str, target: Path, *, force: bool) -> None:
-    from paddle_layers.exchange.onnx_in.importing import NETWORK, REPORT, WEIGHTS, import_onnx
-
-    if not force:
-        _check_free(target, (NETWORK, WEIGHTS, REPORT))
-    imported = import_onnx(file)
-    _told(imported.summary, imported.write(target))
-
-
-def _import_caffe(
-    file: str, target: Path, weights: str | None, mean: str | None, shapes: dict[str, Type], *, force: bool
-) -> None:
-    from paddle_layers.exchange.caffe_in.importing import import_mean, import_prototxt
-
-    is_mean = Path(file).suffix.lower() == MEAN
-    imported = import_mean(file) if is_mean else import_prototxt(file, weights=weights, mean=mean, shapes=shapes)
-    if not force:
-        _check_free(target, imported.names)
-    _told(imported.report, imported.write(target))
-
-
-def _check_free(folder: Path, names: list[str] | tuple[str, ...]) -> None:
-    """Raise `OSError` where something would be overwritten."""
-    for name in names if folder.is_dir() else ():
-        check_new(folder / name)
-
-
-def _told(report: str, paths: list[Path]) -> None:
-    echo(report.rstrip("\n"), nl=bool(report))
+    given = dict(map(_shape, shapes))
+    found = _onnx(file, (weights, mean, shapes)) if _ending(file) == ONNX else _caffe(file, weights, mean, given)
+    if output.is_dir() and not force:
+        for name in found.names:
+            check_new(output / name)
+    paths = found.write(output)
+    echo(found.summary.rstrip("\n"))
     for path in paths:
         echo(f"wrote {path}", err=True)
+
+
+def _ending(file: Path) -> str:
+    ending = file.suffix.lower()
+    if ending == MODEL:
+        raise click.UsageError(f"{file} has weights alone: write `import NET.prototxt --weights {file}`")
+    if ending not in (ONNX, *CAFFE, MEAN):
+        raise click.UsageError(f"{file}: what is imported ends in {ONNX}, {CAFFE[0]} or {MEAN}")
+    return ending
+
+
+def _onnx(file: Path, others: tuple[object, ...]) -> Any:
+    from paddle_layers.exchange.onnx_in.importing import import_onnx
+
+    if any(others):
+        raise click.UsageError(f"--weights, --mean and --shape are for Caffe; {file} holds all of it")
+    return import_onnx(file)
+
+
+def _caffe(file: Path, weights: Path | None, mean: Path | None, shapes: dict[str, Type]) -> Any:
+    from paddle_layers.exchange.caffe_in.importing import import_mean, import_prototxt
+
+    if _ending(file) == MEAN:
+        if weights or mean or shapes:
+            raise click.UsageError(f"--weights, --mean and --shape go with a .prototxt; {file} is a mean by itself")
+        return import_mean(file)
+    return import_prototxt(file, weights=weights, mean=mean, shapes=shapes)
 
 
 def _shape(text: str) -> tuple[str, Type]:

@@ -117,7 +117,7 @@ def _swapped(text: str, rng: Random) -> str:
 def _check_imported(found: Imported) -> None:
     network = loads(found.texts[NETWORK])
     demand(network.nodes is not None, "no network")
-    demand(not CONTROL.search(found.report.replace("\n", "")), "control characters in the report")
+    demand(not CONTROL.search(found.summary.replace("\n", "")), "control characters in the report")
 
 
 NET = """

@@ -72,6 +72,13 @@ _EXPLANATIONS: dict[str, Explanation] = {
         NET + OPTIMIZER + SOURCE + "epochs: 1",
         with_x(FC),
     ),
+    "E010": Explanation(
+        "The file is one of Caffe's",
+        "Networks and solvers of Caffe are written in the same text format, with other fields. `paddle-layers import "
+        "FILE -o DIR` makes a network file, and of a solver a training file, of them.",
+        'layer { name: "ip" type: "InnerProduct" bottom: "x" top: "ip" inner_product_param { num_output: 10 } }',
+        with_x(FC),
+    ),
     "E101": Explanation(
         "There is no field of this name",
         "Attributes stand in the block that is named like the layer's type, fields such as `input` in the layer "

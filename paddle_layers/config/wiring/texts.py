@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..binding.binder import Binder, Bound
 from ..binding.drafting import draft
 from ..binding.drafts import Draft
-from ..binding.headers import is_training, spec
+from ..binding.headers import is_training, report_caffe, spec
 from ..binding.memo import memo
 from ..diagnostics.diagnostic import Diagnostic, Source
 from ..diagnostics.report import Report, TooManyFaults
@@ -32,14 +32,14 @@ def of_another_kind(report: Report) -> Diagnostic | None:
     other = other_text(report.source.text, report.errors)
     if other is None:
         return None
-    return Diagnostic(
-        "E009", f"this is {other.what}, not a config", report.source, 0, help=other.help.format(file=report.source.name)
-    )
+    return Diagnostic("E009", f"this is {other.what}, not a config", report.source, 0, help=other.help)
 
 
 def _wire(report: Report) -> Wired | None:
     try:
         fields = read(report, memo())
+        if report_caffe(fields, report):
+            return None
         if is_training(fields):
             help_ = "`load_training` and `paddle-layers train` read it"
             report.add("E009", "this is a training file, not a network file", fields[0][3], help=help_)

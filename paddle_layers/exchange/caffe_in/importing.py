@@ -48,9 +48,11 @@ class Imported:
     """What differs from Caffe, and what is left to do; the report has it, too."""
 
     @property
-    def report(self) -> str:
-        """What became what."""
-        return self.texts.get(REPORT, "")
+    def summary(self) -> str:
+        """What the command shows: the report, or what is in a mean."""
+        if self.mean is not None and self.network is None:
+            return f"a mean of {' x '.join(map(str, self.mean.shape))} numbers"
+        return self.texts[REPORT]
 
     @property
     def names(self) -> list[str]:
