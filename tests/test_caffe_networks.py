@@ -261,13 +261,14 @@ def test_phases_levels_and_stages(tmp_path):
     text = (
         layer("Dropout", "include { phase: TRAIN }", bottom=("data",), top=("data",), name="d")
         + layer("InnerProduct", FC % "", name="f")
+        + layer("AbsVal", top=("u",), name="u")
         + layer("Softmax", "exclude { phase: TRAIN }", bottom=("y",), top=("p",), name="p")
         + layer("TanH", 'include { stage: "deploy" }', bottom=("y",), top=("t",), name="t")
     )
     found = imported(tmp_path, DATA + text)
     train, test = (found.network.select(phase) for phase in ("train", "test"))
-    assert [node.definition.name for node in train] == ["data", "dropout", "fc"]
-    assert [node.definition.name for node in test] == ["data", "linear", "fc", "softmax"]
+    assert [node.definition.name for node in train] == ["data", "dropout", "fc", "abs"]
+    assert [node.definition.name for node in test] == ["data", "linear", "fc", "abs", "softmax"]
     assert any("t: left out" in note for note in found.notes)
     staged = imported(tmp_path, 'state { stage: "deploy" }' + DATA + text).network
     assert "t" in staged
