@@ -46,6 +46,7 @@ ORDER = (
     "numbers",
     "logs",
     "evaluate-and-predict",
+    "caffe",
     "onnx",
     "fine-tuning",
     "weights",

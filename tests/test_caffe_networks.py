@@ -111,6 +111,11 @@ SMALL = {
         "6x6x6",
     ),
     "dilation": (layer("Convolution", CONV % "dilation: 2"), {"dilation": 2, "dilation_y": 2}, "6x4x4"),
+    "transposed convolution": (
+        layer("Deconvolution", "convolution_param { num_output: 6 group: 3 kernel_size: 4 stride: 2 pad: 1 }"),
+        {"num_filters": 6, "groups": 3, "stride": 2, "padding": 1, "output_padding": 0},
+        "6x16x16",
+    ),
     "pool": (
         layer("Pooling", "pooling_param { pool: AVE kernel_size: 3 stride: 2 pad: 1 }"),
         {"pool_type": "AVERAGE", "divisor": "PADDED", "rounding": "CEIL", "padding": 1},
@@ -256,13 +261,14 @@ def test_phases_levels_and_stages(tmp_path):
     text = (
         layer("Dropout", "include { phase: TRAIN }", bottom=("data",), top=("data",), name="d")
         + layer("InnerProduct", FC % "", name="f")
+        + layer("AbsVal", top=("u",), name="u")
         + layer("Softmax", "exclude { phase: TRAIN }", bottom=("y",), top=("p",), name="p")
         + layer("TanH", 'include { stage: "deploy" }', bottom=("y",), top=("t",), name="t")
     )
     found = imported(tmp_path, DATA + text)
     train, test = (found.network.select(phase) for phase in ("train", "test"))
-    assert [node.definition.name for node in train] == ["data", "dropout", "fc"]
-    assert [node.definition.name for node in test] == ["data", "linear", "fc", "softmax"]
+    assert [node.definition.name for node in train] == ["data", "dropout", "fc", "abs"]
+    assert [node.definition.name for node in test] == ["data", "linear", "fc", "abs", "softmax"]
     assert any("t: left out" in note for note in found.notes)
     staged = imported(tmp_path, 'state { stage: "deploy" }' + DATA + text).network
     assert "t" in staged
@@ -400,7 +406,7 @@ def faults(tmp_path, text, **options):
 def test_everything_that_is_not_supported_is_told_at_once(tmp_path):
     text = """name: "net"
 layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 3 dim: 8 dim: 8 } } }
-layer { name: "up" type: "Deconvolution" bottom: "data" top: "up" }
+layer { name: "up" type: "SPP" bottom: "data" top: "up" }
 layer { name: "odd" type: "Permute" bottom: "up" top: "odd" permute_param { order: 0 } }
 layer { name: "p" type: "Pooling" bottom: "odd" top: "p" pooling_param { pool: STOCHASTIC kernel_size: 2 } }
 layer { name: "c" type: "Convolution" bottom: "data" top: "c" convolution_param { num_output: 4 kernal_size: 3 } }
@@ -422,7 +428,7 @@ layer { name: "f" type: "Relu" bottom: "data" top: "g" include { phase: TRAIN } 
         ("E102", 9, 89),
     ]
     assert "did you mean `ReLU`?" in shown
-    assert "help: there is no transposed convolution yet" in shown
+    assert "help: pools of several sizes" in shown
 
 
 ALONE = {

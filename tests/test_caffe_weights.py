@@ -341,7 +341,7 @@ def test_the_command(tmp_path):
     assert invoke(mean, "-o", tmp_path / "other").exit_code == 0
     assert (tmp_path / "other" / "mean.npy").is_file()
     assert invoke(model, "-o", out).exit_code == 2
-    assert invoke(tmp_path / "x.doc", "-o", out).exit_code == 2
+    assert invoke(mean, "--weights", model, "-o", out).exit_code == 2
     assert invoke(net, "-o", out, "--shape", "x=0x3").exit_code == 2
     assert "no file" in invoke(tmp_path / "none.prototxt", "-o", out, "--force").stderr
     wrong = invoke(net, "--weights", mean, "-o", tmp_path / "third")

@@ -70,6 +70,8 @@ def _caffe(file: Path, weights: Path | None, mean: Path | None, shapes: dict[str
     from paddle_layers.exchange.caffe_in.importing import import_mean, import_prototxt
 
     if _ending(file) == MEAN:
+        if weights or mean or shapes:
+            raise click.UsageError(f"--weights, --mean and --shape go with a .prototxt; {file} is a mean by itself")
         return import_mean(file)
     return import_prototxt(file, weights=weights, mean=mean, shapes=shapes)
 

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from random import Random
 from typing import ClassVar
 
 import numpy as np
 
-from paddle_layers.config import ConfigError, loads
+from paddle_layers.config import ConfigError, Network, Source, loads
+from paddle_layers.config.diagnostics.report import Report
 from paddle_layers.define import Type
-from paddle_layers.exchange.caffe_in.binary import CaffeError, read_mean
+from paddle_layers.define.escaping import CONTROL
+from paddle_layers.exchange.caffe_in.binary import CaffeError, read_mean, read_model
+from paddle_layers.exchange.caffe_in.blobs import State
+from paddle_layers.exchange.caffe_in.conversion import Conversion
 from paddle_layers.exchange.caffe_in.importing import NETWORK, Imported, import_prototxt
 from paddle_layers.exchange.caffe_in.layer_types import OLD_TYPES, SETTINGS
 from paddle_layers.exchange.caffe_in.messages import fields_of
+from paddle_layers.exchange.caffe_in.network import checked, convert_net, network_text
+from paddle_layers.exchange.caffe_in.reading import bind, fields_of_text
+from paddle_layers.exchange.caffe_in.weights import weights_of
 from tests import caffe_helpers as caffe
 
 from .configs import check_faults
@@ -109,7 +117,7 @@ def _swapped(text: str, rng: Random) -> str:
 def _check_imported(found: Imported) -> None:
     network = loads(found.texts[NETWORK])
     demand(network.nodes is not None, "no network")
-    demand(all(line.isprintable() for line in found.report.split("\n")), "control characters in the report")
+    demand(not CONTROL.search(found.summary.replace("\n", "")), "control characters in the report")
 
 
 NET = """
@@ -138,19 +146,26 @@ class CaffeModel(Target):
 
     def check(self, case: bytes) -> None:
         """Read for a net."""
-        path, net = self.folder / "f.caffemodel", self.folder / "n.prototxt"
+        path = self.folder / "f.caffemodel"
         path.write_bytes(case)
-        net.write_text(NET)
+        whole, network = _converted()
         try:
-            found = import_prototxt(net, weights=path)
+            found = weights_of(read_model(path), whole.stored, network, path)
         except CaffeError as error:
             lines = str(error).split("\n")
             demand(str(path) in lines[0] and len(lines) <= 22, f"no file, or too long: {error}")
-            demand(all(line.isprintable() for line in lines), f"control characters: {error}")
+            demand(not CONTROL.search("".join(lines)), f"control characters: {error}")
             return
-        assert found.weights is not None, "weights were given"
-        _check_imported(found)
-        demand(all(np.isfinite(array).all() for array in found.weights.arrays.values()), "numbers that are not finite")
+        demand(all(np.isfinite(array).all() for array in found.arrays.values()), "numbers that are not finite")
+
+
+@cache
+def _converted() -> tuple[Conversion, Network]:
+    """The net that models are read for."""
+    report = Report(Source("net.prototxt", NET))
+    net = bind("Net", fields_of_text(report), 0, report)
+    whole = convert_net(net, report, [State("train"), State("test")], {}, None)
+    return whole, checked(network_text("net", whole, "a net"), report)
 
 
 class CaffeMean(Target):

@@ -34,6 +34,7 @@ _ENDINGS = {
     ".onnx": OtherFile("an ONNX model", "`paddle-layers import {file} -o DIR` makes a network of it, with its weights"),
     **{f".{type_}": OtherFile("a file of data", _TABLE.replace("{type}", type_)) for type_ in ("csv", "npz", "npy")},
     **dict.fromkeys((".jsonl", ".tsv"), OtherFile("a file of data", "store it as csv, npz or npy to train with it")),
+    ".binaryproto": OtherFile("a mean of Caffe", "`paddle-layers import {file} -o DIR` makes an npy file of it"),
     ".caffemodel": OtherFile(
         "weights of Caffe", "`paddle-layers import NET.prototxt --weights {file} -o DIR` makes a network with them"
     ),

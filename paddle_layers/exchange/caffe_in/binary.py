@@ -25,9 +25,9 @@ LARGEST = (1 << 31) - 1
 MOST_AXES = 32
 
 _FIELDS = {
-    "Net": {"name": (1, "string"), "layers": (2, "bytes*"), "layer": (100, "bytes*")},
-    "Layer": {"name": (1, "string"), "blobs": (7, "bytes*")},
-    "OldLayer": {"name": (4, "string"), "blobs": (6, "bytes*"), "layer": (1, "bytes")},
+    "Net": {"name": (1, "bytes"), "layers": (2, "bytes*"), "layer": (100, "bytes*")},
+    "Layer": {"name": (1, "bytes"), "blobs": (7, "bytes*")},
+    "OldLayer": {"name": (4, "bytes"), "blobs": (6, "bytes*"), "layer": (1, "bytes")},
     "Blob": {
         **{name: (number, "int32") for number, name in enumerate(("num", "channels", "height", "width"), 1)},
         **{"data": (5, "bytes*"), "shape": (7, "bytes"), "double_data": (8, "bytes*")},
@@ -63,7 +63,7 @@ def read_model(path: Path) -> dict[str, list[Blob]]:
                 raise CaffeError(
                     f"{path} is a model of 2013: Caffe's `upgrade_net_proto_binary` makes one of today of it"
                 )
-            name = _text(layer.name)
+            name = printable_line(layer.name.decode(errors="replace"))
             blobs = [_blob(one, path, f"blob {at} of layer `{name}`") for at, one in enumerate(layer.blobs)]
             if blobs and name in found:
                 raise CaffeError(f"{path}: two layers with weights are called `{name}`")
@@ -110,10 +110,6 @@ def _parsed(kind: str, content: bytes, path: Path, what: str) -> Any:
     except DecodeError:
         raise CaffeError(f"{path} is not {what}, or it was cut") from None
     return message
-
-
-def _text(name: str) -> str:
-    return printable_line(name)
 
 
 def _blob(content: bytes, path: Path, what: str) -> Blob:

@@ -66,6 +66,8 @@ class Blobs:
         self._taken = {phase: set(self.fed) for phase in PHASES}
         """Names of values."""
         self._layers: set[tuple[str, str]] = set()
+        self._numbers: dict[str, int] = {}
+        """How many layers have had a name."""
         self._unknown: set[str] = set()
 
     def resolve(self, message: Message, phases: tuple[str, ...]) -> CaffeLayer:
@@ -102,10 +104,10 @@ class Blobs:
     def _layer_name(self, message: Message, phases: tuple[str, ...]) -> str:
         name = str(message["name"] or (message["top"][0] if message["top"] else type_of(message).lower()))
         check_name(name, "a layer", message.place("name"), self.report)
-        known, number = name, 1
+        known = name
         while any((phase, name) in self._layers for phase in phases):
-            number += 1
-            name = f"{known}_{number}"
+            self._numbers[known] = self._numbers.get(known, 1) + 1
+            name = f"{known}_{self._numbers[known]}"
         self._layers |= {(phase, name) for phase in phases}
         return name
 

@@ -57,23 +57,22 @@ class Conversion:
     """The shape of the mean that the user gives."""
     phases: tuple[str, ...] = PHASES
     """Those in which something feeds the network."""
-    inputs: list[Value] = field(default_factory=list)
-    """Values of data layers."""
+    inputs: dict[str, Value] = field(default_factory=dict)
+    """Values of data layers by name."""
     feeds: list[Any] = field(default_factory=list)
     """What the data layers read (`inputs.Feed`)."""
     trained: bool = True
     """Whether the network has a loss: then a weight without a filler starts at zero, as in Caffe."""
     drafts: list[Draft] = field(default_factory=list)
     stored: list[Stored] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
+    notes: dict[str, None] = field(default_factory=dict)
     """What differs from Caffe, or was left out, for the report."""
     became: dict[str, list[str]] = field(default_factory=dict)
     """What each Caffe layer became, in words."""
 
     def note(self, text: str) -> None:
         """Add a line to the report, once."""
-        if text not in self.notes:
-            self.notes.append(text)
+        self.notes[text] = None
 
 
 class Use:
@@ -182,7 +181,8 @@ class Use:
             for problem in error.problems.values():
                 self.refuse("", problem, code="E103")
             return None
-        types = [self._type_of(value) for value in read]
+        places = range(len(read)) if inputs is None else map(self._place_of, read)
+        types = [self._type_of(place, value) for place, value in zip(places, read, strict=True)]
         if self.refused:
             return None
         try:
@@ -200,10 +200,12 @@ class Use:
         self.whole.became.setdefault(self.layer.name, []).append(type_)
         return draft
 
-    def _type_of(self, value: Value) -> Type:
-        for place, bottom in enumerate(self.bottoms):
-            if bottom is value:
-                return self.type(place)
+    def _place_of(self, value: Value) -> int:
+        return next((place for place, bottom in enumerate(self.bottoms) if bottom is value), -1)
+
+    def _type_of(self, place: int, value: Value) -> Type:
+        if place >= 0:
+            return self.type(place)
         if value.type is None:
             raise Unresolved
         return value.type

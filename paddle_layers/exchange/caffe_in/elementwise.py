@@ -119,7 +119,7 @@ def _activation(use: Use, type_: str, settings: Fields) -> None:
     draft = use.add(type_, settings)
     if draft is None:
         return
-    use.whole.drafts.remove(draft)
+    use.whole.drafts.pop()
     bottom, top = use.bottoms[0], use.tops[0]
     top.name, top.draft, before.outputs = bottom.name, before, [top]
     if draft.attributes:

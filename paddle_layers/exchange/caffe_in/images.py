@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from .conversion import MANY, Use, converts
@@ -12,7 +14,7 @@ from .reading import Message
 Pair = tuple[int, int]
 
 
-@converts("Convolution", bottoms=(1, MANY), tops=(1, MANY))
+@converts("Convolution", "Deconvolution", bottoms=(1, MANY), tops=(1, MANY))
 def convolution(use: Use) -> None:
     p, attributes = use.settings, _window_attributes(use)
     if p["axis"] not in (1, -3):
@@ -23,16 +25,20 @@ def convolution(use: Use) -> None:
     attributes |= {"num_filters": filters, "groups": p["group"], "bias": p["bias_term"]}
     if use.refused:
         return
-    drafts = []
+    drafts, type_ = [], "conv" if use.layer.type == "Convolution" else "conv_trans"
     for place, top in enumerate(use.tops):
         name = use.layer.name if place == 0 else f"{use.layer.name}_{place + 1}"
-        draft = use.add("conv", attributes, inputs=[use.bottoms[place]], outputs=[top], name=name)
+        draft = use.add(type_, attributes, inputs=[use.bottoms[place]], outputs=[top], name=name)
         if draft is None:
             return
         drafts.append(draft)
-    channels = use.dims()[0] // p["group"]
-    shape = (filters, channels, attributes["filter_size_y"], attributes["filter_size"])
-    layout = Layout(filters, channels * shape[2] * shape[3])
+    channels, window = use.dims()[0], (attributes["filter_size_y"], attributes["filter_size"])
+    if type_ == "conv":
+        shape = (filters, channels // p["group"], *window)
+        layout = Layout(filters, math.prod(shape[1:]))
+    else:
+        shape = (channels, filters // p["group"], *window)
+        layout = Layout(channels, math.prod(shape), swapped=True)
     for draft in drafts:
         set_weight(use, draft, "weight", 0, "weight_filler", layout)
         if p["bias_term"]:
@@ -151,7 +157,8 @@ def batch_norm(use: Use) -> None:
     channels, name = use.type().dims[:1] or (1,), use.layer.name
     use.store([channels, channels, (1,)], lambda blobs: _averages(name, blobs))
     use.note(
-        "the running averages start at 0 and 1, and Caffe's at the first batch: they agree after some hundred steps"
+        "the running averages start at 0 and 1, and Caffe's at the first batch: with 0.999 they agree after some "
+        "thousand steps"
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import io
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -47,14 +48,11 @@ class Imported:
     """What differs from Caffe, and what is left to do; the report has it, too."""
 
     @property
-    def report(self) -> str:
-        """What became what."""
-        return self.texts.get(REPORT, "")
-
-    @property
     def summary(self) -> str:
-        """What the command shows: the whole report."""
-        return self.report
+        """What the command shows: the report, or what is in a mean."""
+        if self.mean is not None and self.network is None:
+            return f"a mean of {' x '.join(map(str, self.mean.shape))} numbers"
+        return self.texts[REPORT]
 
     @property
     def names(self) -> list[str]:
@@ -151,7 +149,7 @@ class _Import:
             check_training(written, network, report)
             self._stop()
             found.texts[TRAINING] = written
-        found.notes = whole.notes
+        found.notes = [*whole.notes]
         found.texts[REPORT] = report_text(origins, whole, found.weights)
         return found
 
@@ -172,7 +170,7 @@ class _Import:
             report.add("E105", "this solver names no `net`", 0, help='add `net: "FILE"`')
             return None, report
         candidates = [Path(given), path.parent / given, path.parent / Path(given).name]
-        file = next((one for one in candidates if "\0" not in given and one.is_file()), None)
+        file = next((one for one in candidates if os.path.isfile(one)), None)
         if file is None:
             help_ = f"put it beside the solver, as {path.parent / Path(given).name}"
             report.add("E302", f"there is no file `{given}`", solver.place(key), help=help_)

@@ -72,8 +72,7 @@ def enter(use: Use, value: Value, type_: Type | None) -> None:
         use.refuse("top", text, f"give --shape {value.name}=...", of=use.message, code="E209")
         return
     value.type = value.type or type_
-    if value not in use.whole.inputs:
-        use.whole.inputs.append(value)
+    use.whole.inputs[value.name] = value
     made = use.whole.became.setdefault(use.layer.name, [])
     if f"data {value.name}" not in made:
         made.append(f"data {value.name}")

@@ -57,6 +57,7 @@ SETTINGS = {
     "Concat": "concat_param",
     "ContrastiveLoss": "contrastive_loss_param",
     "Convolution": "convolution_param",
+    "Deconvolution": "convolution_param",
     "Data": "data_param",
     "Dropout": "dropout_param",
     "DummyData": "dummy_data_param",
@@ -96,7 +97,6 @@ _BY_HAND = "leave the layer out of the prototxt, and do the same where the netwo
 WITHOUT_COUNTERPART = {
     "BatchReindex": _BY_HAND,
     "Crop": _BY_HAND,
-    "Deconvolution": "there is no transposed convolution yet",
     "Filter": "leave rows out of the data, or give them the label that `ignore_label` names",
     "Im2col": "convolutions need no such layer",
     "LSTM": _SEQUENCES,

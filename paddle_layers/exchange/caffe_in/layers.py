@@ -49,7 +49,7 @@ class Bridge(NamedTuple):
     phase: str
 
 
-@dataclass
+@dataclass(eq=False)
 class CaffeLayer:
     """A layer of the prototxt that is there in at least one phase."""
 
@@ -69,7 +69,7 @@ class CaffeLayer:
         return bool(bottom and top) and bottom[0] == top[0]
 
 
-@dataclass
+@dataclass(eq=False)
 class Draft:
     """One layer here, and the values that it makes."""
 
@@ -102,7 +102,7 @@ class Draft:
         return {name: value for name, value in found.items() if value != []}
 
 
-@dataclass
+@dataclass(eq=False)
 class Stored:
     """What the blobs of a Caffe layer become: their shapes there, and the parameters and states that they make."""
 

@@ -44,6 +44,8 @@ def convert_net(
     for layer in layers:
         convert(layer, whole)
     _check_given(net, whole)
+    if not (report.failed or whole.drafts or any(value.type or value.usual for value in whole.inputs.values())):
+        report.add("E214", "this net has no layers", net.start, help='add `layer { name: "..." type: "..." }`')
     return whole
 
 
@@ -112,16 +114,15 @@ def _net_inputs(net: Message, whole: Conversion) -> list[Value]:
                 value.type = Type.dense(*shape[1:])
         value.type = whole.given.get(name, value.type)
         found.append(value)
-    whole.inputs += found
+    whole.inputs |= {value.name: value for value in found}
     return found
 
 
 def _check_given(net: Message, whole: Conversion) -> None:
     """Types that the user gives are those of inputs."""
-    known = {value.name for value in whole.inputs}
     for name in whole.given:
-        if name not in known:
-            there = ", ".join(f"`{one}`" for one in known) or "none"
+        if name not in whole.inputs:
+            there = ", ".join(f"`{one}`" for one in [*whole.inputs][:20]) or "none"
             whole.report.add("E512", f"--shape names `{printable_line(name)}`; the inputs are {there}", net.start)
 
 
@@ -135,7 +136,7 @@ def network_text(name: str, whole: Conversion, origin: str) -> str:
 
 
 def _data_layers(whole: Conversion) -> Iterable[Fields]:
-    for value in whole.inputs:
+    for value in whole.inputs.values():
         type_ = value.type or value.usual
         if type_ is None:
             whole.note(f"{value.name}: left out, since no layer reads it")

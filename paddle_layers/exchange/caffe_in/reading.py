@@ -24,7 +24,7 @@ LARGEST = 1 << 26
 class Message:
     """A block of a prototxt. `message["pad"]` is what the field says, or its default; of a repeated one a list."""
 
-    __slots__ = ("kind", "places", "start", "unknown", "values")
+    __slots__ = ("_listed", "kind", "places", "start", "unknown", "values")
 
     def __init__(self, kind: str, start: int) -> None:
         self.kind, self.start = kind, start
@@ -32,6 +32,7 @@ class Message:
         self.places: dict[str, list[Field]] = {}
         self.unknown: Fields = []
         """Fields that the message does not have."""
+        self._listed: dict[str, list[int]] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name in self.values:
@@ -46,8 +47,10 @@ class Message:
 
     def place(self, name: str, item: int = 0) -> int:
         """Offset of a field's value, or of the message where it is absent."""
-        found = [value for field in self.places.get(name, ()) for value in items(field)]
-        return found[min(item, len(found) - 1)][4] if found else self.start
+        if name not in self._listed:  # kept, because a layer may have 100,000 bottoms
+            self._listed[name] = [value[4] for field in self.places.get(name, ()) for value in items(field)]
+        found = self._listed[name]
+        return found[min(item, len(found) - 1)] if found else self.start
 
 
 def read_prototxt(path: Path) -> str:

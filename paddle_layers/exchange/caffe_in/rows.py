@@ -178,4 +178,6 @@ def split(use: Use) -> None:
 
 @converts("HDF5Output", bottoms=(2, 2), tops=(0, 0))
 def hdf5_output(use: Use) -> None:
-    use.whole.became[use.layer.name] = ["nothing: `paddle-layers predict` writes values to files"]
+    use.whole.became[use.layer.name] = [
+        "nothing: the callback `write_values` writes values of a training to files, `predict` those of a network"
+    ]

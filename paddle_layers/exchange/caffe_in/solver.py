@@ -12,7 +12,6 @@ from paddle_layers.config.reading.fields import Fields as TextFields
 from paddle_layers.config.trainingfiles import read_training
 from paddle_layers.config.writing.formatter import format_text
 from paddle_layers.config.writing.text import fields_text
-from paddle_layers.define import registries
 from paddle_layers.define.escaping import printable_line
 
 from .blobs import State
@@ -142,13 +141,13 @@ class Solver:
         return {"source": found, "feed": [{"input": name, "field": own} for name, own in fields.items()]}
 
     def _is_read(self, feed: Feed, fields: dict[str, str]) -> bool:
-        """Whether there is a source for it, and its values get the same fields as those of the other phase."""
+        """Whether a source here reads its files, and its values get the same fields as those of the other phase."""
         same = all(feed.fields.get(name) == own for name, own in fields.items())
-        return feed.reader is not None and feed.reader[0] in registries["source"] and same
+        return feed.reader is not None and same
 
     def _arrays(self, phase: str, feeds: Sequence[Feed]) -> Fields:
         """Arrays that hold the rows of Caffe's databases."""
-        known = {value.name for value in self.whole.inputs if value.type or value.usual}
+        known = {value.name for value in self.whole.inputs.values() if value.type or value.usual}
         names = [name for feed in feeds for name in feed.values if name in known]
         origins = [f"`{printable_line(feed.source)}`" for feed in feeds if feed.source]
         file = f"{phase}.npz"

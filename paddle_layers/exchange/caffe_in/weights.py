@@ -42,9 +42,10 @@ def weights_of(model: Mapping[str, list[Blob]], stored: list[Stored], network: N
             problems.append(message_line(f"layer `{one.layer.name}`: {problem}"))
             continue
         arrays = [blob.numbers.reshape(shape) for blob, shape in zip(blobs, one.shapes, strict=True)]
-        for name, array in one.make(arrays).items():
-            if name in wanted:  # of parameters that are shared, the weights have the first alone
-                found.arrays[name] = np.ascontiguousarray(array, np.float32)
+        with np.errstate(all="ignore"):  # what is not finite is refused below
+            made = one.make(arrays)
+        # of parameters that are shared, the weights have the first alone
+        found.arrays |= {name: np.ascontiguousarray(made[name], np.float32) for name in made if name in wanted}
     if problems:
         raise _Mismatch(path, problems)
     for name, array in found.arrays.items():
