@@ -71,6 +71,7 @@ if TYPE_CHECKING:
     from .define import transform as transform
     from .define import update as update
     from .define.from_message import register_layer as register_layer
+    from .exchange.onnx_in.importing import import_onnx as import_onnx
     from .exchange.onnx_out.exporting import export_onnx as export_onnx
     from .kernels.tuned import tuned as tuned
     from .runtime import DeviceError as DeviceError
@@ -125,6 +126,7 @@ _HOMES = {
         *("transform", "update"),
     ),
     "define.from_message": ("register_layer",),
+    "exchange.onnx_in.importing": ("import_onnx",),
     "exchange.onnx_out.exporting": ("export_onnx",),
     "kernels.tuned": ("tuned",),
     "runtime": ("DeviceError", "FeedError", "Net", "Sequences"),

@@ -267,6 +267,41 @@ def bidirectional_lstm(
     return_seq: a row for every row of `x`; else one for each sequence: where both ways end (false)
     """
 
+def bilinear_interp(
+    x: Value,
+    *,
+    out_size: int | None = None,
+    out_size_y: int | None = None,
+    scale: int | None = None,
+    scale_y: int | None = None,
+    corners: Literal["ALIGNED", "HALF_PIXEL"] = "ALIGNED",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Brings images to another size; a pixel is the mean of the four around its place, by how near they are.
+
+    A pixel `(p, q)` of the result lies at a place `(u, v)` of the image, which `corners` says. With
+    `h = floor(u)`, `w = floor(v)`, `s = u - h` and `t = v - w`
+
+    `y[p, q] = (1 - s) * ((1 - t) * x[h, w] + t * x[h, w + 1]) + s * ((1 - t) * x[h + 1, w] + t * x[h + 1, w + 1])`
+
+    A size is given in pixels or as a multiple of that of the image. `ALIGNED` is Paddle's rule and `align_corners=True`
+    of PyTorch, `HALF_PIXEL` that of PyTorch's default, Keras and ONNX. A smaller image is not smoothed before.
+
+    x: images: channels, rows, columns
+    out_size: columns of the result (>= 1, none)
+    out_size_y: rows of the result (>= 1, same as out_size)
+    scale: how many times as many columns (>= 1, none)
+    scale_y: how many times as many rows (>= 1, same as scale)
+    corners: where a pixel of the result lies in the image (ALIGNED)
+    """
+
 def chunk(
     x: Value,
     label: Value,
@@ -572,6 +607,71 @@ def conv(
     padding_y: rows of zeros added above, and below (>= 0, same as padding)
     padding_end: columns of zeros on the right, where they are others (>= 0, same as padding)
     padding_end_y: rows of zeros below, where they are others (>= 0, same as padding_y)
+    dilation: columns from one element of a filter to the next (>= 1, 1)
+    dilation_y: rows from one element of a filter to the next (>= 1, same as dilation)
+    groups: runs that channels and filters are cut into (>= 1, 1)
+    bias: add a bias to every output (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def conv_trans(
+    x: Value,
+    *,
+    num_filters: int,
+    filter_size: int,
+    filter_size_y: int | None = None,
+    stride: int = 1,
+    stride_y: int | None = None,
+    padding: int = 0,
+    padding_y: int | None = None,
+    output_padding: int = 0,
+    output_padding_y: int | None = None,
+    dilation: int = 1,
+    dilation_y: int | None = None,
+    groups: int = 1,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Puts every pixel's multiple of the filters into a larger image and adds what overlaps.
+
+    `y[n, k, p, q] = bias[k] + sum over c, a, b of weight[c, k - first(k), a, b] * x[n, c, h, w]` over the pixels with
+    `p = h * stride_y - padding_y + a * dilation_y` and `q = w * stride - padding + b * dilation`; `c` runs over the
+    channels of the filter's group, and `first(k)` is the group's first filter.
+
+    It is the gradient of `conv` for its input: a `conv` with the same settings makes an image of `H x W` out of one of
+    `P x Q`, and
+
+    `P = (H - 1) * stride_y - 2 * padding_y + (filter_size_y - 1) * dilation_y + 1 + output_padding_y`
+
+    and `Q` in the same way. With a stride, several sizes come to the same `H`; `output_padding` says how many rows and
+    columns more than the least there are, below and on the right. Paddle and Caffe have the least.
+
+    To enlarge `s` times by bilinear interpolation, as is usual with Caffe: as many filters and groups as channels,
+    `filter_size: 2 * s - s % 2`, `stride: s`, `padding: (s - 1) / 2` rounded up, no bias, and the initializer
+    `bilinear` for `weight`.
+
+    x: images: channels, rows, columns
+    num_filters: number of filters (>= 1, required)
+    filter_size: columns of a filter (>= 1, required)
+    filter_size_y: rows of a filter (>= 1, same as filter_size)
+    stride: columns from one pixel's filter to the next (>= 1, 1)
+    stride_y: rows from one pixel's filter to the next (>= 1, same as stride)
+    padding: columns taken off on the left and on the right (>= 0, 0)
+    padding_y: rows taken off above and below (>= 0, same as padding)
+    output_padding: columns more on the right (>= 0, 0)
+    output_padding_y: rows more below (>= 0, same as output_padding)
     dilation: columns from one element of a filter to the next (>= 1, 1)
     dilation_y: rows from one element of a filter to the next (>= 1, same as dilation)
     groups: runs that channels and filters are cut into (>= 1, 1)
@@ -1977,6 +2077,36 @@ def multi_head_attention(
     num_heads: parts into which the columns are cut (>= 1, 1)
     causal: the row at a place sees keys up to the same place in their sequence only (false)
     scale: factor of the products; when absent: one over the root of a head's columns (none)
+    """
+
+def nearest_interp(
+    x: Value,
+    *,
+    out_size: int | None = None,
+    out_size_y: int | None = None,
+    scale: int | None = None,
+    scale_y: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Brings images to another size; a pixel is the one at its place, no mean.
+
+    `y[p, q] = x[floor(p * H / P), floor(q * W / Q)]`
+
+    as PyTorch's and Keras' `nearest` has it. A size is given in pixels or as a multiple of that of the image: with
+    `scale: 2` every pixel becomes a square of four.
+
+    x: images: channels, rows, columns
+    out_size: columns of the result (>= 1, none)
+    out_size_y: rows of the result (>= 1, same as out_size)
+    scale: how many times as many columns (>= 1, none)
+    scale_y: how many times as many rows (>= 1, same as scale)
     """
 
 def out_prod(

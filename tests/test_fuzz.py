@@ -15,7 +15,7 @@ import pytest
 
 from paddle_layers.config.diagnostics import rendering
 from paddle_layers.config.diagnostics.diagnostic import Diagnostic
-from paddle_layers.data import sources
+from paddle_layers.data.sources import arrays
 from paddle_layers.editor import server
 from paddle_layers.runtime.batch import feeding, own_rows
 from paddle_layers.runtime.memory import weights
@@ -70,7 +70,7 @@ def broken(*arguments: Any, **options: Any) -> Any:
 
 
 PLANTED: dict[str, tuple[str, Any, str, Any, str]] = {
-    "an exception of a reader": ("npy", sources, "read_npy", broken, "KeyError at sources.py"),
+    "an exception of a reader": ("npy", arrays, "read_npy", broken, "KeyError at arrays.py"),
     "control characters in what is shown": ("text", rendering, "printable_line", str, "Wrong at configs.py"),
     "control characters in JSON": ("json", rendering, "CONTROL", re.compile("$^"), "Wrong at configs.py"),
     "places behind the text": ("text", Diagnostic, "line", 10**6, "Wrong at configs.py"),

@@ -10,6 +10,7 @@ import paddle_layers as pl
 from paddle_layers.kernels import tuned
 from paddle_layers.kernels.primitives.tiles import DOTS, Machine, dots_function, machine_of, shapes, tile_function
 from paddle_layers.kernels.primitives.transforms import transform_function
+from paddle_layers.kernels.primitives.windows import KINDS, window_function
 from paddle_layers.runtime.passes import without
 
 binding.initialize_all_targets()
@@ -69,9 +70,21 @@ def test_every_tile_and_transform_compiles(name):
                 dots_function(module, machine, count, real)
             for kind in ("pixels", "elements", "outputs"):
                 transform_function(module, machine.bytes // size, kind, real)
+            for kind in KINDS:
+                window_function(module, machine, kind, real)
 
     text = assembly(name, build)
-    assert len(re.findall(r"^\s+ret", text, re.MULTILINE)) >= 2 * (len(shapes(machine)) + len(DOTS) + 3)
+    assert len(re.findall(r"^\s+ret", text, re.MULTILINE)) >= 2 * (len(shapes(machine)) + len(DOTS) + 3 + len(KINDS))
+
+
+@pytest.mark.parametrize("name", ["AVX2", "AVX-512"])
+@pytest.mark.parametrize("kind", ["correlate", "correlate_2", "spread_2"])
+def test_windows_stay_in_registers(kind, name):
+    machine = TARGETS[name][3]
+    text = assembly(name, lambda module: window_function(module, machine, kind, ir.FloatType()))
+    products = 9 * machine.rows // (4 if kind == "spread_2" else 2)
+    assert len(re.findall(FUSED[name], text)) + len(re.findall(r"\bvmulps", text)) >= products
+    assert len(re.findall(r"vmov\w+\s.*\(%rsp\), %[yz]mm", text)) < products, text
 
 
 def test_the_machine_is_chosen_by_its_features():

@@ -35,6 +35,7 @@ def test_the_schema_is_packaged() -> None:
     setuptools = PROJECT["tool"]["setuptools"]
     folder = ROOT / setuptools["package-dir"]["paddle_layers.schema.protos"]
     assert {path.name for path in folder.glob(*setuptools["package-data"]["paddle_layers.schema.protos"])} == {
+        "datum.proto",
         "layer_def.proto",
         "network.proto",
         "training.proto",

@@ -85,6 +85,28 @@ def test_patterns_match_something(tmp_path, trained, arguments, message):
         net.load(trained, **arguments)
 
 
+def test_all_patterns_that_mean_nothing_are_told_at_once_each_at_its_place(tmp_path, trained):
+    block = f"""weights {{
+  file: "{trained}"
+  rename {{ from: "conv.*" to: "fc1.*" }}
+  rename {{ from: "fc1.*" to: "fc2.*" }}
+  leave_out: ["nope.*",
+              "fc2.bias", "haed.*"]
+}}
+"""
+    with pytest.raises(pl.ConfigError) as caught:
+        train(write(tmp_path, HEAD + block))
+    begin = HEAD.count("\n") + 1
+    assert [(fault.code, fault.line - begin) for fault in caught.value.diagnostics] == [
+        *(("E308", line) for line in (2, 3, 4, 5))
+    ]
+    assert "both `fc1.weight` and `fc2.weight` are to be read as `fc2.weight`" in caught.value.diagnostics[1].message
+    assert "did you mean `head.*`?" in caught.value.diagnostics[3].message
+    with pl.Net(pl.load_training(write(tmp_path, HEAD)).network) as net, pytest.raises(WeightsError) as error:
+        net.load(trained, leave_out=["nope.*", "haed.*"])
+    assert len(str(error.value).splitlines()) == 2
+
+
 def test_many_problems_are_cut_and_names_cannot_command_a_terminal(tmp_path):
     from safetensors.numpy import save_file
 

@@ -73,6 +73,54 @@ def test_a_hint_is_given_only_where_it_fits(net):
         assert "feed array" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (np.zeros((3, 4)), "`scores.weight` has the shape (4, 3); what is assigned has (3, 4); write array.T"),
+        (np.zeros(3), "`scores.weight` has the shape (4, 3); what is assigned has (3,)"),
+        ("a", "`scores.weight` takes real numbers; what is assigned has the data type <U1"),
+        (
+            np.zeros((4, 3), complex),
+            "`scores.weight` takes real numbers; what is assigned has the data type complex128",
+        ),
+        ([[1, 2], [3]], "`scores.weight` takes an array: setting an array element with a sequence"),
+    ],
+)
+def test_what_is_assigned_to_a_parameter_fits_or_changes_nothing(net, value, message):
+    parameter = net.parameters["scores.weight"]
+    before = parameter.value.copy()
+    says(message, lambda: setattr(parameter, "value", value), ValueError)
+    np.testing.assert_array_equal(parameter.value, before)
+    parameter.value = 2
+    assert (parameter.value == 2).all()
+    parameter.value = before
+
+
+def test_parameters_are_looked_up_and_their_values_assigned(net):
+    says(
+        "nothing is called `score.weight`; did you mean `scores.weight`?",
+        lambda: net.parameters["score.weight"],
+        KeyError,
+    )
+    assign = "write `['scores.weight'].value = ...`"
+    says(assign, lambda: net.parameters.__setitem__("scores.weight", np.zeros((4, 3))), TypeError)
+    with pytest.raises(AttributeError):
+        net.parameters["scores.weight"].values = 1
+
+
+def test_one_value_in_a_row_is_written_with_an_axis_for_it_or_without():
+    """As in a table or a Dataset: nothing else can be meant."""
+    text = (
+        'layer { name: "x" type: "data" data { %s } } layer { name: "y" type: "power" input: "x" power { scale: 2 } }'
+    )
+    for shape, given in (("shape: 1", np.arange(3.0)), ("", np.arange(3.0)[:, None]), ("shape: [1, 1]", [0, 1, 2])):
+        with pl.Net(pl.loads(text % shape)) as single:
+            assert single.forward({"x": given})["y"].ravel().tolist() == [0, 2, 4]
+    with pl.Net(pl.loads(text % "shape: [1, 2, 2]")) as images:
+        flat = lambda: images.forward({"x": np.zeros((3, 4))})  # noqa: E731
+        says("it takes (rows, 1, 2, 2); feed array.reshape(-1, 1, 2, 2)", flat, FeedError)
+
+
 def test_values_and_gradients(net):
     says("the network has no output `scorse`; did you mean `scores`?", lambda: net.value("scorse"), KeyError)
     says("`scores` is not kept; write Net(network, keep=['scores'])", lambda: net.value("scores"), KeyError)

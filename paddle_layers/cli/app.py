@@ -33,12 +33,16 @@ NAMES = (
         "schema",
         "convert",
         "export",
+        "import",
+        "weights",
         "check",
     ),
     *("plugins", "new-plugin", "lsp", "warm"),
 )
 """The commands, in the order in which a newcomer needs them; each is a module of this package, `-` written `_`."""
 
+_MODULES = {"import": "import_"}
+"""Modules of commands whose names are words of Python."""
 
 PLUGINS = f"{__name__}.plugins"
 """Where a click context has the files that `--plugins` named."""
@@ -55,7 +59,7 @@ class Commands(click.Group):
         """Import the command; None when there is none of that name."""
         if cmd_name not in NAMES:
             return None
-        module = importlib.import_module(f".{cmd_name.replace('-', '_')}", __package__)
+        module = importlib.import_module(f".{_MODULES.get(cmd_name, cmd_name.replace('-', '_'))}", __package__)
         command: click.Command = module.command
         command.name = cmd_name
         for one in (command, *getattr(command, "commands", {}).values()):

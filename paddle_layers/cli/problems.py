@@ -16,6 +16,7 @@ USER_ERRORS = (
     ("paddle_layers.runtime", "SaveError"),
     ("paddle_layers.runtime", "WeightsError"),
     ("paddle_layers.training", "TrainingError"),
+    ("paddle_layers.exchange.onnx_in.model", "ImportFailure"),
     ("paddle_layers.exchange.onnx_out.model", "ExportError"),
 )
 """Module and name; a module that was never imported has raised nothing."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
 from .binding.headers import is_training
 from .diagnostics.diagnostic import Diagnostic, Source
@@ -30,13 +31,21 @@ def is_training_file(path: str | Path) -> bool:
 
 def examine(text: str, path: str | Path) -> Examined:
     """What a text of either kind holds in spite of its faults; `path` is the file it is to be. Raises nothing."""
-    return _examined(text, path)[1]
+    return _examined(text, path).found
 
 
-def _examined(text: str, path: str | Path) -> tuple[bool, Examined]:
-    """Whether it is a training file, and what it holds."""
-    training = _names_training(text)
-    return training, read_training(text, path)[1] if training else examine_network(text, str(path))
+class _Either(NamedTuple):
+    """Whether a text is a training file, the training if it is sound, and what the text holds."""
+
+    names_training: bool
+    training: Training | None
+    found: Examined
+
+
+def _examined(text: str, path: str | Path) -> _Either:
+    if _names_training(text):
+        return _Either(True, *read_training(text, path))
+    return _Either(False, None, examine_network(text, str(path)))
 
 
 def network_of(path: str | Path) -> Network:
@@ -47,12 +56,18 @@ def network_of(path: str | Path) -> Network:
 
 def validate(path: str | Path) -> tuple[str, list[Diagnostic]]:
     """Check a file of either kind; gives what it is, in words, and warnings. Raises `ConfigError` with every fault."""
-    training, found = _examined(read_file(path), path)
-    network, faults = found
-    if network is None or found.failed:
+    words, faults, _ = validated(path)
+    return words, faults
+
+
+def validated(path: str | Path) -> tuple[str, list[Diagnostic], Training | None]:
+    """As `validate`, and the training where it is one."""
+    either = _examined(read_file(path), path)
+    network, faults = either.found
+    if network is None or either.found.failed:
         raise ConfigError(faults)
     layers = f"a network of {len(network)} layer{'s' * (len(network) != 1)}"
-    return f"a training file for {layers}" if training else layers, faults
+    return f"a training file for {layers}" if either.names_training else layers, faults, either.training
 
 
 def _names_training(text: str) -> bool:

@@ -12,6 +12,7 @@ from paddle_layers.define import DefinitionError, load_plugin
 from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError, warn
 from .network import Network
+from .reading.otherfiles import other_file
 from .wiring.texts import wire_text
 from .writing.canonical import network_text
 
@@ -78,7 +79,13 @@ def read_file(path: str | Path) -> str:
             from .writing.binary import read_binary, text_of_message
 
             return text_of_message(read_binary(Path(path)))
-        return Path(path).read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+        content = Path(path).read_bytes()
+        if other := other_file(Path(path), content):
+            fault = Diagnostic(
+                "E009", f"`{path}` is {other.what}, not a config", Source(str(path), ""), 0, help=other.help
+            )
+            raise ConfigError([fault])
+        return content.decode("utf-8-sig").replace("\r\n", "\n")
     except FileNotFoundError:
         message = f"there is no file `{path}`"
     except IsADirectoryError:

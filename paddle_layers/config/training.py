@@ -62,22 +62,30 @@ class SplitSettings:
 class SourceSettings(ComponentSettings):
     """Where the data of a phase come from; rows are drawn in random order when `shuffle` is set.
 
-    With a `split` it feeds the test phase, too.
+    With a `split` it feeds the test phase, too. So many `workers`, None for as many as are of use, make batches ahead,
+    in so many MiB of `memory`; `on_error` says whether a record that cannot be read is fatal or left out.
     """
 
     phase: str
     transform: tuple[TransformSettings, ...]
     shuffle: bool
     split: SplitSettings | None = None
+    workers: int | None = None
+    memory: int = 256
+    on_error: str = "stop"
 
 
 @dataclass(frozen=True, slots=True)
 class WeightsSettings:
-    """What the parameters start from: a file, relative to that of the training; new names by old ones; patterns."""
+    """What the parameters start from: a file, relative to that of the training; new names by old ones; patterns.
+
+    `layout` is whose way matrices lie in; None where the file or its shapes show it.
+    """
 
     file: str
     rename: dict[str, str] = field(default_factory=dict)
     leave_out: tuple[str, ...] = ()
+    layout: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,9 +114,10 @@ class CheckpointSettings:
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """Steps between two lines of progress."""
+    """Steps between two lines of progress, and what is written beside log.csv."""
 
     every: int = 20
+    format: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +163,13 @@ class Training:
     def error(
         self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()
     ) -> ConfigError:
-        """An error at a place of the training file, for what shows only when data are read.
+        """The error with this one `fault`."""
+        return ConfigError([self.fault(place, message, code=code, help=help, notes=notes)])
+
+    def fault(
+        self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()
+    ) -> Diagnostic:
+        """A fault at a place of the training file, for what shows only when data are read.
 
         `place` is a dotted name as in `places`; an attribute follows a slash. The nearest place that the file has
         is taken.
@@ -162,4 +177,4 @@ class Training:
         while place and place not in self.places:
             place = place[: max(place.rfind("."), place.rfind("/"), 0)]
         remarks = tuple(map(Note, notes))
-        return ConfigError([Diagnostic(code, message, self.file, self.places.get(place, 0), help=help, notes=remarks)])
+        return Diagnostic(code, message, self.file, self.places.get(place, 0), help=help, notes=remarks)

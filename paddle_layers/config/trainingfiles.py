@@ -32,7 +32,7 @@ from .training import (
     TransformSettings,
     WeightsSettings,
 )
-from .wiring.texts import wire_fields
+from .wiring.texts import of_another_kind, wire_fields
 
 NO_TEST_SOURCE = "there is no source for the test phase"
 TEST_SOURCE = 'add `source { type: ... phase: "test" ... }`'
@@ -70,6 +70,8 @@ def read_training(
     report = Report(Source(str(path), text))
     reader = _Reader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
     training = quietly(reader.run)
+    if fault := of_another_kind(report):
+        return None, Examined(None, [fault])
     return training, Examined(reader.sound, [*reader.elsewhere, *report.sorted()])
 
 
@@ -272,8 +274,12 @@ class _Reader:
             self.report.add("E305", f"`{name}` is no data layer of the network", bound.place("input"), help=hint)
 
     def _weights(self, bound: Bound | None) -> None:
+        first: dict[str, int] = {}
         for rename in bound.values.get("rename", ()) if bound is not None else ():
             old, new = rename.values.get("from"), rename.values.get("to")
+            if isinstance(old, str) and first.setdefault(old, rename.start) != rename.start:
+                note = self.report.note("the other one is here", first[old])
+                self.report.add("E306", f"`{old}` is renamed twice", rename.place("from"), notes=(note,))
             if isinstance(old, str) and isinstance(new, str) and (problem := rename_problem(old, new)):
                 self.report.add("E306", problem, rename.place("to"))
 
@@ -310,7 +316,8 @@ class _Reader:
         shuffled = phase == "train" if shuffle is None else bool(shuffle)
         given = bound.values.get("split")
         split = SplitSettings(**_header(given, "Split")) if given is not None else None
-        return SourceSettings(made.definition, made.attributes, phase, changes, shuffled, split)
+        rest = {name: _get(bound, name, "Source") for name in ("workers", "memory", "on_error")}
+        return SourceSettings(made.definition, made.attributes, phase, changes, shuffled, split, **rest)
 
 
 def _components(found: Iterable[Bound]) -> Iterator[ComponentSettings]:
@@ -335,7 +342,8 @@ def _weights(bound: Bound | None) -> WeightsSettings | None:
     if bound is None:
         return None
     rename = {one.values["from"]: one.values["to"] for one in bound.values.get("rename", ())}
-    return WeightsSettings(bound.values["file"], rename, bound.values.get("leave_out", ()))
+    values = bound.values
+    return WeightsSettings(values["file"], rename, values.get("leave_out", ()), values.get("layout"))
 
 
 def _plain(bound: Bound, names: Iterable[str]) -> dict[str, Any]:
@@ -351,6 +359,9 @@ def _places(bound: Bound, prefix: str) -> Iterator[tuple[str, int]]:
             yield f"{path}/{attribute}", message.attribute_place(attribute)
         for name, fields in message.places.items():
             value = message.values.get(name)
+            if isinstance(value, tuple):
+                own = f"{path}.{name}".lstrip(".")
+                yield from ((f"{own}[{number}]", message.place(name, number)) for number in range(len(value)))
             items = value if isinstance(value, list) else [value]
             for number, item in enumerate(items):
                 own = f"{path}.{name}".lstrip(".") + (f"[{number}]" if isinstance(value, list) else "")

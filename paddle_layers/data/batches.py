@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+import threading
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from .ahead import made_ahead, size_of
 from .columns import Rows
 from .dataset import Dataset
 from .feeds import Feed
-from .random import RowRandom, generator
+from .orders import shuffled
+from .problems import DataError
+from .random import RowRandom
+from .stored import BadRecords
 
 STREAMS_OF_A_FEED = 64
+
+MEMORY = 2**28
+"""Bytes that batches made ahead may take unless it is said."""
 
 
 class Position(NamedTuple):
@@ -22,6 +31,20 @@ class Position(NamedTuple):
     batch: int
 
 
+class _Epoch(NamedTuple):
+    """The order of the rows, and random numbers for each transform of each feed."""
+
+    order: Rows
+    random: list[list[RowRandom]]
+
+
+class _Made(NamedTuple):
+    """A batch, None where none of its records can be read; and what is wrong with those that cannot, by row."""
+
+    values: dict[str, Any] | None
+    bad: Mapping[int, str]
+
+
 class Batches:
     """Cuts a data set into batches of `batch_size` rows; the last batch of an epoch has the rows that are left.
 
@@ -29,6 +52,10 @@ class Batches:
     rows depends on `seed` and the epoch alone, and so do the random numbers of the transforms (for each row), so a
     training that is resumed at a saved `position` sees what it would have seen. `training=False` draws nothing. `part`
     are the rows that are used, by default all.
+
+    So many threads as `workers` says make batches ahead, which take at most `memory` bytes; the batches are the same
+    with any number of them. With `skip` records that cannot be read are left out and noted in `bad`, by row; a batch
+    without any other is passed over. Else they raise `DataError`.
     """
 
     def __init__(
@@ -41,16 +68,23 @@ class Batches:
         training: bool = True,
         feeds: Sequence[Feed] | None = None,
         part: Rows | None = None,
+        workers: int = 0,
+        memory: int = MEMORY,
+        skip: bool = False,
     ) -> None:
         if batch_size < 1:
             raise ValueError(f"`batch_size` is {batch_size}, must be at least 1")
         self.dataset, self.part = dataset, np.arange(len(dataset)) if part is None else part
         self.batch_size = min(batch_size, self.count)
         self.seed, self.shuffle, self.training, self.feeds = seed, shuffle, training, feeds
-        self.position = Position(0, 0)
-        self._epoch = -1
-        self._order: Rows = np.empty(0, np.int64)
-        self._random: list[list[RowRandom]] = []
+        self.workers, self.memory, self.skip = workers, memory, skip
+        self.bad: dict[int, str] = {}
+        self._position = Position(0, 0)
+        self._stream: Generator[_Made] | None = None
+        self._found_bad: dict[int, str] = {}
+        """Records that some thread could not read, which need not be tried again."""
+        self._epochs: dict[int, _Epoch] = {}
+        self._starting = threading.Lock()
 
     @property
     def count(self) -> int:
@@ -61,41 +95,109 @@ class Batches:
         """Batches in an epoch."""
         return 1 + (self.count - 1) // self.batch_size
 
+    @property
+    def position(self) -> Position:
+        """Epoch and batch that come next, both counted from 0."""
+        return self._position
+
+    @position.setter
+    def position(self, position: Position) -> None:
+        self.close()
+        self._position = position
+
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The batches of the current epoch from its start; does not move `position`."""
-        for batch in range(len(self)):
-            yield self.batch(self.position.epoch, batch)
+        made = self._made(Position(self.position.epoch, batch) for batch in range(len(self)))
+        try:
+            for one in made:
+                self.bad.update(one.bad)
+                if one.values is not None:
+                    yield one.values
+        finally:
+            made.close()
 
     def take(self) -> dict[str, Any]:
         """The batch at `position`, which moves on."""
-        epoch, batch = self.position
-        values = self.batch(epoch, batch)
-        self.position = Position(epoch, batch + 1) if batch + 1 < len(self) else Position(epoch + 1, 0)
-        return values
+        for _ in range(len(self)):
+            made = self._next()
+            if made.values is not None:
+                return made.values
+        raise DataError(
+            f"{self.dataset.origin}: none of the {self.count} records can be read; of the first one it is said: "
+            f"{next(iter(self.bad.values()))}"
+        )
 
-    def batch(self, epoch: int, batch: int) -> dict[str, Any]:
-        """One batch by number: a value for each data layer, or for each field when there are no feeds."""
-        rows = self.rows(epoch, batch)
-        if self.feeds is None:
-            return self.dataset.rows(rows)
-        random = self._random if self.training else [None] * len(self.feeds)
-        return {feed.layer: feed.take(rows, source) for feed, source in zip(self.feeds, random, strict=True)}
+    def close(self) -> None:
+        """End the threads, which begin anew with the next batch."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close()
 
     def rows(self, epoch: int, batch: int) -> Rows:
         """Numbers of the rows of a batch."""
-        self._start(epoch)
-        return self._order[batch * self.batch_size : (batch + 1) * self.batch_size]
+        return self._epoch(epoch).order[batch * self.batch_size : (batch + 1) * self.batch_size]
 
-    def _start(self, epoch: int) -> None:
-        if epoch == self._epoch:
-            return
+    def _next(self) -> _Made:
+        if self._stream is None:
+            self._stream = self._made(self._places(self._position))
+        try:
+            made = next(self._stream)
+        except BaseException:
+            self.close()
+            raise
+        self._position = self._behind(self._position)
+        self.bad.update(made.bad)
+        return made
+
+    def _made(self, places: Iterator[Position]) -> Generator[_Made]:
+        return made_ahead(
+            self._make, places, lambda made: size_of(made.values), workers=self.workers, memory=self.memory
+        )
+
+    def _places(self, first: Position) -> Iterator[Position]:
+        return itertools.accumulate(itertools.repeat(first), lambda place, _: self._behind(place))
+
+    def _behind(self, place: Position) -> Position:
+        epoch, batch = place
+        return Position(epoch, batch + 1) if batch + 1 < len(self) else Position(epoch + 1, 0)
+
+    def _make(self, place: Position) -> _Made:
+        """The batch of a place; in any thread the same."""
+        rows = self.rows(*place)
+        if not self.skip:
+            return _Made(self._values(place.epoch, rows), {})
+        bad = {row: self._found_bad[row] for row in rows.tolist() if row in self._found_bad} if self._found_bad else {}
+        while len(bad) < len(rows):
+            try:
+                return _Made(self._values(place.epoch, rows[~np.isin(rows, list(bad))] if bad else rows), bad)
+            except BadRecords as error:
+                bad |= error.problems
+                self._found_bad.update(error.problems)
+        return _Made(None, bad)
+
+    def _values(self, epoch: int, rows: Rows) -> dict[str, Any]:
+        if self.feeds is None:
+            return self.dataset.rows(rows)
+        random = self._epoch(epoch).random if self.training else [None] * len(self.feeds)
+        return {feed.layer: feed.take(rows, source) for feed, source in zip(self.feeds, random, strict=True)}
+
+    def _epoch(self, epoch: int) -> _Epoch:
+        with self._starting:
+            if epoch not in self._epochs:
+                for old in [old for old in self._epochs if abs(old - epoch) > 1]:
+                    del self._epochs[old]
+                self._epochs[epoch] = _Epoch(self._order(epoch), self._random(epoch))
+            return self._epochs[epoch]
+
+    def _order(self, epoch: int) -> Rows:
+        return shuffled(self.part, self.dataset.blocks, self.seed, epoch) if self.shuffle else self.part
+
+    def _random(self, epoch: int) -> list[list[RowRandom]]:
         count = len(self.dataset)
-        self._order = generator(self.seed, epoch, 0).permutation(self.part) if self.shuffle else self.part
-        self._random = [
+        return [
             [
                 RowRandom(self.seed, epoch, 1 + number * STREAMS_OF_A_FEED + place, count)
                 for place in range(len(feed.transforms))
             ]
             for number, feed in enumerate(self.feeds or ())
         ]
-        self._epoch = epoch

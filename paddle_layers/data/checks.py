@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from paddle_layers.define import Type
 from .columns import Column, SequenceColumn, sparse_part
 from .dataset import Dataset
 from .problems import DataError
+from .stored import StoredColumn
 
 CHECKED_AT_ONCE = 2**28
 """Fields of at most so many bytes are searched for NaN and infinities before training; larger ones batch by batch."""
@@ -70,16 +73,20 @@ def check_values(
     dtype: DTypeLike,
     ignored: frozenset[int] = frozenset(),
 ) -> bool:
-    """`DataError` for an id out of range, NaN or infinity. False when the field is too large to be searched now.
+    """`DataError` for an id out of range, NaN or infinity. False for what cannot be searched now: a field that is too
+    large, or read when it is wanted.
 
     A number that `dtype`, the precision of the network, cannot hold is an infinity there.
 
     Ids in `ignored` are legal too: labels that the losses leave out.
     """
+    if isinstance(column, StoredColumn):
+        return wanted.kind != "INT" and column.dtype.kind != "f"
     ids = _ids(column, wanted)
     if ids is not None:
         for begin in range(0, len(ids), _CHUNK):
-            _check_ids(dataset, name, column, ids, begin, layer, wanted, ignored)
+            row_of = partial(_row_behind, column, begin)
+            check_ids(dataset, name, ids[begin : begin + _CHUNK], row_of, layer, wanted, ignored)
     values = _reals(column, wanted)
     if values is None or values.dtype.kind != "f":
         return True
@@ -128,23 +135,25 @@ def _reals(column: Column, wanted: Type) -> Array | None:
     return np.asarray(column.data if isinstance(column, SequenceColumn) else column)
 
 
-def _check_ids(
+def check_ids(
     dataset: Dataset,
     name: str,
-    column: Column,
     ids: Array,
-    begin: int,
+    row_of: Callable[[int], int],
     layer: str,
     wanted: Type,
     ignored: frozenset[int],
 ) -> None:
-    part = ids[begin : begin + _CHUNK]
-    bad = np.flatnonzero((part < 0) | (part >= wanted.size))
-    bad = bad[~np.isin(part[bad], list(ignored))]
+    """`DataError` for the first id that is neither in the range of the data layer nor `ignored`.
+
+    `row_of` gives the row of an id by its position.
+    """
+    bad = np.flatnonzero((ids < 0) | (ids >= wanted.size))
+    bad = bad[~np.isin(ids[bad], list(ignored))]
     if not len(bad):
         return
-    value = int(part[bad[0]])
-    place = dataset.place(_row(column, begin + int(bad[0])))
+    value = int(ids[bad[0]])
+    place = dataset.place(row_of(int(bad[0])))
     words = dataset.words.get(name)
     if words is not None and wanted.size < len(words):
         raise DataError(
@@ -164,5 +173,9 @@ def _check_ids(
     )
 
 
+def _row_behind(column: Column, begin: int, item: int) -> int:
+    return _row(column, begin + item)
+
+
 def _row(column: Column, item: int) -> int:
-    return item if isinstance(column, np.ndarray) else column.row_of_item(item)
+    return item if isinstance(column, (np.ndarray, StoredColumn)) else column.row_of_item(item)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .problems import DataError
+from .stored import StoredColumn
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.batch.values import Csr, Sequences
@@ -131,7 +132,7 @@ class GapColumn:
         return len(self.values)
 
 
-Column = Array | SequenceColumn | SparseColumn
+Column = Array | SequenceColumn | SparseColumn | StoredColumn
 RawColumn = WordColumn | GapColumn
 """A column that becomes numbers when the training data are known; see `learning.py`."""
 

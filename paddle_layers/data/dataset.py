@@ -1,4 +1,4 @@
-"""A data set: named fields with the same number of rows, in memory or mapped from a file."""
+"""A data set: named fields with the same number of rows, in memory, mapped from a file or read when wanted."""
 
 from __future__ import annotations
 
@@ -9,19 +9,22 @@ import numpy as np
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
 from .problems import DataError
+from .stored import StoredColumn
 
 
 class Dataset:
     """Named fields with the same number of rows.
 
-    A field is an array whose first axis counts rows, a SciPy sparse matrix, a `SequenceColumn` or a `SparseColumn`. In
-    a mapping of arrays the latter two are spelled by suffixes, as in an npz file: `words` and `words.starts` are
-    sequences (with `words.sub_starts`, nested ones); `words.ids` and `words.starts`, with or without `words.values`,
-    are sparse rows. Sequences of sparse rows have `words.ids`, `words.row_starts` and `words.starts`.
+    A field is an array whose first axis counts rows, a SciPy sparse matrix, a `SequenceColumn`, a `SparseColumn` or a
+    `StoredColumn`. In a mapping of arrays sequences and sparse rows are spelled by suffixes, as in an npz file: `words`
+    and `words.starts` are sequences (with `words.sub_starts`, nested ones); `words.ids` and `words.starts`, with or
+    without `words.values`, are sparse rows. Sequences of sparse rows have `words.ids`, `words.row_starts` and
+    `words.starts`.
 
     `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``. `words` has
     the words of ids by field, as far as they are known, and `unknown` a row and a word of a field that are not in them.
-    `remedies` say what brings a field that is missing, by its name.
+    `remedies` say what brings a field that is missing, by its name. `blocks` are the starts of rows that are read
+    together, and the number of rows.
     `columns` has the names of a field's columns, where they have any. Columns of words, and of numbers of which
     some are missing, are in `raw` and no fields yet: `learning.encoded` makes such of them. Raises `DataError` when
     there are no fields or no rows, or when the fields differ in their number of rows.
@@ -37,8 +40,9 @@ class Dataset:
         unknown: Mapping[str, tuple[int, str]] | None = None,
         columns: Mapping[str, Sequence[str]] | None = None,
         remedies: Mapping[str, str] | None = None,
+        blocks: Rows | None = None,
     ) -> None:
-        self.origin, self.remedies = origin, dict(remedies or {})
+        self.origin, self.remedies, self.blocks = origin, dict(remedies or {}), blocks
         self.unknown = dict(unknown or {})
         self.columns = {field: tuple(names) for field, names in (columns or {}).items()}
         self.words = {field: tuple(listed) for field, listed in (words or {}).items()}
@@ -58,6 +62,11 @@ class Dataset:
 
     def __len__(self) -> int:
         return self._rows
+
+    @property
+    def is_stored(self) -> bool:
+        """Whether rows are read when they are wanted."""
+        return any(isinstance(column, StoredColumn) for column in self.fields.values())
 
     def place(self, row: int) -> str:
         """Where a row came from, for messages."""
@@ -93,7 +102,7 @@ def _columns(arrays: Mapping[str, Any], origin: str) -> dict[str, Column]:
 
 def _given(value: Any) -> Any:
     """A column as it is, a SciPy matrix as sparse rows with values, anything else as an array."""
-    if isinstance(value, (SequenceColumn, SparseColumn)):
+    if isinstance(value, (SequenceColumn, SparseColumn, StoredColumn)):
         return value
     if hasattr(value, "tocsr"):
         matrix = value.tocsr()

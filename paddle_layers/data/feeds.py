@@ -14,11 +14,12 @@ from numpy.typing import DTypeLike, NDArray
 from paddle_layers.define import Type
 from paddle_layers.define.types import channels_last
 
-from .checks import check_kind, check_values, first_non_finite, non_finite
+from .checks import check_ids, check_kind, check_values, first_non_finite, non_finite
 from .columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
 from .dataset import Dataset
 from .problems import DataError
 from .random import RowRandom
+from .stored import StoredColumn
 
 Array = NDArray[Any]
 
@@ -62,11 +63,16 @@ class Feed:
             return self.column.take(rows)
         if isinstance(self.column, SequenceColumn):
             return self.column.take(rows, lambda items, owners: self._change(items, owners, random))
-        return self._change(self.column[rows], rows, random)
+        stored = self.column.take(rows) if isinstance(self.column, StoredColumn) else self.column[rows]
+        return self._change(stored, rows, random)
 
     def _change(self, batch: Array, rows: Rows, random: Sequence[RowRandom] | None) -> Array:
         if self.wanted.kind == "INT":
-            return batch.reshape(-1).astype(np.int64, copy=False)
+            ids = batch.reshape(-1).astype(np.int64, copy=False)
+            if not self.checked:
+                row_of = rows.tolist().__getitem__
+                check_ids(self.dataset, self.name, ids, row_of, self.layer, self.wanted, self.ignored)
+            return ids
         stored = batch.reshape(len(batch), *self.shape)
         with np.errstate(over="ignore"):
             batch = np.ascontiguousarray(stored, self.dtype)
@@ -102,6 +108,8 @@ class Feed:
 
     def _fit(self, result: tuple[int, ...]) -> str:
         """What to write where rows of a shape do not fit."""
+        if isinstance(self.column, StoredColumn) and self.column.remedy is not None:
+            return self.column.remedy(self.wanted.dims, result, self.column.shape[1:])
         dims = ", ".join(map(str, self.wanted.dims))
         if len(self.column) > 1 and math.prod(self.column.shape) == math.prod(self.wanted.dims):
             return f"this is a single row: store {self.name}.reshape(1, {dims})"

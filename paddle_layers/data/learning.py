@@ -158,7 +158,13 @@ def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
         if strange is not None:
             unknown[name] = strange
     return Dataset(
-        fields, origin=dataset.origin, place=dataset.place, words=words, unknown=unknown, remedies=dataset.remedies
+        fields,
+        origin=dataset.origin,
+        place=dataset.place,
+        words=words,
+        unknown=unknown,
+        remedies=dataset.remedies,
+        blocks=dataset.blocks,
     )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import threading
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,24 +20,28 @@ def generator(seed: int, epoch: int, stream: int) -> np.random.Generator:
 class RowRandom:
     """Random numbers for the rows of a batch: `random()` gives one in [0, 1) for every row.
 
-    A row gets the same numbers in whatever batch it comes. Successive calls give independent numbers.
+    A row gets the same numbers in whatever batch it comes. Successive calls give independent numbers. Threads may ask
+    at the same time, each for rows of its own.
     """
 
     def __init__(self, seed: int, epoch: int, stream: int, count: int) -> None:
         self._generator = generator(seed, epoch, stream)
         self._count = count
         self._tables: list[NDArray[np.float64]] = []
+        self._drawing = threading.Lock()
         self._rows: NDArray[np.int64] = np.empty(0, np.int64)
         self._next = 0
 
     def at(self, rows: NDArray[np.int64]) -> RowRandom:
         """The numbers of these rows from the first call on."""
-        self._rows, self._next = rows, 0
-        return self
+        own = copy.copy(self)
+        own._rows, own._next = rows, 0
+        return own
 
     def random(self) -> NDArray[np.float64]:
         """One number in [0, 1) for every row."""
-        if self._next == len(self._tables):
-            self._tables.append(self._generator.random(self._count))
+        with self._drawing:
+            if self._next == len(self._tables):
+                self._tables.append(self._generator.random(self._count))
         self._next += 1
         return self._tables[self._next - 1][self._rows]

@@ -9,6 +9,7 @@ from paddle_layers.define.errors import suggestion
 from .columns import Rows, WordColumn
 from .dataset import Dataset
 from .problems import DataError
+from .stored import StoredColumn
 
 
 def split_by_share(dataset: Dataset, test: float, seed: int, stratify: str | None) -> tuple[Rows, Rows]:
@@ -62,6 +63,8 @@ def _values(dataset: Dataset, field: str) -> Rows:
         fields = dataset.fields | dataset.raw
         known, near = ", ".join(f"`{name}`" for name in fields), suggestion(field, fields)
         raise DataError(f"{dataset.origin} has no field `{field}`, which `split` names{near}; there are {known}")
+    if isinstance(column, StoredColumn) and column.shape[1:] in {(), (1,)}:
+        column = column.whole()
     values = np.asarray(column.cells if isinstance(column, WordColumn) else column)
     if values.dtype.kind not in "iubU" or values.size != len(dataset):
         raise DataError(f"{dataset.origin}: `split` names the field `{field}`, which has no single id or word in a row")

@@ -82,6 +82,9 @@ class Stream:
             self._items = None
         return values
 
+    def close(self) -> None:
+        """Nothing: batches are made when they are wanted."""
+
     def _begin(self, passed: int) -> None:
         self._items = iter(self._source)
         for _ in range(passed):

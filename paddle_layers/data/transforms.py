@@ -134,6 +134,75 @@ class Crop:
         return np.ascontiguousarray(windows[np.arange(len(batch)), :, tops, lefts])
 
 
+@transform("rotate", elsewhere={"Keras": "RandomRotation", "PyTorch": "RandomRotation"})
+class Rotate:
+    """Turns images by a random angle in training, about their centre; leaves them alone in the test.
+
+    Values between pixels are interpolated; what comes from outside of the image is `fill`.
+    """
+
+    degrees = Float("largest angle; each image gets one between this and its opposite", above=0, max=180)
+    fill = Float("value around the image", default=0)
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """The same; `ValueError` unless the rows are images."""
+        _image(shape)
+        return shape
+
+    def apply(self, batch: Array, rng: RowRandom | None) -> Array:
+        """The turned images."""
+        if rng is None:
+            return batch
+        from scipy.ndimage import rotate
+
+        angles = (2 * rng.random() - 1) * self.degrees
+        turned = np.empty_like(batch)
+        for image, angle, into in zip(batch, angles, turned, strict=True):
+            rotate(image, angle, axes=(-1, -2), reshape=False, output=into, order=1, mode="constant", cval=self.fill)
+        return turned
+
+
+@transform("color", elsewhere={"PyTorch": "ColorJitter"})
+class Color:
+    """Changes brightness, contrast and saturation of images at random in training; leaves them alone in the test.
+
+    Each is multiplied by a factor between 1 less and 1 more than is given, in this order: brightness multiplies every
+    value, contrast the differences from the image's mean, saturation those from the grey value of the pixel
+    (0.299 red + 0.587 green + 0.114 blue). Values may leave the range that they had.
+    """
+
+    brightness = Float("largest change of the brightness", default=0, min=0, max=1)
+    contrast = Float("largest change of the contrast", default=0, min=0, max=1)
+    saturation = Float("largest change of the saturation; images then have three channels", default=0, min=0, max=1)
+
+    def output_shape(self, shape: Shape) -> Shape:
+        """The same; `ValueError` unless the rows are images, of three channels where the saturation changes."""
+        _image(shape)
+        if self.saturation and (len(shape) != 3 or shape[0] != 3):
+            raise ValueError(f"`saturation` is for images of 3 channels, the rows are {_times(shape)}")
+        return shape
+
+    def apply(self, batch: Array, rng: RowRandom | None) -> Array:
+        """The changed images."""
+        if rng is None:
+            return batch
+        for change, middle in ((self.brightness, None), (self.contrast, _mean), (self.saturation, _grey)):
+            factor = (1 + (2 * rng.random() - 1) * change).astype(batch.dtype).reshape(-1, *(1,) * (batch.ndim - 1))
+            if change:
+                centre = middle(batch) if middle is not None else batch.dtype.type(0)
+                batch = centre + (batch - centre) * factor
+        return batch
+
+
+def _mean(batch: Array) -> Array:
+    return np.asarray(batch.mean(axis=tuple(range(1, batch.ndim)), keepdims=True))
+
+
+def _grey(batch: Array) -> Array:
+    shares = np.array([0.299, 0.587, 0.114], batch.dtype).reshape(3, 1, 1)
+    return np.asarray((batch * shares).sum(axis=1, keepdims=True))
+
+
 def _image(shape: Shape) -> tuple[int, int]:
     if len(shape) not in (2, 3):
         raise ValueError(f"the rows are {_times(shape)}, images have height and width, and channels before them")

@@ -68,21 +68,33 @@ class CountError(ShapeError):
 
 
 class KindError(ShapeError):
-    """An input has a data type that the layer does not take."""
+    """An input has a data type that the layer does not take; it takes `kinds`."""
 
     code = "kind"
 
+    def __init__(self, message: str, *, input: int | None = None, kinds: Iterable[str] = ()) -> None:
+        super().__init__(message, input=input)
+        self.kinds = tuple(kinds)
+
 
 class LevelError(ShapeError):
-    """An input has a sequence level that the layer does not take."""
+    """An input has a sequence level that the layer does not take; it takes `levels`."""
 
     code = "level"
 
+    def __init__(self, message: str, *, input: int | None = None, levels: Iterable[int] = ()) -> None:
+        super().__init__(message, input=input)
+        self.levels = tuple(levels)
+
 
 class RankError(ShapeError):
-    """An input has another number of axes than the layer takes."""
+    """An input has another number of axes than the layer takes; it takes `axes`, by their names."""
 
     code = "rank"
+
+    def __init__(self, message: str, *, input: int | None = None, axes: Iterable[str] = ()) -> None:
+        super().__init__(message, input=input)
+        self.axes = tuple(axes)
 
 
 class _Requirement(Exception):

@@ -97,12 +97,14 @@ class _Binder:
                 f"{label} of `{self.layer.name}` is {_KIND_WORDS[type_.kind]} ({type_}); "
                 f"it takes {' or '.join(_KIND_WORDS[kind] for kind in field.kinds)}",
                 input=place,
+                kinds=field.kinds,
             )
         if type_.level not in field.seq:
             raise LevelError(
                 f"{label} of `{self.layer.name}` is {LEVEL_WORDS[type_.level]} ({type_}); "
                 f"it takes {' or '.join(LEVEL_WORDS[level] for level in field.seq)}",
                 input=place,
+                levels=field.seq,
             )
         self._rows(field, type_, label, place)
         for axis, size in self.match(field, type_, label, place):
@@ -113,9 +115,8 @@ class _Binder:
         expected = self.levels.setdefault(row.name, type_.level)
         first = self.bound_by.setdefault("level " + row.name, label)
         if expected != type_.level:
-            raise LevelError(
-                f"{label} is {LEVEL_WORDS[type_.level]}, but {first} is {LEVEL_WORDS[expected]}", input=place
-            )
+            message = f"{label} is {LEVEL_WORDS[type_.level]}, but {first} is {LEVEL_WORDS[expected]}"
+            raise LevelError(message, input=place, levels=[expected])
         if row.group:
             self._group(row.group, type_.level, label, place)
         if row.outer:
@@ -124,7 +125,7 @@ class _Binder:
 
     def _group(self, group: str, level: int, label: str, place: int) -> None:
         if self.choice == "SUBSEQUENCE" and level < 2:
-            raise LevelError(f"{label} is {LEVEL_WORDS[level]}; it has no sub-sequences", input=place)
+            raise LevelError(f"{label} is {LEVEL_WORDS[level]}; it has no sub-sequences", input=place, levels=[2])
         outer = 0 if self.choice == "SEQUENCE" else level - 1
         if self.levels.setdefault(group, outer) != outer:
             raise LevelError(
@@ -150,6 +151,7 @@ class _Binder:
                 f"{'at least ' if rest is not None else ''}{len(axes) - (rest is not None)} "
                 f"ax{'e' if len(axes) - (rest is not None) != 1 else 'i'}s after the rows",
                 input=place,
+                axes=[axis.name for axis in axes if not axis.rest],
             )
         if rest is None:
             return list(zip(axes, dims, strict=True))

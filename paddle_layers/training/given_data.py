@@ -13,7 +13,7 @@ from paddle_layers.data.learning import encoded
 from paddle_layers.define import registries
 
 from .folders import output_folder, trained_weights
-from .opening import learned_for, open_source, split_rows
+from .opening import learned_for, loading, open_source, split_rows
 from .preparation import feed_types, ignored_labels, transforms_of
 from .problems import TrainingError
 
@@ -71,7 +71,8 @@ def given_batches(
         dtype=training.dtype,
         ignored=ignored_labels(network),
     )
-    return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds, part=part)
+    how = loading(source, dataset) | {"skip": False}  # a result for each row
+    return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds, part=part, **how)
 
 
 def words_of(training: Training, batches: Batches, layer: str) -> Sequence[str]:
@@ -90,21 +91,27 @@ def _opened(
     if source is None:
         raise TrainingError("the training file has no source, so it does not say how data are read: give arrays")
     if data is not None:
-        return open_source(_reader(source, data), Path(), fields), None
+        return open_source(_reader(source, data, training.base), Path(), fields), None
     if source.split is None:
         return open_source(source, training.base, fields), None
     dataset = open_source(source, training.base, [*fields, *source.split.fields])
     return dataset, split_rows(dataset, source.split)[1]
 
 
-def _reader(settings: SourceSettings, data: str | Path) -> SourceSettings:
-    """The settings of a source that reads a file: the training file's, or those for the ending of its name."""
+def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSettings:
+    """The settings of a source that reads a file: the training file's, or those for the ending of its name.
+
+    Of a source of folders it may be a folder, and of a list of files the folder that its names are relative to stays.
+    """
     path, own = Path(data), settings.definition
     kind = SUFFIXES.get(path.suffix.lower(), own.name)
-    file = own.attributes.get("file")
-    if kind == own.name and file is not None:
-        given = [str(path)] if file.check("") else str(path)
-        return replace(settings, attributes=own.bind({**settings.attributes, "file": given}))
+    place = next((name for name in ("file", "folder") if name in own.attributes), None)
+    if kind == own.name and place is not None:
+        given = [str(path)] if own.attributes[place].check("") else str(path)
+        values = {**settings.attributes, place: given}
+        if place == "file" and values.get("folder"):
+            values["folder"] = str((base / values["folder"]).absolute())
+        return replace(settings, attributes=own.bind(values))
     if kind == own.name:
         known = ", ".join(SUFFIXES)
         raise DataError(f"{data}: the source `{own.name}` reads no file; give one that ends in {known}")

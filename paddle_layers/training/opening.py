@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Container, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -106,6 +107,16 @@ def split_rows(dataset: Dataset, split: SplitSettings) -> tuple[Rows, Rows]:
     if split.group is not None:
         return split_by_group(dataset, split.test, split.seed, split.group)
     return split_by_share(dataset, split.test, split.seed, split.stratify)
+
+
+def loading(source: SourceSettings | None, dataset: Dataset) -> dict[str, Any]:
+    """How `Batches` of a source are made: by how many threads, in which memory, and what of records that are bad."""
+    if source is None:
+        return {}
+    workers = source.workers
+    if workers is None:
+        workers = min(4, os.cpu_count() or 1) if dataset.is_stored else 0
+    return {"workers": workers, "memory": source.memory << 20, "skip": source.on_error == "skip"}
 
 
 def learned_for(weights: Path) -> tuple[Learned, Path]:

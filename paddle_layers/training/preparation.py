@@ -17,7 +17,7 @@ from paddle_layers.define.errors import suggestion
 
 from .callbacks import Watching
 from .data_norms import check_data_norms
-from .opening import Given, Part, datasets_of, open_parts, placed
+from .opening import Given, Part, datasets_of, loading, open_parts, placed
 from .problems import TrainingError
 from .records import COLUMNS
 
@@ -151,8 +151,16 @@ def make_batches(training: Training, phase: str, part: Part, *, seed: int) -> Ba
         shuffle = learning
     else:
         shuffle = source.shuffle and (learning or source.split is None)
-    size = training.batch_size
-    return Batches(part.dataset, size, seed=seed, shuffle=shuffle, training=learning, feeds=feeds, part=part.rows)
+    return Batches(
+        part.dataset,
+        training.batch_size,
+        seed=seed,
+        shuffle=shuffle,
+        training=learning,
+        feeds=feeds,
+        part=part.rows,
+        **loading(source, part.dataset),
+    )
 
 
 def feed_types(network: Network) -> dict[str, Type]:

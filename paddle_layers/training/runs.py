@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddle_layers.data import Batches
+
 from .checkpoints import WEIGHTS
 from .progress import as_text
 
 if TYPE_CHECKING:
+    from paddle_layers.data import Stream
     from paddle_layers.runtime import Net
 
 
@@ -63,9 +66,12 @@ class Report:
     best: Best | None = None
     commands: Sequence[tuple[str, str]] = ()
     """What to type next, and what it does."""
+    left_out: str = ""
+    """How many records could not be read, where the source says to go on without them."""
 
     def __str__(self) -> str:
         lines = [f"Stopped after {self.steps} steps: {self.stopped}."] if self.stopped else []
+        lines += [self.left_out] if self.left_out else []
         if self.results:
             lines.append(f"On the held-out data: {as_text(self.results)}")
         whose = ""
@@ -84,6 +90,15 @@ def call(callbacks: Sequence[object], event: str, run: Run) -> None:
         method = getattr(listener, event, None)
         if method is not None:
             method(run)
+
+
+def left_out_text(*data: Batches | Stream | None) -> str:
+    """How many records of the data could not be read and were left out, with the first of them; nothing where none."""
+    bad = {problem: None for batches in data if isinstance(batches, Batches) for problem in batches.bad.values()}
+    if not bad:
+        return ""
+    what = "1 record was" if len(bad) == 1 else f"{len(bad):,} records were"
+    return f"{what} left out: {next(iter(bad))}" + ("; ..." if len(bad) > 1 else "")
 
 
 def take_statistics(net: Net, names: Mapping[str, str]) -> dict[str, float]:

@@ -14,7 +14,14 @@ from paddle_layers.runtime.memory.weights import MismatchError
 
 from .target import Target, demand
 
-TYPES = (Type.dense(3), Type.ids(40), Type.ids(40, 1), Type.sparse(40), Type.sparse(40, values=True))
+TYPES = (
+    Type.dense(3),
+    Type.dense(3, 6, 8),
+    Type.ids(40),
+    Type.ids(40, 1),
+    Type.sparse(40),
+    Type.sparse(40, values=True),
+)
 
 
 class DataTarget(Target):
@@ -24,8 +31,11 @@ class DataTarget(Target):
 
     def opened(self, content: bytes, **attributes: Any) -> None:
         """Write the file, open it and read all rows, as feeds too. What is refused is told in one line."""
-        path = self.folder / "f"
-        path.write_bytes(content)
+        (self.folder / "f").write_bytes(content)
+        self.read(**attributes)
+
+    def read(self, **attributes: Any) -> None:
+        """Open the source over what is in the folder, and read all rows, as feeds too."""
         try:
             definition = registries["source"][self.source]
             dataset = definition.create(definition.bind(attributes)).open(self.folder)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import arrays, binaries, checkpoints, computed_ids, configs, editor, feeds, words
+from . import arrays, binaries, checkpoints, computed_ids, configs, editor, feeds, records, shards, words
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
@@ -10,7 +10,8 @@ TARGETS: dict[str, type[Target]] = {
     for target in (
         *(configs.Text, configs.Json, binaries.Binary, configs.TrainingText, configs.TrainingJson),
         *(arrays.Npy, arrays.Npz, words.Csv, words.Text),
-        *(checkpoints.Weights, checkpoints.Checkpoint),
+        *(records.Picture, records.PictureList, records.Lmdb, records.Hdf5),
+        *(checkpoints.Weights, shards.Shards, checkpoints.Checkpoint),
         *(feeds.Feeds, computed_ids.ComputedIds),
         editor.Session,
     )

@@ -20,7 +20,7 @@ class WithSettings(DataTarget):
         (self.folder / "words").write_text(
             attributes.pop("words", "a\nb\nc\n"), encoding="utf-8", errors="replace", newline=""
         )
-        self.opened(content, file="f", **attributes)
+        self.opened(content, **attributes | {"file": "f"})
 
 
 CELLS = (*ODD_NUMBERS, *ODD_TEXTS, '"', '"a', '"1"', "1_0", "\u0663", "0x1", "inf", "nan", "1" * 140000)

@@ -306,7 +306,12 @@ class Binder:
         elif near:
             hint = f"did you mean `{near}`?"
         else:
-            hint = f"is the plugin that brings it installed? Known: {', '.join(known[:40])}"
+            listed = (
+                "`paddle-layers layers` lists those that there are"
+                if len(known) > 40
+                else f"there are {', '.join(known)}"
+            )
+            hint = f"{listed}; one of a plugin is there when it is installed, or named by `--plugins FILE.py`"
         end = self.report.source.token_end(start)
         fix = Fix(start, end, f'"{near}"') if near else None
         self.report.add("E111", f"there is no {registry} `{name}`", start, end, help=hint, fix=fix)

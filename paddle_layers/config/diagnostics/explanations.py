@@ -67,7 +67,8 @@ _EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E009": Explanation(
         "The file is of the other kind",
-        "A network file has layers. A training file names a network file and says how it is trained.",
+        "A network file has layers. A training file names a network file and says how it is trained. Of another file, "
+        "such as a program, a table, weights or a config of another system, the message says what takes it.",
         NET + OPTIMIZER + SOURCE + "epochs: 1",
         with_x(FC),
     ),
@@ -216,7 +217,8 @@ _EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E207": Explanation(
         "The input has another sequence level",
-        "Some layers need sequences, others single rows; inputs whose rows belong together have the same level.",
+        "Some layers need sequences, others single rows; inputs whose rows belong together have the same level. A data "
+        "layer says it by `seq_nested_level`; `seq_last` and the pools of sequences make one row of each.",
         'layer { name: "x" type: "data" data { shape: [4] } }\nlayer { name: "y" type: "seq_avg_pool" input: "x" }',
         'layer { name: "x" type: "data" data { shape: [4] seq_nested_level: 1 } }\n'
         'layer { name: "y" type: "seq_avg_pool" input: "x" }',

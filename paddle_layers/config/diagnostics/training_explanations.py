@@ -58,7 +58,8 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
     ),
     "E309": Explanation(
         "The data don't fit the network",
-        "A field is missing, or has another shape, type or range than the data layer; shown when the data are read.",
+        "A field is missing, or has another shape, type or range than the data layer; shown when the data "
+        "are read. Of data that are read when they are wanted, such as pictures, `validate` shows it, too.",
     ),
     "E310": Explanation(
         "Nothing is tested",

@@ -20,7 +20,7 @@ from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 from ..reading.fields import STRING
 from .graph import cycles, order
-from .inference import INPUT, Maker
+from .makers import INPUT, Maker
 from .wires import ANY, Wires
 
 MOST = 100_000

@@ -10,7 +10,7 @@ from ..binding.drafts import Draft, Step
 from ..binding.steps import MEMORY
 from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
-from .inference import Types
+from .makers import Types
 from .memories import check_memories
 from .names import Names
 from .nodes import Node

@@ -3,34 +3,23 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from collections.abc import Mapping
 
-from paddle_layers.define import Attributes, DefinitionError, LayerDefinition, ShapeError, Type
+from paddle_layers.define import Attributes, DefinitionError, LayerDefinition, ShapeError
 
 from ..binding.drafts import Draft, Setup
 from ..binding.steps import group_output_names
 from ..diagnostics.diagnostic import Note
 from ..diagnostics.report import Report
 from .insides import inside_of
+from .makers import INPUT, Maker, Types
 from .nodes import Inside
+from .remedies import remedy
 
 CODES = {"count": "E205", "kind": "E206", "level": "E207", "rank": "E208", "shape": "E209"}
 _HOPS = 3
 LARGEST = 2**60
 """Numbers in a row of a value; bytes of more could not be counted with 64 bits, nor written down."""
-INPUT = -1
-"""Position of a `Maker` that is the first input of a group or of a use of a block, as a layer inside sees it."""
-
-Types = tuple[Type, ...]
-
-
-class Maker(NamedTuple):
-    """Where an output comes from."""
-
-    draft: Draft
-    position: int
-    type: Type | None
 
 
 def output_names(draft: Draft, count: int) -> tuple[str, ...]:
@@ -53,15 +42,15 @@ class Inference:
         self.crashed: set[str] = set()
         self.failed: set[Draft] = set()
 
-    def run(self, draft: Draft, types: Types, story: Callable[[int | None], tuple[Note, ...]]) -> Types | None:
-        """Types of the outputs, or None after a report."""
+    def run(self, draft: Draft, types: Types, makers: Mapping[str, Maker]) -> Types | None:
+        """Types of the outputs, or None after a report; `makers` are those of all values so far."""
         setup = draft.setup
         if setup is None:
             return None
         try:
             found = self._infer(draft, setup.definition, setup.attributes, types)
         except ShapeError as error:
-            self._shape_error(draft, error, story)
+            self._shape_error(draft, error, types, makers)
             return None
         if found and setup.activation is not None:
             return found if self._activated(draft, *setup.activation, found[:1]) else None
@@ -98,20 +87,23 @@ class Inference:
             self.insides[setup, types] = inside_of(setup, types)
         return self.insides[setup, types]
 
-    def _shape_error(self, draft: Draft, error: ShapeError, story: Callable[[int | None], tuple[Note, ...]]) -> None:
+    def _shape_error(self, draft: Draft, error: ShapeError, types: Types, makers: Mapping[str, Maker]) -> None:
         if error.attribute is not None:
             start = draft.attribute_place(error.attribute)
         else:
             start = draft.input_place(error.input)
         code = CODES.get(error.code, "E209")
-        notes = () if code == "E205" else story(error.input)
-        self.add(draft, code, f"layer `{draft.name}`: {error.message}", start, notes)
+        notes = () if code == "E205" else story(draft, error.input, makers, self.report)
+        help_ = remedy(draft, error, types, makers)
+        self.add(draft, code, f"layer `{draft.name}`: {error.message}", start, notes, help_)
 
-    def add(self, draft: Draft, code: str, message: str, start: int, notes: tuple[Note, ...] = ()) -> None:
+    def add(
+        self, draft: Draft, code: str, message: str, start: int, notes: tuple[Note, ...] = (), help_: str = ""
+    ) -> None:
         """Report a fault of a layer's wiring, once for all states."""
         if draft not in self.failed:
             self.failed.add(draft)
-            self.report.add(code, message, start, notes=notes)
+            self.report.add(code, message, start, help=help_, notes=notes)
 
     def _crash(self, draft: Draft, definition: LayerDefinition, message: str, origin: str = "") -> None:
         if definition.name in self.crashed:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from paddle_layers.define import Type
 
 from ..binding.drafts import Draft, Setup
-from .inference import Types, output_names, types_of
+from .inference import output_names, types_of
 from .insides import inner_names, inside_of, unknown_parameter
+from .makers import Types
 from .nodes import Inside, Node
 
 

@@ -10,6 +10,7 @@ from ..binding.memo import memo
 from ..diagnostics.diagnostic import Diagnostic, Source
 from ..diagnostics.report import Report, TooManyFaults
 from ..reading.fields import Fields
+from ..reading.otherfiles import other_text
 from ..reading.quiet import quietly
 from ..reading.syntax import read
 from .advice import advise
@@ -21,7 +22,17 @@ def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
     """The layers of a network file that are sound, if any were found, and all its faults, warnings too."""
     report = Report(source)
     wired = quietly(lambda: _wire(report))
+    if fault := of_another_kind(report):
+        return None, [fault]
     return wired, report.sorted()
+
+
+def of_another_kind(report: Report) -> Diagnostic | None:
+    """The one fault of a text that is no config, in place of those that were found; None for a config."""
+    other = other_text(report.source.text, report.errors)
+    if other is None:
+        return None
+    return Diagnostic("E009", f"this is {other.what}, not a config", report.source, 0, help=other.help)
 
 
 def _wire(report: Report) -> Wired | None:

@@ -12,8 +12,9 @@ from ..binding.settings import State
 from ..diagnostics.report import Report
 from .graph import order
 from .groups import types_inside, types_outside
-from .inference import INPUT, Inference, Maker, Types, output_names, story
+from .inference import Inference, output_names
 from .insides import parameter_hint, unknown_parameter
+from .makers import INPUT, Maker, Types
 from .names import Names
 from .nodes import Inside, Node
 from .sharing import First, check_shared
@@ -94,7 +95,7 @@ class Wires:
         elif isinstance(draft.definition, BlockDefinition):
             made, inside = self._use(draft, draft.definition, known)
         elif len(known) == len(given) and draft.setup is not None and not draft.broken:
-            made = self.inference.run(draft, known, lambda item: story(draft, item, makers, self.report))
+            made = self.inference.run(draft, known, makers)
         else:
             self._count(draft)
         names = output_names(draft, len(made) if made is not None else len(self._outputs(draft)))

@@ -120,4 +120,8 @@ def _checked(onnx: ModuleType, model: Any) -> Any:
         onnx.checker.check_model(found, full_check=True)
     except (onnx.checker.ValidationError, onnx.shape_inference.InferenceError) as error:
         raise ExportError(f"ONNX's checker refuses the model: {error}") from None
+    for value in found.graph.value_info:
+        for axis in value.type.tensor_type.shape.dim:
+            if axis.dim_param.startswith("unk__"):  # a number that onnx made up: nobody knows the size
+                axis.ClearField("dim_param")
     return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -131,12 +132,20 @@ def _checked(type_: Type, rows: Any, extra: frozenset[int], dtype: str) -> Any:
         return _checked_ids(array, type_.size, extra)
     _real(array)
     if array.shape[1:] != type_.dims:
-        flat = type_.dims == () and array.ndim == 2 and array.shape[1] == 1
-        if not flat:
+        if array.ndim > 2 or math.prod(array.shape[1:]) != 1 or math.prod(type_.dims) != 1:
             wanted = ", ".join(["rows", *map(str, type_.dims)])
-            one = "; a single row is a batch, too: feed array[None]" if array.shape == type_.dims else ""
-            raise FeedError(f"has the shape {array.shape}; it takes ({wanted}){one}")
+            raise FeedError(f"has the shape {array.shape}; it takes ({wanted}){_fit(array, type_)}")
+        array = array.reshape(len(array), *type_.dims)  # one value in a row, written as `y` or as `y[:, None]`
     return finite(array, dtype) if array.dtype.kind == "f" else array
+
+
+def _fit(array: NDArray[Any], type_: Type) -> str:
+    """What to write where rows have another shape than the data layer takes."""
+    if array.shape == type_.dims:
+        return "; a single row is a batch, too: feed array[None]"
+    if len(type_.dims) > 1 and array.ndim > 1 and len(array) and array[0].size == type_.size:
+        return f"; feed array.reshape(-1, {', '.join(map(str, type_.dims))})"
+    return ""
 
 
 def _real(array: NDArray[Any]) -> NDArray[Any]:

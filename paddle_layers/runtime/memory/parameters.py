@@ -11,8 +11,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.define import LayerDefinition, ShapeError, State, registries
+from paddle_layers.define.errors import first_line
 from paddle_layers.define.fields import Param
+from paddle_layers.define.name_patterns import listed
 from paddle_layers.runtime.memory.precision import too_large
 
 from .blocks import Allocator, Block, DeviceError, Flat
@@ -34,7 +37,7 @@ class RowGradients(Protocol):
         """Numbers of the rows, and the rows: copies."""
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, slots=True, weakref_slot=True)
 class Parameter:
     """Numbers of a layer that outlive a step. States (`trained` is false) and frozen parameters have no gradient."""
 
@@ -77,10 +80,24 @@ class Parameter:
 
     @stored.setter
     def stored(self, values: Any) -> None:
-        array = np.broadcast_to(np.asarray(values), self.shape)
-        if problem := too_large(array, self.dtype):
+        self.blocks["value"].write(self.offset, self._checked(values), self.dtype)
+
+    def _checked(self, values: Any) -> Array:
+        """Numbers of the parameter's shape; a single one stands for all. Raises `ValueError`."""
+        try:
+            array = np.asarray(values)
+        except ValueError as error:  # rows of different lengths
+            raise ValueError(f"`{self.name}` takes an array: {first_line(error)}") from None
+        if array.dtype.kind not in "fiub":
+            raise ValueError(f"`{self.name}` takes real numbers; what is assigned has the data type {array.dtype}")
+        if array.shape not in ((), self.shape):
+            same = array.size == self.size
+            meant = "; write array.T" if same and array.shape == self.shape[::-1] and array.ndim > 1 else ""
+            raise ValueError(f"`{self.name}` has the shape {self.shape}; what is assigned has {array.shape}{meant}")
+        whole = np.broadcast_to(array, self.shape)
+        if problem := too_large(whole, self.dtype):
             raise ValueError(f"`{self.name}` {problem}")
-        self.blocks["value"].write(self.offset, array, self.dtype)
+        return whole
 
     @property
     def gradient(self) -> Array | None:
@@ -160,6 +177,18 @@ class Parameter:
         return definition, definition.bind(attributes)
 
 
+class ParametersByName(dict[str, Parameter]):
+    """Parameters by name, to be looked up: what is assigned goes to the `value` of one."""
+
+    def __missing__(self, name: str) -> Parameter:
+        near = nearest(str(name), self)
+        hint = f"did you mean `{near}`?" if near else f"there are {listed(self) or 'none'}"
+        raise KeyError(f"nothing is called `{name}`; {hint}")
+
+    def __setitem__(self, name: str, value: object) -> None:
+        raise TypeError(f"write `[{name!r}].value = ...` to change the numbers of a parameter")
+
+
 class ParameterSet:
     """All parameters of a network by name, whichever phases they are in."""
 
@@ -203,9 +232,9 @@ class ParameterSet:
         return sorted(trained, key=lambda parameter: parameter.by_rows)
 
     @property
-    def states(self) -> dict[str, Parameter]:
+    def states(self) -> ParametersByName:
         """Running states by name."""
-        return {name: one for name, one in self.by_name.items() if isinstance(one.definition, State)}
+        return ParametersByName((name, one) for name, one in self.by_name.items() if isinstance(one.definition, State))
 
     def copy_states(self) -> dict[str, Array]:
         """The numbers of all states, for `restore_states`."""

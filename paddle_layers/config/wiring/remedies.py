@@ -1,0 +1,69 @@
+"""What to write where an input is of another kind, sequence level or number of axes than a layer takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from paddle_layers.define import KindError, LevelError, RankError, ShapeError, Type
+
+from ..binding.drafts import Draft
+from .makers import Maker
+
+_POOLS = "`seq_last`, `seq_avg_pool` or `seq_max_pool`"
+
+
+def remedy(draft: Draft, error: ShapeError, types: Sequence[Type], makers: Mapping[str, Maker]) -> str:
+    """The words for `help`; nothing where none are known. `types` are those of the inputs of the layer."""
+    if error.input is None or error.input >= len(types):
+        return ""
+    found = types[error.input]
+    name = draft.inputs[error.input]
+    if isinstance(error, LevelError) and error.levels and found.level not in error.levels:
+        deepest = max(type_.level for type_ in types)
+        return _of_level(found, error.levels, _data_layer(name, makers, lambda type_: type_.level), deepest)
+    if isinstance(error, KindError):
+        return _of_kind(found, error.kinds, _data_layer(name, makers, lambda type_: type_.kind))
+    if isinstance(error, RankError) and error.axes:
+        data = _data_layer(name, makers, lambda type_: (type_.kind, len(type_.dims)))
+        shape = f"`shape: [{', '.join(error.axes)}]`, with the sizes of these axes"
+        return f"write {shape}, in `data {{ }}` of `{data}`" if data else ""
+    return ""
+
+
+def _data_layer(name: str, makers: Mapping[str, Maker], what: Callable[[Type], object]) -> str:
+    """The data layer that a value comes from, if no layer between has changed `what` it is; else nothing."""
+    seen, found = set[str](), None
+    while name in makers and name not in seen:
+        seen.add(name)
+        maker = makers[name]
+        type_, definition = maker.type, maker.draft.definition
+        if type_ is None or definition is None or maker.position < 0:
+            return ""
+        found = what(type_) if found is None else found
+        if what(type_) != found:
+            return ""
+        if definition.name == "data":
+            return maker.draft.name
+        name = next(iter(maker.draft.inputs), "")
+    return ""
+
+
+def _of_level(found: Type, levels: Sequence[int], data: str, deepest: int) -> str:
+    deeper = [level for level in levels if level > found.level]
+    if not deeper:
+        less = f", or leave `seq_nested_level` out in `data {{ }}` of `{data}`" if data else ""
+        return f"{_POOLS} make one row of each sequence{less}"
+    pool = f"{_POOLS} make one row of each sequence of the other input" if deepest > found.level else ""
+    if not data:
+        return pool
+    declare = f"write `seq_nested_level: {min(deeper)}` in `data {{ }}` of `{data}`, if it is fed in sequences"
+    return f"{declare}; else {pool}" if pool else declare
+
+
+def _of_kind(found: Type, kinds: Sequence[str], data: str) -> str:
+    if found.kind == "INT" and "DENSE" in kinds:
+        numbers = f", or declare real numbers, `shape: [...]`, in `data {{ }}` of `{data}`" if data else ""
+        return f"an `embedding` makes a row of numbers of each id{numbers}"
+    if found.kind == "DENSE" and "INT" in kinds and data:
+        return f"write `data_type: INT size: ...`, the number of ids, in `data {{ }}` of `{data}`"
+    return ""

@@ -1,0 +1,168 @@
+"""Datasets of HDF5 files, rows of several files one behind the other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Container, Iterable, Sequence
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .columns import Rows
+from .dataset import Dataset
+from .extras import optional_module
+from .problems import DataError, as_data_error
+from .stored import BadRecords, StoredColumn
+
+Array = NDArray[Any]
+
+LARGEST_CHUNK = 2**28
+"""Bytes of a chunk, all of which are read for any of its rows."""
+
+RATIO = 1100
+"""So many times as large as the file may be what it claims to hold; zlib packs no more."""
+
+CACHE = 2**26
+"""Bytes of chunks that are kept for each dataset of a file."""
+
+
+class Hdf5Files:
+    """The datasets of the top level of HDF5 files by name; every file has the same ones. Raises `DataError`."""
+
+    def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
+        self._h5py = optional_module("h5py", "h5py", "hdf5", "hdf5")
+        self.paths = paths
+        self._open = [self._datasets(path, wanted) for path in paths]
+        self.names = list(self._open[0])
+        for path, found in zip(paths, self._open, strict=True):
+            if list(found) != self.names:
+                raise DataError(f"{path} has the datasets {_listed(found)}, {paths[0]} has {_listed(self.names)}")
+        counts = [self._rows(path, found) for path, found in zip(paths, self._open, strict=True)]
+        self.starts: Rows = np.cumsum([0, *counts])
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def dataset(self, origin: str) -> Dataset:
+        """Every dataset as a field whose rows are read when they are wanted."""
+        columns = {name: self._column(name) for name in self.names}
+        return Dataset(columns, origin=origin, place=self.place, blocks=self._blocks())
+
+    def place(self, row: int) -> str:
+        """File and row."""
+        file = int(np.searchsorted(self.starts, row, "right")) - 1
+        return f"{self.paths[file]}, row {row - int(self.starts[file])}"
+
+    def _datasets(self, path: Path, wanted: Container[str] | None) -> dict[str, Any]:
+        if not path.is_file():
+            raise DataError(f"there is no file {path}; paths are relative to the training file, in a list to the list")
+        with as_data_error(f"{path} is no HDF5 file, or damaged"):
+            file = self._h5py.File(path, "r", rdcc_nbytes=CACHE)
+            found = {}
+            for name in sorted(file):
+                if wanted is not None and name not in wanted:
+                    continue
+                if not isinstance(file.get(name, getlink=True), self._h5py.HardLink):
+                    raise DataError(f"{path}: `{name}` is a link to elsewhere, which is not followed")
+                item = file[name]
+                if not isinstance(item, self._h5py.Dataset):
+                    raise DataError(f"{path}: `{name}` is no dataset; fields are the datasets of the top level")
+                self._check(path, name, item)
+                found[name] = item
+        if not found:
+            raise DataError(f"{path} has no datasets{'' if wanted is None else ' that are wanted'}")
+        return found
+
+    def _check(self, path: Path, name: str, item: Any) -> None:
+        """What a dataset claims to be, before anything is read of it."""
+        place = f"{path}, dataset `{name}`"
+        if item.dtype.kind not in "fiub" or item.dtype.fields or item.dtype.subdtype:
+            raise DataError(f"{place} holds {str(item.dtype)[:80]}; only numbers can be used")
+        if not item.shape:
+            raise DataError(f"{place} is a single number; its first axis has to count rows")
+        if item.is_virtual or item.external:
+            raise DataError(f"{place} lies in other files, which are not read")
+        size = math.prod(item.shape) * item.dtype.itemsize
+        if size > max(2**20, RATIO * path.stat().st_size) or (item.shape[0] and not size):
+            raise DataError(
+                f"{place} claims the shape {item.shape}, which a file of {path.stat().st_size} bytes cannot hold"
+            )
+        if item.chunks and math.prod(item.chunks) * item.dtype.itemsize > LARGEST_CHUNK:
+            raise DataError(f"{place} has chunks of more than {LARGEST_CHUNK} bytes; write it with smaller ones")
+        if item.chunks:
+            _check_chunks(item, path.stat().st_size, place)
+
+    def _rows(self, path: Path, found: dict[str, Any]) -> int:
+        counts = {name: item.shape[0] for name, item in found.items()}
+        if len(set(counts.values())) > 1:
+            listed = ", ".join(f"`{name}` has {count}" for name, count in counts.items())
+            raise DataError(f"{path}: every field needs the same number of rows, but {listed}")
+        return int(next(iter(counts.values())))
+
+    def _column(self, name: str) -> StoredColumn:
+        items = [found[name] for found in self._open]
+        shape, dtype = items[0].shape[1:], items[0].dtype
+        for path, item in zip(self.paths, items, strict=True):
+            if item.shape[1:] != shape:
+                raise DataError(
+                    f"{path}: rows of `{name}` are {_times(item.shape[1:])}, those of {self.paths[0]} {_times(shape)}"
+                )
+            dtype = np.promote_types(dtype, item.dtype)
+        return StoredColumn(partial(self._read, name, shape, dtype), len(self), shape, dtype)
+
+    def _read(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], rows: Rows) -> Array:
+        """Rows of a dataset: those that lie side by side at once, in the order of the file."""
+        order = np.argsort(rows, kind="stable")
+        wanted, values = rows[order], np.empty((len(rows), *shape), dtype)
+        files = np.searchsorted(self.starts, wanted, "right") - 1
+        breaks = np.flatnonzero((np.diff(wanted) != 1) | (np.diff(files) != 0)) + 1
+        runs = list(pairwise([0, *breaks.tolist(), len(wanted)])) if len(wanted) else []
+        problems: dict[int, str] = {}
+        while runs:
+            first, last = runs.pop()
+            item, begin = self._open[files[first]][name], int(wanted[first] - self.starts[files[first]])
+            try:
+                values[order[first:last]] = item[begin : begin + last - first]
+            except (OSError, RuntimeError, ValueError) as error:
+                if last - first > 1:  # which of them it is
+                    runs += [(at, at + 1) for at in range(first, last)]
+                else:
+                    row = int(wanted[first])
+                    problems[row] = f"{self.place(row)}: `{name}` cannot be read: {str(error)[:200]}"
+        if problems:
+            raise BadRecords(dict(sorted(problems.items())))
+        return values
+
+    def _blocks(self) -> Rows | None:
+        """Where chunks begin; None where rows are stored one by one."""
+        starts: list[Array] = []
+        for begin, found in zip(self.starts, self._open, strict=False):
+            rows = max((item.chunks[0] if item.chunks else 1) for item in found.values())
+            starts.append(begin + np.arange(0, next(iter(found.values())).shape[0], rows))
+        blocks = np.concatenate([*starts, self.starts[-1:]])
+        return blocks if len(blocks) <= len(self) else None
+
+
+def _check_chunks(item: Any, size: int, place: str) -> None:
+    """Where chunks lie: what unpacks them trusts that each has bytes, and ends the process if not."""
+    whole = math.prod(item.chunks) * item.dtype.itemsize
+    packed = item.id.get_create_plist().get_nfilters() > 0
+
+    def check(chunk: Any) -> None:
+        enough = chunk.size > 0 if packed else chunk.size >= whole
+        if not enough or chunk.byte_offset is None or chunk.byte_offset + chunk.size > size:
+            raise DataError(f"{place} is damaged: the chunk at {chunk.chunk_offset} is not there")
+
+    item.id.chunk_iter(check)
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _times(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape)) or "one number"

@@ -1,0 +1,80 @@
+"""Tables of text."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from pathlib import Path
+
+from paddle_layers.define import Choice, String, Strings, source
+
+from ..dataset import Dataset
+from ..problems import DataError
+from ..tablecolumns import TableColumns
+from ..tables import Table
+
+
+@source("csv")
+class Csv:
+    """A text table: one row a line, numbers in every column but those that are said to hold words.
+
+    Without `columns`, everything but the label, the columns of words and those that are left out becomes the field
+    `features`. Words get their ids from the training data: the words of single cells in the order of the alphabet,
+    those of text by how often they are there. The id behind the last stands for all other words, if the `size` of the
+    data layer has room for it. The words, and the means that stand for empty cells, are kept beside the weights.
+    """
+
+    file = String("path of the file, relative to the training file")
+    label = String("column of the label, by name or by number from 1; becomes the field `label`", default="")
+    classes = Strings("words of the label column in the order of their ids; absent: labels are numbers", default=())
+    columns = Strings(
+        'fields and their columns, such as "size = width, height" or "pixels = 2-65"; "price" alone is both', default=()
+    )
+    ids = Strings(
+        'columns of words, each a field of ids: "district", or "label = kind" for a field of that name', default=()
+    )
+    text = Strings("columns of text, each a field of sequences of ids; words stand between spaces", default=())
+    leave_out = String('columns that are not read, such as "date, name"', default="")
+    empty = Choice(
+        "what becomes of empty cells",
+        options={
+            "refuse": "they are an error",
+            "mean": "the mean that the column has in the training data; empty words are an error",
+            "mark": "the mean, and behind the columns of a field come as many that are 1 where a cell was empty; "
+            "of words, one more word",
+        },
+        default="refuse",
+    )
+    header = Choice(
+        "whether the first line names the columns",
+        options={"auto": "it does when none of its cells is a number", "yes": "it does", "no": "it is data"},
+        default="auto",
+    )
+    delimiter = String("character between cells", default=",")
+
+    def open(self, base: Path) -> Dataset:
+        """The rows of the file."""
+        return self.open_fields(base, None)
+
+    def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
+        """As `open`, but only the fields in `wanted`: the columns of the others may be missing."""
+        path = base / self.file
+        if len(self.delimiter) != 1:
+            raise DataError(f"{path}: `delimiter` is {self.delimiter!r}, it has to be one character")
+        if self.classes and not self.label:
+            raise DataError(f"{path}: `classes` are the words of the label, so `label` has to name its column")
+        table = Table(path, delimiter=self.delimiter, header=self.header)
+        if not table.names:
+            raise DataError(f"{path} has no rows; there is nothing to train on")
+        columns = TableColumns(table, self, wanted)
+        columns.read()
+        if not len(table.lines):
+            raise DataError(f"{path} has no rows; there is nothing to train on")
+        words = {"label": self.classes} if self.classes else {}
+        return Dataset(
+            columns.fields(),
+            origin=str(path),
+            place=table.place,
+            words=words,
+            remedies=columns.remedies(),
+            columns=columns.names(),
+        )

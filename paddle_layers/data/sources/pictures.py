@@ -1,0 +1,211 @@
+"""Pictures in files, read when a batch wants them."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Container, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paddle_layers.define import Choice, Int, String, Strings, source
+from paddle_layers.define.errors import suggestion
+
+from ..columns import WordColumn
+from ..dataset import Dataset
+from ..lines import read_lines
+from ..listed_files import files_in, inside
+from ..pictures import ENDINGS, folder_of, picture_column, read_picture
+from ..problems import DataError
+
+
+class PictureSettings:
+    """What sources of pictures have in common."""
+
+    indexed = True
+
+    color = Choice(
+        "channels of a picture",
+        options={"rgb": "red, green, blue", "bgr": "blue, green, red, as Caffe has them", "grey": "one channel"},
+        default="rgb",
+    )
+    height = Int(
+        "rows of pixels that pictures are resized to; absent: all are as large as the first", optional=True, min=1
+    )
+    width = Int("columns of pixels that they are resized to", optional=True, default_from="height", min=1)
+    fit = Choice(
+        "how a picture of other proportions is resized",
+        options={
+            "stretch": "its sides are resized each by itself",
+            "crop": "until it covers the size; what is left over is cut off on two sides",
+            "pad": "until it is within the size; the rest is black",
+        },
+        default="stretch",
+    )
+
+
+class _Pictures(PictureSettings):
+    """Those of picture files."""
+
+    def open(self, base: Path) -> Dataset:
+        """The pictures; none of them is read but the header of the first."""
+        return self.open_fields(base, None)
+
+    def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
+        """As `open`, but only the fields in `wanted`."""
+        raise NotImplementedError
+
+
+@source("image_folder", elsewhere={"Keras": "image_dataset_from_directory", "PyTorch": "ImageFolder"})
+class ImageFolder(_Pictures):
+    """Pictures in folders: the name of the folder is the class.
+
+    Fields: `image` (channels, height, width; whole numbers from 0 to 255) and `label`. Classes get their ids in the
+    order of the alphabet, or of `classes`, and are kept beside the weights. Pictures (jpg, png, bmp, gif, webp, ppm)
+    may lie in folders within those of a class; other files, and names that begin with a dot, are left out. Pictures are
+    turned as the camera has noted, and have at most 8192x8192 pixels. For predictions, which need no label, any folder
+    of pictures will do. Needs Pillow: `pip install 'paddle-layers[images]'`.
+    """
+
+    folder = String("folder with a folder for each class, relative to the training file")
+    classes = Strings("folders of the classes in the order of their ids; absent: all, by the alphabet", default=())
+
+    def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
+        """As `open`; without `label` the pictures of the whole folder."""
+        labelled, file = wanted is None or "label" in wanted, base / self.folder
+        if not labelled and file.is_file():
+            return self._dataset(file.parent, [file.name], {}, {})
+        folder = folder_of(base, self.folder)
+        if not labelled:
+            names = files_in(folder, ENDINGS)
+            if not names:
+                raise DataError(_empty(folder))
+            return self._dataset(folder, names, {}, {})
+        classes = self._classes(folder)
+        names, labels = [], array("q")
+        for label, name in enumerate(classes):
+            found = files_in(folder / name, ENDINGS)
+            if not found:
+                raise DataError(f"{_empty(folder / name)}; put some there, or remove it")
+            names += [f"{name}/{one}" for one in found]
+            labels.extend([label] * len(found))
+        ids = np.frombuffer(labels, np.int64)
+        if self.classes:
+            return self._dataset(folder, names, {"label": ids}, {"label": classes})
+        return self._dataset(folder, names, {"label": WordColumn([classes[label] for label in labels])}, {})
+
+    def _classes(self, folder: Path) -> Sequence[str]:
+        there = sorted(path.name for path in folder.iterdir() if path.is_dir() and not path.name.startswith("."))
+        loose = next((path for path in sorted(folder.iterdir()) if path.suffix.lower() in ENDINGS), None)
+        if not there:
+            raise DataError(
+                f"{folder} has no folders; put the pictures of each class in a folder that is named like it"
+            )
+        if loose is not None and loose.is_file():
+            raise DataError(f"{loose} is in no folder of a class; move it, there are {_listed(there)}")
+        for name in self.classes:
+            if name not in there:
+                raise DataError(f"{folder} has no folder `{name}`, which `classes` names{suggestion(name, there)}")
+        more = [name for name in there if name not in self.classes]
+        if self.classes and more:
+            raise DataError(f"{folder} has the folder `{more[0]}`, which `classes` does not name: add it, or remove it")
+        if len(set(self.classes)) < len(self.classes):
+            raise DataError(f"{folder}: `classes` names a folder twice")
+        return self.classes or there
+
+    def _dataset(
+        self, folder: Path, names: Sequence[str], labels: dict[str, Any], words: dict[str, Sequence[str]]
+    ) -> Dataset:
+        def path(row: int) -> str:
+            return f"{folder}/{names[row]}"
+
+        images = picture_column("image_folder", self, len(names), path, lambda row: read_picture(path(row)))
+        return Dataset({"image": images, **labels}, origin=str(folder), place=path, words=words)
+
+
+@source("image_list", elsewhere={"Caffe": "ImageData", "MXNet": "ImageIter"})
+class ImageList(_Pictures):
+    """Pictures that the lines of a file name, each with its label behind the last space or tab.
+
+    Fields: `image` (channels, height, width; whole numbers from 0 to 255) and `label`, a whole number; or a word, whose
+    ids are those of `classes`, else come from the training data by the alphabet and are kept beside the weights. What a
+    list names has to lie in the `folder`: a list from elsewhere cannot choose other files. For absolute paths write
+    `folder: "/"`. Needs Pillow: `pip install 'paddle-layers[images]'`.
+    """
+
+    file = String("path of the list, relative to the training file")
+    folder = String(
+        "folder that the names are relative to, itself to the training file; absent: the list's", default=""
+    )
+    classes = Strings("words of the labels in the order of their ids; absent: numbers, or all words", default=())
+
+    def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
+        """As `open`; where `label` is not wanted, lines may be without."""
+        path = base / self.file
+        folder = folder_of(base, self.folder) if self.folder else path.parent
+        labelled = wanted is None or "label" in wanted
+        names: list[str] = []
+        words: list[str] = []
+        lines = array("q")
+        for line, text in read_lines(path):
+            if not text.strip():
+                continue
+            name, label = _parted(text.strip(), labelled=labelled)
+            if labelled and not label:
+                raise DataError(f"{path}:{line}: no label; write it behind the name, with a space between")
+            names.append(inside(folder, name, f"{path}:{line}"))
+            words.append(label)
+            lines.append(line)
+        if not names:
+            raise DataError(f"{path} names no pictures; there is nothing to train on")
+
+        def place(row: int) -> str:
+            return f"{path}:{lines[row]}"
+
+        images = picture_column(
+            "image_list",
+            self,
+            len(names),
+            lambda row: f"{place(row)}: {names[row]}",
+            lambda row: read_picture(names[row]),
+        )
+        labels = {"label": self._labels(words, place)} if labelled else {}
+        known = {"label": self.classes} if self.classes else {}
+        return Dataset({"image": images, **labels}, origin=str(path), place=place, words=known)
+
+    def _labels(self, words: Sequence[str], place: Any) -> Any:
+        if self.classes:
+            ids = {word: number for number, word in enumerate(self.classes)}
+            for row, word in enumerate(words):
+                if word not in ids:
+                    raise DataError(
+                        f"{place(row)}: the label {word!r} is not one of `classes`: {_listed(self.classes)}"
+                    )
+            return np.array([ids[word] for word in words], np.int64)
+        if all(map(_is_count, words)):
+            return np.array(list(map(int, words)), np.int64)
+        odd = next((row for row, word in enumerate(words) if _is_count(word)), None)
+        if odd is not None:
+            raise DataError(f"{place(odd)}: the label {words[odd]} is a number, but others in this list are words")
+        return WordColumn(list(words))
+
+
+def _parted(text: str, *, labelled: bool) -> tuple[str, str]:
+    """Name and label; a name may have spaces in it. Where no label is wanted, what ends as a picture is the name."""
+    name, _, label = text.rpartition("\t" if "\t" in text else " ")
+    if not name or (not labelled and Path(text).suffix.lower() in ENDINGS):
+        return text, ""
+    return name.strip(), label.strip()
+
+
+def _is_count(word: str) -> bool:
+    return word.isascii() and word.isdecimal() and len(word) < 19
+
+
+def _empty(folder: Path) -> str:
+    return f"{folder} has no pictures (jpg, png, bmp, gif, webp, ppm)"
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names[:8]) + (", ..." if len(names) > 8 else "")

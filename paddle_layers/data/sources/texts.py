@@ -1,0 +1,52 @@
+"""Lines of words."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from paddle_layers.define import String, Strings, source
+
+from ..dataset import Dataset
+from ..lines import Lines, read_dictionary
+from ..problems import DataError
+
+
+@source("text")
+class Text:
+    """Lines of words: every line is a sequence of ids, by a dictionary, or by how often words are in the training data.
+
+    Fields: `words`, sequences of ids, and with `classes` also `label`, the id of the word in front of the line's first
+    tab. Words stand between spaces; empty lines are left out. Without a `dictionary` the words get their ids from the
+    training data, the most frequent one the first, and are kept beside the weights; the id behind the last stands for
+    all other words, if the `size` of the data layer has room for it.
+    """
+
+    file = String("path of the text, relative to the training file")
+    dictionary = String("path of the dictionary: one word on each line, whose number, from 0, is the id", default="")
+    unknown = String("word of the dictionary that stands for all that it lacks; absent: these are refused", default="")
+    classes = Strings("words of the label in the order of their ids; absent: lines have no label", default=())
+
+    def open(self, base: Path) -> Dataset:
+        """The lines of the file."""
+        return self.open_fields(base, None)
+
+    def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
+        """As `open`, but only the fields in `wanted`: where `label` is not, lines may be without."""
+        ids = read_dictionary(base / self.dictionary) if self.dictionary else None
+        if self.unknown and ids is None:
+            raise DataError(f"{base / self.file}: `unknown` is a word of the dictionary, but there is no `dictionary`")
+        if self.unknown and ids is not None and self.unknown not in ids:
+            raise DataError(f"{base / self.dictionary}: there is no word `{self.unknown}`, which `unknown` names")
+        labelled = bool(self.classes) and (wanted is None or "label" in wanted)
+        unknown = (ids or {}).get(self.unknown)
+        lines = Lines(base / self.file, ids, unknown, self.classes, labelled=labelled)
+        if not len(lines.lines):
+            raise DataError(f"{base / self.file} has no words; there is nothing to train on")
+        labels = {"label": np.frombuffer(lines.labels, np.int64)} if labelled else {}
+        words: dict[str, Sequence[str]] = {"label": self.classes}
+        if ids is not None:
+            words["words"] = list(ids)
+        return Dataset({"words": lines.words, **labels}, origin=str(lines.path), place=lines.place, words=words)

@@ -1,0 +1,87 @@
+"""Fields whose rows lie in files and are read when a batch wants them, by several threads at once."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from .problems import DataError
+
+Array = NDArray[Any]
+Rows = NDArray[np.int64]
+Shape = tuple[int, ...]
+
+
+class BadRecords(DataError):
+    """Records of a batch that cannot be read: what is wrong with each, with its file and key, by its row."""
+
+    def __init__(self, problems: Mapping[int, str]) -> None:
+        super().__init__(next(iter(problems.values())))
+        self.problems = dict(problems)
+
+
+class StoredColumn:
+    """A field of `count` rows of a shape, such as the pictures of a folder.
+
+    `read(rows)` gives an array of shape (rows, *shape). Threads call it at the same time. It raises `BadRecords`, and
+    `DataError` for what no other record can make good. `remedy(wanted, result, shape)` says what to write where a
+    data layer takes rows of another shape than they have behind the transforms.
+    """
+
+    level = 0
+
+    def __init__(
+        self,
+        read: Callable[[Rows], Array],
+        count: int,
+        shape: Sequence[int],
+        dtype: DTypeLike,
+        *,
+        remedy: Callable[[Shape, Shape, Shape], str] | None = None,
+    ) -> None:
+        self.dtype: np.dtype[Any] = np.dtype(dtype)
+        self.shape = (count, *shape)
+        self.take, self.remedy = read, remedy
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    def whole(self) -> Array:
+        """All rows, read in parts: for fields of single numbers."""
+        rows = np.arange(len(self))
+        return np.concatenate([self.take(rows[first : first + 4096]) for first in range(0, len(rows), 4096)])
+
+
+class Records:
+    """Records of several fields each, which are read together: a thread keeps its last batch for the next field."""
+
+    def __init__(self, read: Callable[[Rows], Mapping[str, Array]]) -> None:
+        self._read, self._last = read, threading.local()
+
+    def column(self, name: str, count: int, shape: Sequence[int], dtype: DTypeLike, **options: Any) -> StoredColumn:
+        """One of the fields."""
+        return StoredColumn(lambda rows: self._of(rows)[name], count, shape, dtype, **options)
+
+    def _of(self, rows: Rows) -> Mapping[str, Array]:
+        kept: tuple[Rows, Mapping[str, Array]] | None = getattr(self._last, "batch", None)
+        if kept is None or kept[0] is not rows:
+            kept = self._last.batch = rows, self._read(rows)
+        return kept[1]
+
+
+def read_each(rows: Rows, read: Callable[[int], Any]) -> list[Any]:
+    """What `read` gives for each row. Raises `BadRecords` with all rows for which it raised such itself."""
+    found: list[Any] = []
+    problems: dict[int, str] = {}
+    for row in rows.tolist():
+        try:
+            found.append(read(row))
+        except BadRecords as error:
+            problems |= error.problems
+    if problems:
+        raise BadRecords(problems)
+    return found

@@ -1,0 +1,366 @@
+"""Sums, products, differences and quotients: of two values, with constants, and of the parts that ideas have."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .layers import NotSupported, Weight, weight
+from .meanings import (
+    Anything,
+    Constant,
+    EndPlace,
+    Filled,
+    Known,
+    Lengths,
+    Mask,
+    Normal,
+    PlaceRows,
+    Scores,
+    Statistic,
+    View,
+    aligned,
+    atoms_of,
+    size_of,
+)
+from .normalizations import norm_of, squared
+from .operators import Step, limited, operator
+from .sequence_rows import causal_of
+from .sizes import whole
+
+Pair = tuple[Any, Any]
+
+
+@operator("Add", "Sum")
+def add(step: Step, x: Any, *others: Any) -> Anything:
+    """A sum."""
+    if len(others) > 1:
+        return _sum_of_all(step, [step.view(one) for one in (x, *others)])
+    if not others:
+        return step.view(x)
+    for one, other in ((x, others[0]), (others[0], x)):
+        number = other.number if isinstance(other, Constant) else None
+        if isinstance(one, Normal) and number is not None and one.factor == 1.0:
+            return replace(one, added=one.added + number)
+        if isinstance(one, Statistic) and one.kind in ("variance", "mean") and number is not None:
+            return replace(one, epsilon=one.epsilon + number)
+        if isinstance(one, View) and isinstance(other, PlaceRows):
+            return _with_places(step, one, other)
+        if isinstance(one, Scores) and not one.soft:
+            return _masked(step, one, other)
+        if isinstance(other, Filled) and other.number == 0:
+            return step.view(one)
+    return _combined(step, "add", x, others[0])
+
+
+@operator("Sub")
+def sub(step: Step, x: Any, y: Any) -> Anything:
+    """A difference."""
+    if isinstance(x, View) and isinstance(y, Statistic) and y.kind == "mean" and _one(x, y.view):
+        return replace(y, kind="centred", layout=x.layout)
+    if isinstance(x, Lengths) and isinstance(y, Constant) and y.number == 1:
+        return EndPlace(x.layout)
+    return _combined(step, "sub", x, y)
+
+
+@operator("Mul")
+def mul(step: Step, x: Any, y: Any) -> Anything:
+    """A product."""
+    for one, other in ((x, y), (y, x)):
+        number = other.number if isinstance(other, Constant) else None
+        if isinstance(one, Normal) and number is not None:
+            return replace(one, factor=one.factor * number)
+        if isinstance(one, Normal) and isinstance(other, View):
+            return _gelu(step, other, one)
+        if isinstance(one, Scores) and number is not None and not one.soft:
+            return replace(one, factor=one.factor * number)
+        if isinstance(one, Statistic) and isinstance(other, Statistic):
+            if one.kind == "centred" == other.kind and one.view is other.view:
+                return replace(one, kind="square")
+            if (one.kind, other.kind) == ("centred", "one over deviation"):
+                return _layer_norm(step, one, other)
+        if isinstance(one, View) and isinstance(other, Statistic) and other.kind == "one over root":
+            return _rms_norm(step, one, other)
+        if isinstance(one, View) and isinstance(other, View):
+            found = _gated(step, one, other)
+            if found is not None:
+                return found
+    return _combined(step, "mul", x, y)
+
+
+@operator("Div")
+def div(step: Step, x: Any, y: Any) -> Anything:
+    """A quotient."""
+    number = y.number if isinstance(y, Constant) else None
+    if isinstance(x, Scores) and number and not x.soft:
+        return replace(x, factor=x.factor / number)
+    if isinstance(x, Normal) and number:
+        return replace(x, factor=x.factor / number)
+    if isinstance(x, Statistic) and isinstance(y, Statistic) and (x.kind, y.kind) == ("centred", "deviation"):
+        return _layer_norm(step, x, y)
+    if isinstance(x, View) and isinstance(y, Statistic) and y.kind == "root":
+        return _rms_norm(step, x, y)
+    if isinstance(x, View) and isinstance(y, Lengths) and x.value.layer.type == "seq_avg_pool":
+        names = {1.0: "AVERAGE", 0.5: "SQUARE_ROOT"}
+        layer = x.value.layer
+        if layer.attributes.get("strategy") == "SUM" and y.power in names:
+            made = step.again(layer, {}, strategy=names[y.power])
+            return replace(x, value=made.outputs[0])
+    return _combined(step, "div", x, y)
+
+
+# ---- ideas
+
+
+def _one(x: View, y: View) -> bool:
+    return x.value is y.value and x.factor == y.factor
+
+
+def _gelu(step: Step, x: View, normal: Normal) -> Anything:
+    """`x` times the probability: the view may have a factor, of which 2 make the probability of the error function."""
+    fits = x.value is normal.view.value and normal.added == 1.0
+    step.refuse_unless(fits, "an error function is known as a part of `gelu` only")
+    made = step.each("gelu", replace(x, factor=1.0))
+    return replace(made, factor=2.0 * normal.factor * x.factor)
+
+
+def _layer_norm(step: Step, centred: Statistic, deviation: Statistic) -> Anything:
+    step.refuse_unless(_one(centred.view, deviation.view), "it divides by the deviation of something else")
+    return norm_of(step, "layer_norm", centred.view, centred.over, deviation.epsilon)
+
+
+def _rms_norm(step: Step, x: View, root: Statistic) -> Anything:
+    step.refuse_unless(squared(root.view) is x.value and x.factor == 1.0, "it divides by the root of something else")
+    return norm_of(step, "rms_norm", x, root.over, root.epsilon)
+
+
+def _gated(step: Step, x: View, gate: View) -> Anything | None:
+    """A value times a function of itself."""
+    layer = gate.value.layer
+    if layer.type not in ("sigmoid", "hard_sigmoid") or gate.factor != 1.0 or "act" in layer.attributes:
+        return None
+    source, beta = layer.inputs[0], 1.0
+    if source is not x.value and source.layer.type == "slope_intercept":
+        beta, inner = source.layer.attributes.get("slope", 1.0), source.layer
+        if not inner.attributes.get("intercept") and inner.inputs[0] is x.value:
+            source = inner.inputs[0]
+    if source is not x.value or x.layout != gate.layout:
+        return None
+    if layer.type == "sigmoid":
+        found = step.each("swish", replace(x, factor=1.0), beta=None if beta == 1.0 else beta)
+        return replace(found, factor=x.factor)
+    slope, offset = layer.attributes.get("slope"), layer.attributes.get("offset")
+    if beta == 1.0 and offset == 0.5 and slope is not None and math.isclose(slope, 1 / 6, rel_tol=1e-5):
+        found = step.each("hard_swish", replace(x, factor=1.0))
+        return replace(found, factor=x.factor)
+    return None
+
+
+def _masked(step: Step, scores: Scores, other: Any) -> Anything:
+    """Scores plus 0 or minus infinity: the mask of a decoder; that of the padding is left out, there is none here."""
+    if isinstance(other, (Mask, Known)):
+        return replace(scores, causal=scores.causal or (isinstance(other, Mask) and other.causal))
+    given = step.numbers(other, "mask")
+    causal = causal_of(given.array, 0.0)
+    step.refuse_unless(causal is not None, "the mask of its scores is neither causal nor empty")
+    return replace(scores, causal=scores.causal or bool(causal))
+
+
+def _with_places(step: Step, x: View, places: PlaceRows) -> Anything:
+    """A learned row for each place."""
+    rows = step.rows(x, 1)
+    atoms = [axis for axis in places.layout if axis]
+    fits = bool(atoms) and any(axis == atoms[0] for axis in rows.lead)
+    step.refuse_unless(fits, "its rows for places are those of other sequences")
+    table = places.table
+    weights = {"table": weight(table.array, table.source)}
+    made = step.layer("position_embedding", rows.value, weights=weights, max_length=table.array.shape[0])
+    return step.made(made.outputs[0], rows)
+
+
+# ---- with constants
+
+
+def _combined(step: Step, type_: str, x: Any, y: Any) -> Anything:
+    if isinstance(y, Constant) and isinstance(x, View):
+        return _constant(step, type_, x, step.numbers(y, "second input"))
+    if isinstance(x, Constant) and isinstance(y, View):
+        return _constant_first(step, type_, step.numbers(x, "first input"), y)
+    if isinstance(x, View) and isinstance(y, View):
+        return _two(step, type_, x, y)
+    step.view(x, "first input")
+    return step.view(y, "second input")  # one of them is none, which is told
+
+
+def _constant_first(step: Step, type_: str, x: Constant, y: View) -> Anything:
+    if type_ in ("add", "mul"):
+        return _constant(step, type_, y, x)
+    if type_ == "sub":
+        return _constant(step, "add", replace(y, factor=-y.factor), x)
+    number = x.number
+    if number is None:
+        raise NotSupported("several constants are divided by a value")
+    return replace(step.each("power", y, power=-1.0), factor=number)
+
+
+def _constant(step: Step, type_: str, x: View, y: Constant) -> Anything:
+    array, number = y.array.astype(np.float64), y.number
+    if type_ in ("sub", "div"):
+        step.refuse_unless(type_ == "sub" or array.all(), "a value is divided by 0")
+        array, type_ = (-array, "add") if type_ == "sub" else (1 / array, "mul")
+        number = None if number is None else float(array.reshape(-1)[0])
+        y = Constant(array, (*y.source, "turned") if y.source else ())
+    step.refuse_unless(y.array.ndim <= len(x.layout), "the constant has more axes than the value")
+    if number is not None and not (y.source and x.inside == () and type_ == "add"):
+        return _number(step, type_, x, number)
+    return _vector(step, type_, x, Constant(array, y.source))
+
+
+def _number(step: Step, type_: str, x: View, number: float) -> Anything:
+    if type_ == "mul":
+        return replace(x, factor=x.factor * number)
+    if number == 0:
+        return x
+    slope = None if x.factor == 1.0 else x.factor
+    made = step.layer("slope_intercept", x.value, slope=slope, intercept=number)
+    return replace(x, value=made.outputs[0], factor=1.0)
+
+
+def _vector(step: Step, type_: str, x: View, y: Constant) -> Anything:
+    """Numbers for the channels, for the places of a sequence, or for every number of a row."""
+    x = step.plain(x)
+    shape = (1,) * (len(x.layout) - y.array.ndim) + y.array.shape
+    array = y.array.reshape(shape)
+    used = [place for place, size in enumerate(shape) if size != 1]
+    for place in used:
+        fits = shape[place] == size_of(x.layout[place])
+        step.refuse_unless(fits, f"a constant of {shape[place]} meets an axis of {size_of(x.layout[place])}")
+    named = {atom.name for place in used for atom in x.layout[place]}
+    step.refuse_unless("N" not in named, "it has a constant for each row of the batch")
+    if "T" in named:
+        return _places(step, type_, x, array, y.source)
+    found = x.value
+    outer = _outer(x)
+    if len(used) == 1 and x.layout[used[0]] == outer and outer:
+        return replace(x, value=_channels(step, type_, found, weight(array.reshape(-1), y.source)))
+    numbers = _in_order(x, array)
+    if len(found.dims) != 1:
+        found = step.layer("flatten", found, suffix="flat").outputs[0]
+    return replace(x, value=_channels(step, type_, found, weight(numbers, y.source)))
+
+
+def _outer(x: View) -> tuple[Any, ...]:
+    """The atoms of the axis of channels."""
+    found, size = [], 1
+    wanted = x.value.dims[0] if x.value.dims else 0
+    for atom in x.inside:
+        if size == wanted:
+            break
+        found.append(atom)
+        size *= whole(atom.size)
+    return tuple(found) if size == wanted else ()
+
+
+def _in_order(x: View, array: Any) -> Any:
+    """A constant as a number for each number of a row, in the order in which the value has them."""
+    sizes = {atom: whole(atom.size) for atom in x.inside}
+    limited(math.prod(sizes.values()))
+    shape: list[int] = []
+    for place, axis in enumerate(x.layout):
+        shape += [sizes[atom] if array.shape[place] != 1 else 1 for atom in axis if atom in sizes]
+    atoms = [atom for atom in atoms_of(x.layout) if atom in sizes]
+    parts = array.reshape(shape).transpose([atoms.index(atom) for atom in x.inside])
+    return np.broadcast_to(parts, [sizes[atom] for atom in x.inside]).reshape(-1)
+
+
+def _places(step: Step, type_: str, x: View, array: Any, source: tuple[str, ...]) -> Anything:
+    """A row of a table for each place."""
+    step.refuse_unless(type_ == "add", "it multiplies by a constant for each step")
+    rows = step.rows(x, 1)
+    steps = [place for place, axis in enumerate(x.layout) if [atom.name for atom in axis] == ["T"]]
+    step.refuse_unless(len(steps) == 1, "the steps of sequences stand in one axis with the batch")
+    count = array.shape[steps[0]]
+    table = np.broadcast_to(np.moveaxis(array, steps[0], 0).reshape(count, -1), (count, rows.value.dims[0]))
+    weights = {"table": weight(table, source)}
+    made = step.layer("position_embedding", rows.value, weights=weights, max_length=count)
+    return step.made(made.outputs[0], rows)
+
+
+def _channels(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
+    """A number for each channel: the bias or the gain of the layer before, or a layer."""
+    layer = value.layer
+    grown = {("fc", "add"): "bias", ("conv", "add"): "bias", ("scale", "add"): "bias", ("layer_norm", "add"): "bias"}
+    name = grown.get((layer.type, type_))
+    if name and layer.attributes.get("bias") is False and "act" not in layer.attributes:
+        made = step.again(layer, {"bias": numbers}, bias=True)
+        return made.outputs[value.place]
+    if (
+        layer.type in ("layer_norm", "rms_norm")
+        and type_ == "mul"
+        and "gain" not in layer.weights
+        and "bias" not in layer.weights
+    ):
+        return step.again(layer, {"gain": numbers}).outputs[value.place]
+    if type_ == "mul":
+        return step.layer("scale", value, weights={"gain": numbers}, bias=False).outputs[0]
+    return step.layer("shift", value, weights={"offset": numbers}).outputs[0]
+
+
+# ---- of two values
+
+
+def _two(step: Step, type_: str, x: View, y: View) -> Anything:
+    x, y = step.plain(x), step.plain(y)
+    rank = max(len(x.layout), len(y.layout))
+    x, y = (replace(one, layout=(((),) * (rank - len(one.layout)) + one.layout)) for one in (x, y))
+    pair = aligned(x, y)
+    if pair is not None:
+        made = _same_shape(step, type_, pair[0].value, pair[1].value)
+        return replace(pair[0], value=made)
+    if x.shape == y.shape:
+        one, other = step.rows(x), step.rows(y)
+        step.refuse_unless(one.lead == other.lead, "its inputs have other rows")
+        return step.made(_same_shape(step, type_, one.value, other.value), one)
+    return _broadcast(step, type_, x, y)
+
+
+def _same_shape(step: Step, type_: str, x: Any, y: Any) -> Any:
+    return step.layer("addto" if type_ == "add" else type_, x, y).outputs[0]
+
+
+def _broadcast(step: Step, type_: str, x: View, y: View) -> Anything:
+    """One of them has 1 in place of axes."""
+    if _smaller(x, y):
+        step.refuse_unless(type_ in ("add", "mul"), "the first input is the smaller one")
+        x, y = y, x
+    step.refuse_unless(_smaller(y, x), f"the axes of its inputs, {x.shape} and {y.shape}, do not meet")
+    step.refuse_unless(set(y.rows) == set(x.rows), "one input has no axis of the batch or of steps")
+    rows = step.rows(x)
+    count = len(rows.lead)
+    step.refuse_unless(atoms_of(y.layout[count:]) == y.inside, "the axes of the smaller input are in another order")
+    own = [size_of(axis) for axis in y.layout[count:]]
+    dims = [size_of(axis) for axis in x.layout[count:]]
+    channel = own[:1] == dims[:1] and all(size == 1 for size in own[1:])
+    points = own[0] == 1 and own[1:] == dims[1:] if own else False
+    single = all(size == 1 for size in own)
+    step.refuse_unless(channel or points or single, "the smaller input has neither channels nor points")
+    value = y.value
+    wanted = tuple(own[:1] if channel or single else own)
+    if value.dims != wanted and value.dims != tuple(own):
+        value = step.layer("reshape", value, dims=[whole(one) for one in wanted], suffix="shape").outputs[0]
+    made = step.layer(type_, rows.value, value)
+    return step.made(made.outputs[0], rows)
+
+
+def _smaller(x: View, y: View) -> bool:
+    return all(a in (b, 1) for a, b in zip(x.shape, y.shape, strict=True))
+
+
+def _sum_of_all(step: Step, views: list[View]) -> Anything:
+    rows = [step.rows(view) for view in views]
+    step.refuse_unless(len({(one.lead, one.value.dims) for one in rows}) == 1, "its inputs have different shapes")
+    made = step.layer("addto", *(one.value for one in rows))
+    return step.made(made.outputs[0], rows[0])

@@ -1,0 +1,114 @@
+"""Attention, which exporters take apart: products of queries and keys, a softmax, products with values."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from .meanings import Anything, Atom, Axis, Scores, View, atoms_of, reshaped, size_of
+from .operators import Step, needed, operator
+from .sequence_rows import causal_of
+from .sizes import divided, whole
+
+
+def product(step: Step, x: Any, y: Any) -> Anything:
+    """A MatMul of two values."""
+    if isinstance(x, Scores) and isinstance(y, View):
+        return _weighted(step, x, y)
+    return _scores(step, step.view(x, "first input"), step.view(y, "second input"))
+
+
+def _scores(step: Step, query: View, keys: View) -> Scores:
+    """`[N, heads, T, width]` by `[N, heads, width, T]`; the batch and the heads may lie in one axis."""
+    reason = "it multiplies two values, and is no part of attention that is known here"
+    step.refuse_unless(len(query.layout) == len(keys.layout) >= 3, reason)
+    *lead, rows, width = query.layout
+    *other_lead, other_width, columns = keys.layout
+    for steps, own, parts, view in ((rows, width, lead, query), (columns, other_width, other_lead, keys)):
+        step.refuse_unless([atom.name for atom in steps] == ["T"], reason)
+        _check(step, view, tuple(parts), own, reason)
+    step.refuse_unless(size_of(width) == size_of(other_width), reason)
+    heads = [size_of(_heads(tuple(one))) for one in (lead, other_lead)]
+    step.refuse_unless(heads[0] == heads[1], reason)
+    layout = (*lead, rows, columns)
+    factor = query.factor * keys.factor
+    return Scores(layout, query=query, keys=keys, heads=whole(heads[0]), factor=factor)
+
+
+def _heads(lead: tuple[Axis, ...]) -> Axis:
+    return tuple(atom for atom in atoms_of(lead) if not atom.name)
+
+
+def _check(step: Step, view: View, lead: tuple[Axis, ...], width: Axis, reason: str) -> None:
+    """The batch, then heads; columns are cut into heads, one after the other."""
+    atoms = atoms_of(lead)
+    batch = [atom for atom in atoms if atom.name]
+    step.refuse_unless([atom.name for atom in batch] == ["N"] and atoms[:1] == tuple(batch[:1]), reason)
+    step.refuse_unless((*_heads(lead), *width) == view.inside, reason)
+    step.refuse_unless(view.value.level == 1, reason)
+
+
+def _weighted(step: Step, scores: Scores, values: View) -> Anything:
+    """The mean of the values: here the layer is made."""
+    step.refuse_unless(scores.soft, "scores are multiplied with values before a softmax")
+    reason = "its values lie otherwise than its keys"
+    step.refuse_unless(len(values.layout) == len(scores.layout), reason)
+    *lead, rows, width = values.layout
+    step.refuse_unless(rows == scores.layout[-1], reason)
+    _check(step, values, tuple(lead), width, reason)
+    step.refuse_unless(size_of(_heads(tuple(lead))) == scores.heads, reason)
+    query, keys = (replace(one, factor=1.0) for one in (scores.query, scores.keys))
+    parts = [_flat(step, view) for view in (query, keys, step.plain(values))]
+    usual = 1.0 / math.sqrt(parts[0].dims[0] / scores.heads)
+    made = step.layer(
+        "multi_head_attention", *parts, num_heads=scores.heads, causal=scores.causal or None,
+        scale=None if math.isclose(scores.factor, usual, rel_tol=1e-5) else scores.factor,
+    )  # fmt: skip
+    inside: tuple[Atom, ...] = (*_heads(tuple(lead)), *width)
+    layout = (*lead, scores.layout[-2], width)
+    return View(layout, value=made.outputs[0], order=(*scores.query.rows, *inside))
+
+
+def _flat(step: Step, view: View) -> Any:
+    value = view.value
+    return value if len(value.dims) == 1 else step.layer("flatten", value, suffix="flat").outputs[0]
+
+
+@operator("Attention")
+def attention(step: Step, query: Any, keys: Any, values: Any, mask: Any = None, *more: Any) -> Anything:
+    """The operator of opset 23, with heads as an axis or side by side in the columns."""
+    step.refuse_unless(not any(one is not None for one in more), "it has keys and values of before")
+    step.refuse_unless(not any(step.node.outputs[1:]), "it gives its scores, too")
+    step.refuse_unless(not step.attribute("softcap", 0.0), "it has a `softcap`")
+    causal = bool(step.attribute("is_causal", 0))
+    views = [step.view(one) for one in (query, keys, values)]
+    if mask is not None:
+        given = step.numbers(mask, "mask").array
+        found = causal_of(given, True if given.dtype.kind == "b" else 0.0)
+        step.refuse_unless(found is not None, "its mask is neither causal nor empty")
+        causal = causal or bool(found)
+    flat = len(views[0].layout) == 3
+    if flat:
+        counts = [step.attribute(name, 1) for name in ("q_num_heads", "kv_num_heads", "kv_num_heads")]
+        views = [_headed(view, count) for view, count in zip(views, counts, strict=True)]
+    turned = replace(views[1], layout=(*views[1].layout[:-2], views[1].layout[-1], views[1].layout[-2]))
+    scores = _scores(step, views[0], turned)
+    width = whole(size_of(views[0].layout[-1]))
+    scale = step.attribute("scale")
+    factor = scores.factor * (1.0 / math.sqrt(width) if scale is None else scale)
+    made = _weighted(step, replace(scores, factor=factor, causal=causal, soft=True), views[2])
+    if not flat:
+        return made
+    assert isinstance(made, View)
+    batch, heads, rows, columns = made.layout
+    return replace(made, layout=(batch, rows, (*heads, *columns)))
+
+
+def _headed(view: View, heads: int) -> View:
+    batch, rows, width = view.shape
+    columns = divided(width, heads)
+    found = None if columns is None else reshaped(view, [batch, rows, heads, columns])
+    found = needed(found, "its columns are not cut evenly into heads")
+    n, t, h, w = found.layout
+    return replace(found, layout=(n, h, t, w))

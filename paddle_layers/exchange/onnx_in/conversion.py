@@ -1,0 +1,222 @@
+"""From nodes to layers: each node's function in turn, with what its inputs mean; all that is refused is collected."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
+
+from . import (
+    arithmetic,
+    attentions,
+    elementwise,
+    images,
+    learners,
+    normalizations,
+    recurrences,
+    rows,
+    sequences,
+    shapes,
+)
+from .entries import READINGS, Entries
+from .folding import folded
+from .layers import NotSupported, Value
+from .meanings import Constant, Filled, Label, Lengths, Meaning, View
+from .model import Model, Node, shown
+from .operators import OPERATORS, Handler, Step, described
+from .sizes import NoSize
+
+FAMILIES = (arithmetic, attentions, elementwise, images, learners, normalizations, recurrences, rows, sequences, shapes)
+"""Their import fills `OPERATORS`."""
+
+KINDS = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": list, "INTS": list, "STRINGS": list}
+"""What a value of an attribute is, by the schema's name for it."""
+
+
+@dataclass
+class Outcome:
+    """What became of a model, in one reading of its inputs."""
+
+    entries: Entries
+    outputs: list[tuple[str, Value]] = field(default_factory=list)
+    refused: list[str] = field(default_factory=list)
+    folded: list[Node] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    unused: list[Node] = field(default_factory=list)
+
+
+def convert(model: Model) -> Outcome:
+    """The layers of a model, by the first reading of its inputs that leaves nothing over, or the least."""
+    best: Outcome | None = None
+    for reading in READINGS:
+        found = _Conversion(model, reading).run()
+        if best is None or len(found.refused) < len(best.refused):
+            best = found
+        if not best.refused:
+            break
+    assert best is not None
+    return best
+
+
+class _Conversion:
+    def __init__(self, model: Model, reading: str) -> None:
+        self.model = model
+        self.entries = Entries(model, reading).read()
+        self.known: dict[Any, Any] = {}
+        self.outcome = Outcome(self.entries, refused=list(self.entries.refused), notes=list(self.entries.notes))
+        self.meanings: dict[str, Meaning | Constant | None] = {
+            **{
+                name: Constant(array, (name,) if array.dtype.kind == "f" else ())
+                for name, array in model.constants.items()
+            },
+            **self.entries.meanings,
+        }
+
+    def run(self) -> Outcome:
+        """All nodes on which outputs rest, then the outputs."""
+        wanted = _needed(self.model)
+        for node in self.model.nodes:
+            if node.place in wanted:
+                self._node(node)
+            else:
+                self.outcome.unused.append(node)
+        for entry in self.model.outputs:
+            self._output(entry.name)
+        if not self.outcome.outputs and not self.outcome.refused:
+            self.outcome.refused.append("no output rests on an input")
+        return self.outcome
+
+    def _node(self, node: Node) -> None:
+        handler = OPERATORS.get((node.domain, node.operator))
+        opset = self.model.opsets.get(node.domain, 1 if node.domain else 13)
+        fault = _fault(node, opset)
+        unknown = any(name and self.meanings.get(name) is None for name in node.inputs)
+        results: Sequence[Any] = ()
+        try:
+            if fault is not None:
+                raise NotSupported(fault)
+            if handler is None and not self._foldable(node):
+                raise NotSupported(_unknown(node))
+            if not unknown:
+                results = self._results(node, handler, opset)
+        except (NotSupported, NoSize) as reason:
+            self.outcome.refused.append(f"{node.label}: {reason}")
+        for place, name in enumerate(node.outputs):
+            if name:
+                self.meanings[name] = results[place] if place < len(results) else None
+
+    def _foldable(self, node: Node) -> bool:
+        return all(not name or isinstance(self.meanings.get(name), Constant) for name in node.inputs)
+
+    def _results(self, node: Node, handler: Handler | None, opset: int) -> Sequence[Any]:
+        inputs = [self.meanings[name] if name else None for name in node.inputs]
+        if self._foldable(node):
+            found = folded(node, [one for one in inputs if one is None or isinstance(one, Constant)], opset)
+            if found is not None:
+                self.outcome.folded.append(node)
+                return found
+        if handler is None:
+            raise NotSupported(_unknown(node))
+        first = inputs[0] if inputs else None
+        if isinstance(first, Label) and node.operator not in ("ZipMap",):
+            return [first] * len(node.outputs)
+        if isinstance(first, Filled) and node.operator in (
+            "Slice",
+            "Transpose",
+            "Squeeze",
+            "Unsqueeze",
+            "Gather",
+            "Concat",
+        ):
+            return [first]
+        if handler.__module__.endswith(".shapes") and isinstance(first, Constant) and node.operator in _OF_VALUES:
+            raise NotSupported(f"its input is {described(first)}, its axes are computed")
+        result = _called(handler, Step(node, opset, self.entries.steps, self.known), inputs)
+        return result if isinstance(result, tuple) else (result,)
+
+    def _output(self, name: str) -> None:
+        given = self.meanings.get(name)
+        if isinstance(given, Label):
+            self.outcome.notes.append(f"output {shown(name)}: left out, `predict` names the class with the best score")
+        elif isinstance(given, Lengths):
+            self.outcome.notes.append(f"output {shown(name)}: left out, sequences know their lengths here")
+        elif isinstance(given, View):
+            self._value(name, given)
+        elif given is not None:
+            self.outcome.refused.append(f"output {shown(name)}: it is {described(given)}, which no layer gives")
+        elif not self.outcome.refused:
+            self.outcome.refused.append(f"output {shown(name)}: nothing gives it, or it is no value here")
+
+    def _value(self, name: str, view: View) -> None:
+        node = Node(len(self.model.nodes), name, "output", "", (), (), {})
+        step = Step(node, 0, self.entries.steps, self.known)
+        plain = step.plain(view)
+        try:
+            value = step.rows(plain).value
+        except NotSupported:
+            value = plain.value
+            self.outcome.notes.append(f"output {shown(name)}: its axes stand in another order than in the model")
+        if value.layer.type == "data":
+            value = step.layer("linear", value).outputs[0]
+        self.outcome.outputs.append((name, value))
+
+
+_OF_VALUES = frozenset({"Transpose", "Squeeze", "Unsqueeze", "Flatten", "Reshape", "Shape"})
+
+
+def _called(handler: Handler, step: Step, inputs: Sequence[Any]) -> Any:
+    try:
+        inspect.signature(handler).bind(step, *inputs)
+    except TypeError:
+        raise NotSupported(f"it has {len(inputs)} inputs, which is not known of this operator") from None
+    return handler(step, *inputs)
+
+
+def _unknown(node: Node) -> str:
+    where = f" of the domain `{shown(node.domain)}`" if node.domain else ""
+    return f"the operator{where} has no counterpart here"
+
+
+def _needed(model: Model) -> set[int]:
+    """The places of the nodes on which outputs rest."""
+    wanted = {entry.name for entry in model.outputs}
+    found = set()
+    for node in reversed(model.nodes):
+        if wanted.intersection(filter(None, node.outputs)):
+            found.add(node.place)
+            wanted.update(node.inputs)
+    return found
+
+
+@cache
+def _schema(operator: str, opset: int, domain: str) -> Any:
+    import onnx
+
+    try:
+        return onnx.defs.get_schema(operator, opset, domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def _fault(node: Node, opset: int) -> str | None:
+    """What ONNX itself says of a node: how many inputs, which attributes of which kinds."""
+    schema = _schema(node.operator, opset, node.domain)
+    if schema is None:
+        return None
+    if not schema.min_input <= len(node.inputs) <= schema.max_input or not all(node.inputs[: schema.min_input]):
+        return f"it has {len(node.inputs)} inputs, ONNX wants {schema.min_input} to {schema.max_input}"
+    for name, value in node.attributes.items():
+        declared = schema.attributes.get(name)
+        if declared is None:
+            return f"it has an attribute `{shown(name)}`, which ONNX does not know"
+        kind = KINDS.get(declared.type.name)
+        if value is not None and kind is not None and not isinstance(value, kind):
+            return f"its attribute `{shown(name)}` is no {declared.type.name}"
+        if isinstance(value, list) and declared.type.name in ("INTS", "FLOATS"):
+            wanted = int if declared.type.name == "INTS" else float
+            if not all(isinstance(one, wanted) for one in value):
+                return f"its attribute `{shown(name)}` is no {declared.type.name}"
+    missing = [name for name, one in schema.attributes.items() if one.required and name not in node.attributes]
+    return f"its attribute `{missing[0]}` is missing" if missing else None

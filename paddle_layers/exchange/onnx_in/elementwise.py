@@ -1,0 +1,232 @@
+"""Functions of every number by itself."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+from .layers import NotSupported, weight
+from .meanings import (
+    Anything,
+    Constant,
+    EndPlace,
+    Known,
+    Label,
+    Lengths,
+    Mask,
+    Normal,
+    Places,
+    Scores,
+    Statistic,
+    View,
+)
+from .normalizations import squared
+from .operators import Step, operator
+
+PLAIN = {"Relu": "relu", "Sigmoid": "sigmoid", "Tanh": "tanh", "Softsign": "softsign", "Exp": "exp", "Log": "log",
+         "Abs": "abs", "Softplus": "softplus", "HardSwish": "hard_swish"}  # fmt: skip
+"""Operators without attributes, and the layers that are the same."""
+
+
+@operator(*PLAIN)
+def plain(step: Step, x: Any) -> Anything:
+    """A function without settings."""
+    return step.each(PLAIN[step.node.operator], step.view(x))
+
+
+@operator("LeakyRelu")
+def leaky_relu(step: Step, x: Any) -> Anything:
+    """A rectifier that lets something through."""
+    return step.each("relu", step.view(x), negative_slope=step.attribute("alpha", 0.01))
+
+
+@operator("Elu")
+def elu(step: Step, x: Any) -> Anything:
+    """Exponential below 0."""
+    return step.each("elu", step.view(x), alpha=step.attribute("alpha", 1.0))
+
+
+@operator("Selu")
+def selu(step: Step, x: Any) -> Anything:
+    """With the numbers that make it what it is."""
+    numbers = step.attribute("alpha", 1.6732632), step.attribute("gamma", 1.0507010)
+    near = math.isclose(numbers[0], 1.6732632, rel_tol=1e-5) and math.isclose(numbers[1], 1.0507010, rel_tol=1e-5)
+    step.refuse_unless(near, f"`alpha` and `gamma` are {numbers}; `selu` has those of its authors")
+    return step.each("selu", step.view(x))
+
+
+@operator("HardSigmoid")
+def hard_sigmoid(step: Step, x: Any) -> Anything:
+    """A straight line from 0 to 1."""
+    slope, offset = step.attribute("alpha", 0.2), step.attribute("beta", 0.5)
+    return step.each("hard_sigmoid", step.view(x), slope=slope, offset=offset)
+
+
+@operator("Gelu")
+def gelu(step: Step, x: Any) -> Anything:
+    """By the error function or the hyperbolic tangent."""
+    return step.each("gelu", step.view(x), approximate=step.attribute("approximate", "none").upper())
+
+
+@operator("Swish")
+def swish(step: Step, x: Any) -> Anything:
+    """A value times its logistic function."""
+    return step.each("swish", step.view(x), beta=step.attribute("alpha", 1.0))
+
+
+@operator("PRelu")
+def prelu(step: Step, x: Any, slope: Any) -> Anything:
+    """A rectifier with a learned slope for each channel."""
+    rows = step.rows(step.view(x))
+    given = step.numbers(slope, "slope")
+    channels = rows.value.dims[0] if rows.value.dims else 1
+    step.refuse_unless(given.array.size in (1, channels), "it has other slopes than one for each channel")
+    shared = given.array.size == 1
+    shape = given.array.shape
+    by_channel = (
+        shared
+        or len(rows.value.dims) == 1
+        or (len(shape) >= len(rows.value.dims) and shape[-len(rows.value.dims)] == channels)
+    )
+    step.refuse_unless(by_channel, "it has other slopes than one for each channel")
+    weights = {"slope": weight(given.array.reshape(-1), given.source)}
+    made = step.layer("prelu", rows.value, weights=weights, channel_shared=shared or None)
+    return step.made(made.outputs[0], rows)
+
+
+@operator("Clip")
+def clip(step: Step, x: Any, least: Any = None, most: Any = None) -> Anything:
+    """Within limits; from 0 to 6 it is `relu6`."""
+    low, high = (
+        step.attribute(name) if given is None else step.numbers(given, f"`{name}`").number
+        for name, given in (("min", least), ("max", most))
+    )
+    low, high = (None if one is None or abs(one) > 3.4e38 else one for one in (low, high))
+    view = step.view(x)
+    if low == 0 and high is not None and high > 0:
+        return step.each("relu6", view, max=high)
+    if low is None and high is None:
+        return view
+    if low == 0:
+        return step.each("relu", view)
+    return step.each("clip", view, min=low, max=high)
+
+
+@operator("Erf")
+def erf(step: Step, x: Any) -> Anything:
+    """The error function of a value over the root of 2: a part of `gelu`."""
+    view = step.view(x)
+    fits = math.isclose(view.factor, math.sqrt(0.5), rel_tol=1e-4)
+    step.refuse_unless(fits, "it is known as a part of `gelu` only")
+    return Normal(view.layout, view=replace(view, factor=1.0))
+
+
+@operator("Sqrt")
+def sqrt(step: Step, x: Any) -> Anything:
+    """A root; that of a variance is a deviation."""
+    if isinstance(x, Statistic) and x.kind == "variance":
+        return replace(x, kind="deviation")
+    if isinstance(x, Statistic) and x.kind == "mean" and squared(x.view) is not None:
+        return replace(x, kind="root")
+    if isinstance(x, Lengths):
+        return replace(x, power=x.power / 2)
+    return step.each("power", step.view(x), power=0.5)
+
+
+@operator("Reciprocal")
+def reciprocal(step: Step, x: Any) -> Anything:
+    """One over it."""
+    if isinstance(x, Statistic) and x.kind == "deviation":
+        return replace(x, kind="one over deviation")
+    if isinstance(x, Statistic) and x.kind == "root":
+        return replace(x, kind="one over root")
+    return step.each("power", step.view(x), power=-1.0)
+
+
+@operator("Neg")
+def neg(step: Step, x: Any) -> Anything:
+    """The other sign."""
+    view = step.view(x)
+    return replace(view, factor=-view.factor)
+
+
+@operator("Pow")
+def power(step: Step, x: Any, exponent: Any) -> Anything:
+    """A constant power."""
+    if isinstance(x, Constant) and isinstance(exponent, View) and x.number is not None and x.number > 0:
+        scale = None if exponent.factor == 1.0 else exponent.factor
+        return step.each("exp", replace(exponent, factor=1.0), base=x.number, scale=scale)
+    number = step.numbers(exponent, "exponent").number
+    step.refuse_unless(number is not None, "it has several exponents")
+    if isinstance(x, Statistic) and x.kind == "centred" and number == 2:
+        return replace(x, kind="square")
+    if isinstance(x, Statistic) and x.kind == "variance" and number in (0.5, -0.5):
+        return replace(x, kind="deviation" if number == 0.5 else "one over deviation")
+    if isinstance(x, Statistic) and x.kind == "mean" and number in (0.5, -0.5) and squared(x.view) is not None:
+        return replace(x, kind="root" if number == 0.5 else "one over root")
+    return step.each("power", step.view(x), power=number)
+
+
+@operator("Min", "Max")
+def extreme(step: Step, x: Any, *others: Any) -> Anything:
+    """The smallest or the largest of values of one shape, or a limit."""
+    for one, other in ((x, others[0] if others else None), (others[0] if others else None, x)):
+        if isinstance(one, (Places, Lengths, EndPlace)) and isinstance(other, Constant) and len(others) == 1:
+            return one  # no sequence is empty or longer than its table
+    least = step.node.operator == "Min"
+    given = [one for one in (x, *others) if isinstance(one, Constant)]
+    if given and len(others) == 1:
+        number = given[0].number
+        step.refuse_unless(number is not None, "its limits are several numbers")
+        view = step.view(x if isinstance(others[0], Constant) else others[0])
+        if not least and number == 0:
+            return step.each("relu", view)
+        return step.each("clip", view, **{"max" if least else "min": number})
+    rows = [step.rows(step.view(one)) for one in (x, *others)]
+    step.refuse_unless(len({(one.lead, one.value.dims) for one in rows}) == 1, "its inputs have different shapes")
+    made = step.layer("eltwise", *(one.value for one in rows), operation="MIN" if least else "MAX")
+    return step.made(made.outputs[0], rows[0])
+
+
+@operator("Softmax", "LogSoftmax")
+def softmax(step: Step, x: Any) -> Anything:
+    """Over the channels; of scores, over the keys."""
+    rank = len(x.layout) if not isinstance(x, Constant) else 0
+    axis = step.axis(step.attribute("axis", -1 if step.opset >= 13 else 1), rank)
+    log = step.node.operator == "LogSoftmax"
+    if isinstance(x, Scores) and not log:
+        step.refuse_unless(axis == rank - 1 and not x.soft, "it does not go over the keys")
+        return replace(x, soft=True)
+    view = step.view(x)
+    if [atom.name for atom in view.layout[axis]] == ["T"] and not log:
+        return step.each("sequence_softmax", view)
+    rows = step.rows(view)
+    step.refuse_unless(step.opset >= 13 or axis == rank - 1, "before opset 13 it goes over several axes")
+    step.refuse_unless(axis == len(rows.lead), f"it goes along axis {axis}, which is not that of the channels")
+    made = step.layer("log_softmax" if log else "softmax", rows.value)
+    return step.made(made.outputs[0], rows)
+
+
+@operator("IsNaN")
+def is_nan(_: Step, x: Any) -> Anything:
+    """Exporters ask it of attention where there is no key at all: never here."""
+    return Known(x.layout, truth=False)
+
+
+@operator("Not")
+def negated(_: Step, x: Any) -> Anything:
+    """The opposite of what is known."""
+    if isinstance(x, Mask):
+        return replace(x, turned=not x.turned)
+    if not isinstance(x, Known):
+        raise NotSupported("truth values are known in masks only")
+    return replace(x, truth=not x.truth)
+
+
+@operator("ArrayFeatureExtractor", "ZipMap", "LabelEncoder", domain="ai.onnx.ml")
+def label(step: Step, x: Any, y: Any = None) -> Anything:
+    """Names of classes; ZipMap puts them beside the scores."""
+    if step.node.operator == "ZipMap":
+        return step.view(x)
+    return Label((y if isinstance(y, View) else x).layout if not isinstance(x, Constant) or y is not None else ())

@@ -1,0 +1,127 @@
+"""What enters a model as data layers: which axis is the batch, and whether there is one of steps."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from paddle_layers.define.types import Type
+
+from .layers import Layer, NotSupported, Value
+from .meanings import Atom, Axis, Layout, Lengths, Meaning, View, atoms_of, axis_for
+from .model import Entry, Model, shown
+from .sizes import Extent, Size
+
+READINGS = ("rows", "sequences", "together", "steps first")
+"""How axes may be meant where a model does not say it: real numbers `[N, ...]`, `[N, T, ...]`, `[T, N, ...]`.
+
+Sequences of several inputs that have the same lengths are read together.
+"""
+
+LENGTHS = ".lengths"
+CHANNELS_LAST = [0, 3, 1, 2]
+
+
+@dataclass
+class Entries:
+    """Data layers, and the axes that they share."""
+
+    model: Model
+    reading: str
+    meanings: dict[str, Meaning] = field(default_factory=dict)
+    layers: dict[str, Layer] = field(default_factory=dict)
+    steps: dict[Extent, Atom] = field(default_factory=dict)
+    refused: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    batch: Atom | None = None
+
+    def read(self) -> Entries:
+        """All inputs; what cannot be read is `refused`."""
+        names = {entry.name for entry in self.model.inputs}
+        for entry in self.model.inputs:
+            base = entry.name.removesuffix(LENGTHS)
+            try:
+                if base != entry.name and base in names:
+                    self.meanings[entry.name] = Lengths(((self._batch(entry.axes[0] if entry.axes else None),),))
+                else:
+                    self._entry(entry, sequence=entry.name + LENGTHS in names)
+            except NotSupported as reason:
+                self.refused.append(f"input {shown(entry.name)}: {reason}")
+        return self
+
+    def _entry(self, entry: Entry, *, sequence: bool) -> None:
+        if entry.axes is None or not entry.axes:
+            raise NotSupported("the model does not say which axes it has")
+        if f"{entry.name}.sub_lengths" in {one.name for one in self.model.inputs}:
+            raise NotSupported("it has sequences of sub-sequences")
+        if entry.kind in ("int64", "int32"):
+            self._ids(entry, entry.axes)
+        elif entry.kind in ("float32", "float64", "float16", "bfloat16"):
+            self._numbers(entry, entry.axes, sequence=sequence)
+        else:
+            raise NotSupported(f"it has values of the type {entry.kind}")
+
+    def _ids(self, entry: Entry, axes: tuple[int | str | None, ...]) -> None:
+        if len(axes) > 2:
+            raise NotSupported(f"ids have {len(axes)} axes; here a row has one id")
+        single = len(axes) == 2 and axes[1] == 1 and self.reading == "rows"
+        layout, rows = self._rows(axes, sequence=len(axes) == 2 and not single)
+        layer = self._data(entry, Type("INT", (), 1, len(rows) - 1), {"data_type": "INT"}, level=len(rows) - 1)
+        inside: Layout = ((),) if single else ()
+        self.meanings[entry.name] = View((*layout, *inside), value=layer.outputs[0], order=rows)
+
+    def _numbers(self, entry: Entry, axes: tuple[int | str | None, ...], *, sequence: bool) -> None:
+        steps = sequence or (len(axes) == 3 and self.reading != "rows")
+        layout, rows = self._rows(axes, sequence=steps)
+        dims = axes[len(layout) :]
+        if not all(isinstance(size, int) for size in dims):
+            raise NotSupported(f"the axes of a row need sizes, found {' x '.join(str(size or '?') for size in dims)}")
+        sizes = [int(size) for size in dims if isinstance(size, int)]
+        inside: tuple[Axis, ...] = tuple(axis_for(size) for size in sizes)
+        order, shape = inside, tuple(sizes)
+        if len(sizes) == 3 and self._channels_last(entry.name):
+            order, shape = (inside[2], *inside[:2]), (sizes[2], *sizes[:2])
+            told = "x".join(map(str, shape))
+            self.notes.append(
+                f"input {shown(entry.name)}: fed as channels, rows, columns ({told}), no longer channels last"
+            )
+        settings = {"shape": list(shape)} if shape else {}
+        layer = self._data(entry, Type.dense(*shape, level=len(rows) - 1), settings, level=len(rows) - 1)
+        view = View((*layout, *inside), value=layer.outputs[0], order=(*rows, *atoms_of(order)))
+        self.meanings[entry.name] = view
+
+    def _channels_last(self, name: str) -> bool:
+        """Whether every reader brings the channels forward, as models from TensorFlow do."""
+        readers = [node for node in self.model.nodes if name in node.inputs]
+        turned = [node.operator == "Transpose" and node.attributes.get("perm") == CHANNELS_LAST for node in readers]
+        return bool(readers) and all(turned)
+
+    def _rows(self, axes: tuple[int | str | None, ...], *, sequence: bool) -> tuple[Layout, tuple[Atom, ...]]:
+        if not sequence:
+            batch = self._batch(axes[0])
+            return ((batch,),), (batch,)
+        places = (1, 0) if self.reading == "steps first" else (0, 1)
+        batch, steps = self._batch(axes[places[0]]), self._steps(axes[places[1]])
+        pair: Layout = ((batch,), (steps,))
+        return pair if places == (0, 1) else pair[::-1], (batch, steps)
+
+    def _batch(self, size: int | str | None) -> Atom:
+        known: Extent = size if isinstance(size, int) else Size.named("N")
+        if self.batch is None:
+            self.batch = Atom(known, "N")
+        elif self.batch.size != known:
+            raise NotSupported(f"its batch has the size {size}, that of another input {self.batch.size}")
+        return self.batch
+
+    def _steps(self, size: int | str | None) -> Atom:
+        known: Extent = size if isinstance(size, int) else Size.named(f"T {size or len(self.steps)}")
+        if self.reading == "together" and self.steps:
+            known = next(iter(self.steps))
+        return self.steps.setdefault(known, Atom(known, "T"))
+
+    def _data(self, entry: Entry, type_: Type, settings: Mapping[str, object], *, level: int) -> Layer:
+        levels = {"seq_nested_level": level} if level else {}
+        layer = Layer("data", (), {**settings, **levels}, {}, (), name=entry.name)
+        layer.outputs = (Value(layer, 0, type_),)
+        self.layers[entry.name] = layer
+        return layer

@@ -1,0 +1,251 @@
+"""Nodes that read nothing but constants are computed at once, in NumPy; shapes may hold sizes of the batch.
+
+The size of each result is known, and refused if too large, before it is made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .layers import NotSupported
+from .meanings import Constant
+from .model import Node
+from .operators import limited
+from .sizes import NoSize
+from .tensors import KINDS
+
+Array = NDArray[Any]
+Fold = Callable[..., Any]
+MOST_AXES = 16
+
+_SAME = frozenset({"Identity", "Cast", "Transpose", "Reshape", "Squeeze", "Unsqueeze", "Flatten"})
+"""What leaves a parameter's numbers as they are."""
+
+_BROADCAST: dict[str, Fold] = {
+    "Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Pow": np.power, "Equal": np.equal, "Less": np.less,
+    "LessOrEqual": np.less_equal, "Greater": np.greater, "GreaterOrEqual": np.greater_equal, "And": np.logical_and,
+    "Or": np.logical_or, "Mod": np.mod, "Min": np.minimum, "Max": np.maximum, "Where": np.where,
+}  # fmt: skip
+_EACH: dict[str, Fold] = {
+    "Identity": np.asarray, "Neg": np.negative, "Sqrt": np.sqrt, "Exp": np.exp, "Log": np.log, "Abs": np.abs,
+    "Not": np.logical_not, "Floor": np.floor, "Ceil": np.ceil, "Reciprocal": np.reciprocal, "Sin": np.sin,
+    "Cos": np.cos, "Tanh": np.tanh,
+}  # fmt: skip
+
+
+def folded(node: Node, inputs: Sequence[Constant | None], opset: int) -> list[Constant] | None:
+    """What a node gives of constants; None where it cannot be computed. Raises `NotSupported` for huge results."""
+    fold = _OTHERS.get(node.operator)
+    arrays = [None if one is None else one.array for one in inputs]
+    if node.domain or any(one is not None and one.ndim > MOST_AXES for one in arrays):
+        return None
+    try:
+        with np.errstate(all="ignore"):
+            if node.operator in _BROADCAST:
+                made = [_broadcast(_BROADCAST[node.operator], arrays)]
+            elif node.operator in _EACH:
+                made = [_EACH[node.operator](arrays[0])]
+            elif fold is not None:
+                found = fold(_Facts(node, opset), *arrays)
+                made = found if isinstance(found, list) else [found]
+            else:
+                return None
+        sources = [one.source for one in inputs if one is not None and one.source]
+        source: tuple[str, ...] = (*sources[0], node.operator) if len(sources) == 1 else ()
+        if len(sources) == 1 and node.operator in _SAME:
+            source = sources[0] if node.operator in ("Identity", "Cast") else source
+        return [Constant(_plain(np.asarray(one)), source) for one in made]
+    except NoSize:
+        return None
+    except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
+        raise NotSupported(f"its constants do not fit: {error}") from None
+
+
+def _plain(array: Array) -> Array:
+    """Sizes that are all known are whole numbers as others are."""
+    if array.dtype.kind == "O" and all(isinstance(one, (int, np.integer)) for one in array.reshape(-1)):
+        return array.astype(np.int64)
+    return array
+
+
+class _Facts:
+    """Attributes of the node that is computed."""
+
+    def __init__(self, node: Node, opset: int) -> None:
+        self.opset, self._attributes = opset, node.attributes
+
+    def __call__(self, name: str, default: Any = None) -> Any:
+        return self._attributes.get(name, default)
+
+    def axes(self, given: Array | None) -> list[int] | None:
+        """Axes, an input or an attribute."""
+        found = self("axes") if given is None else given.reshape(-1).tolist()
+        return None if found is None else [int(one) for one in found]
+
+
+def _broadcast(call: Fold, arrays: Sequence[Any]) -> Any:
+    limited(math.prod(np.broadcast_shapes(*(one.shape for one in arrays))))
+    if call in (np.minimum, np.maximum):
+        found = arrays[0]
+        for one in arrays[1:]:
+            found = call(found, one)
+        return found
+    return call(*arrays)
+
+
+def _divided(_: _Facts, x: Array, y: Array) -> Any:
+    limited(math.prod(np.broadcast_shapes(x.shape, y.shape)))
+    if x.dtype.kind in "iu" and y.dtype.kind in "iu":
+        if not y.all():
+            raise ValueError("a division by 0")
+        return np.trunc(x / y).astype(x.dtype) if max(abs(x).max(initial=0), 1) < 1 << 52 else x // y
+    return np.floor_divide(x, y) if "O" in (x.dtype.kind, y.dtype.kind) else x / y
+
+
+def _cast(facts: _Facts, x: Array) -> Array:
+    kind = KINDS.get(facts("to"))
+    if kind is None:
+        raise ValueError("an unknown type of numbers")
+    if x.dtype.kind == "O":
+        return x
+    found: Array = x.astype("float32" if kind == "bfloat16" else kind)
+    return found
+
+
+def _constant(facts: _Facts) -> Any:
+    for name, kind in (("value_float", np.float32), ("value_int", np.int64)):
+        if facts(name) is not None:
+            return np.asarray(facts(name), kind)
+    for name, kind in (("value_floats", np.float32), ("value_ints", np.int64)):
+        if facts(name) is not None:
+            return np.asarray(facts(name), kind)
+    if facts("value") is None:
+        raise ValueError("no number among its attributes")
+    return facts("value")
+
+
+def _filled(facts: _Facts, shape: Array) -> Array:
+    value = facts("value")
+    number = np.zeros(1, np.float32) if value is None else value.reshape(-1)
+    sizes = _whole(shape)
+    limited(math.prod(sizes))
+    return np.full(sizes, number[0], number.dtype)
+
+
+def _whole(shape: Array) -> list[int]:
+    if shape.dtype.kind == "O":
+        raise NoSize("a size of the batch")
+    if shape.dtype.kind not in "iu" or shape.ndim > 1 or shape.size > MOST_AXES or (shape < 0).any():
+        raise NotSupported("its shape is no list of sizes")
+    return [int(one) for one in shape.reshape(-1)]
+
+
+def _range(_: _Facts, start: Array, limit: Array, delta: Array) -> Array:
+    if "O" in (start.dtype.kind, limit.dtype.kind):
+        raise NoSize("a size of the batch")
+    first, last, step = (one.reshape(()).item() for one in (start, limit, delta))
+    count = max(math.ceil((last - first) / step), 0)
+    limited(count)
+    found: Array = (first + np.arange(count) * step).astype(start.dtype)
+    return found
+
+
+def _expand(_: _Facts, x: Array, shape: Array) -> Array:
+    sizes = np.broadcast_shapes(x.shape, tuple(_whole(shape)))
+    limited(math.prod(sizes))
+    return np.broadcast_to(x, sizes).copy()
+
+
+def _tile(_: _Facts, x: Array, times: Array) -> Array:
+    repeats = _whole(times)
+    limited(x.size * math.prod(repeats))
+    return np.tile(x, repeats)
+
+
+def _reshape(facts: _Facts, x: Array, shape: Array) -> Array:
+    sizes = [int(one) for one in shape.reshape(-1)]
+    if not facts("allowzero", 0):
+        sizes = [x.shape[place] if one == 0 else one for place, one in enumerate(sizes)]
+    return x.reshape(sizes)
+
+
+def _squeeze(facts: _Facts, x: Array, axes: Array | None = None) -> Array:
+    found = facts.axes(axes)
+    return np.squeeze(x, tuple(found) if found is not None else None)
+
+
+def _unsqueeze(facts: _Facts, x: Array, axes: Array | None = None) -> Array:
+    return np.expand_dims(x, tuple(facts.axes(axes) or ()))
+
+
+def _flatten(facts: _Facts, x: Array) -> Array:
+    axis = facts("axis", 1) % (x.ndim + 1)
+    return x.reshape(math.prod(x.shape[:axis]), -1)
+
+
+def _slice(facts: _Facts, x: Array, *given: Any) -> Array:
+    if given:
+        starts, ends, axes, steps = ((one.tolist() if one is not None else None) for one in (*given, None, None)[:4])
+    else:
+        starts, ends, axes, steps = facts("starts"), facts("ends"), facts("axes"), None
+    if starts is None or ends is None:
+        raise ValueError("it says not where to begin and to end")
+    index = [slice(None)] * x.ndim
+    names = range(len(starts)) if axes is None else axes
+    for start, end, axis, step in zip(starts, ends, names, steps or [1] * len(starts), strict=True):
+        last = None if step < 0 and end < -x.shape[axis] else end
+        index[axis] = slice(start, last, step)
+    return x[tuple(index)]
+
+
+def _gather(facts: _Facts, x: Array, places: Array) -> Array:
+    axis = facts("axis", 0)
+    limited(x.size // max(x.shape[axis], 1) * places.size)
+    return np.take(x, places, axis=axis)
+
+
+def _split(facts: _Facts, x: Array, sizes: Array | None = None) -> list[Array]:
+    axis, given = facts("axis", 0), facts("split") if sizes is None else sizes.tolist()
+    if given is None:
+        count = facts("num_outputs", 2)
+        limited(count)
+        return list(np.array_split(x, count, axis))
+    return list(np.split(x, np.cumsum(given)[:-1], axis))
+
+
+def _triangle(facts: _Facts, x: Array, shift: Array | None = None) -> Array:
+    places = 0 if shift is None else int(shift.reshape(()))
+    return np.triu(x, places) if facts("upper", 1) else np.tril(x, places)
+
+
+def _reduced(call: Fold) -> Fold:
+    def reduce(facts: _Facts, x: Array, axes: Array | None = None) -> Any:
+        found = facts.axes(axes)
+        return call(x, axis=tuple(found) if found else None, keepdims=bool(facts("keepdims", 1)))
+
+    return reduce
+
+
+def _matmul(_: _Facts, x: Array, y: Array) -> Array:
+    rows = math.prod(x.shape[:-1]) if x.ndim > 1 else 1
+    limited(rows * math.prod(y.shape[-1:]) * max(math.prod(y.shape[:-2]), 1))
+    found: Array = np.matmul(x, y)
+    return found
+
+
+_OTHERS: dict[str, Fold] = {
+    "Constant": _constant, "ConstantOfShape": _filled, "Range": _range, "Expand": _expand, "Tile": _tile,
+    "Cast": _cast, "Div": _divided, "Reshape": _reshape, "Squeeze": _squeeze, "Unsqueeze": _unsqueeze,
+    "Flatten": _flatten, "Slice": _slice, "Gather": _gather, "Split": _split, "Trilu": _triangle, "MatMul": _matmul,
+    "Concat": lambda facts, *parts: np.concatenate(parts, facts("axis", 0)),
+    "Transpose": lambda facts, x: np.transpose(x, facts("perm")),
+    "Shape": lambda facts, x: np.array(x.shape[slice(facts("start", 0), facts("end"))], np.int64),
+    "Size": lambda _, x: np.array(x.size, np.int64),
+    "ReduceProd": _reduced(np.prod), "ReduceSum": _reduced(np.sum), "ReduceMean": _reduced(np.mean),
+    "ReduceMax": _reduced(np.max), "ReduceMin": _reduced(np.min),
+}  # fmt: skip

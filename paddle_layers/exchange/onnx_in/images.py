@@ -1,0 +1,192 @@
+"""Convolutions, pools and normalisations of images; those of one axis become images of one row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .layers import Value, Weight, weight
+from .meanings import Anything, Padded, View
+from .operators import Rows, Step, operator
+
+Pads = list[tuple[int, int]]
+
+
+def image(step: Step, x: Any) -> tuple[Rows, Value, int]:
+    """Rows as channels, rows, columns; how many axes the node sees behind the channels."""
+    rows = step.rows(step.view(x))
+    dims = rows.value.dims
+    step.refuse_unless(len(dims) in (2, 3), f"its rows have {len(dims)} axes; here it is channels, rows, columns")
+    value = rows.value
+    if len(dims) == 2:
+        value = step.layer("reshape", value, dims=[dims[0], 1, dims[1]], suffix="image").outputs[0]
+    return rows, value, len(dims) - 1
+
+
+def given_back(step: Step, made: Value, rows: Rows, spatial: int) -> View:
+    """The result with as many axes as the node gives."""
+    if spatial == 1:
+        dims = made.dims
+        made = step.layer("reshape", made, dims=[dims[0], dims[2]], suffix="line").outputs[0]
+    return step.made(made, rows)
+
+
+def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], spread: list[int]) -> tuple[Pads, list[int]]:
+    """(before, after) of each axis and the strides, as the node and a Pad before it say."""
+    count = len(kernel)
+    strides = step.attribute("strides") or [1] * count
+    pads = step.attribute("pads") or [0] * 2 * count
+    fits = len(strides) == count and len(pads) == 2 * count == 2 * len(sizes)
+    step.refuse_unless(fits, "`strides`, `pads` and the kernel have other numbers of axes than the image")
+    step.refuse_unless(min(pads) >= 0 and min([*strides, *kernel, *spread]) > 0, "it has negative pads or sizes of 0")
+    auto = step.attribute("auto_pad", "NOTSET")
+    pairs = list(zip(pads[:count], pads[count:], strict=True))
+    if auto in ("SAME_UPPER", "SAME_LOWER"):
+        pairs = []
+        for size, window, stride in zip(sizes, spread, strides, strict=True):
+            total = max((-(-size // stride) - 1) * stride + window - size, 0)
+            less = total // 2
+            pairs.append((less, total - less) if auto == "SAME_UPPER" else (total - less, less))
+    elif auto == "VALID":
+        pairs = [(0, 0)] * count
+    if isinstance(x, Padded):
+        pairs = [(a + c, b + d) for (a, b), (c, d) in zip(pairs, x.pads, strict=True)]
+    return pairs, strides
+
+
+@operator("Conv")
+def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
+    """The filters as they are."""
+    padded = x
+    if isinstance(x, Padded):
+        step.refuse_unless(x.number == 0, "the Pad before it adds other numbers than 0")
+        x = x.view
+    given = step.numbers(filters, "weight")
+    kernel = list(given.array.shape[2:])
+    step.refuse_unless(given.array.ndim in (3, 4), f"its filters have {given.array.ndim} axes")
+    rows, value, spatial = image(step, x)
+    step.refuse_unless(len(kernel) == spatial, "its filters have other axes than the image")
+    dilations = step.attribute("dilations") or [1] * spatial
+    step.refuse_unless(len(dilations) == spatial, "`dilations` has other axes than the image")
+    spread = [(size - 1) * gap + 1 for size, gap in zip(kernel, dilations, strict=True)]
+    pads, strides = windows(step, padded, kernel, rows.value.dims[1:], spread)
+    even = all(a == b for a, b in pads)
+    step.refuse_unless(even, f"it pads {pads} before and after; here both sides get the same")
+    array = given.array if spatial == 2 else given.array[:, :, None]
+    settings: dict[str, Any] = {
+        "num_filters": int(array.shape[0]), **_pair("filter_size", kernel, 1),
+        **_pair("stride", strides, 1), **_pair("padding", [a for a, _ in pads], 0), **_pair("dilation", dilations, 1),
+    }  # fmt: skip
+    weights: dict[str, Weight] = {"weight": weight(array, given.source)}
+    if bias is not None:
+        own = step.numbers(bias, "bias")
+        weights["bias"] = weight(own.array.reshape(-1), own.source)
+    groups = step.attribute("group", 1)
+    channels = value.dims[0] // max(groups, 1)
+    step.refuse_unless(channels == array.shape[1], f"its filters have {array.shape[1]} channels of {channels}")
+    step.refuse_unless(
+        bias is None or weights["bias"].array.size == array.shape[0], "its bias does not fit the filters"
+    )
+    made = step.layer("conv", value, weights=weights, groups=groups, bias=bias is not None, **settings)
+    return given_back(step, made.outputs[0], rows, spatial)
+
+
+def _pair(name: str, sizes: list[int], one: int) -> dict[str, int]:
+    """An attribute for columns, and one for rows where these differ; a line is one row."""
+    rows, columns = (one, sizes[0]) if len(sizes) == 1 else sizes
+    return {name: columns} if rows == columns else {name: columns, f"{name}_y": rows}
+
+
+@operator("MaxPool", "AveragePool")
+def pool(step: Step, x: Any) -> Anything:
+    """Windows that move; padding behind the last pixel may as well be the rounding."""
+    average = step.node.operator == "AveragePool"
+    padded, counted = x, bool(step.attribute("count_include_pad", 0))
+    if isinstance(x, Padded):
+        low = x.number < -1e30
+        own = any(step.attribute("pads") or [0])
+        fits = (x.number == 0 and not own) if average else low
+        step.refuse_unless(fits, f"the Pad before it adds {x.number}, which its padding is not")
+        x = x.view
+    step.refuse_unless(not any(step.node.outputs[1:]), "it gives the places of the maxima, too")
+    rows, value, spatial = image(step, x)
+    kernel = step.attribute("kernel_shape") or []
+    step.refuse_unless(len(kernel) == spatial, "its kernel has other axes than the image")
+    step.refuse_unless(set(step.attribute("dilations") or [1]) == {1}, "its windows have gaps (`dilations`)")
+    pads, strides = windows(step, padded, kernel, rows.value.dims[1:], kernel)
+    up = bool(step.attribute("ceil_mode", 0))
+    before, rounding = [a for a, _ in pads], "FLOOR"
+    counts = [
+        _count(size + a + b, window, stride, up, size + a)
+        for size, (a, b), window, stride in zip(rows.value.dims[1:], pads, kernel, strides, strict=True)
+    ]
+    found = {
+        name: [
+            _count(size + 2 * a, window, stride, name == "CEIL", size + a)
+            for size, a, window, stride in zip(rows.value.dims[1:], before, kernel, strides, strict=True)
+        ]
+        for name in ("FLOOR", "CEIL")
+    }
+    fitting = [name for name, sizes in found.items() if sizes == counts]
+    step.refuse_unless(fitting, f"it pads {pads} before and after; here both sides get the same")
+    rounding = "CEIL" if "CEIL" in fitting else "FLOOR"
+    divisor = None
+    if average and any(map(any, pads)):
+        if isinstance(padded, Padded):
+            divisor = "PADDED"
+        elif counted:
+            divisor = "PADDED" if up else "KERNEL"
+        even = all(a == b for a, b in pads) or divisor != "PADDED"
+        step.refuse_unless(even, f"it pads {pads} before and after; here both sides get the same")
+    settings: dict[str, Any] = {
+        **_pair("pool_size", kernel, 1),
+        **_pair("stride", strides, 1),
+        **_pair("padding", before, 0),
+    }
+    kind = "AVERAGE" if average else None
+    made = step.layer("pool", value, pool_type=kind, rounding=rounding, divisor=divisor, **settings)
+    return given_back(step, made.outputs[0], rows, spatial)
+
+
+def _count(size: int, window: int, stride: int, up: bool, edge: int) -> int:
+    """How many windows there are; none begins in the padding behind the image."""
+    left = size - window
+    if left < 0:
+        return 0
+    found = (-(-left // stride) if up else left // stride) + 1
+    return found - 1 if up and (found - 1) * stride >= edge else found
+
+
+@operator("GlobalAveragePool", "GlobalMaxPool")
+def global_pool(step: Step, x: Any) -> Anything:
+    """One window as large as the image."""
+    rows, value, spatial = image(step, x)
+    kind = "AVERAGE" if step.node.operator == "GlobalAveragePool" else "MAX"
+    made = step.layer("pool", value, pool_type=kind, global_pooling=True)
+    return given_back(step, made.outputs[0], rows, spatial)
+
+
+@operator("BatchNormalization")
+def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) -> Anything:
+    """With the averages that it has: training moves them on."""
+    step.refuse_unless(not step.attribute("training_mode", 0), "it is written for training")
+    rows = step.rows(step.view(x))
+    names = {"gain": gain, "bias": bias, "running_mean": mean, "running_var": var}
+    given = {name: step.numbers(one, name.replace("_", " ")) for name, one in names.items()}
+    channels = rows.value.dims[0] if rows.value.dims else 1
+    fits = all(one.array.size == channels for one in given.values())
+    step.refuse_unless(fits, f"it has not one number for each of {channels} channels")
+    weights = {name: weight(one.array.reshape(-1), one.source) for name, one in given.items()}
+    epsilon, momentum = step.attribute("epsilon", 1e-5), step.attribute("momentum", 0.9)
+    made = step.layer("batch_norm", rows.value, weights=weights, epsilon=epsilon, momentum=momentum)
+    return step.made(made.outputs[0], rows)
+
+
+@operator("LRN")
+def lrn(step: Step, x: Any) -> Anything:
+    """Across channels."""
+    rows = step.rows(step.view(x), 3)
+    size = step.attribute("size", 1)
+    numbers = {"scale": "alpha", "power": "beta", "shift": "bias"}
+    defaults = {"alpha": 1e-4, "beta": 0.75, "bias": 1.0}
+    settings = {name: step.attribute(theirs, defaults[theirs]) for name, theirs in numbers.items()}
+    return step.made(step.layer("lrn", rows.value, size=size, **settings).outputs[0], rows)

@@ -1,0 +1,70 @@
+"""`import_onnx`: a model of another system as a network with its weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from paddle_layers.config import Network
+from paddle_layers.runtime import Net
+from paddle_layers.runtime.memory.tensorfiles import write_file, write_tensors
+
+from .conversion import convert
+from .model import ImportFailure
+from .network import assemble
+from .reading import read_model
+from .report import report_text
+
+NETWORK, WEIGHTS, REPORT = "network.textproto", "weights.safetensors", "report.txt"
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an ONNX model became: a checked network, its weights by name, a report of what became what."""
+
+    network: Network
+    text: str
+    weights: dict[str, NDArray[Any]]
+    outputs: dict[str, str]
+    """Values of the network by the names of the model's outputs."""
+    report: str
+    summary: str
+    """The report with the nodes counted that became no layer."""
+
+    def net(self, **options: Any) -> Net:
+        """A net with the weights; `options` are those of `Net`."""
+        net = Net(self.network, **options)
+        for name, array in self.weights.items():
+            net.arena.by_name[name].value = array
+        return net
+
+    def write(self, folder: str | Path) -> list[Path]:
+        """Write network, weights and report into a folder, which is made; gives the files. Raises `OSError`."""
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        paths = [target / name for name in (NETWORK, WEIGHTS, REPORT)]
+        write_file(paths[0], self.text.encode())
+        write_tensors(paths[1], self.weights)
+        write_file(paths[2], self.report.encode())
+        return paths
+
+
+def import_onnx(path: str | Path) -> Imported:
+    """Read an ONNX model as PyTorch, Keras, scikit-learn or this library writes it; the weights can be trained on.
+
+    The first axis of its inputs is the batch; `[N, T, ...]` become sequences where a layer of sequences reads them.
+    Raises `ImportFailure` with a line for each node that has no counterpart, `OSError` where there is no file.
+    """
+    file = Path(path)
+    model = read_model(file)
+    outcome = convert(model)
+    if outcome.refused:
+        count = len(outcome.refused)
+        title = f"{file}: {count} {'thing has' if count == 1 else 'things have'} no counterpart here:"
+        raise ImportFailure(title, *(f"  {line}" for line in outcome.refused))
+    made = assemble(model, outcome)
+    reports = [report_text(model, outcome, made, brief=brief) for brief in (False, True)]
+    return Imported(made.network, made.text, made.weights, made.outputs, *reports)

@@ -1,0 +1,103 @@
+"""The layers that nodes become, before they have names: types, inputs, attributes, the numbers of parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define import InvalidAttributes, LayerDefinition, ShapeError, registries
+from paddle_layers.define.types import Type
+
+
+class NotSupported(Exception):
+    """A node has no counterpart here; the message says why."""
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """An output of a layer."""
+
+    layer: Layer
+    place: int
+    type: Type
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        """The axes of a row."""
+        return self.type.dims
+
+    @property
+    def level(self) -> int:
+        """1 for sequences."""
+        return self.type.level
+
+
+@dataclass(frozen=True, eq=False)
+class Weight:
+    """The numbers of a parameter, and the initializer that they come from, with what was done to it."""
+
+    array: NDArray[Any]
+    source: tuple[str, ...] = ()
+
+    @property
+    def trained(self) -> bool:
+        """Whether it was a parameter: a constant in a node stays as it is."""
+        return bool(self.source)
+
+
+@dataclass(eq=False)
+class Layer:
+    """One layer. `nodes` are those that became it, by their place in the graph."""
+
+    type: str
+    inputs: tuple[Value, ...]
+    attributes: dict[str, Any]
+    weights: dict[str, Weight]
+    nodes: tuple[int, ...]
+    suffix: str = ""
+    name: str = ""
+    named: dict[int, str] = field(default_factory=dict)
+    """Names of outputs of the model, of a layer that has several."""
+    outputs: tuple[Value, ...] = field(default=(), init=False)
+
+    @property
+    def definition(self) -> LayerDefinition:
+        """That of its type."""
+        found: LayerDefinition = registries["layer"][self.type]
+        return found
+
+    def output_names(self) -> list[str]:
+        """Names of its outputs in the network."""
+        own = self.definition.names_in_network(self.name, len(self.outputs))
+        return [self.named.get(place, name) for place, name in enumerate(own)]
+
+
+def make_layer(
+    type_: str,
+    inputs: Sequence[Value],
+    attributes: Mapping[str, Any],
+    weights: Mapping[str, Weight],
+    nodes: Iterable[int],
+    suffix: str = "",
+) -> Layer:
+    """A layer with the types of its outputs. Raises `NotSupported` with what the layer's rules say."""
+    made = Layer(type_, tuple(inputs), dict(attributes), dict(weights), tuple(nodes), suffix)
+    definition = made.definition
+    try:
+        bound = definition.bind(made.attributes)
+        types = definition.infer([value.type for value in inputs], bound)
+    except InvalidAttributes as error:
+        raise NotSupported(f"`{type_}` refuses it: {'; '.join(map(str, error.args))}") from None
+    except ShapeError as error:
+        raise NotSupported(f"`{type_}` refuses it: {error}") from None
+    made.outputs = tuple(Value(made, place, one) for place, one in enumerate(types))
+    return made
+
+
+def weight(array: Any, source: tuple[str, ...] = ()) -> Weight:
+    """A parameter's numbers in float32."""
+    return Weight(np.ascontiguousarray(array, np.float32), source)

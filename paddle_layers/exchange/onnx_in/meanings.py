@@ -1,0 +1,290 @@
+"""What a tensor of the graph means here: a value of a layer and how its axes lie, a constant, or a part of an idea.
+
+The importer goes through the nodes once and says of each tensor what it means. Most nodes that only move axes
+(Transpose, Reshape, Unsqueeze) thereby become no layer: the axes of a value lie otherwise, and that is all. What an
+exporter takes apart, attention, say, or layer normalisation, is put together the same way: the pieces have meanings
+of their own, and where the last one is met the layer is made.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .layers import Value
+from .sizes import Extent, divided, product_of
+
+
+@dataclass(frozen=True, eq=False)
+class Atom:
+    """An axis that is not taken apart any further: of the batch (`N`), of steps (`T`), or of a row (empty name)."""
+
+    size: Extent
+    name: str = ""
+
+
+Axis = tuple[Atom, ...]
+"""Atoms that lie in one axis, the slowest first; none where the axis has the size 1."""
+
+Layout = tuple[Axis, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Meaning:
+    """What has axes. `layout` are those of the ONNX tensor."""
+
+    layout: Layout
+
+    @property
+    def shape(self) -> tuple[Extent, ...]:
+        """The sizes of the axes."""
+        return tuple(size_of(axis) for axis in self.layout)
+
+
+@dataclass(frozen=True, eq=False)
+class View(Meaning):
+    """A value of a layer. `order` are its atoms as it has them: the batch, steps, then those of a row."""
+
+    value: Value = field(kw_only=True)
+    order: tuple[Atom, ...] = field(kw_only=True)
+    factor: float = field(default=1.0, kw_only=True)
+    """By which the tensor is larger than the value."""
+
+    @property
+    def rows(self) -> tuple[Atom, ...]:
+        """The atoms of the batch and of steps."""
+        return tuple(atom for atom in self.order if atom.name)
+
+    @property
+    def inside(self) -> tuple[Atom, ...]:
+        """The atoms of a row."""
+        return tuple(atom for atom in self.order if not atom.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Places(Meaning):
+    """The numbers of the rows of sequences, from 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lengths(Meaning):
+    """How many rows the sequences have; `power` 0.5 is the root of that."""
+
+    power: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class EndPlace(Meaning):
+    """The number of the first or the last row of each sequence."""
+
+    last: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Mask(Meaning):
+    """Which rows are real, which keys a row sees (`causal`), or which row is the first or last one (`end`).
+
+    `turned` is the opposite.
+    """
+
+    causal: bool = False
+    end: str = ""
+    turned: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Known(Meaning):
+    """A truth value that no sequence changes: there are no empty ones, and no places beyond the last."""
+
+    truth: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen(Meaning):
+    """Rows of which only the first or the last of a sequence are kept, the others zero."""
+
+    view: View = field(kw_only=True)
+    end: str = field(kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceRows(Meaning):
+    """A row of a table for each place in a sequence."""
+
+    table: Constant = field(kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Filled(Meaning):
+    """One number everywhere."""
+
+    number: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Padded(Meaning):
+    """A value with `number` around its rows and columns: (before, after) for each axis behind the channels."""
+
+    view: View = field(kw_only=True)
+    pads: tuple[tuple[int, int], ...] = field(kw_only=True)
+    number: float = field(default=0.0, kw_only=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Statistic(Meaning):
+    """A part of layer normalisation of `view`, over its last axes: mean, centred, square, variance, deviation."""
+
+    view: View = field(kw_only=True)
+    kind: str = field(kw_only=True)
+    over: int = field(kw_only=True)
+    epsilon: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Normal(Meaning):
+    """`factor` times the probability that a normal number is below `view`, or of `erf` the error function of it."""
+
+    view: View = field(kw_only=True)
+    factor: float = 1.0
+    added: float = 0.0
+    """The error function plus this; 1 makes it twice the probability."""
+
+
+@dataclass(frozen=True, eq=False)
+class Scores(Meaning):
+    """How well keys fit queries: `factor` times the products, or what softmax makes of that (`soft`)."""
+
+    query: View = field(kw_only=True)
+    keys: View = field(kw_only=True)
+    heads: int = field(kw_only=True)
+    factor: float = 1.0
+    causal: bool = False
+    soft: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class Label(Meaning):
+    """The class that a classifier names, beside the scores that we keep."""
+
+
+class Constant:
+    """Known numbers; object arrays hold sizes of the batch. `source` is the initializer, and what was done to it."""
+
+    __slots__ = ("array", "source")
+
+    def __init__(self, array: NDArray[Any], source: tuple[str, ...] = ()) -> None:
+        self.array, self.source = array, source
+
+    @property
+    def number(self) -> float | None:
+        """The only number, where there is only one."""
+        if self.array.size != 1 or self.array.dtype.kind not in "fiub":
+            return None
+        return float(self.array.reshape(-1)[0])
+
+
+Anything = Meaning | Constant
+M = TypeVar("M", bound=Meaning)
+
+
+def size_of(axis: Axis) -> Extent:
+    """The size of an axis."""
+    return product_of(atom.size for atom in axis)
+
+
+def atoms_of(layout: Layout) -> tuple[Atom, ...]:
+    """All atoms, the slowest first."""
+    return tuple(atom for axis in layout for atom in axis)
+
+
+def axis_for(size: Extent) -> Axis:
+    """A new axis of a row."""
+    return () if size == 1 else (Atom(size),)
+
+
+def with_layout(meaning: M, layout: Layout) -> M:
+    """The same with other axes."""
+    return replace(meaning, layout=layout)
+
+
+def reshaped(meaning: M, shape: list[Extent]) -> M | None:
+    """The same numbers in another shape, which has no -1 and no 0; None where atoms cannot be cut that way."""
+    left = list(atoms_of(meaning.layout))
+    cuts: dict[Atom, tuple[Atom, Atom]] = {}
+    layout: list[Axis] = []
+    for size in shape:
+        found = _taken(left, size, cuts)
+        if found is None:
+            return None
+        layout.append(found)
+    while left and left[0].size == 1 and layout:  # a batch of one row, behind the last axis
+        layout[-1] = (*layout[-1], left.pop(0))
+    if left:
+        return None
+    result = replace(meaning, layout=tuple(layout))
+    return result if not cuts else _refined(result, cuts)
+
+
+def _taken(left: list[Atom], size: Extent, cuts: dict[Atom, tuple[Atom, Atom]]) -> Axis | None:
+    """The next atoms, which make an axis of this size; they are taken from the list."""
+    if size == 1:
+        return (left.pop(0),) if left and left[0].size == 1 else ()
+    found: list[Atom] = []
+    while size != 1:
+        if not left:
+            return None
+        rest = divided(size, left[0].size)
+        if rest is not None:
+            found.append(left.pop(0))
+            size = rest
+            continue
+        spare = divided(left[0].size, size)
+        if spare is None or left[0].name:
+            return None
+        whole, parts = left[0], (Atom(size), Atom(spare))
+        cuts[whole] = parts
+        left[0] = parts[1]
+        found.append(parts[0])
+        size = 1
+    return tuple(found)
+
+
+def _refined(meaning: M, cuts: dict[Atom, tuple[Atom, Atom]]) -> M:
+    """Where atoms were cut, the value's own order has the parts too."""
+    if not isinstance(meaning, View):
+        return meaning
+
+    def parts(atom: Atom) -> tuple[Atom, ...]:
+        return tuple(part for half in cuts[atom] for part in parts(half)) if atom in cuts else (atom,)
+
+    layout = tuple(tuple(part for atom in axis for part in parts(atom)) for axis in meaning.layout)
+    order = tuple(part for atom in meaning.order for part in parts(atom))
+    return replace(meaning, order=order, layout=layout)
+
+
+def aligned(one: View, other: View) -> tuple[View, View] | None:
+    """Both with their atoms cut alike, where every number of one stands where that of the other stands."""
+    if one.shape != other.shape or len(one.layout) != len(other.layout):
+        return None
+    if one.value.dims != other.value.dims or one.value.level != other.value.level:
+        return None
+    shape = list(one.shape)
+    first = reshaped(one, [atom.size for atom in atoms_of(other.layout)])
+    second = None if first is None else reshaped(other, [atom.size for atom in atoms_of(first.layout)])
+    if first is None or second is None:
+        return None
+    pairs = dict(zip(atoms_of(first.layout), atoms_of(second.layout), strict=True))
+    if [pairs.get(atom) for atom in first.order] != list(second.order):
+        return None
+    if any(a.name != b.name for a, b in pairs.items()):
+        return None
+    found = reshaped(first, shape), reshaped(second, shape)
+    return None if found[0] is None or found[1] is None else (found[0], found[1])
+
+
+def constant_of(values: Any) -> Constant:
+    """A constant that nobody has trained."""
+    return Constant(np.asarray(values))

@@ -1,0 +1,215 @@
+"""Layers as a network: those that outputs rest on, activations joined, names, text, weights."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.config import ConfigError, Network, dumps, loads
+from paddle_layers.config.writing.text import fields_text
+from paddle_layers.runtime import Net
+
+from .conversion import Outcome
+from .layers import Layer, Value, Weight
+from .model import ImportFailure, Model
+
+JOINED = frozenset(
+    {"relu", "relu6", "sigmoid", "tanh", "gelu", "swish", "hard_swish", "hard_sigmoid", "softplus", "softsign", "elu"}
+)
+"""Layers that become the `act` of the layer before. Not softmax: costs want the scores."""
+_DEFAULTS: dict[str, dict[str, Any]] = {"relu6": {"max": 6.0}, "gelu": {"approximate": "NONE"}, "elu": {"alpha": 1.0}}
+_PARAMETER = re.compile(r"(?:^|[._/])(weight|bias|gain|kernel|gamma|beta|running_mean|table|in_proj_weight)(?:_\w+)?$")
+
+
+@dataclass
+class Assembled:
+    """A network with its weights, and the layers it was made of in the order of the text."""
+
+    network: Network
+    text: str
+    weights: dict[str, NDArray[Any]]
+    layers: list[Layer]
+    outputs: dict[str, str]
+    """Values by the names of the model's outputs."""
+
+
+def assemble(model: Model, outcome: Outcome) -> Assembled:
+    """The network. Raises `ImportFailure` where the config's own checks find fault."""
+    roots = [value.layer for _, value in outcome.outputs]
+    layers = _in_order(roots)
+    replaced = _join(layers, {value for _, value in outcome.outputs})
+    layers = [layer for layer in layers if layer.outputs[0] not in replaced or len(layer.outputs) > 1]
+    outputs = {replaced.get(value, value): name for name, value in reversed(outcome.outputs)}
+    for value, name in outputs.items():
+        if len(value.layer.outputs) > 1:
+            value.layer.named[value.place] = _clean(name)
+    _name(model, layers, outputs)
+    shares = _shares(layers)
+    blocks = [_fields(layer, replaced, shares) for layer in layers]
+    title: dict[str, Any] = {"name": _clean(model.name)} if _clean(model.name) else {}
+    text = "\n".join(fields_text(one) for one in (title, *({"layer": block} for block in blocks)) if one)
+    try:
+        network = loads(text, "the imported network")
+    except ConfigError as error:
+        raise ImportFailure(*(f"the layers do not fit: {one.message}" for one in error.diagnostics)) from None
+    named = {name: _value_name(replaced.get(value, value)) for name, value in outcome.outputs}
+    return Assembled(network, dumps(network), _weights(network, layers), layers, named)
+
+
+def _in_order(roots: list[Layer]) -> list[Layer]:
+    """Every layer behind those that it reads, data layers first."""
+    found: dict[Layer, None] = {}
+    stack = [(layer, False) for layer in reversed(roots)]
+    while stack:
+        layer, ready = stack.pop()
+        if ready:
+            found[layer] = None
+        elif layer not in found:
+            stack.append((layer, True))
+            stack += [(value.layer, False) for value in reversed(layer.inputs) if value.layer not in found]
+    return sorted(found, key=lambda layer: bool(layer.inputs))
+
+
+def _join(layers: list[Layer], outputs: set[Value]) -> dict[Value, Value]:
+    """Make activations the `act` of the layers before them; gives what now stands for the output of each."""
+    readers = Counter(value for layer in layers for value in layer.inputs)
+    replaced: dict[Value, Value] = {}
+    for layer in layers:
+        if layer.type not in JOINED or layer.attributes not in ({}, _DEFAULTS.get(layer.type, {})):
+            continue
+        value = layer.inputs[0]
+        before = value.layer
+        fits = "act" in before.definition.common and "act" not in before.attributes and len(before.outputs) == 1
+        if fits and readers[value] == 1 and value not in outputs and value not in replaced:
+            before.attributes["act"] = layer.type
+            before.nodes = (*before.nodes, *layer.nodes)
+            replaced[layer.outputs[0]] = value
+    return replaced
+
+
+# ---- names
+
+
+def _name(model: Model, layers: list[Layer], outputs: dict[Value, str]) -> None:
+    """Names of outputs, else of parameters, else of nodes; each once."""
+    used = {name for layer in layers for name in layer.named.values()}
+    for layer in layers:  # data and outputs have the model's own names
+        wanted = outputs.get(layer.outputs[0], "") if len(layer.outputs) == 1 else ""
+        if not layer.inputs or wanted:
+            layer.name = _unique(_clean(layer.name or wanted) or layer.type, used)
+    for layer in layers:
+        if not layer.name:
+            base = _of_weights(layer) or _of_nodes(model, layer) or layer.type
+            if layer.suffix:
+                base = f"{base}_{layer.suffix.replace(' ', '_')}"
+            layer.name = _unique(base, used)
+
+
+def _unique(name: str, used: set[str]) -> str:
+    found, number = name, 1
+    while found in used:
+        number += 1
+        found = f"{name}_{number}"
+    used.add(found)
+    return found
+
+
+def _clean(name: str) -> str:
+    """Letters, digits and lines below, a letter first."""
+    found = re.sub(r"[^A-Za-z0-9]+", "_", name)[:80].strip("_")
+    return f"n{found}" if found[:1].isdigit() else found
+
+
+def _of_weights(layer: Layer) -> str:
+    """What stands before `.weight` in the name of an initializer."""
+    for one in layer.weights.values():
+        name = one.source[0] if one.source else ""
+        match = _PARAMETER.search(name)
+        if match and match.start():
+            return _clean(name[: match.start()])
+    return ""
+
+
+def _of_nodes(model: Model, layer: Layer) -> str:
+    """The path of the first node, without what exporters repeat."""
+    nodes = [model.nodes[place] for place in layer.nodes if place < len(model.nodes)]
+    if not nodes:
+        return ""
+    name = nodes[0].name or next(filter(None, nodes[0].outputs), "")
+    parts: list[str] = []
+    for part in filter(None, name.split("/")):
+        if parts and part.startswith(f"{parts[-1]}."):
+            parts.pop()
+        parts.append(part)
+    if len(parts) > 1 and re.fullmatch(rf"{re.escape(nodes[0].operator)}(_\d+)?", parts[-1]):
+        parts.pop()
+    return _clean("_".join(parts)).removeprefix("node_").lower()
+
+
+# ---- text and weights
+
+
+def _parameters(layers: list[Layer]) -> Iterator[tuple[Layer, str, Weight]]:
+    for layer in layers:
+        for name, one in layer.weights.items():
+            yield layer, name, one
+
+
+def _shares(layers: list[Layer]) -> dict[Weight, str]:
+    """Matrices that several layers read are one parameter; vectors that exporters joined for being equal are not."""
+    found: dict[tuple[Any, ...], list[tuple[str, Weight]]] = {}
+    for layer, name, one in _parameters(layers):
+        if one.source and one.array.ndim > 1:
+            found.setdefault((one.source, one.array.shape), []).append((f"{layer.name}_{name}", one))
+    return {one: group[0][0] for group in found.values() if len(group) > 1 for _, one in group}
+
+
+def _fields(layer: Layer, replaced: dict[Value, Value], shares: dict[Weight, str]) -> dict[str, Any]:
+    inputs = [_value_name(replaced.get(value, value)) for value in layer.inputs]
+    settings = []
+    for name, one in layer.weights.items():
+        own: dict[str, Any] = {"of": name}
+        if one in shares:
+            own["share"] = shares[one]
+        if not one.trained and not name.startswith("running"):
+            own["frozen"] = True
+        if len(own) > 1:
+            settings.append(own)
+    return {
+        "name": layer.name, "type": layer.type, **({"input": inputs} if inputs else {}),
+        **({"output": layer.output_names()} if layer.named else {}),
+        layer.type: _plain(layer.attributes), **({"param": settings} if settings else {}),
+    }  # fmt: skip
+
+
+def _plain(attributes: dict[str, Any]) -> dict[str, Any]:
+    """Numbers as they print best: float32 ones of the file with few digits."""
+    return {name: _short(value) if isinstance(value, float) else value for name, value in attributes.items()}
+
+
+def _short(number: float) -> float:
+    single = np.float32(number)
+    return float(str(single)) if np.isfinite(single) and abs(float(single) - number) <= 1e-6 * abs(number) else number
+
+
+def _value_name(value: Value) -> str:
+    return value.layer.output_names()[value.place]
+
+
+def _weights(network: Network, layers: list[Layer]) -> dict[str, NDArray[Any]]:
+    """The numbers by the names of the network's parameters, what no node gave among them."""
+    with Net(network) as net:
+        given = {f"{layer.name}.{name}": one.array for layer, name, one in _parameters(layers)}
+        for name, array in given.items():
+            parameter = net.arena.by_name.get(net.arena.aliases.get(name, name))
+            if parameter is None or parameter.shape != array.shape:
+                wanted = "no such parameter" if parameter is None else f"the shape {parameter.shape}"
+                raise ImportFailure(f"the layers do not fit: `{name}` has the shape {array.shape}, wanted is {wanted}")
+            parameter.value = array
+        return {name: one.value.astype(np.float32) for name, one in net.arena.by_name.items()}

@@ -1,0 +1,60 @@
+"""Rows brought to one size, by an operator or by what exporters make of it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .layers import NotSupported, Value, weight
+from .meanings import Anything, View
+from .operators import Step, operator
+
+
+def norm_of(step: Step, type_: str, x: View, over: int, epsilon: float) -> View:
+    """Rows brought to one size over their last axes."""
+    rows = step.rows(x)
+    whole = len(rows.lead) + over >= len(x.layout) and over <= len(x.layout) - len(rows.lead)
+    step.refuse_unless(whole, "it goes over a part of the axes of a row")
+    settings: dict[str, Any] = {"bias": False} if type_ == "layer_norm" else {}
+    made = step.layer(type_, rows.value, epsilon=epsilon, **settings)
+    return step.made(made.outputs[0], rows)
+
+
+def squared(view: View) -> Value | None:
+    """The value whose square a view is."""
+    layer = view.value.layer
+    square = layer.type == "power" and layer.attributes == {"power": 2.0}
+    product = layer.type == "mul" and len(set(layer.inputs)) == 1
+    return layer.inputs[0] if (square or product) and view.factor == 1.0 else None
+
+
+@operator("LayerNormalization")
+def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Anything:
+    """Over the last axes."""
+    view = step.view(x)
+    axis = step.axis(step.attribute("axis", -1), len(view.layout))
+    step.refuse_unless(not any(step.node.outputs[1:]), "it gives means and deviations, too")
+    rows = step.rows(view)
+    step.refuse_unless(axis == len(rows.lead), "it goes over a part of the axes of a row")
+    size = math.prod(rows.value.dims)
+    weights = {}
+    for name, given in (("gain", gain), ("bias", bias)):
+        if given is not None:
+            own = step.numbers(given, name)
+            step.refuse_unless(own.array.size == size, f"its {name} has not one number for each of {size}")
+            weights[name] = weight(own.array.reshape(-1), own.source)
+    epsilon = step.attribute("epsilon", 1e-5)
+    made = step.layer("layer_norm", rows.value, weights=weights, epsilon=epsilon, bias=bias is not None)
+    return step.made(made.outputs[0], rows)
+
+
+@operator("ReduceL2", "LpNormalization")
+def row_length(step: Step, x: Any, *_: Any) -> Anything:
+    """Rows brought to length 1."""
+    view = step.view(x)
+    fits = step.node.operator == "LpNormalization" and step.attribute("p", 2) == 2
+    if not fits:
+        raise NotSupported("lengths of rows are no values here")
+    rows = step.rows(view, 1)
+    step.refuse_unless(step.axis(step.attribute("axis", -1), len(view.layout)) == len(rows.lead), "along other axes")
+    return step.made(step.layer("row_l2_norm", rows.value).outputs[0], rows)

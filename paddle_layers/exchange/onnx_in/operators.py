@@ -1,0 +1,222 @@
+"""What a function for an operator gets as `step`: the node, its attributes, the layers that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from .layers import Layer, NotSupported, Value, Weight, make_layer
+from .meanings import (
+    Anything,
+    Atom,
+    Chosen,
+    Constant,
+    EndPlace,
+    Filled,
+    Label,
+    Layout,
+    Lengths,
+    Mask,
+    Normal,
+    Padded,
+    PlaceRows,
+    Places,
+    Scores,
+    Statistic,
+    View,
+    atoms_of,
+    axis_for,
+    size_of,
+    with_layout,
+)
+from .model import Node
+from .sizes import Extent
+
+T = TypeVar("T")
+Result = Anything | tuple[Anything | None, ...]
+Handler = Callable[..., Result]
+
+OPERATORS: dict[tuple[str, str], Handler] = {}
+"""The function of each operator, by domain and name."""
+
+LARGEST = 1 << 26
+"""Numbers of a constant that is made while reading."""
+
+
+def operator(*names: str, domain: str = "") -> Callable[[Handler], Handler]:
+    """Register the function of operators. It gets a `Step`, then what each input means, None where one is left out."""
+
+    def keep(call: Handler) -> Handler:
+        for name in names:
+            OPERATORS[domain, name] = call
+        return call
+
+    return keep
+
+
+class Rows(NamedTuple):
+    """A value whose rows have the axes that the node sees, and the axes before them."""
+
+    value: Value
+    lead: Layout
+    view: View
+
+
+class Step:
+    """One node. `steps` has the axes of steps by their sizes."""
+
+    def __init__(self, node: Node, opset: int, steps: Mapping[Extent, Atom], known: dict[Any, Any]) -> None:
+        self.node, self.opset, self.steps = node, opset, steps
+        self.known = known
+        """What nodes before have made, for those who would make the same."""
+
+    def attribute(self, name: str, default: Any = None) -> Any:
+        """An attribute of the node."""
+        return self.node.attributes.get(name, default)
+
+    def refuse_unless(self, condition: object, reason: str) -> None:
+        """Raise `NotSupported` with the reason."""
+        if not condition:
+            raise NotSupported(reason)
+
+    def axis(self, axis: int, rank: int) -> int:
+        """An axis counted from the front."""
+        self.refuse_unless(-rank <= axis < rank, f"there is no axis {axis} among {rank}")
+        return axis % rank
+
+    # ---- layers
+
+    def layer(
+        self, type_: str, *inputs: Value, weights: dict[str, Weight] | None = None, suffix: str = "", **attributes: Any
+    ) -> Layer:
+        """A new layer. Attributes that are None are left out."""
+        given = {name: value for name, value in attributes.items() if value is not None}
+        return make_layer(type_, inputs, given, weights or {}, (self.node.place,), suffix)
+
+    def again(self, layer: Layer, weights: dict[str, Weight], **attributes: Any) -> Layer:
+        """A layer once more, with something that this node adds; the one before is left out if nobody reads it."""
+        nodes = (*layer.nodes, self.node.place)
+        merged = {**layer.attributes, **attributes}
+        return make_layer(layer.type, layer.inputs, merged, {**layer.weights, **weights}, nodes, layer.suffix)
+
+    def each(self, type_: str, view: View, **attributes: Any) -> View:
+        """A layer that changes every number by itself: the axes lie as before."""
+        plain = self.plain(view)
+        made = self.layer(type_, plain.value, **attributes)
+        return replace(plain, value=made.outputs[0])
+
+    def plain(self, view: View) -> View:
+        """The same view with its factor in a layer of its own."""
+        if view.factor == 1.0:
+            return view
+        made = self.known.get((view.value, view.factor))
+        if made is None:
+            made = self.layer("slope_intercept", view.value, slope=view.factor, suffix="scaled")
+            self.known[view.value, view.factor] = made
+        return replace(view, value=made.outputs[0], factor=1.0)
+
+    # ---- rows
+
+    def lead(self, view: View) -> int:
+        """How many axes stand before those of a row."""
+        needed = set(view.rows)
+        for count in range(len(view.layout) + 1):
+            seen = atoms_of(view.layout[:count])
+            if needed <= set(seen):
+                self.refuse_unless(len(seen) == len(needed), "axes of a row stand before or in those of the batch")
+                return count
+        raise NotSupported("the axis of the batch is gone")
+
+    def rows(self, view: View, rank: int | None = None) -> Rows:
+        """The value with rows of the shape that the node sees."""
+        plain = self.plain(view)
+        count = self.lead(plain)
+        rest = plain.layout[count:]
+        self.refuse_unless(rank is None or len(rest) == rank, f"its rows have {len(rest)} axes, it needs {rank}")
+        self.refuse_unless(atoms_of(rest) == plain.inside, "the axes of its input are in another order")
+        dims = tuple(size_of(axis) for axis in rest)
+        value = plain.value
+        if value.dims != dims and value.type.kind != "INT":
+            value = self.layer("reshape", value, dims=list(dims), suffix="shape").outputs[0]
+        return Rows(value, plain.layout[:count], plain)
+
+    def made(self, value: Value, like: Rows) -> View:
+        """What a layer of rows has made, with the axes of its input before those of a row."""
+        return view_of(value, like.view.rows, like.lead)
+
+    def numbers(self, given: Any, what: str) -> Constant:
+        """A constant of real numbers."""
+        if not isinstance(given, Constant):
+            raise NotSupported(f"its {what} is computed; it has to be a constant")
+        self.refuse_unless(given.array.dtype.kind in "fiub", f"its {what} depends on the batch")
+        return given
+
+    def integers(self, given: Any, what: str) -> list[Any]:
+        """A constant list of whole numbers, sizes of the batch among them."""
+        if not isinstance(given, Constant):
+            raise NotSupported(f"its {what} are computed; they have to be constants")
+        self.refuse_unless(given.array.ndim <= 1, f"its {what} are no list")
+        return list(np.atleast_1d(given.array).tolist())
+
+    def view(self, given: Any, what: str = "input") -> View:
+        """A value of a layer."""
+        if isinstance(given, View):
+            return given
+        raise NotSupported(f"its {what} is {described(given)}, which no layer gives")
+
+    def listed(self, name: str, given: Any, default: Any = None) -> Any:
+        """Axes or sizes, which older opsets have as an attribute and newer ones as an input."""
+        return self.attribute(name, default) if given is None else self.integers(given, name)
+
+
+def view_of(value: Value, rows: Sequence[Atom], lead: Layout) -> View:
+    """A new value, with axes of its own behind `lead`."""
+    inside = tuple(axis_for(size) for size in value.dims)
+    return View((*lead, *inside), value=value, order=(*rows, *atoms_of(inside)))
+
+
+KNOWN: dict[type, str] = {
+    Chosen: "single rows of sequences",
+    EndPlace: "the place of a row in its sequence",
+    Filled: "one number in a shape that the batch decides",
+    Label: "the name of a class",
+    Lengths: "the lengths of sequences",
+    Mask: "a mask",
+    Normal: "an error function, which is known in `gelu` only",
+    Padded: "padding, which only a convolution or a pool behind it adds",
+    PlaceRows: "rows of a table for places",
+    Places: "the places of rows in their sequences",
+    Scores: "products of queries and keys, which are known in attention only",
+    Statistic: "a mean or a deviation, which is known in normalisation only",
+}
+
+
+def described(given: Any) -> str:
+    """What something means, for messages."""
+    if isinstance(given, Constant):
+        return "a constant"
+    if given is None:
+        return "left out"
+    return KNOWN.get(type(given), "a part of something that is known as a whole only")
+
+
+def moved(given: Anything, layout: Layout) -> Anything:
+    """The same with other axes."""
+    assert not isinstance(given, Constant)
+    return with_layout(given, layout)
+
+
+def needed(value: T | None, reason: str) -> T:
+    """The value, or `NotSupported` with the reason."""
+    if value is None:
+        raise NotSupported(reason)
+    return value
+
+
+def limited(count: int) -> None:
+    """Refuse constants that would not fit, before they are made."""
+    if count > LARGEST:
+        raise NotSupported(f"a constant of {count} numbers, the limit is {LARGEST}")

@@ -1,0 +1,143 @@
+"""The file: a protobuf message that may come from anywhere, checked while it becomes plain Python."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from .model import Entry, ImportFailure, Model, Node, shown
+from .tensors import KINDS, Tensors
+
+LARGEST_FILE = (1 << 31) - 1
+"""Bytes: where protobuf ends."""
+MOST_NODES = 100_000
+MOST_DIMS = 8
+OLDEST, NEWEST = 7, 26
+"""Versions of the operators that were looked at."""
+
+
+def onnx_package() -> ModuleType:
+    """The package onnx. Raises `ImportFailure` where it is not installed."""
+    try:
+        import onnx
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "onnx":
+            raise
+        raise ImportFailure("the import needs onnx: pip install 'paddle-layers[onnx]'") from None
+    return onnx
+
+
+def read_model(path: Path) -> Model:
+    """The model of a file. Raises `ImportFailure`, `OSError` where there is none."""
+    onnx = onnx_package()
+    facts = path.stat()
+    if not stat.S_ISREG(facts.st_mode):
+        raise ImportFailure(f"{path} is no file")
+    if facts.st_size > LARGEST_FILE:
+        raise ImportFailure(f"{path} has {facts.st_size} bytes; a protobuf file ends at 2 GiB")
+    proto = onnx.ModelProto()
+    try:
+        proto.ParseFromString(path.read_bytes())
+    except Exception as error:  # protobuf's implementations raise errors of their own, which share no base
+        if isinstance(error, (MemoryError, OSError)):
+            raise
+        raise ImportFailure(f"{path} is no ONNX model, or is cut short: {error}") from None
+    if not proto.HasField("graph") or not proto.opset_import:
+        raise ImportFailure(f"{path} is no ONNX model: it has no graph or does not say which operators it means")
+    try:
+        return _model(proto, Tensors(path.parent))
+    except ImportFailure as failure:
+        raise ImportFailure(*(f"{path}: {line}" for line in str(failure).split("\n"))) from None
+
+
+def _model(proto: Any, tensors: Tensors) -> Model:
+    graph = proto.graph
+    opsets = {_domain(one.domain): one.version for one in proto.opset_import}
+    version = opsets.get("", NEWEST)
+    if not OLDEST <= version <= NEWEST:
+        raise ImportFailure(f"its operators are those of opset {version}; known here are {OLDEST} to {NEWEST}")
+    if len(graph.node) > MOST_NODES:
+        raise ImportFailure(f"it has {len(graph.node)} nodes, the limit is {MOST_NODES}")
+    if graph.sparse_initializer:
+        raise ImportFailure("it has sparse initializers: write them as dense ones")
+    if proto.functions:
+        names = ", ".join(sorted({shown(one.name) for one in proto.functions})[:5])
+        raise ImportFailure(
+            f"it has functions of its own ({names}): inline them, by onnx.inliner.inline_local_functions"
+        )
+    constants = {}
+    for one in graph.initializer:
+        if one.name in constants:
+            raise ImportFailure(f"two tensors have the name `{shown(one.name)}`")
+        constants[one.name] = tensors.read(one)
+    nodes = [_node(place, one, tensors) for place, one in enumerate(graph.node)]
+    _check_names(nodes, {*constants, *(one.name for one in graph.input)})
+    inputs = [_entry(one) for one in graph.input if one.name not in constants]
+    outputs = [_entry(one) for one in graph.output]
+    producer = " ".join(filter(None, (proto.producer_name, proto.producer_version)))
+    return Model(graph.name, shown(producer), nodes, constants, inputs, outputs, opsets)
+
+
+def _domain(domain: str) -> str:
+    return "" if domain == "ai.onnx" else domain
+
+
+def _check_names(nodes: list[Node], known: set[str]) -> None:
+    for node in nodes:
+        for name in filter(None, node.inputs):
+            if name not in known:
+                raise ImportFailure(f"node {node.label} reads `{shown(name)}`, which nothing before it gives")
+        for name in filter(None, node.outputs):
+            if name in known:
+                raise ImportFailure(f"node {node.label} gives `{shown(name)}`, which there is already")
+            known.add(name)
+
+
+def _node(place: int, proto: Any, tensors: Tensors) -> Node:
+    attributes = {one.name: _attribute(one, tensors) for one in proto.attribute}
+    domain = _domain(proto.domain)
+    return Node(place, proto.name, proto.op_type, domain, tuple(proto.input), tuple(proto.output), attributes)
+
+
+def _attribute(proto: Any, tensors: Tensors) -> Any:
+    """A value: a number, a text, a list, an array; graphs are no values."""
+    kind = proto.type
+    if kind == 1:
+        return proto.f
+    if kind == 2:
+        return proto.i
+    if kind == 3:
+        return proto.s.decode("utf-8", "replace")
+    if kind == 4:
+        return tensors.read(proto.t) if proto.t.data_type != 8 else None
+    if kind == 6:
+        return list(proto.floats)
+    if kind == 7:
+        return list(proto.ints)
+    if kind == 8:
+        return [one.decode("utf-8", "replace") for one in proto.strings]
+    return None
+
+
+def _entry(proto: Any) -> Entry:
+    if not proto.type.HasField("tensor_type"):
+        return Entry(proto.name, proto.type.WhichOneof("value") or "", None)
+    tensor = proto.type.tensor_type
+    kind = KINDS.get(tensor.elem_type, "text" if tensor.elem_type == 8 else "unknown")
+    if not tensor.HasField("shape"):
+        return Entry(proto.name, kind, None)
+    if len(tensor.shape.dim) > MOST_DIMS:
+        raise ImportFailure(f"`{shown(proto.name)}` has {len(tensor.shape.dim)} axes, the limit is {MOST_DIMS}")
+    axes: list[int | str | None] = []
+    for one in tensor.shape.dim:
+        if one.HasField("dim_value"):
+            if not 0 < one.dim_value < np.iinfo(np.int32).max:
+                raise ImportFailure(f"`{shown(proto.name)}` has an axis of the size {one.dim_value}")
+            axes.append(int(one.dim_value))
+        else:
+            axes.append(one.dim_param or None)
+    return Entry(proto.name, kind, tuple(axes))

@@ -1,0 +1,177 @@
+"""LSTM, GRU and RNN: the map of the input becomes an `fc`, each direction a layer of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .layers import NotSupported, Value, Weight, weight
+from .meanings import Anything, Atom, Constant, Filled, Layout, Lengths, View, atoms_of
+from .operators import Rows, Step, needed, operator
+
+FUNCTIONS = {"Sigmoid": "sigmoid", "Tanh": "tanh", "Relu": "relu", "Affine": "linear"}
+"""ONNX's functions by the names that the layers have for them."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """An operator: its layer, its functions where none are named, which it has by our attributes."""
+
+    layer: str
+    order: tuple[int, ...]
+    """Our gates, by their places among ONNX's."""
+    functions: tuple[str, ...]
+    attributes: tuple[str, ...]
+
+
+KINDS = {
+    "LSTM": Kind("lstmemory", (3, 0, 2, 1), ("Sigmoid", "Tanh", "Tanh"), ("gate_act", "act", "state_act")),
+    "GRU": Kind("grumemory", (0, 1, 2), ("Sigmoid", "Tanh"), ("gate_act", "act")),
+    "RNN": Kind("recurrent", (0,), ("Tanh",), ("act",)),
+}
+
+
+@operator("LSTM", "GRU", "RNN")
+def recurrence(
+    step: Step, x: Any, maps: Any, recalls: Any, biases: Any = None, lengths: Any = None,
+    start: Any = None, cells: Any = None, peepholes: Any = None,
+) -> Any:  # fmt: skip
+    """Outputs for all steps, the last ones, and the last states, which are no value here."""
+    kind = KINDS[step.node.operator]
+    step.refuse_unless(step.attribute("clip") is None, "it limits its sums (`clip`)")
+    step.refuse_unless(not step.attribute("input_forget", 0), "it joins its gates (`input_forget`)")
+    for name, given in (("first state", start), ("first cells", cells)):
+        zero = given is None or (isinstance(given, Filled) and given.number == 0)
+        zero = zero or (isinstance(given, Constant) and given.array.dtype.kind == "f" and not given.array.any())
+        step.refuse_unless(zero, f"its {name} are given; here they are zero")
+    counted = lengths is None or isinstance(lengths, (Lengths, Constant, Filled))
+    step.refuse_unless(counted, "its lengths are computed")
+    first = bool(step.attribute("layout", 0))
+    rows = step.rows(step.view(x), 1)
+    names = [[atom.name for atom in axis] for axis in rows.lead]
+    wanted = [["N"], ["T"]] if first else [["T"], ["N"]]
+    step.refuse_unless(names == wanted, "its input is no batch of sequences, steps first")
+    direction = step.attribute("direction", "forward")
+    ways = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}.get(direction)
+    if ways is None:
+        raise NotSupported(f"its direction is `{direction}`")
+    kinds = ("weight", "recurrent weight", "bias", "peepholes")
+    given = zip((maps, recalls, biases, peepholes), kinds, strict=True)
+    arrays = [_numbers(step, one, len(ways), name) for one, name in given]
+    recall = needed(arrays[1], "it has no recurrent weight")
+    units = step.attribute("hidden_size") or recall.array.shape[-1]
+    functions = step.attribute("activations") or list(kind.functions) * len(ways)
+    step.refuse_unless(len(functions) == len(kind.functions) * len(ways), "it names too few functions")
+    made = []
+    for place, reverse in enumerate(ways):
+        own = functions[place * len(kind.functions) : (place + 1) * len(kind.functions)]
+        suffix = ("forward", "backward")[place] if len(ways) == 2 else ""
+        made.append(_one(step, kind, rows, [_part(one, place) for one in arrays], units, own, reverse, suffix))
+    return _outputs(step, made, ways, rows, first)
+
+
+def _numbers(step: Step, given: Any, directions: int, name: str) -> Constant | None:
+    if given is None:
+        return None
+    found = step.numbers(given, name)
+    rank = 3 if "weight" in name else 2
+    fits = found.array.ndim == rank and found.array.shape[0] == directions
+    step.refuse_unless(fits, f"its {name} has the axes {found.array.shape}")
+    return found
+
+
+def _part(given: Constant | None, place: int) -> Constant | None:
+    if given is None:
+        return None
+    return Constant(np.asarray(given.array[place], np.float32), (*given.source, str(place)) if given.source else ())
+
+
+def _one(
+    step: Step, kind: Kind, rows: Rows, given: list[Constant | None], units: int, functions: list[str],
+    reverse: bool, suffix: str,
+) -> Value:  # fmt: skip
+    """One direction."""
+    maps, recalls, biases, peepholes = given
+    assert maps is not None
+    assert recalls is not None
+    gates, width = len(kind.order), rows.value.dims[0]
+    fits = maps.array.shape == (gates * units, width) and recalls.array.shape == (gates * units, units)
+    step.refuse_unless(fits, f"its weights do not fit {units} units and rows of {width}")
+    settings: dict[str, Any] = {}
+    for name, function in zip(kind.attributes, functions, strict=True):
+        step.refuse_unless(function in FUNCTIONS, f"its function is `{function}`")
+        settings[name] = FUNCTIONS[function]
+    sign = _signs(step, kind, units, settings)
+    order = np.concatenate([np.arange(units) + units * gate for gate in kind.order])
+    map_, recall = (sign[:, None] * one.array[order] for one in (maps, recalls))
+    added = np.zeros(2 * gates * units, np.float32) if biases is None else biases.array
+    step.refuse_unless(added.size == 2 * gates * units, "its bias does not fit")
+    parts = [sign * one[order] for one in np.split(added, 2)]
+    bias = _bias(step, parts, units, settings, peepholes, kind)
+    weights: dict[str, Weight] = {"weight": weight(recall.T, recalls.source), "bias": weight(bias, recalls.source)}
+    value = rows.value
+    if not (width == gates * units and np.array_equal(map_, np.eye(width, dtype=np.float32))):
+        own = {"weight": weight(map_.T, maps.source)}
+        fc = step.layer("fc", value, weights=own, size=gates * units, bias=False, suffix=f"{suffix} input".strip())
+        value = fc.outputs[0]
+    return step.layer(
+        kind.layer, value, weights=weights, reverse=reverse or None, suffix=suffix, **settings
+    ).outputs[0]  # fmt: skip
+
+
+def _signs(step: Step, kind: Kind, units: int, settings: dict[str, Any]) -> Any:
+    """ONNX's update gate of a GRU is 1 minus that of here: of a sigmoid by the sums with the other sign."""
+    sign = np.ones(units * len(kind.order), np.float32)
+    if kind.layer == "grumemory":
+        known = settings["gate_act"] in ("sigmoid", "linear")
+        step.refuse_unless(known, f"its update gate has the function `{settings['gate_act']}`")
+        sign[:units] = -1
+    return sign
+
+
+def _bias(
+    step: Step, parts: list[Any], units: int, settings: dict[str, Any], peepholes: Constant | None, kind: Kind
+) -> Any:
+    added, recalled = parts
+    if kind.layer == "grumemory":
+        if settings["gate_act"] == "linear":
+            added = added + np.repeat([1.0, 0.0, 0.0], units).astype(np.float32)
+        if step.attribute("linear_before_reset", 0):
+            settings["reset_after"] = True
+            sums = added + np.concatenate([recalled[: 2 * units], np.zeros(units, np.float32)])
+            return np.concatenate([sums, recalled[2 * units :]])
+    found = added + recalled
+    if kind.layer != "lstmemory":
+        return found
+    settings["peepholes"] = peepholes is not None and bool(peepholes.array.any())
+    if not settings["peepholes"]:
+        return found
+    assert peepholes is not None
+    step.refuse_unless(peepholes.array.size == 3 * units, "its peepholes do not fit")
+    looks = np.split(peepholes.array, 3)
+    return np.concatenate([found, looks[0], looks[2], looks[1]])
+
+
+def _outputs(step: Step, made: list[Value], ways: list[bool], rows: Rows, first: bool) -> Any:
+    """`[T, directions, N, units]`, then `[directions, N, units]`; with `layout` 1 the batch stands first."""
+    whole, wanted = made[0], [*step.node.outputs, "", "", ""][:3]
+    batch, steps = (tuple(atom for atom in rows.view.rows if atom.name == name) for name in ("N", "T"))
+    if len(made) == 2:
+        whole = step.layer("concat", *made, suffix="both").outputs[0]
+    units = made[0].dims[0]
+    inside = tuple((Atom(size),) if size > 1 else () for size in (len(made), units))
+    layout: Layout = (batch, steps, *inside) if first else (steps, inside[0], batch, inside[1])
+    results: list[Anything | None] = [
+        View(layout, value=whole, order=(*batch, *steps, *atoms_of(inside))) if wanted[0] else None
+    ]
+    if wanted[1]:
+        ends = [
+            step.layer("seq_first" if reverse else "seq_last", one, suffix=one.layer.suffix).outputs[0]
+            for one, reverse in zip(made, ways, strict=True)
+        ]
+        last = ends[0] if len(ends) == 1 else step.layer("concat", *ends, suffix="last").outputs[0]
+        shape: Layout = (batch, *inside) if first else (inside[0], batch, inside[1])
+        results.append(View(shape, value=last, order=(*batch, *atoms_of(inside))))
+    return (*results, *[None] * (len(step.node.outputs) - len(results)))

@@ -1,0 +1,77 @@
+"""What became of a model, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from .conversion import Outcome
+from .layers import Layer
+from .model import Model, Node, shown
+from .network import Assembled
+
+MOST_NODES = 4
+"""Nodes named for one layer."""
+
+
+def report_text(model: Model, outcome: Outcome, made: Assembled, *, brief: bool = False) -> str:
+    """The report: layers with their nodes, constants, nodes without a layer, what is to be known.
+
+    A brief one counts the nodes that became no layer.
+    """
+    used = {place for layer in made.layers for place in layer.nodes}
+    constant = {node.place for node in outcome.folded}
+    unused = {node.place for node in outcome.unused}
+    other = [node for node in model.nodes if node.place not in used | constant | unused]
+    layers = [layer for layer in made.layers if layer.inputs]
+    counts = f"{len(model.nodes)} nodes became {len(layers)} layers with {_numbers(made)} numbers"
+    versions = ", ".join(f"{domain or 'ONNX'} {version}" for domain, version in sorted(model.opsets.items()))
+    rows = [(layer.name, layer.type, _nodes(model, layer)) for layer in made.layers]
+    sections = [
+        [f"{counts}; written by {model.producer or 'nobody who says so'}, operators of {versions}"],
+        ["", "layers, and the nodes that they were:", *_table(rows)],
+        _nodes_of("nodes without a layer, which move axes, do nothing or are parts of others", other, brief=brief),
+        _nodes_of("nodes computed while reading, from constants", outcome.folded, brief=brief),
+        _nodes_of("nodes on which no output rests", outcome.unused, brief=brief),
+        _listed("to be known:", _notes(outcome, made)),
+    ]
+    return "\n".join(line for section in sections for line in section) + "\n"
+
+
+def _numbers(made: Assembled) -> str:
+    return f"{sum(array.size for array in made.weights.values()):,}"
+
+
+def _nodes(model: Model, layer: Layer) -> str:
+    places = [place for place in layer.nodes if place < len(model.nodes)]
+    if not layer.inputs:
+        return "an input"
+    names = [model.nodes[place].label for place in places[:MOST_NODES]]
+    return ", ".join(names) + (f" and {len(places) - MOST_NODES} more" if len(places) > MOST_NODES else "")
+
+
+def _notes(outcome: Outcome, made: Assembled) -> list[str]:
+    names = [value if value == name else f"{value} ({shown(name)})" for name, value in made.outputs.items()]
+    read = {value for node in made.network.nodes for value in node.inputs}
+    ends = {name for node in made.network.nodes for name in node.output_names} - read
+    wanted = {node.output_names[0] for node in made.network.nodes}
+    extra = sorted(ends - wanted)
+    notes = [*outcome.notes, f"outputs of the model: {', '.join(names)}"]
+    if extra:
+        notes.append(f"parts that nothing reads, and `predict` gives all the same: {', '.join(extra)}")
+    return notes
+
+
+def _table(rows: list[tuple[str, str, str]]) -> list[str]:
+    widths = [max((len(row[place]) for row in rows), default=0) for place in (0, 1)]
+    return [f"  {name:{widths[0]}}  {kind:{widths[1]}}  {rest}" for name, kind, rest in rows]
+
+
+def _nodes_of(title: str, nodes: list[Node], *, brief: bool) -> list[str]:
+    if brief:
+        return ["", f"{len(nodes)} {title}"] if nodes else []
+    return _listed(f"{title}:", (node.label for node in nodes))
+
+
+def _listed(title: str, lines: Iterable[str]) -> list[str]:
+    found = [f"  {line}" for line in lines]
+    return ["", title, *found] if found else []

@@ -1,0 +1,131 @@
+"""Maps of rows, tables of rows, normalisation of rows."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .attentions import product
+from .layers import Weight, weight
+from .meanings import Anything, Constant, PlaceRows, Places, View, atoms_of, axis_for, size_of
+from .operators import Rows, Step, operator, view_of
+from .sequence_rows import end_row
+from .shapes import cut
+from .sizes import whole
+
+
+def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight | None, suffix: str = "") -> View:
+    """A map of every row, whose `array` has a row for each number of the last axes of `x`, in their order."""
+    x = step.plain(x)
+    count = step.lead(x)
+    rest = x.layout[count:]
+    dims = [size_of(axis) for axis in rest]
+    step.refuse_unless(len(rest) > 0, "its rows have no axis")
+    step.refuse_unless(all(size == 1 for size in dims[:-1]), f"it maps the last of the axes {dims} of a row")
+    step.refuse_unless(array.shape[0] == dims[-1], f"its weight has {array.shape[0]} rows for {dims[-1]} numbers")
+    atoms = atoms_of(rest)
+    if atoms != x.inside:  # the numbers of a row stay where they are: the rows of the weight are sorted instead
+        sizes = [whole(atom.size) for atom in atoms]
+        array = array.reshape(*sizes, -1).transpose(*[atoms.index(atom) for atom in x.inside], len(atoms))
+        array = array.reshape(math.prod(sizes), -1)
+        source = (*source, "sorted") if source else ()
+    weights = {"weight": weight(array, source), **({"bias": bias} if bias else {})}
+    made = step.layer("fc", x.value, weights=weights, size=int(array.shape[1]), bias=bias is not None, suffix=suffix)
+    lead = (*x.layout[:count], *(() for _ in dims[:-1]))
+    return view_of(made.outputs[0], x.rows, lead)
+
+
+@operator("Gemm")
+def gemm(step: Step, x: Any, matrix: Any, bias: Any = None) -> Anything:
+    """A map with a bias."""
+    view, given = step.view(x), step.numbers(matrix, "weight")
+    step.refuse_unless(not step.attribute("transA", 0), "it turns its input over (`transA`)")
+    step.refuse_unless(given.array.ndim == 2 and len(view.layout) == 2, "its input or its weight is no matrix")
+    source = given.source
+    array = given.array
+    if step.attribute("transB", 0):
+        array, source = array.T, (*source, "Transpose") if source else ()
+    alpha, beta = step.attribute("alpha", 1.0), step.attribute("beta", 1.0)
+    if alpha != 1.0:
+        array, source = array * np.float32(alpha), ()
+    own = None
+    if bias is not None:
+        numbers = step.numbers(bias, "bias")
+        step.refuse_unless(numbers.array.size in (1, array.shape[1]), "its bias has not one number for each output")
+        spread = np.broadcast_to(numbers.array.reshape(-1), array.shape[1:])
+        own = weight(
+            spread * np.float32(beta), numbers.source if beta == 1.0 and numbers.array.size == spread.size else ()
+        )
+    return fc_of(step, view, array, source, own)
+
+
+@operator("MatMul")
+def matmul(step: Step, x: Any, y: Any) -> Anything:
+    """A map without a bias; of two values, a part of attention."""
+    if isinstance(y, Constant):
+        given = step.numbers(y, "weight")
+        step.refuse_unless(given.array.ndim == 2, f"its weight has {given.array.ndim} axes")
+        return fc_of(step, step.view(x), given.array, given.source, None)
+    return product(step, x, y)
+
+
+@operator("Gather")
+def gather(step: Step, table: Any, places: Any) -> Anything:
+    """Rows of a table for ids; the first or the last row of sequences; one of the parts of an axis."""
+    axis = step.attribute("axis", 0)
+    if isinstance(table, Constant):
+        return _embedding(step, step.numbers(table, "table"), places, axis)
+    given = step.numbers(places, "index")
+    step.refuse_unless(given.array.size == 1, "it picks several places")
+    view = step.view(table)
+    axis = step.axis(axis, len(view.layout))
+    place, keep = int(given.array.reshape(-1)[0]), given.array.ndim > 0
+    size = view.shape[axis]
+    if any(atom.name for atom in view.layout[axis]):
+        last = place == -1 or (isinstance(size, int) and place == size - 1 and place > 0)
+        step.refuse_unless(last or place == 0, f"it takes the row {place} of sequences")
+        return end_row(step, view, axis, "last" if last else "first", keep=keep)
+    step.refuse_unless(isinstance(size, int) and -size <= place < size, f"there is no place {place} among {size}")
+    assert isinstance(size, int)
+    place %= size
+    sizes = [one for one in (place, 1, size - place - 1) if one]
+    part = (
+        view
+        if size == 1
+        else cut(step, view, axis, [1] * size if size <= 8 else sizes)[place if size <= 8 else min(place, 1)]
+    )
+    return part if keep else replace(part, layout=(*part.layout[:axis], *part.layout[axis + 1 :]))
+
+
+def _embedding(step: Step, table: Constant, places: Any, axis: int) -> Anything:
+    step.refuse_unless(axis in (0, -table.array.ndim) and table.array.ndim == 2, "it picks along another axis than 0")
+    height, width = table.array.shape
+    if isinstance(places, Places):
+        return PlaceRows((*places.layout, axis_for(width)), table=table)
+    view = step.view(places, "index")
+    value = view.value
+    step.refuse_unless(value.type.kind == "INT", "it picks by real numbers")
+    step.refuse_unless(value.layer.type == "data", "it picks by ids that are computed")
+    known = value.layer.attributes.get("size")
+    if known is None or known > height:  # a table for each meaning: the smallest bounds the ids
+        value.layer.attributes["size"] = height
+    weights = {"table": weight(table.array, table.source)}
+    made = step.layer("embedding", value, weights=weights, size=int(width))
+    return view_of(made.outputs[0], view.rows, view.layout)
+
+
+@operator("ArgMax")
+def arg_max(step: Step, x: Any) -> Anything:
+    """The number of the largest channel."""
+    view = step.view(x)
+    axis = step.axis(step.attribute("axis", 0), len(view.layout))
+    rows: Rows = step.rows(view, 1)
+    step.refuse_unless(
+        axis == len(rows.lead) and not step.attribute("select_last_index", 0), "it goes along other axes"
+    )
+    made = step.layer("maxid", rows.value)
+    lead = (*rows.lead, ()) if step.attribute("keepdims", 1) else rows.lead
+    return View(lead, value=made.outputs[0], order=rows.view.rows)

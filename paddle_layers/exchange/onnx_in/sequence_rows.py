@@ -1,0 +1,50 @@
+"""What is asked of the axis of steps: one row of each sequence, how long it is, which rows are seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .layers import NotSupported
+from .meanings import Atom, Layout, View
+from .operators import Step
+from .sizes import Size
+
+
+def steps_of(step: Step, size: Any) -> Atom:
+    """The axis of steps that has this size."""
+    if not isinstance(size, Size) or size not in step.steps:
+        raise NotSupported("it counts up to a number that the batch decides, and which is no length of sequences")
+    return step.steps[size]
+
+
+def end_row(step: Step, view: View, axis: int, end: str, *, keep: bool) -> View:
+    """The first or the last row of every sequence."""
+    step.refuse_unless([atom.name for atom in view.layout[axis]] == ["T"], "it takes a row of the batch")
+    return one_row(step, view, axis, f"seq_{end}", keep=keep)
+
+
+def one_row(step: Step, view: View, axis: int, type_: str, *, keep: bool, **settings: Any) -> View:
+    """A layer that makes one row of each sequence; the axes of a row lie as before."""
+    plain = step.plain(view)
+    value = plain.value
+    if len(value.dims) != 1:
+        value = step.layer("flatten", value, suffix="flat").outputs[0]
+    made = step.layer(type_, value, **settings)
+    gone: Layout = ((),) if keep else ()
+    layout = (*plain.layout[:axis], *gone, *plain.layout[axis + 1 :])
+    order = tuple(atom for atom in plain.order if atom.name != "T")
+    return View(layout, value=made.outputs[0], order=order)
+
+
+def causal_of(array: Any, seen: Any) -> bool | None:
+    """Whether a mask lets every row see itself and those before; False where it lets all be seen, else None."""
+    if array.size == 1 or (array == seen).all():
+        return False if (array == seen).all() else None
+    last = array.reshape(-1, *array.shape[-2:])
+    if last.shape[1] != last.shape[2]:
+        return None
+    expected = np.tril(np.ones(last.shape[1:], bool))
+    hidden = array.dtype.kind == "b" or (last[:, ~expected] < -1e4).all()
+    return True if hidden and ((last == seen) == expected).all() else None

@@ -1,0 +1,170 @@
+"""Sequences: masks and lengths, which are not needed here, and what becomes one row of each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from .layers import NotSupported
+from .meanings import (
+    Anything,
+    Chosen,
+    Constant,
+    EndPlace,
+    Filled,
+    Known,
+    Layout,
+    Lengths,
+    Mask,
+    Places,
+    Scores,
+    Statistic,
+    View,
+    atoms_of,
+)
+from .operators import Step, operator, view_of
+from .sequence_rows import causal_of, end_row, one_row, steps_of
+
+
+@operator("Range")
+def range_(step: Step, start: Any, limit: Any, delta: Any) -> Anything:
+    """The numbers of the rows of sequences."""
+    first, by = (step.numbers(one, "start").number for one in (start, delta))
+    step.refuse_unless((first, by) == (0, 1), "it does not count from 0 by 1")
+    return Places(((steps_of(step, step.integers(limit, "limit")[0]),),))
+
+
+@operator("Less", "LessOrEqual", "Greater", "GreaterOrEqual")
+def compared(step: Step, x: Any, y: Any) -> Anything:
+    """Which rows are real, or which keys a row sees."""
+    if "Greater" in step.node.operator:
+        x, y = y, x
+    strict = "Equal" not in step.node.operator
+    layout = _met(x, y)
+    if isinstance(x, Places) and isinstance(y, Lengths) and strict:
+        return Mask(layout)
+    if isinstance(x, Places) and isinstance(y, Places) and not strict:
+        return Mask(layout, causal=True)
+    if isinstance(x, Places) and isinstance(y, Constant):
+        return Known(layout)  # no sequence is longer than its table
+    raise NotSupported("values are compared; masks of sequences are known alone")
+
+
+def _met(x: Any, y: Any) -> Layout:
+    """The axes of two that are broadcast."""
+    layouts = [one.layout for one in (x, y) if not isinstance(one, Constant)]
+    rank = max(map(len, layouts))
+    padded = [((),) * (rank - len(one)) + one for one in layouts]
+    return tuple(next((axis for axis in axes if axis), ()) for axes in zip(*padded, strict=True))
+
+
+@operator("Equal")
+def equal(_: Step, x: Any, y: Any) -> Anything:
+    """Which row is the last one; whether there is none."""
+    for one, other in ((x, y), (y, x)):
+        if isinstance(one, Places) and isinstance(other, EndPlace):
+            return Mask(_met(one, other), end="last" if other.last else "first")
+        if isinstance(one, Mask) and isinstance(other, Constant) and other.number == 0:
+            return replace(one, turned=not one.turned)
+        if isinstance(one, Lengths) and isinstance(other, Constant) and other.number == 0:
+            return Known(one.layout, truth=False)
+    raise NotSupported("values are compared; masks of sequences are known alone")
+
+
+@operator("And")
+def both(step: Step, x: Any, y: Any) -> Anything:
+    """Masks together."""
+    for one, other in ((x, y), (y, x)):
+        if isinstance(one, Known) and isinstance(other, Mask) and one.truth:
+            mask: Mask = other
+            return mask
+    fits = isinstance(x, Mask) and isinstance(y, Mask) and not x.turned and not y.turned
+    fits = fits and not (x.end and y.end and x.end != y.end)
+    step.refuse_unless(fits, "truth values are known in masks only")
+    return Mask(_met(x, y), causal=x.causal or y.causal, end=x.end or y.end)
+
+
+@operator("Where")
+def where(step: Step, condition: Any, x: Any, y: Any) -> Anything:
+    """Of masks: what stands behind the end of a sequence does not matter, there is no such place here."""
+    if isinstance(condition, Mask) and condition.turned:
+        condition, x, y = replace(condition, turned=False), y, x
+    if isinstance(condition, Known):
+        found: Anything = x if condition.truth else y
+        return found
+    if isinstance(condition, Constant) and isinstance(x, Scores) != isinstance(y, Scores):
+        return _causal(step, condition, x, y)
+    if isinstance(condition, Mask) and isinstance(x, (Constant, Filled)) and isinstance(y, (Constant, Filled)):
+        numbers = x.number, y.number
+        step.refuse_unless(numbers[0] == 0 and (numbers[1] or 0) < -1e4, "a mask becomes other numbers than 0 and -inf")
+        return condition
+    step.refuse_unless(isinstance(condition, Mask), "it chooses between values by something else than a mask")
+    if isinstance(x, Scores) and isinstance(y, Constant):
+        step.refuse_unless(not condition.end, "scores are masked by single rows")
+        return replace(x, causal=x.causal or condition.causal)
+    if isinstance(x, View) and isinstance(y, Constant):
+        if condition.end:
+            step.refuse_unless(y.number == 0, "rows are left out, but not as zeros")
+            return Chosen(x.layout, view=x, end=condition.end)
+        step.refuse_unless(not condition.causal, "it chooses between values by a causal mask")
+        return x
+    if isinstance(x, Places) and isinstance(y, Constant) and not condition.end and not condition.causal:
+        return replace(x, layout=_met(x, condition))
+    raise NotSupported("it chooses between values by something else than a mask")
+
+
+def _causal(step: Step, condition: Constant, x: Any, y: Any) -> Anything:
+    scores, seen = (x, True) if isinstance(x, Scores) else (y, False)
+    found = causal_of(condition.array, seen)
+    step.refuse_unless(found is not None, "the mask of its scores is neither causal nor empty")
+    return replace(scores, causal=scores.causal or bool(found))
+
+
+REDUCTIONS = {"ReduceMean": ("seq_avg_pool", {}), "ReduceSum": ("seq_avg_pool", {"strategy": "SUM"}),
+              "ReduceMax": ("seq_max_pool", {})}  # fmt: skip
+
+
+@operator(*REDUCTIONS, "ReduceMin")
+def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
+    """Over steps: one row of each sequence. Over an image: a global pool. Over a row: a part of normalisation."""
+    rank = len(x.layout)
+    given = step.listed("axes", axes)
+    places = sorted({step.axis(one, rank) for one in (range(rank) if given is None else given)})
+    keep = bool(step.attribute("keepdims", 1))
+    name = step.node.operator
+    step.refuse_unless(places, "it goes over no axis")
+    left = tuple(() if place in places else axis for place, axis in enumerate(x.layout) if keep or place not in places)
+    if isinstance(x, Places) and name in ("ReduceMax", "ReduceMin"):
+        return EndPlace(left, last=name == "ReduceMax")
+    if isinstance(x, Mask) and name == "ReduceSum":
+        return Lengths(left)
+    if isinstance(x, Chosen) and name == "ReduceSum" and len(places) == 1:
+        return end_row(step, x.view, places[0], x.end, keep=keep)
+    if isinstance(x, Statistic) and x.kind == "square" and name == "ReduceMean":
+        step.refuse_unless(places == list(range(rank - x.over, rank)), "its mean goes over other axes")
+        return replace(x, kind="variance", layout=left)
+    view = step.view(x)
+    atoms = atoms_of(tuple(view.layout[place] for place in places))
+    if [atom.name for atom in atoms] == ["T"]:
+        step.refuse_unless(name in REDUCTIONS and len(places) == 1, "the smallest of a sequence is no layer here")
+        type_, settings = REDUCTIONS[name]
+        return one_row(step, view, places[0], type_, keep=keep, **settings)
+    if name == "ReduceMean" and places == list(range(rank - len(places), rank)) and not _image(step, view, places):
+        return Statistic(left, view=view, kind="mean", over=len(places))
+    return _over_points(step, view, places, keep=keep)
+
+
+def _image(step: Step, view: View, places: list[int]) -> bool:
+    return len(view.layout) - step.lead(view) == 3 and len(places) == 2
+
+
+def _over_points(step: Step, view: View, places: list[int], *, keep: bool) -> View:
+    """Over rows and columns of an image."""
+    names = {"ReduceMean": "AVERAGE", "ReduceMax": "MAX"}
+    rows = step.rows(view)
+    lead = len(rows.lead)
+    fits = places == [lead + 1, lead + 2] and len(view.layout) == lead + 3 and step.node.operator in names
+    step.refuse_unless(fits, "it goes over other axes than the steps of sequences or the points of images")
+    made = step.layer("pool", rows.value, pool_type=names[step.node.operator], global_pooling=True)
+    found = view_of(made.outputs[0], rows.view.rows, rows.lead)
+    return found if keep else replace(found, layout=found.layout[: lead + 1])

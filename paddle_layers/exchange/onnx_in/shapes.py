@@ -1,0 +1,352 @@
+"""Nodes that move axes: no layers, the axes of a value lie otherwise."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from .layers import Layer, NotSupported, Value
+from .meanings import (
+    Anything,
+    Constant,
+    Filled,
+    Label,
+    Layout,
+    Mask,
+    Meaning,
+    Padded,
+    PlaceRows,
+    Places,
+    View,
+    atoms_of,
+    axis_for,
+    reshaped,
+    size_of,
+)
+from .operators import Step, moved, needed, operator, view_of
+from .sequence_rows import end_row, steps_of
+from .sizes import Extent, divided, product_of, whole
+
+MOST_PARTS = 8
+"""Equal parts that an axis is cut into, where nodes may take them one by one."""
+
+
+@operator("Identity", "Dropout", "Cast", "CastLike", "Expand")
+def same(step: Step, x: Any, *more: Any) -> Any:
+    """Nothing happens: Dropout in the test phase; a Cast, since real numbers are float32; an Expand to its shape."""
+    if step.node.operator == "Expand" and isinstance(x, (Constant, Filled)):
+        given = x.number if isinstance(x, Filled) else step.numbers(x, "input").number
+        number = needed(given, "several numbers are copied along an axis of the batch")
+        return Filled(_axes(step, step.integers(more[0], "shape")), number)
+    if step.node.operator == "Expand" and isinstance(x, Meaning):
+        shape = step.integers(more[0], "shape")
+        whole = [*([1] * (len(shape) - len(x.layout))), *x.shape]
+        fits = all(size in (1, own) for size, own in zip(shape, whole[len(whole) - len(shape) :], strict=True))
+        step.refuse_unless(fits or not isinstance(x, View), "it copies values along an axis")
+        missing: Layout = ((),) * max(len(shape) - len(x.layout), 0)
+        return moved(x, (*missing, *x.layout))
+    if step.node.operator == "Cast" and isinstance(x, View) and x.value.type.kind == "INT":
+        step.refuse_unless(step.attribute("to") in (6, 7, 12, 13), "ids become real numbers; here they stay ids")
+    return x
+
+
+@operator("Transpose")
+def transpose(step: Step, x: Meaning) -> Anything:
+    """The axes in another order."""
+    order = step.attribute("perm", list(range(len(x.layout)))[::-1])
+    fits = sorted(order) == list(range(len(x.layout)))
+    step.refuse_unless(fits, f"`perm` {order} does not fit {len(x.layout)} axes")
+    return moved(x, tuple(x.layout[place] for place in order))
+
+
+@operator("Squeeze")
+def squeeze(step: Step, x: Meaning, axes: Any = None) -> Anything:
+    """Axes of the size 1 go."""
+    given = step.listed("axes", axes)
+    rank = len(x.layout)
+    gone = {step.axis(one, rank) for one in given} if given is not None else set(_ones(x))
+    for place in gone:
+        step.refuse_unless(not x.layout[place], f"the axis {place} is that of the batch or has not the size 1")
+    return moved(x, tuple(axis for place, axis in enumerate(x.layout) if place not in gone))
+
+
+def _ones(x: Meaning) -> list[int]:
+    return [place for place, axis in enumerate(x.layout) if not axis]
+
+
+@operator("Unsqueeze")
+def unsqueeze(step: Step, x: Meaning, axes: Any = None) -> Anything:
+    """New axes of the size 1."""
+    given = step.listed("axes", axes, [])
+    rank = len(x.layout) + len(given)
+    new = {step.axis(one, rank) for one in given}
+    left = iter(x.layout)
+    return moved(x, tuple(() if place in new else next(left) for place in range(rank)))
+
+
+@operator("Flatten")
+def flatten(step: Step, x: Meaning) -> Anything:
+    """Two axes of all."""
+    cut = step.attribute("axis", 1)
+    cut = cut + len(x.layout) if cut < 0 else cut
+    return moved(x, (atoms_of(x.layout[:cut]), atoms_of(x.layout[cut:])))
+
+
+@operator("Reshape")
+def reshape(step: Step, x: Meaning, shape: Any = None) -> Anything:
+    """The same numbers with other axes."""
+    given = step.listed("shape", shape)
+    if isinstance(x, (Filled, Label)):
+        return moved(x, ())
+    sizes: list[Extent] = list(given)
+    if not step.attribute("allowzero", 0):
+        inside = all(size != 0 or place < len(x.layout) for place, size in enumerate(sizes))
+        step.refuse_unless(inside, "a 0 in `shape` stands behind the axes of the input")
+        sizes = [x.shape[place] if size == 0 else size for place, size in enumerate(sizes)]
+    if -1 in sizes:
+        known = product_of(size for size in sizes if size != -1)
+        rest = divided(product_of(x.shape), known)
+        if rest is None:
+            raise NotSupported(f"{_told(x.shape)} do not become {_told(given)}")
+        sizes[sizes.index(-1)] = rest
+    found = reshaped(x, sizes)
+    if found is None and isinstance(x, View):
+        found = _other_rows(step, x, sizes)
+    if found is None:
+        raise NotSupported(f"the axes {_told(x.shape)} become {_told(given)}, so that rows would be cut or joined")
+    return found
+
+
+def _other_rows(step: Step, x: View, sizes: list[Extent]) -> View | None:
+    """Rows of another shape, whose axes are none of those before: a layer of its own."""
+    count = step.lead(x)
+    together = product_of(x.shape[:count])
+    for cut_ in range(1, len(sizes) + 1):
+        if product_of(sizes[:cut_]) == together:
+            lead = reshaped(Meaning(x.layout[:count]), sizes[:cut_])
+            if lead is None or not all(isinstance(size, int) for size in sizes[cut_:]):
+                return None
+            rows = step.rows(x)
+            made = step.layer("reshape", rows.value, dims=list(sizes[cut_:]))
+            return view_of(made.outputs[0], x.rows, lead.layout)
+    return None
+
+
+def _told(sizes: Any) -> str:
+    return " x ".join(map(str, sizes)) or "none"
+
+
+@operator("Shape")
+def shape_of(step: Step, x: Meaning) -> Anything:
+    """The sizes, some of which the batch has."""
+    sizes = x.shape[slice(step.attribute("start", 0), step.attribute("end"))]
+    kind: Any = np.int64 if all(isinstance(one, int) for one in sizes) else object
+    found = np.empty(len(sizes), kind)
+    found[:] = sizes
+    return Constant(found)
+
+
+@operator("ConstantOfShape")
+def filled(step: Step, shape: Any) -> Anything:
+    """One number everywhere, in a shape that the batch decides."""
+    value = step.attribute("value")
+    number = 0.0 if value is None else float(value.reshape(-1)[0])
+    return Filled(_axes(step, step.integers(shape, "shape")), number)
+
+
+def _axes(step: Step, sizes: list[Any]) -> Layout:
+    """Those of steps are known again; others do not matter where there is one number only."""
+    return tuple((step.steps[size],) if size in step.steps else () for size in sizes)
+
+
+@operator("Trilu")
+def triangle(step: Step, x: Any, shift: Any = None) -> Anything:
+    """A row sees itself and those before."""
+    fits = isinstance(x, Filled) and x.number != 0 and not step.attribute("upper", 1)
+    fits = fits and len(x.layout) > 1 and x.layout[-1] == x.layout[-2] != ()
+    shifted = shift is not None and step.numbers(shift, "shift").number != 0
+    step.refuse_unless(fits and not shifted, "it is known in causal masks only")
+    return Mask(x.layout, causal=True)
+
+
+@operator("Concat")
+def concat(step: Step, *parts: Any) -> Anything:
+    """Channels side by side."""
+    views = [step.view(part) for part in parts]
+    axis = step.axis(step.attribute("axis", 0), len(views[0].layout))
+    rows = [step.rows(view) for view in views]
+    first = rows[0]
+    for one in rows[1:]:
+        same_rows = first.view.rows == one.view.rows and len(first.lead) == len(one.lead)
+        step.refuse_unless(same_rows and first.lead == one.lead, "its inputs have other rows")
+    step.refuse_unless(axis == len(first.lead), _not_channels(axis, len(first.lead), len(views[0].layout)))
+    made = step.layer("concat", *(one.value for one in rows))
+    return step.made(made.outputs[0], first)
+
+
+def _not_channels(axis: int, channels: int, rank: int) -> str:
+    what = "rows of the batch" if axis < channels else f"axis {axis} of {rank}; here it is the axis of channels"
+    return f"it goes along {what}"
+
+
+@operator("Split")
+def split(step: Step, x: Any, sizes: Any = None) -> Any:
+    """Channels apart."""
+    view = step.view(x)
+    axis = step.axis(step.attribute("axis", 0), len(view.layout))
+    count = len(step.node.outputs)
+    total = size_of(view.layout[axis])
+    given = step.listed("split", sizes)
+    if given is None:
+        part = -(-whole(total) // count) if isinstance(total, int) else 0
+        given = [part] * (count - 1) + [whole(total) - part * (count - 1)] if part else []
+    fits = len(given) == count and all(isinstance(one, int) and one > 0 for one in given)
+    step.refuse_unless(fits and sum(given) == total, "its sizes are not those of an axis of a row")
+    return tuple(cut(step, view, axis, given))
+
+
+def cut(step: Step, view: View, axis: int, sizes: list[int]) -> list[View]:
+    """A view cut along an axis of its rows; parts of a `concat` are what was joined."""
+    joined = _parts(view, axis, sizes)
+    if joined is not None:
+        return joined
+    plain = step.plain(view)
+    outer = plain.inside[: len(plain.layout[axis])]
+    if outer == plain.layout[axis] and outer:
+        inner = whole(product_of(atom.size for atom in plain.inside[len(outer) :]))
+        value = plain.value
+        flat = len(value.dims) > 1 and value.dims[0] != size_of(outer)
+        if flat:
+            flattened = step.known.get(value) or step.layer("flatten", value, suffix="flat")
+            step.known[value] = flattened
+            value = flattened.outputs[0]
+        scale = inner if len(value.dims) == 1 else 1
+        made = _sliced_once(step, value, [one * scale for one in sizes])
+        return [_part(plain, axis, one, size) for one, size in zip(made.outputs, sizes, strict=True)]
+    rows = step.rows(plain)
+    step.refuse_unless(axis == len(rows.lead), _not_channels(axis, len(rows.lead), len(plain.layout)))
+    made = _sliced_once(step, rows.value, sizes)
+    return [step.made(one, rows) for one in made.outputs]
+
+
+def _sliced_once(step: Step, value: Value, sizes: list[int]) -> Layer:
+    """Nodes that each take a part make one layer."""
+    found: Layer | None = step.known.get((value, *sizes))
+    if found is None:
+        settings: dict[str, Any] = {"parts": len(sizes)} if len(set(sizes)) == 1 else {"sizes": sizes}
+        found = step.known[(value, *sizes)] = step.layer("slice", value, **settings)
+    elif step.node.place not in found.nodes:
+        found.nodes = (*found.nodes, step.node.place)
+    return found
+
+
+def _part(view: View, axis: int, value: Value, size: int) -> View:
+    """A part with the atoms of the whole, but the one along which it was cut."""
+    new, old = axis_for(size), set(view.layout[axis])
+    order = (*view.rows, *new, *(atom for atom in view.inside if atom not in old))
+    layout = tuple(new if place == axis else one for place, one in enumerate(view.layout))
+    return replace(view, value=value, order=order, layout=layout)
+
+
+def _parts(view: View, axis: int, sizes: list[int]) -> list[View] | None:
+    """What was joined by a `concat`, where it is cut at the same places."""
+    layer = view.value.layer
+    if (
+        layer.type != "concat"
+        or view.layout[axis] != view.inside[: len(view.layout[axis])]
+        or "act" in layer.attributes
+    ):
+        return None
+    joined = size_of(view.layout[axis])
+    if any(len(one.dims) != 1 for one in layer.inputs):
+        return None
+    share = divided(view.value.dims[0], joined)
+    if share is None or [size * share for size in sizes] != [one.dims[0] for one in layer.inputs]:
+        return None
+    return [_part(view, axis, one, size) for one, size in zip(layer.inputs, sizes, strict=True)]
+
+
+@operator("Slice")
+def slice_(step: Step, x: Any, *given: Any) -> Any:
+    """A run of channels, the first or the last row of sequences, or a table's rows for the places in a sequence."""
+    names = ("starts", "ends", "axes", "steps")
+    starts, ends, axes, steps = (
+        step.listed(name, given[place] if place < len(given) else None) for place, name in enumerate(names)
+    )
+    if isinstance(x, Constant):
+        return _place_rows(step, x, starts, ends, axes)
+    axes = list(range(len(starts))) if axes is None else axes
+    step.refuse_unless(all(one == 1 for one in steps or [1]), "it has steps")
+    found = x
+    for start, end, axis in zip(starts, ends, axes, strict=True):
+        found = _sliced(step, found, step.axis(axis, len(x.layout)), start, end)
+    return found
+
+
+def _place_rows(step: Step, x: Constant, starts: Any, ends: Any, axes: Any) -> Anything:
+    places = list(range(len(starts))) if axes is None else axes
+    moves = [
+        place for place, (a, b) in enumerate(zip(starts, ends, strict=True)) if not _all_of(x, a, b, places[place])
+    ]
+    step.refuse_unless(len(moves) == 1 and starts[moves[0]] == 0, "a constant is cut at places of the batch")
+    atom = steps_of(step, ends[moves[0]])
+    axis = step.axis(places[moves[0]], x.array.ndim)
+    before: Layout = tuple(() for size in x.array.shape[:axis])
+    step.refuse_unless(all(size == 1 for size in x.array.shape[:axis]), "a constant is cut at places of the batch")
+    table: Any = x.array.reshape(x.array.shape[axis:])
+    if table.ndim == 1 and (table == np.arange(table.size)).all():
+        return Places((*before, (atom,)))
+    step.refuse_unless(table.ndim == 2, "a table for places has two axes")
+    return PlaceRows((*before, (atom,), axis_for(table.shape[-1])), table=Constant(table, x.source))
+
+
+def _all_of(x: Constant, start: Any, end: Any, axis: int) -> bool:
+    return isinstance(end, int) and start == 0 and -x.array.ndim <= axis < x.array.ndim and end >= x.array.shape[axis]
+
+
+def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
+    size = x.shape[axis]
+    if start == 0 and (end == size or (isinstance(end, int) and end >= (size if isinstance(size, int) else 1 << 31))):
+        return x
+    if isinstance(x, Filled):
+        return x
+    view = step.view(x)
+    if any(atom.name for atom in view.layout[axis]):
+        first, last = start == 0 and end == 1, start == -1 and (end == 0 or end > 1 << 30 or end == size)
+        last = last or (isinstance(size, int) and start == size - 1 and end >= size)
+        step.refuse_unless(first or last, "of the rows of a batch or of sequences, it takes some")
+        return end_row(step, view, axis, "last" if last else "first", keep=True)
+    known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
+    step.refuse_unless(known, "its ends depend on the batch")
+    first, behind = (min(max(one + size if one < 0 else one, 0), size) for one in (start, end))
+    step.refuse_unless(first < behind, "nothing is left")
+    part = behind - first
+    if size % part == 0 and first % part == 0 and size // part <= MOST_PARTS:
+        return cut(step, view, axis, [part] * (size // part))[first // part]
+    sizes = [one for one in (first, part, size - behind) if one]
+    return cut(step, view, axis, sizes)[1 if first else 0]
+
+
+@operator("Pad")
+def pad(step: Step, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Anything:
+    """Zeros around images, which the convolution or the pool behind them adds."""
+    view = step.view(x)
+    rank = len(view.layout)
+    counts = step.listed("pads", pads)
+    names = list(range(rank)) if axes is None else [step.axis(one, rank) for one in step.integers(axes, "axes")]
+    step.refuse_unless(len(counts) == 2 * len(names), "`pads` has not two numbers for each axis")
+    mode = step.attribute("mode", "constant")
+    around = dict.fromkeys(range(rank), (0, 0))
+    around |= {axis: (counts[place], counts[place + len(names)]) for place, axis in enumerate(names)}
+    if all(one == (0, 0) for one in around.values()):
+        return view
+    step.refuse_unless(mode == "constant", f"its mode is `{mode}`")
+    lead = step.lead(view)
+    spatial = all(around[axis] == (0, 0) for axis in range(lead + 1))
+    grows = all(isinstance(one, int) and one >= 0 for pair in around.values() for one in pair)
+    step.refuse_unless(spatial and grows, "it pads rows or channels, or cuts")
+    given = step.attribute("value", 0.0) if value is None else step.numbers(value, "value").number
+    number = needed(given, "it has no number to pad with")
+    return Padded(view.layout, view=view, pads=tuple(around[axis] for axis in range(lead + 1, rank)), number=number)

@@ -1,0 +1,95 @@
+"""Sizes of axes: whole numbers, and products with those that are known with the batch only."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any
+
+
+class NoSize(ValueError):
+    """A size is computed in a way that has no name here."""
+
+
+class Size:
+    """A whole number times sizes that a batch has, as `2 * N * T`; whole numbers stand for themselves."""
+
+    __slots__ = ("names", "number")
+
+    def __init__(self, number: int, names: Counter[str]) -> None:
+        self.number, self.names = number, names
+
+    @classmethod
+    def named(cls, name: str) -> Size:
+        """The size of an axis of the batch."""
+        return cls(1, Counter([name]))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Size) and (self.number, self.names) == (other.number, other.names)
+
+    def __hash__(self) -> int:
+        return hash((self.number, frozenset(self.names.items())))
+
+    def __mul__(self, other: Any) -> Any:
+        number, names = _parts(other)
+        return _size(self.number * number, self.names + names)
+
+    __rmul__ = __mul__
+
+    def __floordiv__(self, other: Any) -> Any:
+        found = divided(self, other)
+        if found is None:
+            raise NoSize("sizes of the batch are divided with a remainder")
+        return found
+
+    __truediv__ = __floordiv__
+
+    def __rfloordiv__(self, other: Any) -> Any:
+        raise NoSize("something is divided by a size of the batch")
+
+    __rtruediv__ = __rfloordiv__
+
+    def _none(self, other: Any) -> Any:  # noqa: ARG002  any operand
+        raise NoSize("sizes of the batch are added or compared")
+
+    __add__ = __radd__ = __sub__ = __rsub__ = __lt__ = __gt__ = __le__ = __ge__ = __mod__ = __rmod__ = _none
+    __pow__ = __rpow__ = _none
+
+    def __repr__(self) -> str:
+        return " * ".join([*([str(self.number)] if self.number != 1 else []), *self.names.elements()])
+
+
+Extent = int | Size
+
+
+def _parts(value: Any) -> tuple[int, Counter[str]]:
+    if isinstance(value, Size):
+        return value.number, value.names
+    return int(value), Counter()
+
+
+def _size(number: int, names: Counter[str]) -> Extent:
+    return Size(number, names) if names else number
+
+
+def divided(value: Any, by: Any) -> Extent | None:
+    """The quotient, where nothing is left over."""
+    number, names = _parts(value)
+    divisor, missing = _parts(by)
+    if divisor == 0 or number % divisor or missing - names:
+        return None
+    return _size(number // divisor, names - missing)
+
+
+def whole(size: Extent) -> int:
+    """A size that is known. Raises `NoSize`."""
+    if isinstance(size, Size):
+        raise NoSize("a size of the batch stands where a number has to be")
+    return size
+
+
+def product_of(sizes: Iterable[Extent]) -> Extent:
+    """All sizes multiplied."""
+    found: Extent = math.prod(sizes)
+    return found

@@ -1,0 +1,149 @@
+"""Transposed convolutions of images: they enlarge where a convolution shrinks."""
+
+from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each, gradient, infer, layer, onnx, require
+
+
+@layer(
+    "conv_trans",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={
+        "Paddle": "exconvt",
+        "Caffe": "Deconvolution",
+        "ONNX": "ConvTranspose",
+        "Keras": "Conv2DTranspose",
+        "PyTorch": "ConvTranspose2d",
+    },
+    since=1,
+)
+class ConvTrans:
+    """Puts every pixel's multiple of the filters into a larger image and adds what overlaps.
+
+    `y[n, k, p, q] = bias[k] + sum over c, a, b of weight[c, k - first(k), a, b] * x[n, c, h, w]` over the pixels with
+    `p = h * stride_y - padding_y + a * dilation_y` and `q = w * stride - padding + b * dilation`; `c` runs over the
+    channels of the filter's group, and `first(k)` is the group's first filter.
+
+    It is the gradient of `conv` for its input: a `conv` with the same settings makes an image of `H x W` out of one of
+    `P x Q`, and
+
+    `P = (H - 1) * stride_y - 2 * padding_y + (filter_size_y - 1) * dilation_y + 1 + output_padding_y`
+
+    and `Q` in the same way. With a stride, several sizes come to the same `H`; `output_padding` says how many rows and
+    columns more than the least there are, below and on the right. Paddle and Caffe have the least.
+
+    To enlarge `s` times by bilinear interpolation, as is usual with Caffe: as many filters and groups as channels,
+    `filter_size: 2 * s - s % 2`, `stride: s`, `padding: (s - 1) / 2` rounded up, no bias, and the initializer
+    `bilinear` for `weight`.
+    """
+
+    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    weight = Param("C D A B", "filters: channels of `x`, filters of a group, rows, columns", init="msra")
+    bias = Bias("K", "one number per filter")
+    y = Output("N K P Q", "one channel per filter")
+    num_filters = Int("number of filters", min=1, axis="K", aliases=("num_output",))
+    filter_size = Int("columns of a filter", min=1, axis="B", aliases=("kernel_size",))
+    filter_size_y = Int("rows of a filter", min=1, axis="A", default_from="filter_size")
+    stride = Int("columns from one pixel's filter to the next", default=1, min=1)
+    stride_y = Int("rows from one pixel's filter to the next", min=1, default_from="stride")
+    padding = Int("columns taken off on the left and on the right", default=0, min=0)
+    padding_y = Int("rows taken off above and below", min=0, default_from="padding")
+    output_padding = Int("columns more on the right", default=0, min=0)
+    output_padding_y = Int("rows more below", min=0, default_from="output_padding")
+    dilation = Int("columns from one element of a filter to the next", default=1, min=1)
+    dilation_y = Int("rows from one element of a filter to the next", min=1, default_from="dilation")
+    groups = Int("runs that channels and filters are cut into", default=1, min=1)
+    examples = (
+        Example(x="3x3x4", num_filters=2, filter_size=3, stride=2, padding=1, output_padding=1),
+        Example(x="2x4x3", num_filters=3, filter_size=2, filter_size_y=3, stride_y=2, padding_y=1, act="relu"),
+        Example(x="4x3x3", num_filters=4, filter_size=2, stride_y=2, dilation=2, groups=2, output_padding_y=1),
+        Example(x="2x3x3", num_filters=2, filter_size=4, stride=2, padding=1, groups=2, bias=False),
+        Example(x="sequence of 1x2x2", num_filters=2, filter_size=2),
+    )
+
+
+@infer(ConvTrans)
+def conv_trans_sizes(
+    C, H, W, num_filters, filter_size, filter_size_y, stride, stride_y,
+    padding, padding_y, output_padding, output_padding_y, dilation, dilation_y, groups,
+):  # fmt: skip
+    require(C % groups == 0, "groups", f"{groups} groups do not divide the number of channels, {C}")
+    require(num_filters % groups == 0, "groups", f"{groups} groups do not divide the number of filters, {num_filters}")
+    return {
+        "D": num_filters // groups,
+        "P": enlarged(H, (filter_size_y - 1) * dilation_y + 1, stride_y, padding_y, output_padding_y, "_y", "rows"),
+        "Q": enlarged(W, (filter_size - 1) * dilation + 1, stride, padding, output_padding, "", "columns"),
+    }
+
+
+def enlarged(extent: int, spread: int, stride: int, padding: int, more: int, ending: str, unit: str) -> int:
+    """Pixels along an axis of the result; refuses more padding than there are, and a size of another `extent`."""
+    require(
+        more < stride,
+        "output_padding" + ending,
+        f"{more} {unit} more are no fewer than the {stride} from one filter to the next",
+    )
+    whole = (extent - 1) * stride + spread + more
+    require(whole > 2 * padding, "padding" + ending, f"padding {padding} takes off all of the {whole} {unit}")
+    return whole - 2 * padding
+
+
+@each(ConvTrans.y)
+def conv_trans_y(
+    n, k, p, q, x, weight, C, H, W, D, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
+):
+    channels = C // groups
+    first = k // D * channels
+    total = 0.0
+    for a in range(A):
+        top = p + padding_y - a * dilation_y
+        if top >= 0 and top % stride_y == 0 and top // stride_y < H:
+            for b in range(B):
+                left = q + padding - b * dilation
+                if left >= 0 and left % stride == 0 and left // stride < W:
+                    for c in range(first, first + channels):
+                        total += x[n, c, top // stride_y, left // stride] * weight[c, k % D, a, b]
+    return total
+
+
+@gradient(ConvTrans.x)
+def conv_trans_dx(
+    n, c, h, w, dy, weight, C, D, A, B, P, Q, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
+):
+    first = c // (C // groups) * D
+    total = 0.0
+    for d in range(D):
+        for a in range(A):
+            p = h * stride_y - padding_y + a * dilation_y
+            if 0 <= p < P:
+                for b in range(B):
+                    q = w * stride - padding + b * dilation
+                    if 0 <= q < Q:
+                        total += dy[n, first + d, p, q] * weight[c, d, a, b]
+    return total
+
+
+@gradient(ConvTrans.weight)
+def conv_trans_dweight(
+    c, d, a, b, dy, x, N, C, H, W, D, P, Q, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
+):
+    k = c // (C // groups) * D + d
+    total = 0.0
+    for n in range(N):
+        for h in range(H):
+            p = h * stride_y - padding_y + a * dilation_y
+            if 0 <= p < P:
+                for w in range(W):
+                    q = w * stride - padding + b * dilation
+                    if 0 <= q < Q:
+                        total += x[n, c, h, w] * dy[n, k, p, q]
+    return total
+
+
+@onnx(ConvTrans)
+def conv_trans_onnx(
+    graph, x, weight, bias, stride, stride_y, padding, padding_y,
+    output_padding, output_padding_y, dilation, dilation_y, groups,
+):  # fmt: skip
+    return graph.ConvTranspose(
+        x, weight, bias, strides=[stride_y, stride], pads=[padding_y, padding] * 2,
+        output_padding=[output_padding_y, output_padding], dilations=[dilation_y, dilation], group=groups,
+    )  # fmt: skip
