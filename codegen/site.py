@@ -41,6 +41,7 @@ ORDER = (
     "from-python",
     "recurrent-groups",
     "use-your-own-data",
+    "pictures-on-disk",
     "tables",
     "numbers",
     "logs",

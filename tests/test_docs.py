@@ -33,6 +33,7 @@ SLOW = {
         "conformance.md",
         "fine-tuning.md",
         "numbers.md",
+        "pictures-on-disk.md",
         "use-your-own-data.md",
         "write-a-layer.md",
     ),

@@ -99,7 +99,10 @@ def test_models_of_both_exporters(name, dynamo, axes, tmp_path):
 def model_file(path, nodes, inputs, outputs, weights=None, opset=17, **more):
     """Write a model; weights by name. Inputs and outputs: (name, shape), ids with a third member."""
     ports = [
-        [helper.make_tensor_value_info(name, TensorProto.INT64 if ids else TensorProto.FLOAT, shape) for name, shape, *ids in one]
+        [
+            helper.make_tensor_value_info(name, TensorProto.INT64 if ids else TensorProto.FLOAT, shape)
+            for name, shape, *ids in one
+        ]
         for one in (inputs, outputs)
     ]  # fmt: skip
     tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
