@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paddle_layers.define.layer_def import read_value
@@ -143,12 +144,34 @@ def _layer(old: pb.LayerDef, new: pb.LayerDef) -> Iterator[Change]:
     yield from compared(old, new, DEFINITION | RULES, "the layer")
     yield from attribute_changes(old.layer_attr, new.layer_attr)
     yield from number_changes(old.layer_attr, new.layer_attr)
-    yield from argument_changes(old.inputs, new.inputs, "input", INPUT)
-    yield from argument_changes(old.outputs, new.outputs, "output", OUTPUT)
+    yield from argument_changes(old.inputs, _with_places(old, new, new.inputs), "input", INPUT)
+    yield from argument_changes(old.outputs, _with_places(old, new, new.outputs), "output", OUTPUT)
     yield from argument_changes(old.statistics, new.statistics, "statistic", STATISTIC)
     yield from parameter_changes(old, new)
     yield from compared(old.facts, new.facts, FACTS | _other_facts(), "the layer")
     yield from _inference(old, new)
+
+
+def _with_places(old: pb.LayerDef, new: pb.LayerDef, arguments: Iterable[pb.ArgumentDef]) -> list[pb.ArgumentDef]:
+    """Arguments with the axes that they have for configs that do not know the attributes that say which axis one is."""
+    known = {attribute.name for attribute in old.layer_attr}
+    usual = {one.name: read_value(one.default_value) for one in new.layer_attr if one.name not in known}
+    found = []
+    for argument in arguments:
+        copy = pb.ArgumentDef()
+        copy.CopyFrom(argument)
+        placed = _PLACED.fullmatch(argument.axes)
+        if placed and usual.get(placed["first"]) == 1 and (not placed["last"] or usual.get(placed["last"]) == -1):
+            behind = placed["behind"] if not placed["last"] else ""
+            copy.axes = f"{placed['rows']} {placed['axis']}{behind}"
+        found.append(copy)
+    return found
+
+
+_PLACED = re.compile(
+    r"(?P<rows>\w+)\.\.\. (?P<axis>\w+(?:\.\.\.)?)@(?P<first>\w+)(?::(?P<last>\w+))?(?P<behind>(?: \.\.\.)?)"
+)
+"""Axes of which an attribute says which one is which."""
 
 
 def _component(old: pb.ComponentDef, new: pb.ComponentDef) -> Iterator[Change]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .define import Input as Input
     from .define import Int as Int
     from .define import Ints as Ints
+    from .define import Numbers as Numbers
     from .define import Output as Output
     from .define import Param as Param
     from .define import Registry
@@ -101,6 +102,7 @@ _HOMES = {
             "Input",
             "Int",
             "Ints",
+            "Numbers",
             "Output",
         ),
         *("Param", "ShapeError", "Stat", "State", "String", "Strings", "Temp", "Type", "body", "callback", "double"),

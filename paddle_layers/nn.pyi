@@ -110,6 +110,37 @@ def addto(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def arg_max(
+    x: Value,
+    *,
+    axis: int = 1,
+    operation: Literal["MAX", "MIN"] = "MAX",
+    last: bool = False,
+    keep_dims: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Place of the largest value along an axis, or of the smallest, as a real number: 0 is the first place.
+
+    An image of C channels becomes H x W places with `axis: 1`. Of equal values the first counts, or the last with
+    `last`; where one is NaN, so is the place. Nothing learns through it. Ids of classes, which an embedding and
+    statistics take, are in `maxid`, the largest values with their places in `top_k`, those alone in `reduction`.
+    Caffe's ArgMax takes the whole row unless `axis` is set, and the last of equal values; its `top_k` and `out_max_val`
+    are in `top_k`.
+
+    x: rows of any shape
+    axis: axis that is searched: 1 is the first behind the rows, -1 the last (1)
+    operation: what is sought (MAX)
+    last: of equal values the last counts (false)
+    keep_dims: leave an axis of one element in the place of it (false)
+    """
+
 def auc(
     x: Value,
     label: Value,
@@ -404,6 +435,7 @@ def column_sum(
 
 def concat(
     *x: Value | Sequence[Value],
+    axis: int = 1,
     act: str = "linear",
     drop_rate: float = 0.0,
     error_clip: float | None = None,
@@ -416,12 +448,13 @@ def concat(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Joins rows side by side; images by their channels.
+    """Joins rows side by side; images by their channels, or along another axis.
 
     The channels of the first input come first, then those of the second, and so on; all other axes must agree.
-    Caffe (`axis`) and Mocha (`dim`) can join along other axes as well; Paddle cannot.
+    Caffe (`axis`) and Mocha (`dim`) can join along other axes as well; Paddle cannot. Their axis 0 are the rows.
 
     x: parts
+    axis: axis that is joined: 1 is the first behind the rows, -1 the last (1)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -527,6 +560,8 @@ def conv(
     stride_y: int | None = None,
     padding: int = 0,
     padding_y: int | None = None,
+    padding_end: int | None = None,
+    padding_end_y: int | None = None,
     dilation: int = 1,
     dilation_y: int | None = None,
     groups: int = 1,
@@ -554,9 +589,12 @@ def conv(
     The filter is not flipped (a cross-correlation), as in all the systems named here. The number of windows is
     rounded down:
 
-    `spread = (filter_size_y - 1) * dilation_y + 1`, `P = (H + 2 * padding_y - spread) // stride_y + 1`
+    `spread = (filter_size_y - 1) * dilation_y + 1`, `P = (H + padding_y + padding_end_y - spread) // stride_y + 1`
 
-    and `Q` in the same way. Paddle's `caffe_mode = false` rounds up; its helpers never set it. As in Paddle, the
+    and `Q` in the same way. `padding_end` is that on the right and below where it is another one, as the second half of
+    ONNX's `pads`. With stride 1 Keras' "same" is a `padding` of `(spread - 1) // 2` and a `padding_end` of
+    `spread // 2`; with longer strides the sum is `max((P - 1) * stride + spread - H, 0)`, with `P = ceil(H / stride)`,
+    and the end has the odd one. Paddle's `caffe_mode = false` rounds up; its helpers never set it. As in Paddle, the
     attributes that end in `_y` speak of rows and those without of columns, and a `_y` that is absent equals the other.
 
     x: images: channels, rows, columns
@@ -565,8 +603,10 @@ def conv(
     filter_size_y: rows of a filter (>= 1, same as filter_size)
     stride: columns from one window to the next (>= 1, 1)
     stride_y: rows from one window to the next (>= 1, same as stride)
-    padding: columns of zeros added on the left and on the right (>= 0, 0)
-    padding_y: rows of zeros added above and below (>= 0, same as padding)
+    padding: columns of zeros added on the left, and on the right (>= 0, 0)
+    padding_y: rows of zeros added above, and below (>= 0, same as padding)
+    padding_end: columns of zeros on the right, where they are others (>= 0, same as padding)
+    padding_end_y: rows of zeros below, where they are others (>= 0, same as padding_y)
     dilation: columns from one element of a filter to the next (>= 1, 1)
     dilation_y: rows from one element of a filter to the next (>= 1, same as dilation)
     groups: runs that channels and filters are cut into (>= 1, 1)
@@ -715,6 +755,38 @@ def crf_decoding(
 
     x: score of every class in every row
     label: right class of every row
+    """
+
+def crop(
+    x: Value,
+    like: Value | None = None,
+    *,
+    axes: Sequence[int] | None = None,
+    begin: Sequence[int] | None = None,
+    sizes: Sequence[int] | None = None,
+    steps: Sequence[int] | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cuts a part out of rows: along each of `axes` so many elements from a place on, the next ones `steps` apart.
+
+    `y[i] = x[begin + i * steps]` along each axis. `begin`, `sizes` and `steps` have a number for each of `axes`, or one
+    for all of them; in place of `sizes` a second input may say how large the part is. Without either it reaches to the
+    end. Caffe's and Paddle's Crop cut all axes from `axis` on to the size of a second input, with `offset` for `begin`.
+    To cut into several parts see `slice`.
+
+    x: rows of any shape
+    like: rows of as many axes, whose sizes along `axes` are wanted
+    axes: axes that are cut, counted from 1, or from -1 back; without it all (at least 1 values, none)
+    begin: first element that stays, from 0 on; without it 0 (at least 1 values, each >= 0, none)
+    sizes: how many elements stay; without it all from `begin` on (at least 1 values, each >= 1, none)
+    steps: elements from one that stays to the next (at least 1 values, each >= 1, none)
     """
 
 def cross_entropy(
@@ -1121,6 +1193,7 @@ def factorization_machine(
 def fc(
     *x: Value | Sequence[Value],
     size: int,
+    axis: int = 1,
     bias: bool = True,
     act: str = "linear",
     drop_rate: float = 0.0,
@@ -1138,13 +1211,16 @@ def fc(
 
     `y[n, k] = sum_i sum_c x_i[n, c] * weight_i[c, k] + bias[k]`
 
-    An image is taken as it is, its axes side by side, channels first. Rows of a sequence are mapped one by one.
+    An image is taken as it is, its axes side by side, channels first. Rows of a sequence are mapped one by one. With
+    `axis: 2` the axes from the second one on are side by side, and each vector along the first is mapped by itself;
+    -1 maps the last axis, as ONNX's MatMul, Keras and PyTorch do.
     Sparse rows cost as much as they have entries, and the gradient of their weights has only the rows in use.
     Paddle takes several inputs, each with a weight of its own, as here; the other systems take one. Caffe and KUnet
     store the weight transposed.
 
     x: rows of features
     size: number of outputs (>= 1, required)
+    axis: first axis that is mapped: 1 is the first behind the rows, -1 the last (1)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
@@ -1571,6 +1647,8 @@ def lambda_cost(
 def layer_norm(
     x: Value,
     *,
+    axis: int = 1,
+    end_axis: int = -1,
     epsilon: float = 1e-05,
     bias: bool = True,
     act: str = "linear",
@@ -1590,9 +1668,13 @@ def layer_norm(
     `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
 
     (Ba, Kiros and Hinton 2016), mean and variance over all numbers of the row, the variance divided by their count; an
-    image is a row with its axes side by side.
+    image is a row with its axes side by side. `axis` and `end_axis` name the first and the last of the axes that are
+    brought to mean 0 together: `axis: -1` is each vector along the last axis, as in most transformers, `axis: 1
+    end_axis: 1` the channels at each point of an image. There are as many numbers in `gain` as in those axes.
 
     x: rows
+    axis: first axis that is normalised: 1 is the first behind the rows, -1 the last (1)
+    end_axis: last axis that is normalised (-1)
     epsilon: added to the variance (> 0, 1e-05)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
@@ -1668,6 +1750,7 @@ def log(
 def log_softmax(
     x: Value,
     *,
+    axis: int = 1,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -1677,7 +1760,7 @@ def log_softmax(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Logarithm of the `softmax` of every row; of an image, over the channels of every point.
+    """Logarithm of the `softmax` of every row; of an image, over the channels of every point, or another axis.
 
     `y[n, c] = x[n, c] - peak[n] - log(sum over d of exp(x[n, d] - peak[n]))`, `peak` the largest of the row, so that
     nothing overflows and small probabilities do not become 0. The gradient is `dy - exp(y) * sum over d of dy[n, d]`.
@@ -1685,6 +1768,7 @@ def log_softmax(
     `softmax_with_loss`, which contains this.
 
     x: scores
+    axis: axis that is normalised: 1 is the first behind the rows, -1 the last (1)
     """
 
 def lrn(
@@ -1815,7 +1899,8 @@ def maxid(
     """Number of the best score of every row; of equal scores the first, and NaN before all others.
 
     Paddle gives `beam_size` ids a row inside its beam search and one elsewhere; here it is one id, which an embedding
-    takes as it is. Caffe's ArgMax gives real numbers, of equal scores the last; Mocha's runs over any axis.
+    takes as it is. Caffe's ArgMax gives real numbers, of equal scores the last, and Mocha's runs over any axis: see
+    `arg_max`.
 
     x: score of every class
     """
@@ -2043,6 +2128,61 @@ def out_prod(
     b: columns of the matrix
     """
 
+def pad(
+    x: Value,
+    *,
+    axes: Sequence[int] | None = None,
+    begin: Sequence[int],
+    end: Sequence[int] | None = None,
+    mode: Literal["CONSTANT", "EDGE", "REFLECT"] = "CONSTANT",
+    value: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Puts elements before and behind those of rows, along each of `axes`: a constant, the edge, or what it mirrors.
+
+    `begin` and `end` say how many, with a number for each of `axes` or one for all of them; without `end` there are as
+    many behind as before. `REFLECT` does not repeat the edge, so there are fewer than the axis has. Paddle's `pad` has
+    a pair for channels, rows and columns each, and zeros. A `conv` and a `pool` have zeros around them of their own.
+
+    x: rows of any shape
+    axes: axes that are padded, counted from 1, or from -1 back; without it all (at least 1 values, none)
+    begin: elements before the first (at least 1 values, each >= 0, required)
+    end: elements behind the last; without it as many as before (at least 1 values, each >= 0, none)
+    mode: what they are (CONSTANT)
+    value: what stands there in the mode CONSTANT (0)
+    """
+
+def permute(
+    x: Value,
+    *,
+    order: Sequence[int],
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Puts the axes of a row into another order: images with their channels last, the transpose of a matrix.
+
+    Axis k of `y` is axis `order[k]` of `x`, `y[n, i, j, k] = x[n, k, i, j]` with `order: [2, 3, 1]`: 1 is the first
+    axis behind the rows, which stay where they are. That makes channels last of an image, which Paddle's `switch_order`
+    does; [3, 1, 2] is the way back. Caffe's and ONNX's orders begin with 0, the rows; Caffe's may leave out the last
+    axes, if they stay; Keras counts as this library.
+
+    x: rows of any shape
+    order: axes of `x` in the order in which `y` has them, from 1 on (at least 1 values, each >= 1, required)
+    """
+
 def pnpair(
     score: Value,
     label: Value,
@@ -2076,6 +2216,8 @@ def pool(
     stride_y: int | None = None,
     padding: int = 0,
     padding_y: int | None = None,
+    padding_end: int | None = None,
+    padding_end_y: int | None = None,
     rounding: Literal["CEIL", "CEIL_ALL", "FLOOR"] = "CEIL",
     divisor: Literal["VALID", "PADDED", "KERNEL"] = "VALID",
     global_pooling: bool = False,
@@ -2094,9 +2236,9 @@ def pool(
     """Maximum or mean under each window of an image, channel by channel.
 
     Window `(p, q)` covers the rows from `p * stride_y - padding_y` on and the columns from `q * stride - padding` on,
-    `pool_size_y` and `pool_size` of them. `P` is `(H + 2 * padding_y - pool_size_y) / stride_y + 1`, rounded as
-    `rounding` says. As in Paddle, the attributes that end in `_y` speak of rows and those without of columns, and a
-    `_y` that is absent equals the other.
+    `pool_size_y` and `pool_size` of them. `P` is `(H + padding_y + padding_end_y - pool_size_y) / stride_y + 1`,
+    rounded as `rounding` says; `padding_end` is that on the right and below, where it is another one. As in Paddle, the
+    attributes that end in `_y` speak of rows and those without of columns, and a `_y` that is absent equals the other.
 
     Padding never wins a maximum, NaN always does. Of equal maxima the first in reading order wins and gets the whole
     gradient, as in Caffe; in Paddle every one of them gets it. A window without a pixel, which only `CEIL_ALL` makes,
@@ -2122,8 +2264,10 @@ def pool(
     pool_size_y: rows of a window (>= 1, same as pool_size)
     stride: columns from one window to the next (>= 1, 1)
     stride_y: rows from one window to the next (>= 1, same as stride)
-    padding: columns added on the left and on the right (>= 0, 0)
-    padding_y: rows added above and below (>= 0, same as padding)
+    padding: columns added on the left, and on the right (>= 0, 0)
+    padding_y: rows added above, and below (>= 0, same as padding)
+    padding_end: columns added on the right, where they are others (>= 0, same as padding)
+    padding_end_y: rows added below, where they are others (>= 0, same as padding_y)
     rounding: what becomes of a last window that does not fit (CEIL)
     divisor: what a mean divides by (VALID)
     global_pooling: one window as large as the image (false)
@@ -2344,6 +2488,44 @@ def recurrent_group(
     x: sequences, and what all steps see
     static: names of inputs that every step sees whole ([])
     reverse: from the end of each sequence to its start (false)
+    """
+
+def reduction(
+    x: Value,
+    *,
+    operation: Literal["SUM", "MEAN", "ASUM", "SUMSQ", "L2", "MAX", "MIN", "PROD", "LOG_SUM_EXP"] = "SUM",
+    axes: Sequence[int] | None = None,
+    keep_dims: bool = False,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """One number for all those along some axes of a row: their sum, mean, product, largest or smallest, or length.
+
+    With `axes: 1` an image of C channels becomes the sum over its channels, H x W; with `axes: [2, 3]` the sums of the
+    channels, C numbers. Axis 1 is the first one behind the rows, -1 the last one; without `axes` a row becomes one
+    number. `keep_dims` leaves an axis of one element in the place of each.
+
+    Of equal maxima, or minima, the first gets the whole gradient, and NaN wins. A vector of zeros has no gradient in
+    `L2`, a number 0 none in `ASUM`. Caffe's Reduction has the first four operations, takes all axes from `axis` on, and
+    multiplies by `coeff`: put a `slope_intercept` behind the layer for that. For sums over the rows of a sequence see
+    `seq_avg_pool`, for means over the pixels of an image `pool` with `global_pooling`, too.
+
+    x: rows of any shape
+    operation: what becomes of the numbers (SUM)
+    axes: axes that vanish, counted from 1, or from -1 back; without it all (at least 1 values, none)
+    keep_dims: leave an axis of one element in the place of each (false)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
 def regression_error(
@@ -3186,6 +3368,7 @@ def sinusoidal_position(
 def slice(
     x: Value,
     *,
+    axis: int = 1,
     sizes: Sequence[int] | None = None,
     parts: int | None = None,
     name: str | None = None,
@@ -3199,11 +3382,12 @@ def slice(
 ) -> tuple[Value, ...]:
     """Cuts rows, or images by their channels, into several outputs: the opposite of `concat`.
 
-    Either `sizes` says how many channels each output gets, or `parts` how many equal ones there are. Caffe gives the
-    channels where it cuts (`slice_point`) instead of sizes, equal parts by the number of outputs, and may cut along
-    other axes.
+    Either `sizes` says how many channels each output gets, or `parts` how many equal ones there are; `axis` names
+    another axis to cut. Caffe gives the channels where it cuts (`slice_point`) instead of sizes, and equal parts by the
+    number of outputs.
 
     x: what is cut
+    axis: axis that is cut: 1 is the first behind the rows, -1 the last (1)
     sizes: channels of each output (at least 1 values, each >= 1, none)
     parts: number of equal outputs (>= 1 and <= 1024, none)
     """
@@ -3342,6 +3526,7 @@ def softlabel_softmax_cost(
 def softmax(
     x: Value,
     *,
+    axis: int = 1,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -3351,14 +3536,15 @@ def softmax(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Exponentials of every row, divided by their sum; of an image, over the channels of every point.
+    """Exponentials of every row, divided by their sum; of an image, over the channels of every point, or another axis.
 
     `y[n, c] = exp(x[n, c] - peak[n]) / sum over d of exp(x[n, d] - peak[n])`, `peak` the largest of the row.
     The gradient is `y * (dy - sum over d of dy[n, d] * y[n, d])`.
-    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too. Paddle and KUnet run over all values of an
-    image: put a `flatten` before it for that.
+    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too; in ONNX and PyTorch it is often the last axis.
+    Paddle and KUnet run over all values of an image: put a `flatten` before it for that.
 
     x: scores
+    axis: axis that is normalised: 1 is the first behind the rows, -1 the last (1)
     """
 
 def softmax_with_loss(
@@ -3720,6 +3906,32 @@ def threshold(
 
     x: values of any shape
     threshold: largest value that becomes 0 (0)
+    """
+
+def top_k(
+    x: Value,
+    *,
+    k: int,
+    axis: int = 1,
+    largest: bool = True,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """The `k` largest values along an axis, or the smallest, from the best on, and their places as real numbers.
+
+    An axis of C elements becomes one of `k`. Of equal values the first comes first; where one is NaN, all are. The
+    places are the second output, 0 is the first one; their gradient goes nowhere. Of sequences, see `kmax_seq_score`.
+
+    x: rows of any shape
+    k: how many (>= 1, required)
+    axis: axis that is searched: 1 is the first behind the rows, -1 the last (1)
+    largest: the largest values; false: the smallest (true)
     """
 
 def trans_fc(

@@ -155,6 +155,25 @@ WRONG = {
         },
         "unknown argument `C_offset`",
     ),
+    "a place that no attribute says": (
+        {"field": 'z = Input("N... D@axis", "z")'},
+        "`@axis` has to name an attribute that is a whole number",
+    ),
+    "a place that only the first axis behind others can have": (
+        {"field": 'z = Input("N D... C@axis", "z")'},
+        "says by `@` which axis one is; write `N... C@axis ...`",
+    ),
+    "rows with axes that nothing divides": (
+        {"field": 't = Temp("N... C", "t")'},
+        "`N...` needs an input with an axis whose place `@` gives",
+    ),
+    "numbers that are not given": (
+        {
+            "field": 'steps = Numbers("steps")',
+            "tail": "@infer(Wrong)\ndef wrong_sizes(C):\n    return {}",
+        },
+        "gives nothing for `steps`, which is declared as Numbers",
+    ),
     "no description": ({"field": 't = Int("", default=1)'}, "needs a description"),
 }
 
@@ -172,6 +191,44 @@ def test_mistakes_are_refused_at_registration(fault, tmp_path):
         assert caught.value.line > 0
     finally:
         registries["layer"].remove("test_wrong")
+
+
+def places(shape, **settings):
+    """Sizes that `layer_norm` binds for rows of a shape: what `N...`, `C...` and `...` stand for."""
+    layer = pl.registry["layer_norm"]
+    binding = layer.bind_axes([Type.dense(*shape)], layer.bind(settings))
+    assert binding.outputs == (Type.dense(*shape),)
+    return binding.merged["N"], binding.merged["C"], binding.sizes["..."]
+
+
+def test_an_attribute_says_which_axis_one_is():
+    assert places((2, 3, 5)) == ((), (2, 3, 5), ())
+    assert places((2, 3, 5), axis=-1) == ((2, 3), (5,), ())
+    assert places((2, 3, 5), axis=2, end_axis=-2) == ((2,), (3,), (5,))
+    assert places((), axis=1) == ((), (), ())
+
+
+@pytest.mark.parametrize(
+    ("settings", "attribute", "message"),
+    [
+        ({"axis": 0}, "axis", "`axis` is 0: 0 are the rows"),
+        ({"axis": 4}, "axis", "`axis` is 4: the axes behind the rows are 1 to 3, or -1 for the last"),
+        ({"axis": -4}, "axis", "`axis` is -4: the axes behind the rows are 1 to 3"),
+        ({"axis": 3, "end_axis": 2}, "end_axis", "`end_axis` is 2, an axis before `axis`"),
+    ],
+)
+def test_an_axis_that_is_none_is_refused_at_the_attribute(settings, attribute, message):
+    with pytest.raises(pl.ShapeError, match=message) as caught:
+        places((2, 3, 5), **settings)
+    assert caught.value.attribute == attribute
+
+
+def test_leading_axes_are_equal():
+    fc = pl.registry["fc"]
+    attributes = fc.bind({"size": 4, "axis": -1})
+    assert fc.infer([Type.dense(2, 3), Type.dense(2, 7)], attributes) == (Type.dense(2, 4),)
+    with pytest.raises(pl.ShapeError, match="the leading axes of input `x` number 2 are 3, but 2 in input `x`"):
+        fc.infer([Type.dense(2, 3), Type.dense(3, 7)], attributes)
 
 
 def test_a_name_that_is_taken_names_both_places(tmp_path):

@@ -32,9 +32,9 @@ def read_again(layer: LayerDefinition) -> LayerDefinition:
     given = pb.LayerDef()
     given.CopyFrom(layer.definition)
     given.type = f"test_{layer.name}"
-    pl.register_layer(
-        given, **{name: pl.Temp(field.text, field.doc, field.kind) for name, field in layer.temps.items()}
-    )
+    temporaries = {name: pl.Temp(field.text, field.doc, field.kind) for name, field in layer.temps.items()}
+    numbers = {name: pl.Numbers(field.doc) for name, field in layer.numbers.items()}
+    pl.register_layer(given, **temporaries, **numbers)
     again: LayerDefinition = pl.registry[given.type]
 
     def own(value: Any) -> Any:

@@ -52,7 +52,8 @@ def check(layer, inputs, params, attributes, operator, arrays, **settings):
         ("gelu", {"approximate": "NONE"}, "Gelu", {"approximate": "none"}),
         ("gelu", {"approximate": "TANH"}, "Gelu", {"approximate": "tanh"}),
         ("linear", {}, "Identity", {}),
-        ("softmax", {}, "Softmax", {"axis": 1}),
+        ("softmax", {"axis": 1}, "Softmax", {"axis": 1}),
+        ("softmax", {"axis": -1}, "Softmax", {}),
         ("dropout", {"drop_rate": 0.5, "scale_in": "TRAIN"}, "Dropout", {}),
         ("flatten", {}, "Flatten", {"axis": 1}),
         ("hard_sigmoid", {"slope": 0.2, "offset": 0.5}, "HardSigmoid", {}),
@@ -63,7 +64,8 @@ def check(layer, inputs, params, attributes, operator, arrays, **settings):
         ("exp", {"base": None, "scale": 1.0, "shift": 0.0}, "Exp", {}),
         ("softplus", {"beta": 1.0}, "Softplus", {}),
         ("selu", {}, "Selu", {}),
-        ("log_softmax", {}, "LogSoftmax", {"axis": 1}),
+        ("log_softmax", {"axis": 1}, "LogSoftmax", {"axis": 1}),
+        ("log_softmax", {"axis": -1}, "LogSoftmax", {}),
     ],
 )
 @pytest.mark.parametrize("dims", [(5,), (3, 2, 5)])
@@ -120,10 +122,11 @@ def test_products_and_learned_factors():
 
 def test_moving_values():
     x = draw(6, 2, 3)
-    check("concat", {"x": [x, x[:, :1]]}, {}, {}, "Concat", [x, x[:, :1]], axis=1)
+    check("concat", {"x": [x, x[:, :1]]}, {}, {"axis": 1}, "Concat", [x, x[:, :1]], axis=1)
+    check("concat", {"x": [x, x[..., :1]]}, {}, {"axis": -1}, "Concat", [x, x[..., :1]], axis=3)
     cuts = np.int64([1, 3, 2])
-    check("slice", {"x": x}, {}, {"sizes": (1, 3, 2), "parts": None}, "Split", [x, cuts], axis=1)
-    check("slice", {"x": x}, {}, {"sizes": None, "parts": 3}, "Split", [x], axis=1, num_outputs=3)
+    check("slice", {"x": x}, {}, {"sizes": (1, 3, 2), "parts": None, "axis": 1}, "Split", [x, cuts], axis=1)
+    check("slice", {"x": x}, {}, {"sizes": None, "parts": 3, "axis": -1}, "Split", [x], axis=-1, num_outputs=3)
     check("reshape", {"x": x}, {}, {"dims": (0, -1)}, "Reshape", [x, np.int64([0, 0, -1])])
     check("reshape", {"x": x}, {}, {"dims": (3, 2, -1)}, "Reshape", [x, np.int64([0, 3, 2, -1])])
 
@@ -131,3 +134,51 @@ def test_moving_values():
 def test_embedding():
     table, ids = draw(3), np.int64([3, 0, 0, 2, 1])
     check("embedding", {"ids": ids}, {"table": table}, {"padding_id": None}, "Gather", [table, ids])
+
+
+def test_axes_in_another_order():
+    x = draw(4, 2, 3)
+    check("permute", {"x": x}, {}, {"order": (2, 3, 1)}, "Transpose", [x], perm=[0, 2, 3, 1])
+    check("permute", {"x": x}, {}, {"order": (3, 1, 2)}, "Transpose", [x], perm=[0, 3, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("operation", "operator"),
+    [
+        ("SUM", "ReduceSum"),
+        ("MEAN", "ReduceMean"),
+        ("ASUM", "ReduceL1"),
+        ("SUMSQ", "ReduceSumSquare"),
+        ("L2", "ReduceL2"),
+        ("MAX", "ReduceMax"),
+        ("MIN", "ReduceMin"),
+        ("PROD", "ReduceProd"),
+        ("LOG_SUM_EXP", "ReduceLogSumExp"),
+    ],
+)
+@pytest.mark.parametrize(("axes", "keep_dims"), [((1,), False), ((-1, 1), True), ((2, 3), False)])
+def test_reductions(operation, operator, axes, keep_dims):
+    x = draw(4, 2, 3)
+    attributes = {"operation": operation, "axes": axes, "keep_dims": keep_dims}
+    check("reduction", {"x": x}, {}, attributes, operator, [x, np.int64(axes)], keepdims=int(keep_dims))
+
+
+def test_parts_and_surroundings():
+    x = draw(4, 5, 3)
+    part = {"axes": (2, 3), "begin": (1, 0), "sizes": (2, 2), "steps": (2, 1)}
+    limits = [np.int64(numbers) for numbers in ([1, 0], [4, 2], [2, 3], [2, 1])]
+    check("crop", {"x": x, "like": None}, {}, part, "Slice", [x, *limits])
+    for mode in ("constant", "edge", "reflect"):
+        around = {"axes": (2, 3), "begin": (1, 2), "end": (0, 1), "mode": mode.upper(), "value": 0.5}
+        value = [np.array(0.5, np.float32)] if mode == "constant" else []
+        check("pad", {"x": x}, {}, around, "Pad", [x, np.int64([0, 0, 1, 2, 0, 0, 0, 1]), *value], mode=mode)
+
+
+@pytest.mark.parametrize(("axis", "end_axis"), [(1, -1), (-1, -1), (2, 3)])
+def test_layer_norm_from_an_axis_on(axis, end_axis):
+    x = draw(4, 5, 3)
+    dims = x.shape[axis:]
+    gain, bias = (np.random.default_rng(at).standard_normal(dims).astype(np.float32) for at in (1, 2))
+    params = {"gain": gain.reshape(-1), "bias": bias.reshape(-1)}
+    attributes = {"axis": axis, "end_axis": end_axis, "epsilon": 1e-3, "bias": True}
+    check("layer_norm", {"x": x}, params, attributes, "LayerNormalization", [x, gain, bias], axis=axis, epsilon=1e-3)

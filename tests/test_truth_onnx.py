@@ -47,6 +47,14 @@ CASES = [
         "num_filters: 6 filter_size: 3 dilation: 2 dilation_y: 3 padding: 3 groups: 2",
         (4, 7, 6), (6, 2, 3, 3), dilations=[3, 2], pads=[3, 3, 3, 3], group=2,
     ),
+    conv(
+        "num_filters: 3 filter_size: 3 stride: 2 padding: 0 padding_end: 1 padding_end_y: 2",
+        (2, 6, 7), (3, 2, 3, 3), strides=[2, 2], pads=[0, 0, 2, 1],
+    ),
+    conv(
+        "num_filters: 3 filter_size: 2 padding: 0 padding_y: 1 padding_end: 1 padding_end_y: 0",
+        (2, 6, 7), (3, 2, 2, 2), pads=[1, 0, 0, 1],
+    ),
     conv("num_filters: 3 filter_size: 5 padding: 2 groups: 3", (3, 5, 5), (3, 1, 5, 5), pads=[2] * 4, group=3),
     pool(MAX + "pool_size: 2 stride: 2 rounding: FLOOR", (2, 7, 5), "MaxPool", kernel_shape=[2, 2], strides=[2, 2]),
     pool(
@@ -68,6 +76,14 @@ CASES = [
     pool(
         MEAN + "pool_size: 3 stride: 2 padding: 1 divisor: PADDED",
         (2, 6, 8), "AveragePool", kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4, ceil_mode=1, count_include_pad=1,
+    ),
+    pool(
+        MAX + "pool_size: 3 stride: 2 padding: 0 padding_end: 1 padding_end_y: 2 rounding: FLOOR",
+        (2, 6, 8), "MaxPool", kernel_shape=[3, 3], strides=[2, 2], pads=[0, 0, 2, 1],
+    ),
+    pool(
+        MEAN + "pool_size: 3 stride: 2 padding: 0 padding_end: 1 padding_y: 2 divisor: PADDED rounding: FLOOR",
+        (2, 6, 8), "AveragePool", kernel_shape=[3, 3], strides=[2, 2], pads=[2, 0, 2, 1], count_include_pad=1,
     ),
     pool(MAX + "global_pooling: true", (3, 4, 5), "GlobalMaxPool"),
     pool(MEAN + "global_pooling: true", (3, 4, 5), "GlobalAveragePool"),

@@ -108,6 +108,20 @@ def test_columns_side_by_side_are_the_columns(name: str, width: int) -> None:
     assert np.isnan(results[0][width:]).all()
 
 
+def test_a_loop_over_an_axis_of_one_element_is_none() -> None:
+    body = """total = 0.0
+    for n in range(3):
+        for j in range(x.shape[2]):
+            total += x[n, i, j] * y[n, j]
+    return total"""
+    form = vector_form(Program.parse(f"def f(i, x, y):\n    {body}"), "float64", ("i",), ("x", "y"))
+    assert column_form(form, "i") is None
+    columns = column_form(form, "i", {"x.shape[2]"})
+    assert columns is not None
+    assert "range(x.shape[2])" not in columns.text
+    assert "numba.uint64(0)]" in columns.text
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -20,7 +20,7 @@ from .errors import (
     require,
 )
 from .examples import Example
-from .fields import Bias, Input, Output, Param, Stat, State, Temp
+from .fields import Bias, Input, Numbers, Output, Param, Stat, State, Temp
 from .functions import double, helper, real
 from .installed import ENTRY_POINTS, Plugin, PluginWarning, installed_plugins
 from .layers import Body, LayerDefinition, Part
@@ -51,6 +51,7 @@ __all__ = [
     "KindError",
     "LayerDefinition",
     "LevelError",
+    "Numbers",
     "Output",
     "Param",
     "Part",

@@ -1,4 +1,9 @@
-"""Axis strings: ``"N C H W"``, ``"T:S C"``, ``"T:S:N C"``, ``"N C_i..."``, ``"..."``. Each names a tensor's axes."""
+"""Axis strings: ``"N C H W"``, ``"T:S C"``, ``"T:S:N C"``, ``"N C_i..."``, ``"..."``. Each names a tensor's axes.
+
+In ``"N... C@axis ..."`` the attribute `axis` says which axis C is: 1 is the one behind the rows, -1 the last one.
+``N...`` stands for the rows and the axes before C, ``C...@axis`` for all from there on, and ``C...@axis:end_axis`` for
+those up to another one.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +13,8 @@ from typing import NamedTuple
 
 REST = "..."
 _TOKEN = re.compile(
-    r"(?P<name>[A-Z]\w*?(?:_i)?)(?P<rest>\.\.\.)?(?::(?P<group>[A-Z])(?::(?P<outer>[A-Z]))?)?|(?P<dots>\.\.\.)|(?P<one>1)",
+    r"(?P<name>[A-Z]\w*?(?:_i)?)(?P<rest>\.\.\.)?(?:@(?P<first>[a-z]\w*)(?::(?P<last>[a-z]\w*))?)?"
+    r"(?::(?P<group>[A-Z])(?::(?P<outer>[A-Z]))?)?|(?P<dots>\.\.\.)|(?P<one>1)",
     re.ASCII,  # axes become names in generated functions
 )
 
@@ -23,6 +29,10 @@ class Axis(NamedTuple):
     """The samples, where the sequences themselves are of interest: they are grouped in these."""
     per_item: bool = False
     """Whether the size differs between the items of a repeatable input."""
+    first: str | None = None
+    """The attribute that says which axis it is, or the first of those that it stands for."""
+    last: str | None = None
+    """The attribute that says which is the last of those."""
 
     @property
     def index_name(self) -> str | None:
@@ -40,14 +50,28 @@ def parse_axes(text: str) -> tuple[Axis, ...]:
         match = _TOKEN.fullmatch(token)
         if match is None:
             raise ValueError(
-                f"{token!r} in {text!r} is no axis; write a capital letter, `C_i`, `C...`, `T:S`, `T:S:N`, `...` or `1`"
+                f"{token!r} in {text!r} is no axis; write a capital letter, `C_i`, `C...`, `C@axis`, `T:S`, `T:S:N`, "
+                "`...` or `1`"
             )
         name = match["name"] or match["dots"] or match["one"]
         rest = bool(match["rest"] or match["dots"])
-        axes.append(Axis(name, rest, match["group"], match["outer"], per_item=name.endswith("_i")))
+        per_item = name.endswith("_i")
+        axes.append(Axis(name, rest, match["group"], match["outer"], per_item, match["first"], match["last"]))
     names = [axis.name for axis in axes if axis.name != "1"]
     if len(set(names)) < len(names):
         raise ValueError(f"{text!r} names an axis twice")
-    if sum(axis.rest for axis in axes) > 1:
+    rests = [axis for axis in axes[1:] if axis.rest and axis.last is None]
+    if len(rests) + (text.split()[:1] == [REST]) > 1:
         raise ValueError(f"{text!r} has more than one axis that takes the remaining ones")
+    _check_placed(text, axes)
     return tuple(axes)
+
+
+def _check_placed(text: str, axes: list[Axis]) -> None:
+    """An axis whose place an attribute says has all others before it in one and all behind it in one."""
+    placed = [at for at, axis in enumerate(axes) if axis.first is not None]
+    if not placed:
+        return
+    before, behind = axes[0], [axis for axis in axes[2:] if axis.rest]
+    if placed != [1] or not before.rest or before.name == REST or len(behind) != len(axes) - 2:
+        raise ValueError(f"{text!r} says by `@` which axis one is; write `N... C@axis ...` or `N... C...@axis`")

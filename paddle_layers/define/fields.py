@@ -131,6 +131,16 @@ class Temp(Field):
     """A tensor that one function computes and others read; not seen from outside."""
 
 
+class Numbers:
+    """Whole numbers that `@infer` makes of sizes and attributes, one or a list, for functions to ask for by name.
+
+    They are no tensor and not seen from outside: strides, sizes of axes whose order an attribute gives.
+    """
+
+    def __init__(self, doc: str) -> None:
+        self.doc = doc
+
+
 class Stat(Field):
     """Numbers that are added up over rows and batches until they are reset.
 

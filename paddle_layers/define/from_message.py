@@ -20,7 +20,7 @@ from .definitions import is_word
 from .derived import DerivedLayer
 from .errors import DefinitionError
 from .examples import Example
-from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
+from .fields import Bias, Field, Input, Numbers, Output, Param, Stat, State, Temp
 from .layer_def import PARAMETER_SETTINGS, attribute_def, read_value
 from .message_attributes import check_fields, read_attribute
 from .registry import registries
@@ -33,7 +33,7 @@ class _Named(Protocol):
 M = TypeVar("M", bound=_Named)
 
 
-def register_layer(definition: pb.LayerDef, **temporaries: Temp) -> type[Any]:
+def register_layer(definition: pb.LayerDef, **temporaries: Temp | Numbers) -> type[Any]:
     """Register a layer from a message; gives the class of its fields, for `@each(layer.y)` and its sisters.
 
     Without functions it is validated and documented, but does not run. `temporaries` are fields for functions, of which
@@ -85,12 +85,12 @@ def _options(message: pb.LayerDef) -> dict[str, Any]:
 # ---- fields
 
 
-def _fields(message: pb.LayerDef, temporaries: dict[str, Temp]) -> dict[str, Any]:
+def _fields(message: pb.LayerDef, temporaries: dict[str, Temp | Numbers]) -> dict[str, Any]:
     """Tensors and attributes by name, in the order in which a class would have them."""
     for name, field in temporaries.items():
-        if not isinstance(field, Temp):
-            raise ValueError(f"`{name}` is no Temp; all other fields stand in the message")
-    temporaries = _divisors(message) | temporaries
+        if not isinstance(field, (Temp, Numbers)):
+            raise ValueError(f"`{name}` is no Temp or Numbers; all other fields stand in the message")
+    temporaries = {**_divisors(message), **temporaries}
     found: dict[str, Any] = {}
     named = [
         *_by_name("input", message.inputs, _input),
@@ -156,7 +156,7 @@ def _divisors(message: pb.LayerDef) -> dict[str, Temp]:
     return {one.divisor: Temp(one.axes.partition(" ")[0], doc) for one in message.outputs if one.divisor}
 
 
-def _output(message: pb.ArgumentDef, temporaries: Mapping[str, Temp]) -> Output:
+def _output(message: pb.ArgumentDef, temporaries: Mapping[str, Any]) -> Output:
     check_fields(message, *_ARGUMENT, "loss", "size", "nan", "divisor")
     if len(message.data_type) > 1:
         raise ValueError("an output has one data type; where it depends on the inputs, write @output_types")

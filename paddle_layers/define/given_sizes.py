@@ -19,7 +19,12 @@ def given_sizes(layer: LayerDefinition, bound: Mapping[str, Any], found: Any) ->
         code = call.__code__
         return DefinitionError(f"{call.__name__}: {message}", code.co_filename, code.co_firstlineno)
 
-    known = {*layer.axis_names, REST, *(output.size for output in layer.outputs.values() if output.size)}
+    known = {
+        *layer.axis_names,
+        *layer.numbers,
+        REST,
+        *(output.size for output in layer.outputs.values() if output.size),
+    }
     if not isinstance(found, Mapping):
         free = sorted(layer.axis_names - bound.keys() - {*layer.groups, *layer.groups.values()})
         wanted = ", ".join(f'"{name}": ...' for name in free or ["K"])
@@ -33,6 +38,8 @@ def given_sizes(layer: LayerDefinition, bound: Mapping[str, Any], found: Any) ->
             )
         if name in bound and bound[name] != size:
             raise error(f"gives {size} for the axis {name}, which is {bound[name]} already")
+    if missing := sorted(layer.numbers.keys() - found.keys()):
+        raise error(f"gives nothing for `{missing[0]}`, which is declared as Numbers")
     return found
 
 

@@ -20,7 +20,7 @@ LEVEL_WORDS = ("no sequence", "a sequence", "a nested sequence")
 def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping[str, Any]) -> Binding:
     """Bind the axes of `layer` to the sizes that `types` and `attributes` give. Raises `ShapeError`."""
     positions = _assign(layer, types)
-    binder = _Binder(layer, types, _group_choice(layer, attributes))
+    binder = _Binder(layer, types, attributes)
     for name, places in positions.items():
         for place in places:
             binder.take(layer.inputs[name], place)
@@ -44,8 +44,8 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
         recorder = record(layer, types, positions)
         body = recorder.body(_call(layer, "body", given | recorder.arguments(attributes), positions))
         _check_outputs(layer, binder, body.output_types)
-        return Binding(*found, body.output_types, body)
-    binding = Binding(*found, ())
+        return Binding(*found, body.output_types, body, binder.merged)
+    binding = Binding(*found, (), merged=binder.merged)
     if "output_types" in layer.hooks:
         outputs = _given_types(layer, _call(layer, "output_types", given | binder.sizes, positions))
     else:
@@ -54,7 +54,7 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
             for field in layer.outputs.values()
             for item in range(_item_count(layer, binding, field) if field.repeatable else 1)
         )
-    return Binding(*found, outputs)
+    return binding._replace(outputs=outputs)
 
 
 def _assign(layer: LayerDefinition, types: Sequence[Type]) -> dict[str, tuple[int, ...]]:
@@ -81,9 +81,11 @@ def _assign(layer: LayerDefinition, types: Sequence[Type]) -> dict[str, tuple[in
 
 
 class _Binder:
-    def __init__(self, layer: LayerDefinition, types: Sequence[Type], choice: str | None) -> None:
-        self.layer, self.types, self.choice = layer, types, choice
+    def __init__(self, layer: LayerDefinition, types: Sequence[Type], attributes: Mapping[str, Any]) -> None:
+        self.layer, self.types, self.attributes = layer, types, attributes
+        self.choice = _group_choice(layer, attributes)
         self.sizes: dict[str, Any] = {}
+        self.merged: dict[str, tuple[int, ...]] = {}
         self.levels: dict[str, int] = {}
         self.bound_by: dict[str, str] = {}
 
@@ -134,10 +136,12 @@ class _Binder:
         self.bound_by.setdefault("level " + group, label)
 
     def match(self, field: Field, type_: Type, label: str, place: int) -> list[tuple[Axis, Any]]:
-        """The size that a type gives each axis after the rows. Raises `RankError`."""
+        """The size that a type gives each axis after the rows, several for one that merges them. Raises `RankError`."""
         axes, dims = field.axes[1:], type_.dims
-        if field.axes[0].rest:
+        if field.axes[0].name == REST:
             return [(field.axes[0], dims)] if not axes else []
+        if axes and axes[0].first is not None:
+            return self._match_placed(field, dims, f"{label} of `{self.layer.name}` has the shape {type_}", place)
         if [axis.name for axis in axes] == ["1"] and not dims:
             return []
         rest = next((i for i, axis in enumerate(axes) if axis.rest), None)
@@ -153,15 +157,51 @@ class _Binder:
             return list(zip(axes, dims, strict=True))
         tail = len(axes) - rest - 1
         middle = dims[rest : len(dims) - tail]
-        value = middle if axes[rest].name == REST else product(middle)
         after = list(zip(axes[rest + 1 :], dims[len(dims) - tail :], strict=True)) if tail else []
-        return [*zip(axes[:rest], dims[:rest], strict=True), (axes[rest], value), *after]
+        return [*zip(axes[:rest], dims[:rest], strict=True), (axes[rest], middle), *after]
+
+    def _match_placed(self, field: Field, dims: tuple[int, ...], what: str, place: int) -> list[tuple[Axis, Any]]:
+        """`N... C@axis ...`: the axes before the one whose place an attribute says, that one, and those behind it."""
+        before, axis, *behind = field.axes
+        if not dims and not axis.rest:
+            raise RankError(f"{what}, but `{field.text}` needs at least 1 axis after the rows", input=place)
+        first = self._place(axis.first or "", dims, what)
+        last = first if not axis.rest else len(dims)
+        if axis.last is not None:
+            last = self._place(axis.last, dims, what)
+            if last < first:
+                message = f"`{axis.last}` is {self.attributes[axis.last]}, an axis before `{axis.first}`"
+                raise ShapeError(f"{what}: {message}", attribute=axis.last)
+        own = dims[first - 1 : last] if axis.rest else dims[first - 1]
+        return [(before, dims[: first - 1]), (axis, own), *((one, dims[last:]) for one in behind)]
+
+    def _place(self, attribute: str, dims: tuple[int, ...], what: str) -> int:
+        """The number of an axis, counted from 1 behind the rows. Raises `ShapeError` where there is none."""
+        place = int(self.attributes[attribute])
+        count = max(len(dims), 1)  # one number a row is a row of one column to what merges axes
+        found = place + count + 1 if place < 0 else place
+        if not 1 <= found <= count:
+            message = "0 are the rows" if place == 0 else f"the axes behind the rows are 1 to {count}"
+            message += ", or -1 for the last" if place else ""
+            raise ShapeError(f"{what}, and `{attribute}` is {place}: {message}", attribute=attribute)
+        return found
 
     def _bind(self, axis: Axis, size: Any, label: str, place: int) -> None:
         if axis.name == "1":
             if size != 1:
                 raise RankError(f"{label} has {size} columns, but takes 1", input=place)
             return
+        if axis.name != REST and axis.name in self.levels:
+            before = self.merged.setdefault(axis.name, size)
+            if before != size:
+                first = self.bound_by[axis.name]
+                message = f"the leading axes of {label} are {_show(size)}, but {_show(before)} in {first}"
+                raise ShapeError(message, input=place)
+            self.bound_by.setdefault(axis.name, label)
+            return
+        if axis.rest and axis.name != REST:
+            self.merged.setdefault(axis.name, size)
+            size = product(size)
         if axis.per_item:
             self.sizes.setdefault(axis.name, []).append(size)
             return
@@ -172,6 +212,15 @@ class _Binder:
                 input=place,
             )
         self.bound_by.setdefault(axis.name, label)
+
+    def agrees(self, axis: Axis, size: Any) -> bool:
+        """Whether an axis has this size; one that nothing has bound takes it."""
+        if axis.rest and axis.name != REST:
+            if self.merged.setdefault(axis.name, size) != size and axis.name in self.levels:
+                return False
+            size = product(size)
+        known_rows = axis.name != REST and axis.name in self.levels
+        return known_rows or bool(self.sizes.setdefault(axis.name, size) == size)
 
 
 _KIND_WORDS = {"DENSE": "dense", "INT": "ids", "SPARSE": "sparse with values", "SPARSE_INT": "sparse"}
@@ -219,9 +268,9 @@ def _check_outputs(layer: LayerDefinition, binder: _Binder, types: tuple[Type, .
         except RankError:
             raise layer.error(f"{declared}, but its body makes it {type_}") from None
         wrong = [
-            f"axis {axis.name} is {_show(binder.sizes[axis.name])}"
+            f"axis {axis.name} is {_show(binder.sizes.get(axis.name, binder.merged.get(axis.name)))}"
             for axis, size in axes
-            if axis.name != "1" and binder.sizes.setdefault(axis.name, size) != size
+            if axis.name != "1" and not binder.agrees(axis, size)
         ]
         level = binder.levels.setdefault(field.axes[0].name, type_.level)
         if wrong or level != type_.level or field.kind != type_.kind:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from .arity import Arity, arity_of
 from .attributes import Attribute, Attributes
-from .axes import REST
+from .axes import REST, Axis
 from .common import COMMON, bias_attribute
 from .definitions import Definition
 from .errors import InvalidAttributes
 from .examples import Example
-from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
+from .fields import Bias, Field, Input, Numbers, Output, Param, Stat, State, Temp
 from .functions import Function
 from .registry import is_built_in
-from .types import Type
+from .types import Type, product
 
 if TYPE_CHECKING:
     from paddle_layers.schema.layer_def_pb2 import LayerDef, LayerOutputDef
@@ -50,6 +50,7 @@ class LayerDefinition(Definition, ABC):
         self.states: dict[str, State] = of(State)
         self.temps: dict[str, Temp] = of(Temp)
         self.stats: dict[str, Stat] = of(Stat)
+        self.numbers = {key: value for key, value in vars(owner).items() if isinstance(value, Numbers)}
         self.functions: list[Function] = []
         self.results: tuple[str, ...] = ()
         """Names of the numbers that `@result` gives; none where it gives one number."""
@@ -120,6 +121,7 @@ class LayerDefinition(Definition, ABC):
     def offered_names(self) -> set[str]:
         """Everything that a point function may ask for."""
         names = set(self.fields) | {"d" + name for name in self.fields} | set(self.attributes) | self.axis_names
+        names |= set(self.numbers)
         for group in self.groups.values():
             names |= {group, group.lower(), f"{group}_start", "before", "after", "before_of"}
         names |= {f"{row}_start" for row in self.groups}
@@ -134,7 +136,7 @@ class LayerDefinition(Definition, ABC):
         """Everything that a function below `@onnx` may ask for."""
         tensors = {*self.inputs, *self.params, *self.states}
         sequences = {f"{row}_{what}" for row in self.groups for what in ("lengths", "mask")}
-        return tensors | {*self.attributes} | self.axis_names | sequences
+        return tensors | {*self.attributes} | self.axis_names | {*self.numbers} | sequences
 
     # ---- derived, by `DerivedLayer`
 
@@ -259,7 +261,7 @@ class LayerDefinition(Definition, ABC):
     def _check_fields(self) -> None:
         indices = {index for field in self.fields.values() for index in field.indices}
         indices |= {group.lower() for group in self.groups.values()}
-        named: dict[str, Any] = {**self.fields, **self.attributes}
+        named: dict[str, Any] = {**self.fields, **self.attributes, **self.numbers}
         for name, field in named.items():
             if not field.doc and not isinstance(field, Bias):
                 raise self.error(f"field `{name}` needs a description")
@@ -271,10 +273,21 @@ class LayerDefinition(Definition, ABC):
                 raise self.error(f"field `{name}`: names that end in `_` belong to the generator")
         if self.bias is not None and not (self.outputs and self.bias.indices):
             raise self.error(f"`{self.bias.name}` needs an output, and the axis of it along which it lies")
+        self._check_axes()
         repeatable = self._check_inputs()
         for name, param in self.params.items():
             if param.per is not None and param.per != repeatable:
                 raise self.error(f"parameter `{name}` is per `{param.per}`, which is no repeatable input")
+
+    def _check_axes(self) -> None:
+        placed = {field.axes[0].name for field in self.inputs.values() for axis in field.axes if axis.first}
+        for name, field in self.fields.items():
+            for attribute in (said for axis in field.axes for said in (axis.first, axis.last) if said):
+                if attribute not in self.attributes or self.attributes[attribute].type != "INT":
+                    raise self.error(f"`{name}`: `@{attribute}` has to name an attribute that is a whole number")
+            first = field.axes[0] if field.axes else None
+            if first is not None and first.rest and first.name not in {REST, *placed}:
+                raise self.error(f"`{name}`: `{first.name}...` needs an input with an axis whose place `@` gives")
 
     def _check_inputs(self) -> str:
         """Gives the name of the repeatable input, empty where there is none."""
@@ -298,22 +311,31 @@ class Binding(NamedTuple):
     positions: dict[str, tuple[int, ...]]
     """Positions in the config's list of inputs."""
     sizes: dict[str, Any]
-    """Size of each axis; a list for `C_i`; the remaining dims for `...`."""
+    """Size of each axis; a list for `C_i`; the remaining dims for `...`. Numbers that `@infer` gives, too."""
     levels: dict[str, int]
     """Sequence level of each row axis."""
     outputs: tuple[Type, ...]
     body: Body | None = None
     """The parts of a layer made of layers."""
+    merged: Mapping[str, tuple[int, ...]] = {}
+    """The axes that are one for functions: `C` of `C...`; of `N...`, those behind the rows."""
+
+    def rows_factor(self, axis: Axis) -> int:
+        """How often the rows are counted: `N...` has the axes before the one of which an attribute gives the place."""
+        return product(self.merged.get(axis.name, ())) if axis.rest else 1
 
     def dims(self, field: Field, item: int = 0) -> tuple[int, ...]:
         """Sizes of a field's axes after the row axis (all axes for parameters), `...` written out."""
-        has_rows = field.axes and field.axes[0].name in self.levels and not field.axes[0].rest
-        axes = field.axes[1:] if has_rows else field.axes
+        has_rows = field.axes and field.axes[0].name in self.levels and field.axes[0].name != REST
         dims: list[int] = []
-        for axis in axes:
+        if has_rows and field.axes[0].rest:
+            dims += self.merged[field.axes[0].name]
+        for axis in field.axes[1:] if has_rows else field.axes:
             name = axis.name
             if name == REST:
                 dims += self.sizes[REST]
+            elif axis.rest and name in self.merged:
+                dims += self.merged[name]
             elif name == "1":
                 dims.append(1)
             else:

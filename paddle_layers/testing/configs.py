@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paddle_layers.define import Example, Input, LayerDefinition, Type
+from paddle_layers.define.axes import Axis
 
 from .batches import BATCHES, Batch
 from .networks import network_text
@@ -56,6 +57,7 @@ class Draft:
     def __init__(self, definition: LayerDefinition, example: Example) -> None:
         types, attributes = definition.example_inputs(example)
         positions = definition.bind_axes(types, attributes).positions
+        self.bound = attributes
         self.definition = definition
         self.attributes = {name: v for name, v in example.settings.items() if name not in definition.inputs}
         self.kinds: dict[str, list[str]] = {}
@@ -74,10 +76,13 @@ class Draft:
         if type_.kind == "INT":
             self.ids[name] = type_.size
             return
-        inner = axes if axes[0].rest else axes[1:]
+        inner, dims = axes if axes[0].rest else axes[1:], type_.dims
+        if len(axes) > 1 and axes[1].first is not None:
+            for axis, sizes in zip(axes, self._placed(axes[1], dims), strict=False):
+                self.dims[axis.name, item if axis.per_item else 0] = sizes
+            return
         rest = next((at for at, axis in enumerate(inner) if axis.rest), len(inner))
         tail = max(len(inner) - rest - 1, 0)
-        dims = type_.dims
         for axis, size in zip(inner[:rest], dims[:rest], strict=False):
             self.dims[axis.name, item if axis.per_item else 0] = (size,)
         if rest < len(inner):
@@ -85,6 +90,17 @@ class Draft:
             self.dims[axis.name, item if axis.per_item else 0] = dims[rest : len(dims) - tail]
             for axis, size in zip(inner[rest + 1 :], dims[len(dims) - tail :], strict=True):
                 self.dims[axis.name, item if axis.per_item else 0] = (size,)
+
+    def _placed(self, axis: Axis, dims: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+        """The axes before the one whose place an attribute says, that one, and those behind it."""
+
+        def place(attribute: str) -> int:
+            said = int(self.bound[attribute])
+            return said + len(dims) + 1 if said < 0 else said
+
+        first = place(axis.first or "")
+        last = place(axis.last) if axis.last is not None else len(dims) if axis.rest else first
+        return dims[: first - 1], dims[first - 1 : last], dims[last:]
 
     def type_of(self, name: str, item: int) -> Type:
         """The type that an item of an input has now."""

@@ -46,4 +46,6 @@ def load_references(kind: str = "REFERENCES") -> dict[str, Callable[..., dict[st
 
 def activate(values, act):
     """What an activation makes of the values."""
-    return load_references()[act]({"x": values}, {}, {"negative_slope": 0.0, "alpha": 1.0, "approximate": "NONE"})["y"]
+    return load_references()[act](
+        {"x": values}, {}, {"negative_slope": 0.0, "alpha": 1.0, "approximate": "NONE", "axis": 1}
+    )["y"]

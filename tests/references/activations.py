@@ -34,7 +34,7 @@ def linear(inputs, params, attributes):
 
 
 def softmax(inputs, params, attributes):
-    return {"y": special.softmax(inputs["x"], axis=1)}
+    return {"y": special.softmax(inputs["x"], axis=attributes["axis"])}
 
 
 def prelu(inputs, params, attributes):

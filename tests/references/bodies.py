@@ -23,7 +23,8 @@ NORM = {"epsilon": 1e-5, "momentum": 0.9, "unbiased": False, "use_global_stats":
 
 def window(size, stride, padding):
     """Attributes of a square window that a convolution and a pool share in meaning."""
-    both = {"filter_size": size, "pool_size": size, "stride": stride, "padding": padding, "dilation": 1}
+    both = {"filter_size": size, "pool_size": size, "stride": stride, "dilation": 1}
+    both |= {"padding": padding, "padding_end": padding}
     return both | {f"{name}_y": value for name, value in both.items()}
 
 

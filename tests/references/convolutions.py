@@ -6,7 +6,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 
 def conv(inputs, params, attributes):
     a, weight, groups = attributes, params["weight"], attributes["groups"]
-    x = np.pad(inputs["x"], ((0, 0), (0, 0), (a["padding_y"],) * 2, (a["padding"],) * 2))
+    x = np.pad(inputs["x"], ((0, 0), (0, 0), (a["padding_y"], a["padding_end_y"]), (a["padding"], a["padding_end"])))
     reach = ((a["filter_size_y"] - 1) * a["dilation_y"] + 1, (a["filter_size"] - 1) * a["dilation"] + 1)
     windows = sliding_window_view(x, reach, axis=(2, 3))
     windows = windows[:, :, :: a["stride_y"], :: a["stride"], :: a["dilation_y"], :: a["dilation"]]

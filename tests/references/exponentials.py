@@ -41,7 +41,7 @@ def stanh(inputs, params, attributes):
 
 
 def log_softmax(inputs, params, attributes):
-    return {"y": special.log_softmax(inputs["x"], axis=1)}
+    return {"y": special.log_softmax(inputs["x"], axis=attributes["axis"])}
 
 
 REFERENCES = {

@@ -34,13 +34,15 @@ def moved(x, params, attributes):
 
 
 def layer_norm(inputs, params, attributes):
-    x = inputs["x"]
-    rows = x.reshape(len(x), -1)
-    centred = rows - rows.mean(axis=1, keepdims=True)
-    y = centred / np.sqrt((centred**2).mean(axis=1, keepdims=True) + attributes["epsilon"]) * params["gain"]
+    x = inputs["x"] if inputs["x"].ndim > 1 else inputs["x"][:, None]
+    first, last = (axis if axis > 0 else axis + x.ndim for axis in (attributes["axis"], attributes["end_axis"]))
+    axes, behind = tuple(range(first, last + 1)), [1] * (x.ndim - last - 1)
+    centred = x - x.mean(axis=axes, keepdims=True)
+    y = centred / np.sqrt((centred**2).mean(axis=axes, keepdims=True) + attributes["epsilon"])
+    y = y * params["gain"].reshape(*x.shape[first : last + 1], *behind)
     if attributes["bias"]:
-        y = y + params["bias"]
-    return {"y": y.reshape(x.shape)}
+        y = y + params["bias"].reshape(*x.shape[first : last + 1], *behind)
+    return {"y": y.reshape(inputs["x"].shape)}
 
 
 def lrn(inputs, params, attributes):

@@ -3,8 +3,16 @@
 import numpy as np
 
 
+def place(x, axis):
+    """The axis, counted from the rows; those of one number are one of one column."""
+    return min(axis if axis > 0 else axis + max(x.ndim, 2), x.ndim)
+
+
 def fc(inputs, params, attributes):
-    rows = sum(x.reshape(len(x), -1) @ weight for x, weight in zip(inputs["x"], params["weight"], strict=True))
+    rows = sum(
+        x.reshape(*x.shape[: place(x, attributes["axis"])], -1) @ weight
+        for x, weight in zip(inputs["x"], params["weight"], strict=True)
+    )
     return {"y": rows + params["bias"] if attributes["bias"] else np.asarray(rows)}
 
 

@@ -4,12 +4,12 @@ import numpy as np
 
 
 def concat(inputs, params, attributes):
-    return {"y": np.concatenate(inputs["x"], axis=1)}
+    return {"y": np.concatenate(inputs["x"], axis=attributes["axis"])}
 
 
 def slice_(inputs, params, attributes):
     cuts = attributes["parts"] or np.cumsum(attributes["sizes"])[:-1]
-    return {"y": np.split(inputs["x"], cuts, axis=1)}
+    return {"y": np.split(inputs["x"], cuts, axis=attributes["axis"])}
 
 
 def split(inputs, params, attributes):

@@ -57,10 +57,10 @@ def multiplications(N: int, K: int, D: int, A: int, B: int, P: int, Q: int) -> i
 
 
 @also_in_python
-def one_pixel(geometry):
-    """Whether windows are single pixels, side by side."""
-    _, _, A, B, stride, stride_y, padding, padding_y, _, _ = geometry
-    return A * B * stride * stride_y == 1 and padding + padding_y == 0
+def one_pixel(geometry, P, Q):
+    """Whether windows are single pixels, side by side, and each pixel is one."""
+    H, W, A, B, stride, stride_y, padding, padding_y, _, _ = geometry
+    return A * B * stride * stride_y == 1 and padding + padding_y == 0 and P * Q == H * W
 
 
 @also_in_python
@@ -212,7 +212,7 @@ def conv_y(
     geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     filters, size, one, items = K // groups, y.itemsize, y.dtype.type(1), forward_items(N, K, P, Q)
     steps = (D * A * B * size, A * B * size)
-    direct = one_pixel(geometry) and P * Q * size >= VECTOR
+    direct = one_pixel(geometry, P, Q) and P * Q * size >= VECTOR
     for item in range(first, last):
         place = place_of_piece(scratch, item, items)
         row, stop = N * K * item // items, N * K * (item + 1) // items
@@ -253,7 +253,7 @@ def conv_dx(
     geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
     filters, size, one, items = K // groups, dy.itemsize, dy.dtype.type(1), backward_items(N, C, H, W)
     steps = (A * B * size, D * A * B * size)
-    direct = one_pixel(geometry) and not accumulate and P * Q * size >= VECTOR
+    direct = one_pixel(geometry, P, Q) and not accumulate and P * Q * size >= VECTOR
     for item in range(first, last):
         place = place_of_piece(scratch, item, items)
         row, stop = N * C * item // items, N * C * (item + 1) // items
@@ -320,7 +320,7 @@ def weight_items(K, D, A, B, groups):
 @also_in_python
 def weight_shape(H, W, P, Q, geometry):
     """Rows and columns of windows, and the geometry: for windows of one pixel, a small image is one row."""
-    if one_pixel(geometry) and P * Q <= ONE_ROW:
+    if one_pixel(geometry, P, Q) and P * Q <= ONE_ROW:
         return 1, P * Q, (1, P * Q, 1, 1, 1, 1, 0, 0, 1, 1)
     return P, Q, geometry
 

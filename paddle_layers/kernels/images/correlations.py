@@ -47,10 +47,10 @@ def band_numbers(planes, plane, entries, depth, pitch):
 @also_in_python
 def forward_layout(D, P, Q, geometry):
     """Rows of windows in a band, reach of a filter in rows, pitch, shared zeros, planes of a channel in y and x."""
-    _, _, A, B, stride, stride_y, padding, _, dilation, dilation_y = geometry
+    _, W, A, B, stride, stride_y, padding, _, dilation, dilation_y = geometry
     reach, reach_y = (B - 1) * dilation // stride, (A - 1) * dilation_y // stride_y
-    border = padding if stride == 1 else 0
-    pitch, shared_zeros = pitch_of(Q, reach, border, border), shared(reach, border, border)
+    before, after = (padding, Q + reach - W - padding) if stride == 1 else (0, 0)
+    pitch, shared_zeros = pitch_of(Q, reach, before, after), shared(reach, before, after)
     planes_y, planes_x = residues(A, stride_y, dilation_y), residues(B, stride, dilation)
     depth = band_depth(P, D * planes_y * planes_x * pitch, reach_y, pitch)
     return depth, reach_y, pitch, shared_zeros, planes_y, planes_x

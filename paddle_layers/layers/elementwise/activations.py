@@ -8,6 +8,7 @@ from paddle_layers.define import (
     Example,
     Float,
     Input,
+    Int,
     Output,
     Param,
     Temp,
@@ -18,6 +19,7 @@ from paddle_layers.define import (
     onnx,
 )
 from paddle_layers.layers.helpers import sigmoid, times
+from paddle_layers.layers.places import place_of_axis
 
 ROOT_HALF = 0.7071067811865476  # 1 / sqrt(2)
 DENSITY_AT_0 = 0.3989422804014327  # 1 / sqrt(2 pi)
@@ -258,20 +260,28 @@ def linear_onnx(graph, x):
     since=1,
 )
 class Softmax:
-    """Exponentials of every row, divided by their sum; of an image, over the channels of every point.
+    """Exponentials of every row, divided by their sum; of an image, over the channels of every point, or another axis.
 
     `y[n, c] = exp(x[n, c] - peak[n]) / sum over d of exp(x[n, d] - peak[n])`, `peak` the largest of the row.
     The gradient is `y * (dy - sum over d of dy[n, d] * y[n, d])`.
-    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too. Paddle and KUnet run over all values of an
-    image: put a `flatten` before it for that.
+    Caffe (`axis` 1) and Mocha (`dim` -2) run over the channels too; in ONNX and PyTorch it is often the last axis.
+    Paddle and KUnet run over all values of an image: put a `flatten` before it for that.
     """
 
-    x = Input("N C ...", "scores", seq=(0, 1, 2))
-    y = Output("N C ...", "probabilities: the channels sum to one")
-    peak = Temp("N ...", "largest score")
-    total = Temp("N ...", "sum of the exponentials")
-    dot = Temp("N ...", "gradient times output")
-    examples = (Example(x="5"), Example(x="3x2x5"), Example(x="sequence of 4"), Example(x="1"))
+    x = Input("N... C@axis ...", "scores", seq=(0, 1, 2))
+    y = Output("N... C@axis ...", "probabilities: the channels sum to one")
+    axis = Int("axis that is normalised: 1 is the first behind the rows, -1 the last", default=1)
+    peak = Temp("N... ...", "largest score")
+    total = Temp("N... ...", "sum of the exponentials")
+    dot = Temp("N... ...", "gradient times output")
+    examples = (
+        Example(x="5"),
+        Example(x="3x2x5"),
+        Example(x="sequence of 4"),
+        Example(x="1"),
+        Example(x="2x3x4", axis=-1),
+        Example(x="2x3x2", axis=2),
+    )
 
 
 @each(Softmax.peak)
@@ -309,8 +319,8 @@ def softmax_dx(n, c, i, y, dy, dot):
 
 
 @onnx(Softmax)
-def softmax_onnx(graph, x):
-    return graph.Softmax(x, axis=1)
+def softmax_onnx(graph, x, axis):
+    return graph.Softmax(x, axis=place_of_axis(axis, x))
 
 
 @layer(

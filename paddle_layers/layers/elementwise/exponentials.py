@@ -2,8 +2,9 @@
 
 import math
 
-from paddle_layers.define import Example, Float, Input, Output, Temp, each, gradient, infer, layer, onnx, require
+from paddle_layers.define import Example, Float, Input, Int, Output, Temp, each, gradient, infer, layer, onnx, require
 from paddle_layers.layers.helpers import sigmoid, times
+from paddle_layers.layers.places import place_of_axis
 
 SELU_SCALE = 1.0507009873554805
 SELU_LIMIT = 1.7580993408473766  # SELU_SCALE times alpha, 1.6732632423543772
@@ -249,7 +250,7 @@ def stanh_onnx(graph, x, scale, slope):
     since=1,
 )
 class LogSoftmax:
-    """Logarithm of the `softmax` of every row; of an image, over the channels of every point.
+    """Logarithm of the `softmax` of every row; of an image, over the channels of every point, or another axis.
 
     `y[n, c] = x[n, c] - peak[n] - log(sum over d of exp(x[n, d] - peak[n]))`, `peak` the largest of the row, so that
     nothing overflows and small probabilities do not become 0. The gradient is `dy - exp(y) * sum over d of dy[n, d]`.
@@ -257,12 +258,20 @@ class LogSoftmax:
     `softmax_with_loss`, which contains this.
     """
 
-    x = Input("N C ...", "scores", seq=(0, 1, 2))
-    y = Output("N C ...", "logarithms of probabilities: not above 0")
-    peak = Temp("N ...", "largest score")
-    log_total = Temp("N ...", "logarithm of the sum of the exponentials")
-    total_dy = Temp("N ...", "sum of the gradients")
-    examples = (Example(x="5"), Example(x="3x2x5"), Example(x="sequence of 4"), Example(x="1"))
+    x = Input("N... C@axis ...", "scores", seq=(0, 1, 2))
+    y = Output("N... C@axis ...", "logarithms of probabilities: not above 0")
+    axis = Int("axis that is normalised: 1 is the first behind the rows, -1 the last", default=1)
+    peak = Temp("N... ...", "largest score")
+    log_total = Temp("N... ...", "logarithm of the sum of the exponentials")
+    total_dy = Temp("N... ...", "sum of the gradients")
+    examples = (
+        Example(x="5"),
+        Example(x="3x2x5"),
+        Example(x="sequence of 4"),
+        Example(x="1"),
+        Example(x="2x3x4", axis=-1),
+        Example(x="2x3x2", axis=2),
+    )
 
 
 @each(LogSoftmax.peak)
@@ -300,5 +309,5 @@ def log_softmax_dx(n, c, i, dy, y, total_dy):
 
 
 @onnx(LogSoftmax)
-def log_softmax_onnx(graph, x):
-    return graph.LogSoftmax(x, axis=1)
+def log_softmax_onnx(graph, x, axis):
+    return graph.LogSoftmax(x, axis=place_of_axis(axis, x))

@@ -38,9 +38,9 @@ class Pool:
     """Maximum or mean under each window of an image, channel by channel.
 
     Window `(p, q)` covers the rows from `p * stride_y - padding_y` on and the columns from `q * stride - padding` on,
-    `pool_size_y` and `pool_size` of them. `P` is `(H + 2 * padding_y - pool_size_y) / stride_y + 1`, rounded as
-    `rounding` says. As in Paddle, the attributes that end in `_y` speak of rows and those without of columns, and a
-    `_y` that is absent equals the other.
+    `pool_size_y` and `pool_size` of them. `P` is `(H + padding_y + padding_end_y - pool_size_y) / stride_y + 1`,
+    rounded as `rounding` says; `padding_end` is that on the right and below, where it is another one. As in Paddle, the
+    attributes that end in `_y` speak of rows and those without of columns, and a `_y` that is absent equals the other.
 
     Padding never wins a maximum, NaN always does. Of equal maxima the first in reading order wins and gets the whole
     gradient, as in Caffe; in Paddle every one of them gets it. A window without a pixel, which only `CEIL_ALL` makes,
@@ -68,8 +68,10 @@ class Pool:
     pool_size_y = Int("rows of a window", min=1, optional=True, default_from="pool_size")
     stride = Int("columns from one window to the next", default=1, min=1)
     stride_y = Int("rows from one window to the next", min=1, default_from="stride")
-    padding = Int("columns added on the left and on the right", default=0, min=0)
-    padding_y = Int("rows added above and below", min=0, default_from="padding")
+    padding = Int("columns added on the left, and on the right", default=0, min=0)
+    padding_y = Int("rows added above, and below", min=0, default_from="padding")
+    padding_end = Int("columns added on the right, where they are others", min=0, default_from="padding")
+    padding_end_y = Int("rows added below, where they are others", min=0, default_from="padding_y")
     rounding = Choice(
         "what becomes of a last window that does not fit",
         options={
@@ -97,32 +99,43 @@ class Pool:
         Example(x="1x5x5", pool_type="AVERAGE", pool_size=2, stride=3, padding=1, rounding="CEIL_ALL"),
         Example(x="1x4x5", pool_type="AVERAGE", pool_size=3, stride=2, padding=1, divisor="KERNEL"),
         Example(x="sequence of 3x4x5", pool_type="AVERAGE", global_pooling=True),
+        Example(x="1x6x6", pool_size=3, stride=2, padding=0, padding_end=1, rounding="FLOOR"),
+        Example(
+            x="2x4x5", pool_type="AVERAGE", pool_size=2, padding=1, padding_end=0, padding_end_y=1, divisor="PADDED"
+        ),
     )
 
 
 @infer(Pool)
-def pool_sizes(H, W, pool_size, pool_size_y, stride, stride_y, padding, padding_y, rounding, global_pooling):
+def pool_sizes(
+    H, W, pool_size, pool_size_y, stride, stride_y, padding, padding_y, padding_end, padding_end_y,
+    rounding, global_pooling,
+):  # fmt: skip
     if global_pooling:
         require(pool_size is None and pool_size_y is None, "pool_size", "global pooling sizes its window itself")
         require(stride == 1 and stride_y == 1, "stride", "global pooling has one window and no stride")
-        require(padding == 0 and padding_y == 0, "padding", "global pooling takes no padding")
+        unpadded = padding == 0 and padding_y == 0 and padding_end == 0 and padding_end_y == 0
+        require(unpadded, "padding", "global pooling takes no padding")
         return {"P": 1, "Q": 1}
     require(pool_size is not None, "pool_size", "give `pool_size`, or `global_pooling: true`")
     return {
-        "P": windows(H, pool_size_y, stride_y, padding_y, rounding, "pool_size_y", "rows"),
-        "Q": windows(W, pool_size, stride, padding, rounding, "pool_size", "columns"),
+        "P": windows(H, pool_size_y, stride_y, padding_y, padding_end_y, rounding, "pool_size_y", "rows"),
+        "Q": windows(W, pool_size, stride, padding, padding_end, rounding, "pool_size", "columns"),
     }
 
 
-def windows(extent: int, size: int, stride: int, padding: int, rounding: str, attribute: str, unit: str) -> int:
+def windows(
+    extent: int, size: int, stride: int, padding: int, padding_end: int, rounding: str, attribute: str, unit: str
+) -> int:
     """How many windows lie along an axis of `extent` pixels; refuses one that does not fit or sees padding only."""
-    require(padding < size, attribute, f"a window of {size} {unit} would lie in the padding of {padding} altogether")
+    longest = max(padding, padding_end)
+    require(longest < size, attribute, f"a window of {size} {unit} would lie in the padding of {longest} altogether")
     require(
-        size <= extent + 2 * padding,
+        size <= extent + padding + padding_end,
         attribute,
-        f"a window of {size} {unit} does not fit into {extent} {unit} with padding {padding}",
+        f"a window of {size} {unit} does not fit into {extent} {unit} and {padding + padding_end} of padding",
     )
-    room = extent + 2 * padding - size
+    room = extent + padding + padding_end - size
     if rounding == "FLOOR":
         return room // stride + 1
     last = -(-room // stride)
@@ -146,7 +159,7 @@ def pool_where(
 @each(Pool.y)
 def pool_y(
     n, c, p, q, x, where, H, W, pool_type, pool_size, pool_size_y,
-    stride, stride_y, padding, padding_y, divisor, global_pooling,
+    stride, stride_y, padding, padding_y, padding_end, padding_end_y, divisor, global_pooling,
 ):  # fmt: skip
     if pool_type == "MAX":
         position = where[n, c, p, q]
@@ -160,14 +173,15 @@ def pool_y(
     if divisor == "KERNEL":
         return total / real(rows * columns)
     if divisor == "PADDED":
-        return total / real(inside(p, rows, stride_y, padding_y, H) * inside(q, columns, stride, padding, W))
+        high, wide = H + padding_end_y, W + padding_end
+        return total / real(inside(p, rows, stride_y, padding_y, high) * inside(q, columns, stride, padding, wide))
     return total / real(pixels(p, rows, stride_y, padding_y, H) * pixels(q, columns, stride, padding, W))
 
 
 @gradient(Pool.x)
 def pool_dx(
     n, c, h, w, dy, where, H, W, P, Q, pool_type, pool_size, pool_size_y,
-    stride, stride_y, padding, padding_y, divisor, global_pooling,
+    stride, stride_y, padding, padding_y, padding_end, padding_end_y, divisor, global_pooling,
 ):  # fmt: skip
     rows = H if global_pooling else pool_size_y
     columns = W if global_pooling else pool_size
@@ -180,7 +194,8 @@ def pool_dx(
             elif divisor == "KERNEL":
                 total += dy[n, c, p, q] / real(rows * columns)
             elif divisor == "PADDED":
-                count = inside(p, rows, stride_y, padding_y, H) * inside(q, columns, stride, padding, W)
+                high, wide = H + padding_end_y, W + padding_end
+                count = inside(p, rows, stride_y, padding_y, high) * inside(q, columns, stride, padding, wide)
                 total += dy[n, c, p, q] / real(count)
             else:
                 count = pixels(p, rows, stride_y, padding_y, H) * pixels(q, columns, stride, padding, W)
@@ -191,14 +206,14 @@ def pool_dx(
 @onnx(Pool)
 def pool_onnx(
     graph, x, H, W, P, Q, pool_type, pool_size, pool_size_y,
-    stride, stride_y, padding, padding_y, divisor, global_pooling,
+    stride, stride_y, padding, padding_y, padding_end, padding_end_y, divisor, global_pooling,
 ):  # fmt: skip
     """Padding on the right and below makes as many windows as there are here, whatever engines round up to."""
     if global_pooling:
         return graph.GlobalMaxPool(x) if pool_type == "MAX" else graph.GlobalAveragePool(x)
-    if pool_type == "AVERAGE" and divisor == "PADDED" and padding + padding_y:
-        x = graph.Pad(x, [0, 0, padding_y, padding] * 2)
-        H, W, padding, padding_y = H + 2 * padding_y, W + 2 * padding, 0, 0
+    if pool_type == "AVERAGE" and divisor == "PADDED" and padding + padding_y + padding_end + padding_end_y:
+        x = graph.Pad(x, [0, 0, padding_y, padding, 0, 0, padding_end_y, padding_end])
+        H, W, padding, padding_y = H + padding_y + padding_end_y, W + padding + padding_end, 0, 0
     rows = [p for p in range(P) if p * stride_y - padding_y < H]
     columns = [q for q in range(Q) if q * stride - padding < W]
     below = max(rows[-1] * stride_y - padding_y + pool_size_y - H, 0)
@@ -230,7 +245,7 @@ def pixels(p, size, stride, padding, extent):
 
 
 @helper
-def inside(p, size, stride, padding, extent):
-    """Pixels of an axis and padding under window `p`; 1 where there are none, so that an empty window gives 0."""
+def inside(p, size, stride, padding, end):
+    """Pixels of an axis and padding before `end` under window `p`; 1 where there are none: an empty window gives 0."""
     start = p * stride - padding
-    return max(1, min(start + size, extent + padding) - start)
+    return max(1, min(start + size, end) - start)

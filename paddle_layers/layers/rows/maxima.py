@@ -1,7 +1,31 @@
-"""What a row says: the place of its largest value."""
+"""The largest values of rows, and their places."""
 
-from paddle_layers.define import Example, Input, Output, each, layer, onnx
+import math
+
+from paddle_layers.define import (
+    Bool,
+    Choice,
+    Example,
+    Input,
+    Int,
+    Output,
+    Type,
+    each,
+    fill,
+    gradient,
+    helper,
+    infer,
+    layer,
+    onnx,
+    output_types,
+    real,
+    require,
+)
 from paddle_layers.layers.helpers import exceeds
+from paddle_layers.layers.places import place_of_axis
+
+FLOAT = 1
+"""Real numbers, to ONNX's Cast."""
 
 
 @layer("maxid", elsewhere={"Paddle": "maxid"}, since=1)
@@ -9,7 +33,8 @@ class MaxId:
     """Number of the best score of every row; of equal scores the first, and NaN before all others.
 
     Paddle gives `beam_size` ids a row inside its beam search and one elsewhere; here it is one id, which an embedding
-    takes as it is. Caffe's ArgMax gives real numbers, of equal scores the last; Mocha's runs over any axis.
+    takes as it is. Caffe's ArgMax gives real numbers, of equal scores the last, and Mocha's runs over any axis: see
+    `arg_max`.
     """
 
     x = Input("N C...", "score of every class", seq=(0, 1, 2), kinks=("ties",))
@@ -33,3 +58,141 @@ def maxid_y(n, x, C):
 @onnx(MaxId)
 def maxid_onnx(graph, x):
     return graph.ArgMax(graph.flat(x), axis=1, keepdims=0)
+
+
+@layer(
+    "arg_max",
+    elsewhere={
+        "Caffe": "ArgMax",
+        "Mocha": "ArgmaxLayer",
+        "ONNX": "ArgMax, ArgMin",
+        "Keras": "argmax, argmin",
+        "PyTorch": "argmax, argmin",
+    },
+    since=1,
+)
+class ArgMax:
+    """Place of the largest value along an axis, or of the smallest, as a real number: 0 is the first place.
+
+    An image of C channels becomes H x W places with `axis: 1`. Of equal values the first counts, or the last with
+    `last`; where one is NaN, so is the place. Nothing learns through it. Ids of classes, which an embedding and
+    statistics take, are in `maxid`, the largest values with their places in `top_k`, those alone in `reduction`.
+    Caffe's ArgMax takes the whole row unless `axis` is set, and the last of equal values; its `top_k` and `out_max_val`
+    are in `top_k`.
+    """
+
+    x = Input("N... C@axis ...", "rows of any shape", seq=(0, 1, 2), kinks=("ties",))
+    y = Output("N... ...", "places along the axis, the other axes as in `x`")
+    axis = Int("axis that is searched: 1 is the first behind the rows, -1 the last", default=1)
+    operation = Choice("what is sought", options={"MAX": "the largest", "MIN": "the smallest"}, default="MAX")
+    last = Bool("of equal values the last counts", default=False)
+    keep_dims = Bool("leave an axis of one element in the place of it", default=False)
+    examples = (
+        Example(x="5"),
+        Example(x="3x2x4", axis=-1, operation="MIN"),
+        Example(x="2x3x2", axis=2, keep_dims=True, last=True),
+        Example(x="sequence of 4x2"),
+    )
+
+
+@output_types(ArgMax)
+def arg_max_type(x, axis, keep_dims):
+    place = place_of_axis(axis, x) - 1
+    kept = [1] if keep_dims else []
+    return [Type.dense(*x.dims[:place], *kept, *x.dims[place + 1 :], level=x.level)]
+
+
+@each(ArgMax.y)
+def arg_max_y(n, i, x, C, operation, last):
+    best = 0
+    for c in range(1, C):
+        if operation == "MAX":
+            wins = not exceeds(x[n, best, i], x[n, c, i]) if last else exceeds(x[n, c, i], x[n, best, i])
+        else:
+            wins = not exceeds(-x[n, best, i], -x[n, c, i]) if last else exceeds(-x[n, c, i], -x[n, best, i])
+        best = c if wins else best
+    return math.nan if math.isnan(x[n, best, i]) else real(best)
+
+
+@onnx(ArgMax)
+def arg_max_onnx(graph, x, axis, operation, last, keep_dims):
+    operator = "ArgMax" if operation == "MAX" else "ArgMin"
+    found = graph.node(operator, x, axis=place_of_axis(axis, x), keepdims=int(keep_dims), select_last_index=int(last))
+    return graph.Cast(found, to=FLOAT)
+
+
+@layer("top_k", elsewhere={"Caffe": "ArgMax", "ONNX": "TopK", "Keras": "top_k", "PyTorch": "topk"}, since=1)
+class TopK:
+    """The `k` largest values along an axis, or the smallest, from the best on, and their places as real numbers.
+
+    An axis of C elements becomes one of `k`. Of equal values the first comes first; where one is NaN, all are. The
+    places are the second output, 0 is the first one; their gradient goes nowhere. Of sequences, see `kmax_seq_score`.
+    """
+
+    x = Input("N... C@axis ...", "rows of any shape", seq=(0, 1, 2), kinks=("ties",))
+    y = Output("N... B@axis ...", "the best values")
+    places = Output("N... B@axis ...", "where they are along the axis")
+    k = Int("how many", min=1, axis="B")
+    axis = Int("axis that is searched: 1 is the first behind the rows, -1 the last", default=1)
+    largest = Bool("the largest values; false: the smallest", default=True)
+    examples = (
+        Example(x="5", k=2),
+        Example(x="2x4x3", k=3, axis=2, largest=False),
+        Example(x="3x2x2", k=3),
+        Example(x="sequence of 4", k=1, axis=-1),
+    )
+
+
+@infer(TopK)
+def top_k_sizes(C, k):
+    require(k <= C, "k", f"the axis has {C} elements, which are fewer than {k}")
+    return {}
+
+
+@fill(TopK.places, per="N")
+def top_k_places(n, x, places, C, B, largest):
+    for i in range(x.shape[2]):
+        broken = False
+        for b in range(B):
+            best = -1
+            for c in range(C):
+                broken = broken or math.isnan(x[n, c, i])
+                if b == 0 or comes_after(x, n, i, c, int(places[n, b - 1, i]), largest):
+                    if best < 0 or is_ahead(x[n, c, i], x[n, best, i], largest):
+                        best = c
+            places[n, b, i] = real(best)
+        for b in range(B if broken else 0):
+            places[n, b, i] = math.nan
+
+
+@helper
+def is_ahead(v, best, largest):
+    """Whether a value comes before another one that is equal or has another place."""
+    return exceeds(v, best) if largest else exceeds(-v, -best)
+
+
+@helper
+def comes_after(x, n, i, c, last, largest):
+    """Whether place `c` comes behind `last`, which came already: with a worse value, or an equal one further on."""
+    worse = is_ahead(x[n, last, i], x[n, c, i], largest)
+    return worse or (c > last and not is_ahead(x[n, c, i], x[n, last, i], largest))
+
+
+@each(TopK.y)
+def top_k_y(n, b, i, x, places):
+    return math.nan if math.isnan(places[n, b, i]) else x[n, int(places[n, b, i]), i]
+
+
+@gradient(TopK.x)
+def top_k_dx(n, c, i, dy, places, B):
+    total = 0.0
+    for b in range(B):
+        if places[n, b, i] == real(c):
+            total += dy[n, b, i]
+    return total
+
+
+@onnx(TopK)
+def top_k_onnx(graph, x, k, axis, largest):
+    values, places = graph.TopK(x, [k], axis=place_of_axis(axis, x), largest=int(largest), sorted=1, outputs=2)
+    return values, graph.Cast(places, to=FLOAT)

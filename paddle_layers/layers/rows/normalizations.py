@@ -7,6 +7,7 @@ from paddle_layers.define import (
     Example,
     Float,
     Input,
+    Int,
     Output,
     Param,
     State,
@@ -16,10 +17,10 @@ from paddle_layers.define import (
     infer,
     layer,
     onnx,
-    output_types,
     real,
     require,
 )
+from paddle_layers.layers.places import place_of_axis
 
 
 @layer(
@@ -34,74 +35,90 @@ class LayerNorm:
     `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
 
     (Ba, Kiros and Hinton 2016), mean and variance over all numbers of the row, the variance divided by their count; an
-    image is a row with its axes side by side.
+    image is a row with its axes side by side. `axis` and `end_axis` name the first and the last of the axes that are
+    brought to mean 0 together: `axis: -1` is each vector along the last axis, as in most transformers, `axis: 1
+    end_axis: 1` the channels at each point of an image. There are as many numbers in `gain` as in those axes.
     """
 
-    x = Input("N C...", "rows", seq=(0, 1, 2))
+    x = Input("N... C...@axis:end_axis ...", "rows", seq=(0, 1, 2))
     gain = Param("C", "scale of a column", init="one")
     bias = Bias("C")
-    y = Output("N C...", "same shape as `x`")
+    y = Output("N... C...@axis:end_axis ...", "same shape as `x`")
+    axis = Int("first axis that is normalised: 1 is the first behind the rows, -1 the last", default=1)
+    end_axis = Int("last axis that is normalised", default=-1)
     epsilon = Float("added to the variance", default=1e-5, above=0, aliases=("eps",))
-    mean = Temp("N", "mean of the row")
-    scale = Temp("N", "one over the standard deviation")
-    a = Temp("N", "mean of the gradient times gain")
-    b = Temp("N", "mean of the gradient times gain and normalised value")
+    mean = Temp("N... ...", "mean of the row")
+    scale = Temp("N... ...", "one over the standard deviation")
+    a = Temp("N... ...", "mean of the gradient times gain")
+    b = Temp("N... ...", "mean of the gradient times gain and normalised value")
     examples = (
         Example(x="7"),
         Example(x="2x3x2", epsilon=0.1, bias=False),
         Example(x="sequence of 4", act="relu"),
+        Example(x="2x3x4", axis=-1),
+        Example(x="3x2x4", end_axis=1),
+        Example(x="2x3x2x2", axis=2, end_axis=3),
     )
 
 
-@output_types(LayerNorm)
-def layer_norm_type(x):
-    return [x]
-
-
 @each(LayerNorm.mean, LayerNorm.scale)
-def layer_norm_moments(n, x, C, epsilon):
+def layer_norm_moments(n, i, x, C, epsilon):
     total = 0.0
     for c in range(C):
-        total += x[n, c]
+        total += x[n, c, i]
     mean = total / real(C)
     total = 0.0
     for c in range(C):
-        total += (x[n, c] - mean) * (x[n, c] - mean)
+        total += (x[n, c, i] - mean) * (x[n, c, i] - mean)
     return mean, 1.0 / math.sqrt(total / real(C) + epsilon)
 
 
 @each(LayerNorm.y)
-def layer_norm_y(n, c, x, mean, scale, gain):
-    return (x[n, c] - mean[n]) * scale[n] * gain[c]
+def layer_norm_y(n, c, i, x, mean, scale, gain):
+    return (x[n, c, i] - mean[n, i]) * scale[n, i] * gain[c]
 
 
 @each(LayerNorm.a, LayerNorm.b)
-def layer_norm_sums(n, dy, x, mean, scale, gain, C):
+def layer_norm_sums(n, i, dy, x, mean, scale, gain, C):
     a = 0.0
     b = 0.0
     for c in range(C):
-        a += dy[n, c] * gain[c]
-        b += dy[n, c] * gain[c] * (x[n, c] - mean[n])
-    return a / real(C), b * scale[n] / real(C)
+        a += dy[n, c, i] * gain[c]
+        b += dy[n, c, i] * gain[c] * (x[n, c, i] - mean[n, i])
+    return a / real(C), b * scale[n, i] / real(C)
 
 
 @gradient(LayerNorm.x)
-def layer_norm_dx(n, c, dy, x, mean, scale, gain, a, b):
-    return scale[n] * (dy[n, c] * gain[c] - a[n] - (x[n, c] - mean[n]) * scale[n] * b[n])
+def layer_norm_dx(n, c, i, dy, x, mean, scale, gain, a, b):
+    return scale[n, i] * (dy[n, c, i] * gain[c] - a[n, i] - (x[n, c, i] - mean[n, i]) * scale[n, i] * b[n, i])
 
 
 @gradient(LayerNorm.gain)
 def layer_norm_dgain(c, dy, x, mean, scale, N):
     total = 0.0
     for n in range(N):
-        total += dy[n, c] * (x[n, c] - mean[n]) * scale[n]
+        for i in range(x.shape[2]):
+            total += dy[n, c, i] * (x[n, c, i] - mean[n, i]) * scale[n, i]
     return total
 
 
 @onnx(LayerNorm)
-def layer_norm_onnx(graph, x, gain, bias, epsilon):
-    own, shift = (None if one is None else one.array.reshape(x.dims) for one in (gain, bias))
-    return graph.LayerNormalization(x, own, shift, axis=1, epsilon=epsilon)
+def layer_norm_onnx(graph, x, gain, bias, epsilon, axis, end_axis):
+    if not x.dims:  # rows of one number
+        axis, end_axis, x = 1, 1, graph.shaped(x, 1)
+        return graph.Squeeze(layer_norm_onnx(graph, x, gain, bias, epsilon, axis, end_axis), [1])
+    first, last = place_of_axis(axis, x), place_of_axis(end_axis, x)
+    behind = [1] * (len(x.dims) - last)
+    own, shift = (
+        None if one is None else one.array.reshape(*x.dims[first - 1 : last], *behind) for one in (gain, bias)
+    )
+    if not behind:
+        return graph.LayerNormalization(x, own, shift, axis=first, epsilon=epsilon)
+    axes = list(range(first, last + 1))
+    around = graph.Sub(x, graph.ReduceMean(x, axes, keepdims=1))
+    variance = graph.ReduceMean(graph.Mul(around, around), axes, keepdims=1)
+    y = graph.Mul(graph.Div(around, graph.Sqrt(graph.Add(variance, epsilon))), own)
+    return y if shift is None else graph.Add(y, shift)
 
 
 @layer(

@@ -1,6 +1,9 @@
 """Affine maps of rows."""
 
+import math
+
 from paddle_layers.define import Bias, Example, Float, Input, Int, Output, Param, each, fill, gradient, layer, onnx
+from paddle_layers.layers.places import place_of_axis
 
 
 @layer(
@@ -22,22 +25,33 @@ class FullyConnected:
 
     `y[n, k] = sum_i sum_c x_i[n, c] * weight_i[c, k] + bias[k]`
 
-    An image is taken as it is, its axes side by side, channels first. Rows of a sequence are mapped one by one.
+    An image is taken as it is, its axes side by side, channels first. Rows of a sequence are mapped one by one. With
+    `axis: 2` the axes from the second one on are side by side, and each vector along the first is mapped by itself;
+    -1 maps the last axis, as ONNX's MatMul, Keras and PyTorch do.
     Sparse rows cost as much as they have entries, and the gradient of their weights has only the rows in use.
     Paddle takes several inputs, each with a weight of its own, as here; the other systems take one. Caffe and KUnet
     store the weight transposed.
     """
 
-    x = Input("N C_i...", "rows of features", repeatable=True, kinds=("DENSE", "SPARSE_INT", "SPARSE"), seq=(0, 1, 2))
+    x = Input(
+        "N... C_i...@axis",
+        "rows of features",
+        repeatable=True,
+        kinds=("DENSE", "SPARSE_INT", "SPARSE"),
+        seq=(0, 1, 2),
+    )
     weight = Param("C_i K", "one column per output", per="x", init="xavier")
     bias = Bias("K")
-    y = Output("N K", "`size` values per row")
+    y = Output("N... K@axis", "`size` values per row")
     size = Int("number of outputs", min=1, axis="K", aliases=("num_output",))
+    axis = Int("first axis that is mapped: 1 is the first behind the rows, -1 the last", default=1)
     examples = (
         Example(x=["7"], size=5),
         Example(x=["2x3x2"], size=3, act="tanh"),
         Example(x=["4", "sparse ids 9", "sparse 6"], size=2, bias=False),
         Example(x=["sequence of 3"], size=4, act="relu"),
+        Example(x=["3x4"], size=2, axis=-1),
+        Example(x=["2x3x2", "2x5"], size=3, axis=2),
     )
 
 
@@ -98,10 +112,16 @@ def fc_dweight_sparse(u, k, dy, x_used_start, x_used_row, x_used_value):
 
 
 @onnx(FullyConnected)
-def fc_onnx(graph, x, weight, bias):
-    if len(x) == 1:
+def fc_onnx(graph, x, weight, bias, axis):
+    kept = x[0].dims[: place_of_axis(axis, x[0]) - 1]
+    if len(x) == 1 and not kept:
         return graph.Gemm(graph.flat(x[0]), weight[0], bias)
-    products = [graph.MatMul(graph.flat(one), own) for one, own in zip(x, weight, strict=True)]
+    columns = [one.size // math.prod(kept) for one in x]
+    products = [
+        graph.MatMul(graph.shaped(one, *kept, width), own) for one, width, own in zip(x, columns, weight, strict=True)
+    ]
+    if len(x) == 1:
+        return products[0] if bias is None else graph.Add(products[0], bias)
     return graph.Sum(*products) if bias is None else graph.Sum(*products, bias)
 
 

@@ -18,6 +18,7 @@ from paddle_layers.define import (
     output_types,
     require,
 )
+from paddle_layers.layers.places import place_of_axis
 
 
 @layer(
@@ -34,18 +35,21 @@ from paddle_layers.define import (
     since=1,
 )
 class Concat:
-    """Joins rows side by side; images by their channels.
+    """Joins rows side by side; images by their channels, or along another axis.
 
     The channels of the first input come first, then those of the second, and so on; all other axes must agree.
-    Caffe (`axis`) and Mocha (`dim`) can join along other axes as well; Paddle cannot.
+    Caffe (`axis`) and Mocha (`dim`) can join along other axes as well; Paddle cannot. Their axis 0 are the rows.
     """
 
-    x = Input("N C_i ...", "parts", repeatable=True, seq=(0, 1, 2))
-    y = Output("N C ...", "all channels of the first part, then of the second, ...")
+    x = Input("N... C_i@axis ...", "parts", repeatable=True, seq=(0, 1, 2))
+    y = Output("N... C@axis ...", "all channels of the first part, then of the second, ...")
+    axis = Int("axis that is joined: 1 is the first behind the rows, -1 the last", default=1)
     examples = (
         Example(x=["3", "5"]),
         Example(x=["1x2x3", "4x2x3", "2x2x3"], act="tanh"),
         Example(x=["sequence of 4"]),
+        Example(x=["2x1x3", "2x3x3"], axis=2),
+        Example(x=["2x3", "2x1", "2x2"], axis=-1),
     )
 
 
@@ -65,21 +69,22 @@ def concat_dx(n, c, i, dy, C_offset):
 
 
 @onnx(Concat)
-def concat_onnx(graph, x):
-    return graph.Concat(*x, axis=1)
+def concat_onnx(graph, x, axis):
+    return graph.Concat(*x, axis=place_of_axis(axis, x[0]))
 
 
 @layer("slice", elsewhere={"Caffe": "Slice", "ONNX": "Split"}, since=1)
 class Slice:
     """Cuts rows, or images by their channels, into several outputs: the opposite of `concat`.
 
-    Either `sizes` says how many channels each output gets, or `parts` how many equal ones there are. Caffe gives the
-    channels where it cuts (`slice_point`) instead of sizes, equal parts by the number of outputs, and may cut along
-    other axes.
+    Either `sizes` says how many channels each output gets, or `parts` how many equal ones there are; `axis` names
+    another axis to cut. Caffe gives the channels where it cuts (`slice_point`) instead of sizes, and equal parts by the
+    number of outputs.
     """
 
-    x = Input("N C ...", "what is cut", seq=(0, 1, 2))
-    y = Output("N K_i ...", "consecutive channels of `x`", repeatable=True)
+    x = Input("N... C@axis ...", "what is cut", seq=(0, 1, 2))
+    y = Output("N... K_i@axis ...", "consecutive channels of `x`", repeatable=True)
+    axis = Int("axis that is cut: 1 is the first behind the rows, -1 the last", default=1)
     sizes = Ints("channels of each output", min=1, min_items=1, optional=True)
     parts = Int("number of equal outputs", min=1, max=1024, optional=True)
     examples = (
@@ -87,6 +92,8 @@ class Slice:
         Example(x="6x2x3", parts=3),
         Example(x="sequence of 4", sizes=[1, 3]),
         Example(x="3", parts=1),
+        Example(x="2x4x2", axis=2, sizes=[3, 1]),
+        Example(x="2x4", axis=-1, parts=2),
     )
 
 
@@ -111,8 +118,8 @@ def slice_dx(n, c, i, dy):
 
 
 @onnx(Slice)
-def slice_onnx(graph, x, K_i):
-    return graph.Split(x, list(K_i), axis=1, outputs=len(K_i))
+def slice_onnx(graph, x, K_i, axis):
+    return graph.Split(x, list(K_i), axis=place_of_axis(axis, x), outputs=len(K_i))
 
 
 @layer("split", elsewhere={"Caffe": "Split", "Mocha": "SplitLayer"}, since=1)

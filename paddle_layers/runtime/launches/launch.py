@@ -116,7 +116,7 @@ def _index_sizes(
     target, layer = args[function.target_names[0]], scope.op.layer
     assert isinstance(target, Ref)
     if function.role == "fill":
-        return {function.indices[0]: rows_of(scope.op.rows[str(function.options["per"])])}
+        return {function.indices[0]: scope.rows(str(function.options["per"]))}
     indices = [index for index in function.indices if index != "which"]
     sizes = dict(zip(indices, target.shape, strict=False))
     if function.used is not None:
@@ -188,7 +188,7 @@ def _work_items(scope: Scope, function: Function, args: Mapping[str, Argument]) 
     assert isinstance(target, Ref)
     columns = target.shape[-1].extra if len(target.shape) > 1 else 1
     if function.role == "fill":
-        return rows_of(scope.op.rows[str(function.options["per"])]), columns
+        return scope.rows(str(function.options["per"])), columns
     if function.scan:
         return rows_of(scope.op.rows[scope.op.layer.groups[function.targets[0].axes[0].name]]), columns
     shape = list(target.shape)

@@ -9,6 +9,7 @@ from typing import Any
 from paddle_layers.define.axes import REST
 from paddle_layers.define.fields import Field
 from paddle_layers.define.functions import Function
+from paddle_layers.define.types import product
 from paddle_layers.runtime.graph.domains import Domain, Extent, capacity_of, rows_of
 from paddle_layers.runtime.graph.graph import Op
 from paddle_layers.runtime.graph.value import Value
@@ -42,16 +43,20 @@ class Scope:
                 size = math.prod(op.binding.sizes[REST])
                 shape.append(rows_of(op.rows[REST], size) if axis is axes[0] else Extent(size))
             elif axis is axes[0] and axis.name in op.rows:
-                shape.append(rows_of(op.rows[axis.name]))
+                shape.append(rows_of(op.rows[axis.name], op.binding.rows_factor(axis)))
             elif axis.name != "1":
                 sizes = op.binding.sizes[axis.name]
                 shape.append(Extent(sizes[item] if axis.per_item else sizes))
         return tuple(shape)
 
+    def rows(self, name: str) -> Extent:
+        """How many rows of an axis there are; those of `N...` have several elements each."""
+        return rows_of(self.op.rows[name], product(self.op.binding.merged.get(name, ())))
+
     def size(self, name: str, item: int | None) -> Argument:
         """Size of an axis."""
         if name in self.op.rows:
-            return rows_of(self.op.rows[name])
+            return self.rows(name)
         size = self.op.binding.sizes[name]
         if isinstance(size, list):
             return Extent(size[item]) if item is not None else tuple(Extent(n) for n in size)
@@ -68,6 +73,8 @@ class Scope:
             return Key(self.op.name)
         if name == "which":
             return Extent(item or 0)
+        if name in layer.numbers:
+            return self.size(name, None)
         if name in layer.axis_names or name in self.op.rows:
             return self.size(name, item if function.over is not None else None)
         if name in layer.attributes:
@@ -120,10 +127,11 @@ def host_sizes(scope: Scope, item: int | None, rows: RowsOf = capacity_of) -> di
     sizes: dict[str, Any] = {**scope.op.attributes, "training": scope.training}
     for name in (*scope.op.layer.axis_names, *scope.op.layer.groups.values()):
         if name in scope.op.rows:
-            sizes[name] = rows(scope.op.rows[name])
+            sizes[name] = rows(scope.op.rows[name]) * product(scope.op.binding.merged.get(name, ()))
         elif name in scope.op.binding.sizes:
             size = scope.op.binding.sizes[name]
             sizes[name] = size[item or 0] if isinstance(size, list) else size
+    sizes |= {name: scope.op.binding.sizes[name] for name in scope.op.layer.numbers}
     if REST in scope.op.binding.sizes:
         sizes["rest"] = math.prod(scope.op.binding.sizes[REST])
     return sizes

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import copy
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
+from typing import Any
 
 from paddle_layers.define.program import Program
 
@@ -18,12 +19,14 @@ LANE, FIRST, WIDTH = "lane_", "first_", "width_"
 """Number of a lane, index of the first, how many there are."""
 
 
-def column_form(program: Program, lane: str) -> Program | None:
+def column_form(program: Program, lane: str, single: Set[str] = frozenset()) -> Program | None:
     """A function that computes `lane` from `first_` on, `width_` lanes: the results are in `result0_`, `result1_` ...
 
+    `single` are the sizes, such as `x.shape[2]`, of last axes of one element: neighbours are those of the axis before.
     None where the loops of the function depend on the lane, or where it has none that go across rows.
     """
-    tree = copy.deepcopy(program.tree)
+    tree = _Single(single).visit(copy.deepcopy(program.tree))
+    assert isinstance(tree, ast.FunctionDef)
     *body, last = tree.body
     returns = [node for node in ast.walk(tree) if isinstance(node, ast.Return)]
     if returns != [last] or not isinstance(last, ast.Return) or last.value is None:
@@ -56,7 +59,8 @@ def _goes_across(loops: Iterable[ast.For], lane: str) -> bool:
     found = False
     for node in (node for loop in loops for node in ast.walk(loop)):
         if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
-            along = _names(node.slice.elts[-1])
+            indices = [names for index in node.slice.elts if (names := _names(index) - {"numba"})]
+            along = indices[-1] if len(indices) > 1 else set()
             if along & counters:
                 return False
             found |= lane in along
@@ -100,6 +104,24 @@ def _lane_by_lane(body: list[ast.stmt], arrays: set[str], lane: str) -> list[ast
             together.append(statement)
     flush()
     return lines
+
+
+class _Single(ast.NodeTransformer):
+    """Loops over axes of one element go once, with the number 0."""
+
+    def __init__(self, sizes: Set[str]) -> None:
+        self.ranges = {f"range({size})" for size in sizes}
+        self.counters: set[str] = set()
+
+    def visit_For(self, node: ast.For) -> Any:
+        if ast.unparse(node.iter) not in self.ranges or not isinstance(node.target, ast.Name):
+            return self.generic_visit(node)
+        self.counters.add(node.target.id)
+        found: list[Any] = [self.visit(statement) for statement in node.body]
+        return [one for part in found for one in (part if isinstance(part, list) else [part])]
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Constant(0) if node.id in self.counters and isinstance(node.ctx, ast.Load) else node
 
 
 class _Lanes(ast.NodeTransformer):

@@ -180,7 +180,8 @@ def _columns(kernel: Kernel, program: Program) -> Program | None:
     own = kernel.program.place is None or Path(kernel.program.place[0]).is_relative_to(LIBRARY)
     if not own or not _stands_alone(kernel) or kernel.ones:
         return None
-    return column_form(program, kernel.indices[-1])
+    single = {f"{n}.shape[{spec.ndim - 1}]" for n, spec in kernel.args.items() if isinstance(spec, Array) and spec.ones}
+    return column_form(program, kernel.indices[-1], single)
 
 
 def _may_take_over(kernel: Kernel) -> bool:
