@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numba import njit
 
-WORTH_IT = 1 << 13
+WORTH_IT = 1 << 15
 """Operations below which the point function stays: what a step gains does not pay the compiler."""
 SLICES = 8
 BAND = 2048
