@@ -9,7 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.data import Position
+from paddle_layers.data import BadRecords, DataError, Position
 from paddle_layers.data.learning import FILE as LEARNED
 from paddle_layers.runtime.memory.tensorfiles import write_file
 from paddle_layers.runtime.memory.weights import OURS
@@ -126,7 +126,7 @@ class Trainer:
         job, run = self.job, self.run
         run.epoch = job.train.position.epoch
         run.rate = rate_at(self._schedule, self.training.optimizer.learning_rate, run.step, run.total)
-        batch = job.train.take()
+        batch = self._batch()
         rows = max((len(value) for value in batch.values()), default=0)
         job.net.forward(batch, phase="train", step=run.step)
         sums = job.net.loss_sums()
@@ -139,6 +139,12 @@ class Trainer:
         self._ledger.add({"loss": run.loss, **named_costs(sums, job.losses)})
         self.progress.step(run.step, run.total, {"loss": run.loss, **self._statistics}, rows)
         call(self.callbacks, "on_step", run)
+
+    def _batch(self) -> dict[str, Any]:
+        try:
+            return self.job.train.take()
+        except BadRecords as error:
+            raise DataError(f'{error}; `on_error: "skip"` in the source goes on without such records') from None
 
     def _report(self) -> None:
         """A line of the log and of the progress: the mean loss since the last one, and the statistics."""
