@@ -61,7 +61,9 @@ def outputs(network):
 def test_published_networks(name):
     shapes, blobs, count = PUBLISHED[name]
     given = {key: Type.parse(shape) for key, shape in shapes.items()}
-    network = import_prototxt(CAFFE / f"{name}.prototxt", shapes=given).network
+    imported_net = import_prototxt(CAFFE / f"{name}.prototxt", shapes=given)
+    network = imported_net.network
+    assert any("import the solver" in note for note in imported_net.notes) == (name != "cifar10_quick")
     found = outputs(network)
     for blob in blobs.split():
         value, shape = blob.split("=")

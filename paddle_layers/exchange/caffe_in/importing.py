@@ -149,6 +149,10 @@ class _Import:
             check_training(written, network, report)
             self._stop()
             found.texts[TRAINING] = written
+        elif any(feed.source or feed.transforms for feed in whole.feeds):
+            whole.note(
+                "what data layers read, and their transforms, stand in a training file: import the solver for it"
+            )
         found.notes = [*whole.notes]
         found.texts[REPORT] = report_text(origins, whole, found.weights)
         return found
