@@ -99,9 +99,12 @@ def test_models_of_both_exporters(name, dynamo, axes, tmp_path):
 def model_file(path, nodes, inputs, outputs, weights=None, opset=17, **more):
     """Write a model; weights by name. Inputs and outputs: (name, shape), ids with a third member."""
     ports = [
-        [helper.make_tensor_value_info(name, TensorProto.INT64 if ids else TensorProto.FLOAT, shape) for name, shape, *ids in one]
+        [
+            helper.make_tensor_value_info(name, TensorProto.INT64 if ids else TensorProto.FLOAT, shape)
+            for name, shape, *ids in one
+        ]
         for one in (inputs, outputs)
-    ]  # fmt: skip
+    ]
     tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
     graph = helper.make_graph(nodes, "net", *ports, tensors)
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)]
@@ -153,6 +156,13 @@ def agrees(path, x):
          ["rms_norm"]),
         ([("LSTM", "x w r")], (4, 3), {"w": numbers(1, 8, 3), "r": numbers(1, 8, 2)}, ["fc", "lstmemory"]),
         ([("PRelu", "x w")], (2, 3, 4), {"w": np.abs(numbers(2, 1, 1))}, ["prelu"]),
+        ([("ConvTranspose", "x w", {"strides": [2, 1], "pads": [1, 0, 1, 0], "output_padding": [1, 0], "group": 2})],
+         (4, 4, 3), {"w": numbers(4, 3, 3, 2)}, ["conv_trans"]),
+        ([("Resize", "x _ s", {"mode": "nearest", "nearest_mode": "floor",
+                               "coordinate_transformation_mode": "asymmetric"})],
+         (2, 3, 4), {"s": np.array([1, 1, 2, 2], np.float32)}, ["nearest_interp"]),
+        ([("Resize", "x _ _ s", {"mode": "linear", "coordinate_transformation_mode": "align_corners"})],
+         (2, 3, 4), {"s": np.array([2, 2, 5, 7])}, ["bilinear_interp"]),
         ([("LRN", "x", {"size": 3, "alpha": 0.1})], (4, 3, 3), {}, ["lrn"]),
     ],
 )  # fmt: skip
@@ -161,7 +171,8 @@ def test_nodes(nodes, dims, weights, types, tmp_path):
     x = numbers(dims[0], 2, *dims[1:], seed=4) if lstm else numbers(2, *dims, seed=4)
     made, last = [], "x"
     for place, (operator, names, *settings) in enumerate(nodes):
-        inputs = [last if name == "_" else "t0.1" if name == "_1" else name for name in names.split()]
+        before = "" if operator == "Resize" else last
+        inputs = [before if name == "_" else "t0.1" if name == "_1" else name for name in names.split()]
         last = "y" if place == len(nodes) - 1 else f"t{place}"
         outputs = [last, "t0.1"] if operator == "Split" else [last]
         extra = {"hidden_size": 2} if lstm else {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import arrays, binaries, checkpoints, computed_ids, configs, editor, feeds, records, words
+from . import arrays, binaries, checkpoints, computed_ids, configs, editor, feeds, onnx_models, records, words
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
@@ -13,6 +13,7 @@ TARGETS: dict[str, type[Target]] = {
         *(records.Picture, records.PictureList, records.Lmdb, records.Hdf5),
         *(checkpoints.Weights, checkpoints.Checkpoint),
         *(feeds.Feeds, computed_ids.ComputedIds),
+        onnx_models.Onnx,
         editor.Session,
     )
 }

@@ -12,6 +12,7 @@ from . import (
     arithmetic,
     attentions,
     elementwise,
+    enlargements,
     images,
     learners,
     normalizations,
@@ -28,7 +29,19 @@ from .model import Model, Node, shown
 from .operators import OPERATORS, Handler, Step, described
 from .sizes import NoSize
 
-FAMILIES = (arithmetic, attentions, elementwise, images, learners, normalizations, recurrences, rows, sequences, shapes)
+FAMILIES = (
+    arithmetic,
+    attentions,
+    elementwise,
+    enlargements,
+    images,
+    learners,
+    normalizations,
+    recurrences,
+    rows,
+    sequences,
+    shapes,
+)
 """Their import fills `OPERATORS`."""
 
 KINDS = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": list, "INTS": list, "STRINGS": list}

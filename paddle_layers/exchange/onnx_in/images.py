@@ -73,8 +73,8 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     step.refuse_unless(even, f"it pads {pads} before and after; here both sides get the same")
     array = given.array if spatial == 2 else given.array[:, :, None]
     settings: dict[str, Any] = {
-        "num_filters": int(array.shape[0]), **_pair("filter_size", kernel, 1),
-        **_pair("stride", strides, 1), **_pair("padding", [a for a, _ in pads], 0), **_pair("dilation", dilations, 1),
+        "num_filters": int(array.shape[0]), **pair("filter_size", kernel, 1),
+        **pair("stride", strides, 1), **pair("padding", [a for a, _ in pads], 0), **pair("dilation", dilations, 1),
     }  # fmt: skip
     weights: dict[str, Weight] = {"weight": weight(array, given.source)}
     if bias is not None:
@@ -90,7 +90,7 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     return given_back(step, made.outputs[0], rows, spatial)
 
 
-def _pair(name: str, sizes: list[int], one: int) -> dict[str, int]:
+def pair(name: str, sizes: list[int], one: int) -> dict[str, int]:
     """An attribute for columns, and one for rows where these differ; a line is one row."""
     rows, columns = (one, sizes[0]) if len(sizes) == 1 else sizes
     return {name: columns} if rows == columns else {name: columns, f"{name}_y": rows}
@@ -138,9 +138,9 @@ def pool(step: Step, x: Any) -> Anything:
         even = all(a == b for a, b in pads) or divisor != "PADDED"
         step.refuse_unless(even, f"it pads {pads} before and after; here both sides get the same")
     settings: dict[str, Any] = {
-        **_pair("pool_size", kernel, 1),
-        **_pair("stride", strides, 1),
-        **_pair("padding", before, 0),
+        **pair("pool_size", kernel, 1),
+        **pair("stride", strides, 1),
+        **pair("padding", before, 0),
     }
     kind = "AVERAGE" if average else None
     made = step.layer("pool", value, pool_type=kind, rounding=rounding, divisor=divisor, **settings)
