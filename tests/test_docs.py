@@ -127,7 +127,8 @@ class Page:
             found = shown_warm(done.stdout) if COMPILING not in shown else done.stdout
             same = doctest.OutputChecker().check_output(shown, found, FLAGS)
             assert same, f"{place}\nshown:\n{shown}\nfound:\n{found}"
-        refused = any(word in shown for word in ("error[", "nothing is overwritten", "breaking:", " faults found"))
+        words = ("error[", "nothing is overwritten", "breaking:", " faults found", "no counterpart here:")
+        refused = any(word in shown for word in words)
         assert done.returncode == int(refused), f"{place}\n{done.stdout}"
 
 

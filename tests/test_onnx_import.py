@@ -354,7 +354,7 @@ def test_the_command(tmp_path):
     path, out = relu(tmp_path / "m.onnx"), tmp_path / "out"
     done = invoke("import", path, "-o", out)
     assert done.exit_code == 0
-    assert done.stdout.startswith("1 nodes became 1 layers with 4 numbers")
+    assert done.stdout.startswith("1 node became 1 layer with 4 numbers")
     assert sorted(file.name for file in out.iterdir()) == ["network.textproto", "report.txt", "weights.safetensors"]
     assert invoke("validate", out / "network.textproto").exit_code == 0
     again = invoke("import", path, "-o", out)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from . import (
     arithmetic,
     attentions,
@@ -44,7 +46,7 @@ FAMILIES = (
 )
 """Their import fills `OPERATORS`."""
 
-KINDS = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": list, "INTS": list, "STRINGS": list}
+KINDS = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": list, "INTS": list, "STRINGS": list, "TENSOR": np.ndarray}
 """What a value of an attribute is, by the schema's name for it."""
 
 
@@ -225,7 +227,7 @@ def _fault(node: Node, opset: int) -> str | None:
         if declared is None:
             return f"it has an attribute `{shown(name)}`, which ONNX does not know"
         kind = KINDS.get(declared.type.name)
-        if value is not None and kind is not None and not isinstance(value, kind):
+        if kind is not None and not isinstance(value, kind):
             return f"its attribute `{shown(name)}` is no {declared.type.name}"
         if isinstance(value, list) and declared.type.name in ("INTS", "FLOATS"):
             wanted = int if declared.type.name == "INTS" else float

@@ -58,8 +58,11 @@ def resize(step: Step, x: Any, *given: Any) -> Anything:
     resizes = step.node.operator == "Resize" and step.opset > 10
     scales, sizes = [*(given[1:] if resizes else given), None, None][:2]
     axes = step.attribute("axes", [0, 1, 2, 3])
-    known = sizes if sizes is not None else scales
-    numbers = step.integers(known, "sizes") if known is not None else step.attribute("scales") or []
+    numbers: list[Any] = step.attribute("scales") or []
+    if sizes is not None:
+        numbers = step.integers(sizes, "sizes")
+    elif scales is not None:
+        numbers = step.numbers(scales, "scales").array.reshape(-1).tolist()
     by_axis = dict(zip(axes, numbers, strict=False))
     last = [by_axis.get(axis) for axis in (2, 3)]
     step.refuse_unless(len(numbers) == len(axes) and None not in last, "it names no size for rows and columns")

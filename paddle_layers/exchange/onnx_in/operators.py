@@ -158,7 +158,8 @@ class Step:
         """A constant list of whole numbers, sizes of the batch among them."""
         if not isinstance(given, Constant):
             raise NotSupported(f"its {what} are computed; they have to be constants")
-        self.refuse_unless(given.array.ndim <= 1, f"its {what} are no list")
+        whole = given.array.dtype.kind in "iuO" and given.array.ndim <= 1
+        self.refuse_unless(whole, f"its {what} are no list of whole numbers")
         return list(np.atleast_1d(given.array).tolist())
 
     def view(self, given: Any, what: str = "input") -> View:

@@ -114,7 +114,7 @@ def _attribute(proto: Any, tensors: Tensors) -> Any:
     if kind == 3:
         return proto.s.decode("utf-8", "replace")
     if kind == 4:
-        return tensors.read(proto.t) if proto.t.data_type != 8 else None
+        return tensors.read(proto.t)
     if kind == 6:
         return list(proto.floats)
     if kind == 7:
