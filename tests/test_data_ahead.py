@@ -11,7 +11,7 @@ from training_helpers import SETTINGS, train
 
 from paddle_layers.data import Batches, DataError, Dataset, Position, make_feeds
 from paddle_layers.data.ahead import made_ahead, size_of
-from paddle_layers.data.orders import TOGETHER, shuffled
+from paddle_layers.data.orders import TOGETHER, Blocks, shuffled
 from paddle_layers.data.stored import BadRecords, Records, StoredColumn
 from paddle_layers.define import Type, registries
 
@@ -163,7 +163,7 @@ def test_ids_and_numbers_that_are_read_late_are_checked_late():
 
 
 def test_rows_of_blocks_stay_together_and_each_comes_once():
-    blocks, part = np.array([*range(0, 100, 5), 100]), np.arange(1, 100)
+    blocks, part = Blocks(np.array([*range(0, 100, 5), 100])), np.arange(1, 100)
     order = shuffled(part, blocks, 7, 0)
     assert sorted(order) == part.tolist()
     assert order.tolist() != shuffled(part, blocks, 7, 1).tolist()
@@ -236,3 +236,40 @@ def test_the_training_says_how_many_records_it_left_out(pictures, tmp_path):
     assert "b/1.png: the picture cannot be read: it is none, or damaged" in str(report)
     with pytest.raises(Exception, match=r"b/1\.png: the picture cannot be read"):
         trained(tmp_path, 1, tmp_path / "other")
+
+
+PEAKS = """
+import sys
+from pathlib import Path
+import numpy as np
+from paddle_layers.data import Batches, make_feeds
+from paddle_layers.define import Type, registries
+
+def peak():
+    return int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0]) >> 10
+
+def run(name):
+    definition = registries["source"]["hdf5"]
+    dataset = definition.create(definition.bind({"file": [name]})).open(Path())
+    feeds = make_feeds(dataset, {"x": Type.dense(3072)})
+    with_threads = Batches(dataset, 64, feeds=feeds, workers=2, memory=8 << 20)
+    assert sum(len(batch["x"]) for batch in with_threads) == len(dataset)
+    return peak()
+
+print(run("small.h5"), run("small.h5"), run("large.h5"))
+"""
+
+
+def test_memory_is_the_same_for_ten_times_as_much_data(tmp_path):
+    import subprocess
+    import sys
+
+    h5py = pytest.importorskip("h5py")
+    if not sys.platform.startswith("linux"):
+        pytest.skip("memory is read from /proc, which is Linux's")
+    for name, rows in (("small", 2700), ("large", 27000)):
+        with h5py.File(tmp_path / f"{name}.h5", "w") as file:
+            file.create_dataset("x", data=np.zeros((rows, 3072), np.uint8), chunks=(100, 3072))
+    done = subprocess.run([sys.executable, "-c", PEAKS], cwd=tmp_path, capture_output=True, text=True, check=True)
+    _, small, large = map(int, done.stdout.split())
+    assert large - small < 8, f"MiB at the most: {small} for 8 MiB of data, {large} for 80"

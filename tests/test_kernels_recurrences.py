@@ -5,6 +5,7 @@ import contextlib
 import numba
 import numpy as np
 import pytest
+from kernel_helpers import from_python
 from rotation import marks_of
 
 import paddle_layers as pl
@@ -23,10 +24,11 @@ def test_a_product_with_panels_is_the_product(dtype, transposed, depth, columns)
     matrix, values = rng.standard_normal((depth, columns)).astype(dtype), rng.standard_normal((16, depth)).astype(dtype)
     wide = padded(columns, values.itemsize)
     panels, result = np.full(depth * wide, np.nan, dtype), np.full((16, wide), np.nan, dtype)
-    pack(panels, matrix.T.copy() if transposed else matrix, transposed)
+    from_python(pack)(panels, matrix.T.copy() if transposed else matrix, transposed)
+    product = from_python(panel_product)
     for rows in range(1, 17):
         result[:] = np.nan
-        panel_product(result, rows, values, panels, depth)
+        product(result, rows, values, panels, depth)
         np.testing.assert_allclose(result[:rows, :columns], values[:rows] @ matrix, rtol=0, atol=depth * 1e-6)
         assert (result[:rows, columns:] == 0).all()
         assert np.isnan(result[rows:]).all()
@@ -38,7 +40,7 @@ def test_vector_functions_are_right_to_the_last_places(function, exact, dtype, u
     positive = np.concatenate([np.linspace(0, 80, 50001), np.logspace(-30, 2, 1000)])
     values = np.concatenate([positive[positive <= 80], -positive[positive <= 80]]).astype(dtype)
     found, expected = values.copy(), exact(values.astype(np.longdouble))
-    function(found)
+    from_python(function)(found)
     assert (np.abs(found - expected) <= units * np.spacing(np.abs(expected).astype(dtype))).all()
 
 
@@ -46,8 +48,8 @@ def test_vector_functions_are_right_to_the_last_places(function, exact, dtype, u
 def test_vector_functions_at_infinity(dtype):
     values = np.array([np.nan, np.inf, -np.inf], dtype)
     tanh, sigmoid = values.copy(), values.copy()
-    tanh_all(tanh)
-    sigmoid_all(sigmoid)
+    from_python(tanh_all)(tanh)
+    from_python(sigmoid_all)(sigmoid)
     np.testing.assert_array_equal(tanh, np.array([np.nan, 1, -1], dtype))
     np.testing.assert_allclose(sigmoid, np.array([np.nan, 1, 0], dtype), atol=1e-38)
 
@@ -57,12 +59,13 @@ def test_vector_functions_at_infinity(dtype):
 def test_blocks_hold_every_row_once(count, reverse):
     lengths = np.random.default_rng(count).integers(0, 6, count)
     starts, seen = np.cumsum([0, *lengths]), []
+    rows_of, there = from_python(block), from_python(still_there)
     for item in range(blocks_of(count)):
-        begins, found, step = block(item, starts, reverse)
+        begins, found, step = rows_of(item, starts, reverse)
         assert 1 <= len(begins) <= most_of(count)
         assert (np.diff(found) <= 0).all()
         for q in range(found[0]):
-            seen += [begins[r] + q * step for r in range(still_there(found, q))]
+            seen += [begins[r] + q * step for r in range(there(found, q))]
     assert sorted(seen) == list(range(starts[-1]))
 
 

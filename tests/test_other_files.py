@@ -16,10 +16,17 @@ FILES = {
     "data": (b"\x93NUMPY\x01\x00", "is a file of data", 'npy { file: "data" }'),
     "w.safetensors": (b"", "is a file of weights", "`--weights w.safetensors`"),
     "weights": (b"\x10\0\0\0\0\0\0\0{}", "is a file of weights", "`--weights weights`"),
-    "m.onnx": (b"", "is an ONNX model", "onnxruntime"),
-    "x.pt": (b"PK\x03\x04", "is a file of another system", "safetensors"),
-    "lenet.prototxt": (CAFFE.encode(), "this is a network of Caffe", "`bottom` is `input` here"),
-    "solver.prototxt": (b"base_lr: 0.1\nmax_iter: 5\n", "this is a solver of Caffe", "`paddle-layers new`"),
+    "m.onnx": (b"", "is an ONNX model", "`paddle-layers import m.onnx -o DIR`"),
+    "x.pt": (b"PK\x03\x04", "is weights of PyTorch", "`paddle-layers weights NETWORK x.pt -o"),
+    "x.pkl": (b"", "is a file of another system", "safetensors"),
+    "x.caffemodel": (b"", "is weights of Caffe", "`paddle-layers import NET.prototxt --weights x.caffemodel"),
+    "a.png": (b"", "is a picture", "image_folder"),
+    "lenet.prototxt": (CAFFE.encode(), "this is a file of Caffe", "`paddle-layers import lenet.prototxt -o DIR`"),
+    "solver.prototxt": (
+        b"base_lr: 0.1\nmax_iter: 5\n",
+        "this is a file of Caffe",
+        "`paddle-layers import solver.prototxt -o DIR`",
+    ),
     "notes.txt": (b"Dear reader,\nthis is no config.\n", "this is a text of another kind", "`paddle-layers new`"),
     "package.json": (b'{"version": 1, "scripts": {"a": "b"}, "files": {}}', "this is a text of another kind", "new"),
     "net.textproto": ("layer { }".encode("utf-16"), "is text in UTF-16", "save it as UTF-8"),
@@ -35,7 +42,8 @@ def test_one_line_says_what_it_is_and_what_takes_it(tmp_path, monkeypatch, name,
     (tmp_path / name).write_bytes(content)
     done = CliRunner().invoke(commands, [command, name])
     assert done.exit_code == 1
-    assert (done.output.count("error["), done.output.count("error[E009]")) == (1, 1), done.output
+    code = "E010" if name.endswith(".prototxt") else "E009"
+    assert (done.output.count("error["), done.output.count(f"error[{code}]")) == (1, 1), done.output
     assert what in done.output
     assert remedy in done.output
 

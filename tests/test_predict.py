@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 import json
 from pathlib import Path
 
@@ -13,7 +14,8 @@ from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 import paddle_layers as pl
 from paddle_layers.cli import commands
-from paddle_layers.cli.prediction_files import content
+from paddle_layers.data import DataError
+from paddle_layers.data.sinks.texts import Lines
 from paddle_layers.training import Prediction, TrainingError
 from paddle_layers.training.outputs import part_for, predicted
 
@@ -146,6 +148,21 @@ def test_columns_of_a_table_are_called_as_the_classes_are(trained, names, heads)
         assert done.stdout.splitlines()[0] == ",".join(["row", "fc2.class", *(f"fc2.{one}" for one in heads.split())])
 
 
+def test_hdf5_and_parquet_hold_what_npz_holds(trained):
+    h5py, parquet = pytest.importorskip("h5py"), pytest.importorskip("pyarrow.parquet")
+    start, weights = trained
+    for ending in ("npz", "h5", "parquet"):
+        run(*start, *weights, "--output", f"out.{ending}")
+    columns = parquet.read_table("out.parquet").to_pydict()
+    with np.load("out.npz") as arrays, h5py.File("out.h5") as file:
+        assert set(file) == set(arrays.files) == {"fc2", "fc2.class"}
+        for name in file:
+            np.testing.assert_array_equal(file[name], arrays[name])
+        assert columns["fc2"] == arrays["fc2"].tolist()
+        assert columns["fc2.class"] == list(map(str, arrays["fc2.class"].tolist()))
+    assert columns["row"] == list(range(20))
+
+
 def test_labels_and_all_other_fields_may_be_missing(trained):
     start, weights = trained
     whole = run(*start, *weights).stdout
@@ -206,7 +223,7 @@ def test_text_with_and_without_labels_and_values_in_sequences(tmp_path, monkeypa
     assert run("predict", "train.textproto", "bare.txt", *weights).stdout == labelled
     values = ("--value", "words", "--value", "vectors", "--value", "mean")
     shown = run("predict", "train.textproto", "bare.txt", *weights, *values, status=1).stderr
-    assert "`words` 3, `vectors` 6, `mean` 3. Choose some with --value, or write a file that ends in .jsonl" in shown
+    assert "`words` 2, `vectors` 5, `mean` 2. Choose some with --value, or write a file that ends in .jsonl" in shown
     run("predict", "train.textproto", "bare.txt", *weights, *values, "--output", "a.jsonl")
     run("predict", "train.textproto", "bare.txt", *weights, *values, "--output", "a.npz")
     lines = [json.loads(line) for line in Path("a.jsonl").read_text().splitlines()]
@@ -223,12 +240,13 @@ def test_text_with_and_without_labels_and_values_in_sequences(tmp_path, monkeypa
 def test_nested_sequences_are_nested_lists_and_nan_is_null():
     values = {"y": np.array([1.0, np.nan, 2, np.inf], np.float32)}
     found = Prediction(values, {}, {}, {"y": (np.array([0, 1, 3]), np.array([0, 2, 3, 4]))}, Path("none"))
-    lines = [json.loads(line)["y"] for line in content(found, ".jsonl").splitlines()]
+    Lines(text := io.StringIO()).write(found)
+    lines = [json.loads(line)["y"] for line in text.getvalue().splitlines()]
     assert lines == [[[1.0, None]], [[2.0], [None]]]
     with pytest.raises(
-        TrainingError, match=r"samples, which no line can hold: `y` 2, `x` 4.*npz, which holds them all"
+        DataError, match=r"samples in a batch, which no line can hold: `y` 2, `x` 4.*npz, which holds them all"
     ):
-        content(Prediction(values | {"x": np.zeros(4)}, {}, {}, found.starts, Path("none")), ".jsonl")
+        Lines(text).write(Prediction(values | {"x": np.zeros(4)}, {}, {}, found.starts, Path("none")))
 
 
 def test_a_training_made_in_python_predicts_and_evaluates(tmp_path, monkeypatch):

@@ -18,6 +18,7 @@ SHARES = {
     "exp": ({"gamma": 0.9}, 0.9**STEPS),
     "inv": ({"gamma": 0.1, "power": 0.5}, 1 / np.sqrt(1 + 0.1 * STEPS)),
     "poly": ({"power": 2.0}, (1 - STEPS / TOTAL) ** 2),
+    "sigmoid": ({"gamma": -0.7, "middle": 4}, 1 / (1 + np.exp(0.7 * (STEPS - 4)))),
     "cosine": ({"floor": 0.1}, 0.1 + 0.9 * (1 + np.cos(np.pi * STEPS / TOTAL)) / 2),
 }
 

@@ -34,6 +34,7 @@ NAMES = (
         "convert",
         "export",
         "import",
+        "weights",
         "check",
     ),
     *("plugins", "new-plugin", "lsp", "warm"),

@@ -1,34 +1,88 @@
-"""`import`: an ONNX model as a network with its weights."""
+"""`import`: networks, trainings and weights of other systems as files of ours."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from .output import check_new
 from .terminal import echo
+
+if TYPE_CHECKING:
+    from paddle_layers.define import Type
+
+ONNX, CAFFE, MEAN, MODEL = ".onnx", (".prototxt", ".pbtxt", ".txt"), ".binaryproto", ".caffemodel"
 
 
 @click.command()
-@click.argument("file", metavar="MODEL")
-@click.option("-o", "--output", required=True, metavar="DIR", help="The folder for network, weights and report.")
+@click.argument("file", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("-o", "--output", required=True, metavar="DIR", type=click.Path(path_type=Path), help="Folder to write.")
+@click.option("--weights", metavar="FILE", type=click.Path(path_type=Path), help="A .caffemodel with the weights.")
+@click.option("--mean", metavar="FILE", type=click.Path(path_type=Path), help="A .binaryproto with the mean.")
+@click.option(
+    "--shape",
+    "shapes",
+    metavar="NAME=SHAPE",
+    multiple=True,
+    help="What an input holds, where FILE does not say: 3x227x227 or ids<1000; may be given several times.",
+)
 @click.option("--force", is_flag=True, help="Replace the files of an older import.")
-def command(file: str, output: str, force: bool) -> None:
-    """Write the network of the ONNX model MODEL, its weights, and a report of what became what, into DIR.
+def command(
+    file: Path, output: Path, weights: Path | None, mean: Path | None, shapes: tuple[str, ...], force: bool
+) -> None:
+    """Write the network of FILE to the folder DIR, as network.textproto with its weights and a report.
 
-    Then `validate`, `show`, `predict` and `export` take DIR/network.textproto, and a training goes on from the weights.
-    What has no counterpart is told at once, and nothing is written. Needs onnx: pip install 'paddle-layers[onnx]'.
+    FILE is an .onnx model, or a .prototxt of Caffe: a net, or a solver, of which train.textproto is written too. A
+    .binaryproto alone becomes mean.npy. What has no counterpart here is told all at once, and nothing is written. ONNX
+    needs onnx: pip install 'paddle-layers[onnx]'.
     """
-    from paddle_layers.exchange.onnx_in.importing import NETWORK, REPORT, WEIGHTS, import_onnx
-
-    from .output import check_new
-
-    target = Path(output)
-    if target.is_dir() and not force:
-        for name in (NETWORK, WEIGHTS, REPORT):
-            check_new(target / name)
-    imported = import_onnx(file)
-    paths = imported.write(target)
-    echo(imported.summary.rstrip("\n"))
+    given = dict(map(_shape, shapes))
+    found = _onnx(file, (weights, mean, shapes)) if _ending(file) == ONNX else _caffe(file, weights, mean, given)
+    if output.is_dir() and not force:
+        for name in found.names:
+            check_new(output / name)
+    paths = found.write(output)
+    echo(found.summary.rstrip("\n"))
     for path in paths:
         echo(f"wrote {path}", err=True)
+
+
+def _ending(file: Path) -> str:
+    ending = file.suffix.lower()
+    if ending == MODEL:
+        raise click.UsageError(f"{file} has weights alone: write `import NET.prototxt --weights {file}`")
+    if ending not in (ONNX, *CAFFE, MEAN):
+        raise click.UsageError(f"{file}: what is imported ends in {ONNX}, {CAFFE[0]} or {MEAN}")
+    return ending
+
+
+def _onnx(file: Path, others: tuple[object, ...]) -> Any:
+    from paddle_layers.exchange.onnx_in.importing import import_onnx
+
+    if any(others):
+        raise click.UsageError(f"--weights, --mean and --shape are for Caffe; {file} holds all of it")
+    return import_onnx(file)
+
+
+def _caffe(file: Path, weights: Path | None, mean: Path | None, shapes: dict[str, Type]) -> Any:
+    from paddle_layers.exchange.caffe_in.importing import import_mean, import_prototxt
+
+    if _ending(file) == MEAN:
+        return import_mean(file)
+    return import_prototxt(file, weights=weights, mean=mean, shapes=shapes)
+
+
+def _shape(text: str) -> tuple[str, Type]:
+    """The name and the type of an input."""
+    from paddle_layers.define import Type
+
+    name, _, shape = text.partition("=")
+    try:
+        type_ = Type.parse(shape)
+    except ValueError as error:
+        raise click.UsageError(f"--shape {text}: {error}") from None
+    if not name or 0 in type_.dims or not type_.size:
+        raise click.UsageError(f"--shape {text}: write NAME=SHAPE, such as data=3x227x227; no axis is 0")
+    return name, type_

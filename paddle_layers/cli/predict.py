@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 from pathlib import Path
 
 import click
 
 from .device import device_option
 from .output import check_new, ending_of
-from .prediction_files import KINDS, content
 from .terminal import echo
 from .threads import threads_option
 
@@ -23,7 +24,8 @@ from .threads import threads_option
 @click.option(
     "--output",
     metavar="FILE",
-    help="Write here instead of to stdout: .csv, .jsonl (a JSON object on each line) or .npz. Nothing is overwritten.",
+    help="Write here instead of to stdout: .csv, .jsonl (a JSON object on each line), .npz, .h5 or .parquet. Nothing "
+    "is overwritten.",
 )
 @click.option("--dictionary", metavar="FILE", help="The words of ids and classes, one on each line.")
 @device_option
@@ -45,19 +47,37 @@ def command(
     What is written are the network's outputs: what no layer reads but costs and statistics; --value names others.
     Classes come with their probabilities; ids in sequences are a line for each sequence.
     """
+    from paddle_layers.data.sinks.opening import KINDS, check_sink, open_sink, text_sink
+
     ending = ending_of(output, KINDS, "predictions")
     if output is not None:
         check_new(Path(output))
+        check_sink(Path(output))
     from paddle_layers.training.folders import BEST
-    from paddle_layers.training.prediction import predict
+    from paddle_layers.training.prediction import open_prediction
 
-    found = predict(file, data, weights=weights, values=values, dictionary=dictionary, device=device)
-    if weights is None and found.weights is not None and found.weights.name == BEST:
-        echo(f"weights: {found.weights}, of the best test", err=True)
-    written = content(found, ending)
-    if output is None:
-        echo(written.decode(), nl=False)
-        return
-    with open(output, "xb") as target:
-        target.write(written)
-    echo(f"wrote {output}", err=True)
+    with contextlib.ExitStack() as stack:
+        run = stack.enter_context(open_prediction(file, data, weights, values, dictionary, device))
+        if weights is None and run.weights.name == BEST:
+            echo(f"weights: {run.weights}, of the best test", err=True)
+        if run.note:
+            echo(f"note: {run.weights}{run.note}", err=True)
+        stream = Shown()
+        sink = text_sink(ending, stream) if output is None else stack.enter_context(open_sink(Path(output)))
+        for batch in run.batches():
+            sink.write(batch)
+            stream.show()
+    if output is not None:
+        echo(f"wrote {output}", err=True)
+
+
+class Shown(io.StringIO):
+    """Text on its way to the terminal, where it is shown without what that would obey."""
+
+    def show(self) -> None:
+        """Write what there is, and forget it."""
+        text = self.getvalue().encode(errors="backslashreplace").decode()
+        if text:
+            echo(text, nl=False)
+        self.seek(0)
+        self.truncate()

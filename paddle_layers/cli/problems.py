@@ -18,6 +18,7 @@ USER_ERRORS = (
     ("paddle_layers.training", "TrainingError"),
     ("paddle_layers.exchange.onnx_in.model", "ImportFailure"),
     ("paddle_layers.exchange.onnx_out.model", "ExportError"),
+    ("paddle_layers.exchange.caffe_in.binary", "CaffeError"),
 )
 """Module and name; a module that was never imported has raised nothing."""
 

@@ -77,11 +77,15 @@ class SourceSettings(ComponentSettings):
 
 @dataclass(frozen=True, slots=True)
 class WeightsSettings:
-    """What the parameters start from: a file, relative to that of the training; new names by old ones; patterns."""
+    """What the parameters start from: a file, relative to that of the training; new names by old ones; patterns.
+
+    `layout` is whose way matrices lie in; None where the file or its shapes show it.
+    """
 
     file: str
     rename: dict[str, str] = field(default_factory=dict)
     leave_out: tuple[str, ...] = ()
+    layout: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +114,10 @@ class CheckpointSettings:
 
 @dataclass(frozen=True, slots=True)
 class LogSettings:
-    """Steps between two lines of progress."""
+    """Steps between two lines of progress, and what is written beside log.csv."""
 
     every: int = 20
+    format: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Any
 from paddle_layers.define.name_patterns import listed, matching, rename_problem
 
 from .binding.binder import Binder, Bound
-from .binding.headers import is_network, spec
+from .binding.headers import is_network, report_caffe, spec
 from .diagnostics.diagnostic import Source
 from .diagnostics.report import ConfigError, Report, TooManyFaults, warn
 from .diagnostics.suggestions import nearest
@@ -98,6 +98,8 @@ class _Reader:
 
     def _read(self) -> Training | None:
         fields = read(self.report)
+        if report_caffe(fields, self.report):
+            return None
         if is_network(fields):
             help_ = (
                 'a training file names it, `network: "FILE"`, beside an optimizer and a source: see `paddle-layers new`'
@@ -342,7 +344,8 @@ def _weights(bound: Bound | None) -> WeightsSettings | None:
     if bound is None:
         return None
     rename = {one.values["from"]: one.values["to"] for one in bound.values.get("rename", ())}
-    return WeightsSettings(bound.values["file"], rename, bound.values.get("leave_out", ()))
+    values = bound.values
+    return WeightsSettings(values["file"], rename, values.get("leave_out", ()), values.get("layout"))
 
 
 def _plain(bound: Bound, names: Iterable[str]) -> dict[str, Any]:

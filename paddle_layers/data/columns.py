@@ -107,7 +107,7 @@ class SequenceColumn:
 class WordColumn:
     """A word in every row, or with `text` any number of words between spaces; they become ids by a dictionary."""
 
-    def __init__(self, cells: Sequence[str], *, text: bool = False) -> None:
+    def __init__(self, cells: Sequence[str] | StoredColumn, *, text: bool = False) -> None:
         self.cells, self.text = cells, text
 
     def __len__(self) -> int:
@@ -115,7 +115,10 @@ class WordColumn:
 
     def counts(self, rows: Rows) -> Counter[str]:
         """How often each word is there."""
-        chosen = (self.cells[row] for row in rows.tolist())
+        if isinstance(self.cells, StoredColumn):
+            chosen = (cell for part in self.cells.parts(rows) for cell in part)
+        else:
+            chosen = (self.cells[row] for row in rows.tolist())
         return Counter(word for cell in chosen for word in cell.split()) if self.text else Counter(chosen)
 
 
@@ -125,7 +128,7 @@ class GapColumn:
     With `mark` the rows have as many columns more, which are 1 where a number was missing and 0 elsewhere.
     """
 
-    def __init__(self, values: Array, names: Sequence[str], *, mark: bool) -> None:
+    def __init__(self, values: Array | StoredColumn, names: Sequence[str], *, mark: bool) -> None:
         self.values, self.names, self.mark = values, names, mark
 
     def __len__(self) -> int:

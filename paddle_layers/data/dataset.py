@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from .columns import Array, Column, GapColumn, Rows, SequenceColumn, SparseColumn, WordColumn, checked_starts
+from .orders import Blocks
 from .problems import DataError
 from .stored import StoredColumn
 
@@ -23,8 +24,7 @@ class Dataset:
 
     `origin` names the data in messages; `place(row)` says where a row came from, such as ``iris.csv:12``. `words` has
     the words of ids by field, as far as they are known, and `unknown` a row and a word of a field that are not in them.
-    `remedies` say what brings a field that is missing, by its name. `blocks` are the starts of rows that are read
-    together, and the number of rows.
+    `remedies` say what brings a field that is missing, by its name. `blocks` are rows that are read as a whole.
     `columns` has the names of a field's columns, where they have any. Columns of words, and of numbers of which
     some are missing, are in `raw` and no fields yet: `learning.encoded` makes such of them. Raises `DataError` when
     there are no fields or no rows, or when the fields differ in their number of rows.
@@ -40,7 +40,7 @@ class Dataset:
         unknown: Mapping[str, tuple[int, str]] | None = None,
         columns: Mapping[str, Sequence[str]] | None = None,
         remedies: Mapping[str, str] | None = None,
-        blocks: Rows | None = None,
+        blocks: Blocks | None = None,
     ) -> None:
         self.origin, self.remedies, self.blocks = origin, dict(remedies or {}), blocks
         self.unknown = dict(unknown or {})

@@ -61,10 +61,9 @@ class Feed:
         """The values of these rows; `random` has one source of random numbers for each transform, None in the test."""
         if isinstance(self.column, SparseColumn):
             return self.column.take(rows)
-        if isinstance(self.column, SequenceColumn):
+        if isinstance(self.column, (SequenceColumn, StoredColumn)):
             return self.column.take(rows, lambda items, owners: self._change(items, owners, random))
-        stored = self.column.take(rows) if isinstance(self.column, StoredColumn) else self.column[rows]
-        return self._change(stored, rows, random)
+        return self._change(self.column[rows], rows, random)
 
     def _change(self, batch: Array, rows: Rows, random: Sequence[RowRandom] | None) -> Array:
         if self.wanted.kind == "INT":

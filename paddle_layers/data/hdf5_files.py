@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from .columns import Rows
 from .dataset import Dataset
 from .extras import optional_module
+from .listed_files import names_of
+from .orders import TOGETHER, Blocks
 from .problems import DataError, as_data_error
 from .stored import BadRecords, StoredColumn
 
@@ -23,11 +25,14 @@ Array = NDArray[Any]
 LARGEST_CHUNK = 2**28
 """Bytes of a chunk, all of which are read for any of its rows."""
 
+MOST_CACHED = 2**28
+"""Bytes of unpacked chunks that are kept for a dataset."""
+
+_SLOTS = 997
+"""Of the table of chunks that are kept: a prime number, some times as many as there are chunks in it."""
+
 RATIO = 1100
 """So many times as large as the file may be what it claims to hold; zlib packs no more."""
-
-CACHE = 2**26
-"""Bytes of chunks that are kept for each dataset of a file."""
 
 
 class Hdf5Files:
@@ -47,10 +52,10 @@ class Hdf5Files:
     def __len__(self) -> int:
         return int(self.starts[-1])
 
-    def dataset(self, origin: str) -> Dataset:
+    def dataset(self) -> Dataset:
         """Every dataset as a field whose rows are read when they are wanted."""
         columns = {name: self._column(name) for name in self.names}
-        return Dataset(columns, origin=origin, place=self.place, blocks=self._blocks())
+        return Dataset(columns, origin=names_of(self.paths), place=self.place, blocks=self._blocks())
 
     def place(self, row: int) -> str:
         """File and row."""
@@ -61,7 +66,7 @@ class Hdf5Files:
         if not path.is_file():
             raise DataError(f"there is no file {path}; paths are relative to the training file, in a list to the list")
         with as_data_error(f"{path} is no HDF5 file, or damaged"):
-            file = self._h5py.File(path, "r", rdcc_nbytes=CACHE)
+            file = self._h5py.File(path, "r")
             found = {}
             for name in sorted(file):
                 if wanted is not None and name not in wanted:
@@ -72,10 +77,18 @@ class Hdf5Files:
                 if not isinstance(item, self._h5py.Dataset):
                     raise DataError(f"{path}: `{name}` is no dataset; fields are the datasets of the top level")
                 self._check(path, name, item)
-                found[name] = item
+                found[name] = self._cached(file, name, item)
         if not found:
             raise DataError(f"{path} has no datasets{'' if wanted is None else ' that are wanted'}")
         return found
+
+    def _cached(self, file: Any, name: str, item: Any) -> Any:
+        """A dataset that keeps as many unpacked chunks as are read by turns."""
+        if not item.chunks:
+            return item
+        access = self._h5py.h5p.create(self._h5py.h5p.DATASET_ACCESS)
+        access.set_chunk_cache(_SLOTS, min(MOST_CACHED, (TOGETHER + 1) * _layer(item)), 0.75)
+        return self._h5py.Dataset(self._h5py.h5d.open(file.id, name.encode(), access))
 
     def _check(self, path: Path, name: str, item: Any) -> None:
         """What a dataset claims to be, before anything is read of it."""
@@ -137,14 +150,22 @@ class Hdf5Files:
             raise BadRecords(dict(sorted(problems.items())))
         return values
 
-    def _blocks(self) -> Rows | None:
+    def _blocks(self) -> Blocks | None:
         """Where chunks begin; None where rows are stored one by one."""
         starts: list[Array] = []
         for begin, found in zip(self.starts, self._open, strict=False):
             rows = max((item.chunks[0] if item.chunks else 1) for item in found.values())
             starts.append(begin + np.arange(0, next(iter(found.values())).shape[0], rows))
         blocks = np.concatenate([*starts, self.starts[-1:]])
-        return blocks if len(blocks) <= len(self) else None
+        if len(blocks) > len(self):
+            return None
+        largest = max(_layer(item) for found in self._open for item in found.values() if item.chunks)
+        return Blocks(blocks, max(1, min(TOGETHER, MOST_CACHED // largest - 1)))
+
+
+def _layer(item: Any) -> int:
+    """Bytes of the chunks that hold a row."""
+    return int(item.chunks[0] * math.prod(item.shape[1:]) * item.dtype.itemsize)
 
 
 def _check_chunks(item: Any, size: int, place: str) -> None:

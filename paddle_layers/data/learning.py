@@ -11,6 +11,7 @@ import difflib
 import json
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 from .columns import Array, GapColumn, Rows, SequenceColumn, WordColumn
 from .dataset import Dataset
 from .problems import DataError
+from .stored import StoredColumn
 
 FILE = "data.json"
 """Its name, in the folder of the weights."""
@@ -124,13 +126,16 @@ def _sorted(column: WordColumn, rows: Rows) -> list[str]:
 
 
 def _means(dataset: Dataset, column: GapColumn, rows: Rows) -> list[float]:
-    chosen = column.values[rows]
-    there = ~np.isnan(chosen)
-    empty = np.flatnonzero(~there.any(axis=0))
+    values = column.values
+    counts, totals = np.zeros(len(column.names), np.int64), np.zeros(len(column.names))
+    for chosen in values.parts(rows) if isinstance(values, StoredColumn) else [values[rows]]:
+        there = ~np.isnan(chosen)
+        counts += there.sum(axis=0)
+        totals += np.where(there, chosen, 0).sum(axis=0, dtype=np.float64)
+    empty = np.flatnonzero(counts == 0)
     if len(empty):
         raise DataError(f"{dataset.origin}: column `{column.names[empty[0]]}` has no number in any row to learn from")
-    totals = np.where(there, chosen, 0).sum(axis=0, dtype=np.float64)
-    return list(map(float, totals / there.sum(axis=0)))
+    return list(map(float, totals / counts))
 
 
 def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
@@ -147,7 +152,7 @@ def encoded(dataset: Dataset, learned: Learned, origin: str) -> Dataset:
     unknown: dict[str, tuple[int, str]] = {}
     for name, wanted in learned.columns.items():
         if name in dataset.columns and name in fields and tuple(wanted) != dataset.columns[name]:
-            fields[name] = fields[name][:, _places(dataset, name, wanted)]
+            fields[name] = _chosen(fields[name], _places(dataset, name, wanted))
     for name, column in dataset.raw.items():
         if isinstance(column, GapColumn):
             ordered = _in_order(dataset, name, column, learned)
@@ -172,7 +177,13 @@ def _in_order(dataset: Dataset, name: str, column: GapColumn, learned: Learned) 
     wanted = learned.columns.get(name, column.names)
     if name not in dataset.columns or tuple(wanted) == dataset.columns[name]:
         return column
-    return GapColumn(column.values[:, _places(dataset, name, wanted)], wanted, mark=column.mark)
+    return GapColumn(_chosen(column.values, _places(dataset, name, wanted)), wanted, mark=column.mark)
+
+
+def _chosen(values: Any, places: list[int]) -> Any:
+    if isinstance(values, StoredColumn):
+        return values.then(lambda read: read[:, places], (len(places),), values.dtype)
+    return values[:, places]
 
 
 def _places(dataset: Dataset, name: str, wanted: Sequence[str]) -> list[int]:
@@ -206,7 +217,10 @@ def _known(learned: Mapping[str, Sequence[Any]], name: str, dataset: Dataset, or
 
 
 def _numbered(column: WordColumn, ids: Mapping[str, int]) -> tuple[Any, tuple[int, str] | None]:
-    """The ids, and the first word that is not known, with its row."""
+    """The ids, and the first word that is not known, with its row; of texts that are read later it is not known yet."""
+    if isinstance(column.cells, StoredColumn):
+        number = partial(_numbers_of, text=column.text, ids=ids)
+        return column.cells.then(number, (), np.int64, level=int(column.text)), None
     parts = [cell.split() if column.text else [cell] for cell in column.cells]
     numbers = np.array([ids.get(word, len(ids)) for part in parts for word in part], np.int64)
     starts = np.zeros(len(parts) + 1, np.int64)
@@ -219,12 +233,21 @@ def _numbered(column: WordColumn, ids: Mapping[str, int]) -> tuple[Any, tuple[in
     return (SequenceColumn(numbers, starts) if column.text else numbers), first
 
 
-def _filled(column: GapColumn, means: Sequence[float], dataset: Dataset, name: str) -> Array:
+def _numbers_of(cells: Sequence[str], text: bool, ids: Mapping[str, int]) -> Any:
+    return _numbered(WordColumn(cells, text=text), ids)[0]
+
+
+def _filled(column: GapColumn, means: Sequence[float], dataset: Dataset, name: str) -> Any:
     values = column.values
-    if len(means) != values.shape[1]:
-        raise DataError(
-            f"{dataset.origin}: the field `{name}` has {values.shape[1]} columns, the training data had {len(means)}"
-        )
+    width = len(column.names)
+    if len(means) != width:
+        raise DataError(f"{dataset.origin}: the field `{name}` has {width} columns, the training data had {len(means)}")
+    if isinstance(values, StoredColumn):
+        return values.then(partial(_without_gaps, means=means, mark=column.mark), (width * (1 + column.mark),), float)
+    return _without_gaps(values, means, column.mark)
+
+
+def _without_gaps(values: Array, means: Sequence[float], mark: bool) -> Array:
     missing = np.isnan(values)
     filled = np.where(missing, np.asarray(means, np.float64), values)
-    return np.hstack([filled, missing.astype(filled.dtype)]) if column.mark else filled
+    return np.hstack([filled, missing.astype(filled.dtype)]) if mark else filled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ class Lines:
 
     Without `ids` the words stay words: their ids come from the data that are trained with. `unknown` is the id of words
     that the dictionary lacks; without it they raise `DataError`, with file and line.
+    `lines` are some of its lines with their numbers, in place of all.
     With `classes` the first word, up to a tab, is the label; unless it is `labelled`, it is passed over and may be
     missing.
     """
@@ -32,13 +33,15 @@ class Lines:
         classes: Sequence[str],
         *,
         labelled: bool = True,
+        lines: Iterable[tuple[int, str]] | None = None,
     ) -> None:
         self.path, self.lines, self.labels = path, array("q"), array("q")
+        self.labelled = bool(classes) and labelled
         numbers = {word: number for number, word in enumerate(classes)}
         words, starts = array("q"), array("q", [0])
         texts: list[str] = []
-        for line, text in read_lines(path):
-            if not text.strip():
+        for line, text in read_lines(path) if lines is None else lines:
+            if lines is None and not text.strip():
                 continue
             label, tab, rest = text.partition("\t")
             if classes and labelled:

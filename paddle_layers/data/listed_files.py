@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from pathlib import Path
 
+from .lines import read_lines
 from .problems import DataError
+
+LIST = ".txt"
+"""End of the name of a list of files, where other files are meant as well."""
 
 
 def files_in(folder: Path, endings: Collection[str]) -> list[str]:
@@ -41,6 +45,22 @@ def inside(folder: Path, name: str, place: str) -> str:
             "source, and absolute paths in the list, if it is meant"
         )
     return path
+
+
+def several_files(base: Path, names: Sequence[str]) -> list[Path]:
+    """The files that a source names, or that the one list does which it names. Raises `DataError`."""
+    paths = [base / name for name in names]
+    if len(paths) > 1 or paths[0].suffix != LIST:
+        return paths
+    lines = [(line, text.strip()) for line, text in read_lines(paths[0]) if text.strip()]
+    if not lines:
+        raise DataError(f"{paths[0]} names no files")
+    return [Path(inside(paths[0].parent, name, f"{paths[0]}:{line}")) for line, name in lines]
+
+
+def names_of(paths: Sequence[Path]) -> str:
+    """Files in a message."""
+    return ", ".join(map(str, paths[:3])) + (", ..." if len(paths) > 3 else "")
 
 
 def _unreadable(error: OSError) -> None:

@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from .columns import Rows
 from .random import generator
 
 TOGETHER = 8
-"""Blocks whose rows are mixed with one another."""
+"""Blocks whose rows are mixed with one another, where memory holds as many."""
 
 
-def shuffled(part: Rows, blocks: Rows | None, seed: int, epoch: int) -> Rows:
+class Blocks(NamedTuple):
+    """Rows that are read as a whole: where they start, and the end; and how many of them memory holds."""
+
+    starts: Rows
+    together: int = TOGETHER
+
+
+def shuffled(part: Rows, blocks: Blocks | None, seed: int, epoch: int) -> Rows:
     """The rows of `part`, which rise, in an order that seed and epoch alone choose.
 
-    Where rows lie in `blocks` that are read as a whole (their starts, and the end), blocks come in random order, and
-    rows in random order among those of a few blocks: so that a block is read once in an epoch, not once for each row.
+    Where rows lie in `blocks`, these come in random order, and rows in random order among those of a few blocks: so
+    that a block is read once in an epoch, not once for each row.
     """
     random = generator(seed, epoch, 0)
     if blocks is None:
         return np.asarray(random.permutation(part))
-    starts = np.searchsorted(part, blocks)
-    order = random.permutation(len(blocks) - 1)
+    starts, together = np.searchsorted(part, blocks.starts), blocks.together
+    order = random.permutation(len(starts) - 1)
     parts = [
-        random.permutation(np.concatenate([part[starts[one] : starts[one + 1]] for one in order[first:][:TOGETHER]]))
-        for first in range(0, len(order), TOGETHER)
+        random.permutation(np.concatenate([part[starts[one] : starts[one + 1]] for one in order[first:][:together]]))
+        for first in range(0, len(order), together)
     ]
     return np.concatenate(parts)

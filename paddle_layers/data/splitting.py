@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from paddle_layers.define.errors import suggestion
@@ -63,9 +65,14 @@ def _values(dataset: Dataset, field: str) -> Rows:
         fields = dataset.fields | dataset.raw
         known, near = ", ".join(f"`{name}`" for name in fields), suggestion(field, fields)
         raise DataError(f"{dataset.origin} has no field `{field}`, which `split` names{near}; there are {known}")
-    if isinstance(column, StoredColumn) and column.shape[1:] in {(), (1,)}:
-        column = column.whole()
-    values = np.asarray(column.cells if isinstance(column, WordColumn) else column)
+    values = np.asarray(_read(column.cells if isinstance(column, WordColumn) else column))
     if values.dtype.kind not in "iubU" or values.size != len(dataset):
         raise DataError(f"{dataset.origin}: `split` names the field `{field}`, which has no single id or word in a row")
     return values.reshape(-1)
+
+
+def _read(column: Any) -> Any:
+    """All rows of what is read when it is wanted, where they are single numbers or words."""
+    if not isinstance(column, StoredColumn) or column.shape[1:] not in {(), (1,)} or column.level:
+        return column
+    return column.whole()

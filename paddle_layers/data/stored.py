@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,9 @@ from .problems import DataError
 Array = NDArray[Any]
 Rows = NDArray[np.int64]
 Shape = tuple[int, ...]
+
+AT_ONCE = 4096
+"""Rows that are read at once where all are looked at."""
 
 
 class BadRecords(DataError):
@@ -27,33 +30,50 @@ class BadRecords(DataError):
 class StoredColumn:
     """A field of `count` rows of a shape, such as the pictures of a folder.
 
-    `read(rows)` gives an array of shape (rows, *shape). Threads call it at the same time. It raises `BadRecords`, and
+    `read(rows)` gives an array of shape (rows, *shape), or sequences as a `SequenceColumn` where the `level` is 1, or
+    texts as a list. Threads call it at the same time. It raises `BadRecords`, and
     `DataError` for what no other record can make good. `remedy(wanted, result, shape)` says what to write where a
     data layer takes rows of another shape than they have behind the transforms.
     """
 
-    level = 0
-
     def __init__(
         self,
-        read: Callable[[Rows], Array],
+        read: Callable[[Rows], Any],
         count: int,
         shape: Sequence[int],
         dtype: DTypeLike,
         *,
+        level: int = 0,
         remedy: Callable[[Shape, Shape, Shape], str] | None = None,
     ) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
         self.shape = (count, *shape)
-        self.take, self.remedy = read, remedy
+        self.level, self.remedy = level, remedy
+        self._read = read
 
     def __len__(self) -> int:
         return self.shape[0]
 
+    def take(self, rows: Rows, change: Callable[[Array, Rows], Array] | None = None) -> Any:
+        """The rows; `change(items, row of every item)` may alter them."""
+        found = self._read(rows)
+        if self.level:
+            return found.take(np.arange(len(rows)), change and (lambda items, owners: change(items, rows[owners])))
+        return found if change is None else change(found, rows)
+
+    def then(
+        self, change: Callable[[Any], Any], shape: Sequence[int], dtype: DTypeLike, level: int = 0
+    ) -> StoredColumn:
+        """Another field, made of what is read of this one."""
+        return StoredColumn(lambda rows: change(self._read(rows)), len(self), shape, dtype, level=level)
+
+    def parts(self, rows: Rows) -> Iterator[Any]:
+        """The rows, some at a time."""
+        return (self._read(rows[first : first + AT_ONCE]) for first in range(0, len(rows), AT_ONCE))
+
     def whole(self) -> Array:
-        """All rows, read in parts: for fields of single numbers."""
-        rows = np.arange(len(self))
-        return np.concatenate([self.take(rows[first : first + 4096]) for first in range(0, len(rows), 4096)])
+        """All rows: for fields of single numbers."""
+        return np.concatenate(list(self.parts(np.arange(len(self)))))
 
 
 class Records:
@@ -71,6 +91,22 @@ class Records:
         if kept is None or kept[0] is not rows:
             kept = self._last.batch = rows, self._read(rows)
         return kept[1]
+
+
+def read_together(rows: Rows, read: Callable[[Sequence[int]], Any]) -> Any:
+    """What `read` gives for the rows. Raises `BadRecords` with those for which alone it raises `DataError`."""
+    try:
+        return read(rows.tolist())
+    except DataError:
+        problems = {}
+        for row in rows.tolist():
+            try:
+                read([row])
+            except DataError as error:
+                problems[row] = str(error)
+        if not problems:
+            raise
+        raise BadRecords(problems) from None
 
 
 def read_each(rows: Rows, read: Callable[[int], Any]) -> list[Any]:

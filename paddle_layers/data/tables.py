@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import copy
 import csv
 import itertools
 import math
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ class Table:
     """
 
     def __init__(self, path: Path, *, delimiter: str = ",", header: str = "auto") -> None:
-        self.path, self._delimiter = path, delimiter
+        self.path, self.delimiter = path, delimiter
         _, first = next(_rows(path, delimiter), (1, []))
         self.titled = header == "yes" or (header == "auto" and not any(map(_is_number, first)))
         """Whether the first line names the columns."""
@@ -38,6 +39,10 @@ class Table:
         self.words: dict[int, list[str]] = {}
         """The cells of the columns of words."""
         self._numbers: list[int] = []
+        self._rows: Callable[[], Iterator[tuple[int, list[str]]]] = self._all_rows
+
+    def _all_rows(self) -> Iterator[tuple[int, list[str]]]:
+        return itertools.islice(_rows(self.path, self.delimiter), int(self.titled), None)
 
     def _check_delimiter(self, first: Sequence[str]) -> None:
         """Raises `DataError` where the first line is a single cell that another delimiter would part."""
@@ -84,6 +89,13 @@ class Table:
             raise DataError(f"{self.path}: {columns!r} names no column")
         return chosen
 
+    def part(self, texts: Iterable[tuple[int, str]]) -> Table:
+        """A table of the same columns with rows of its own, given by the number of the line and its text."""
+        part = copy.copy(self)
+        part.lines, part.words = array("q"), {}
+        part._rows = lambda: _parsed(self.path, self.delimiter, texts)
+        return part
+
     def read(self, numbers: Sequence[int], words: Sequence[int] = (), *, gaps: bool = False) -> None:
         """Read the rows. With `gaps` a cell of a number may be empty.
 
@@ -92,7 +104,7 @@ class Table:
         self._numbers = list(dict.fromkeys(numbers))
         values = array("d")
         self.words = {column: [] for column in words}
-        for line, cells in itertools.islice(_rows(self.path, self._delimiter), int(self.titled), None):
+        for line, cells in self._rows():
             if len(cells) != len(self.names):
                 raise DataError(f"{self.path}:{line}: {len(cells)} cells, the rows above have {len(self.names)}")
             try:
@@ -185,6 +197,15 @@ def _rows(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
         raise DataError(f"{str(path)!r} cannot be read: {error}") from None
     except csv.Error as error:
         raise DataError(f"{path}:{reader.line_num}: {error}") from None
+
+
+def _parsed(path: Path, delimiter: str, texts: Iterable[tuple[int, str]]) -> Iterator[tuple[int, list[str]]]:
+    for line, text in texts:
+        try:
+            (cells,) = csv.reader([text], delimiter=delimiter)
+        except (csv.Error, ValueError) as error:
+            raise DataError(f"{path}:{line}: {error}") from None
+        yield line, cells
 
 
 def _is_number(cell: str) -> bool:

@@ -7,7 +7,6 @@ import threading
 import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import NDArray
@@ -18,10 +17,11 @@ from paddle_layers.runtime.batch.reshaping import changed_types, rebuilt
 from paddle_layers.runtime.batch.values import Sequences
 from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
 from paddle_layers.runtime.devices.protocol import Device, Progress
+from paddle_layers.runtime.graph.torch_forms import torch_forms
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
-from paddle_layers.runtime.memory.weights import LoadReport, load_weights, save_weights
+from paddle_layers.runtime.memory.weights import OURS, LoadReport, Names, load_weights, save_weights
 from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
 from paddle_layers.runtime.plan.capacity import check_capacity
 from paddle_layers.runtime.plan.losses import LossSum, loss_sums, total_loss
@@ -78,6 +78,7 @@ class Net:
         }
         graphs = [phase.graph for phase in self._phases.values()]
         check_keep(self._keep, {name for graph in graphs for name in graph.values})
+        self._forms = torch_forms(graphs)
         mark_row_gradients(graphs)
         self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
         self.arena.allocate(seed, self.target)
@@ -262,9 +263,8 @@ class Net:
         starts = self._running[2].starts
         chain = value.domain.ancestors()
         inner = starts[value.domain, chain[0]]
-        if value.type.level == 1:
-            return Sequences(data, inner)
-        return Sequences(data, starts[chain[0], chain[1]], inner)
+        levels = (inner,) if value.type.level == 1 else (starts[chain[0], chain[1]], inner)
+        return Sequences(data, *levels)
 
     @staticmethod
     def _shaped(plan: Plan, buffer: Buffer, value: Value) -> NDArray[Any]:
@@ -310,22 +310,26 @@ class Net:
         self._statistics.restore(counted)
 
     @one_at_a_time
-    def save(self, path: str) -> None:
-        """Write parameters and states as safetensors, whole or not at all. Raises `SaveError`."""
-        save_weights(path, self.arena)
+    def save(self, path: str | Path, *, rename: Names = None, layout: str = OURS) -> None:
+        """Write parameters and states as safetensors, whole or not at all; names in the file by ours in `rename`.
+
+        `layout="torch"`: as modules of PyTorch have them. Raises `SaveError`, `WeightsError` for what they have not.
+        """
+        save_weights(str(path), self.arena, self._forms, rename=rename or {}, layout=layout)
 
     @one_at_a_time
     def load(
-        self, path: str | Path, *, rename: Mapping[str, str] | None = None, leave_out: str | Iterable[str] = ()
+        self, path: str | Path, *, rename: Names = None, leave_out: str | Iterable[str] = (), layout: str | None = None
     ) -> LoadReport:
         """Read parameters and states by name: all of them, and all that the file has, in the same shapes.
 
-        `rename` has names of the network by those in the file, as in `{"head.*": "scores.*"}`. What matches a pattern
-        of `leave_out`, such as `"scores.*"`, keeps its values, and is not read where the file has it. Raises
-        `WeightsError` that lists what does not fit, also for patterns that match nothing; nothing is changed then.
+        `path` is a safetensors file, the index of several, or a state_dict of PyTorch. `rename` has names of the
+        network by those in the file, as in `{"head.*": "scores.*"}`; what matches a pattern of `leave_out` keeps its
+        values, and is not read. `layout` is "torch" or "paddle_layers", where shapes don't show how matrices lie.
+        Raises `WeightsError` that lists what does not fit; nothing is changed then.
         """
-        patterns = (leave_out,) if isinstance(leave_out, str) else tuple(leave_out)
-        return load_weights(str(path), self.arena, rename=dict(rename or {}), leave_out=patterns)
+        left = (leave_out,) if isinstance(leave_out, str) else tuple(leave_out)
+        return load_weights(str(path), self.arena, self._forms, rename=rename or {}, leave_out=left, layout=layout)
 
     # ---- plans
 
@@ -369,8 +373,7 @@ class Net:
         if changed:
             phase.graph = rebuilt(phase.graph, changed, phase.network, self.arena)
             self._forget(phase)
-            sizes = ", ".join(f"`{name}` is {type_}" for name, type_ in changed.items())
-            log.info("planned anew: %s", sizes)
+            log.info("planned anew: %s", ", ".join(f"`{name}` is {type_}" for name, type_ in changed.items()))
 
     def _key(self, op: str) -> int:
         low = zlib.crc32(f"{self.seed}/{self._step}".encode())
@@ -393,7 +396,5 @@ class Net:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         self.close()

@@ -209,6 +209,7 @@ COMMENTS: dict[str, str] = {
     "LayerOutputDef.type": "What flows.",
     "Log": "When a line of progress is written.",
     "Log.every": "Steps between two lines.",
+    "Log.format": "What is written beside log.csv: log.jsonl, or events for TensorBoard.",
     "Network": "A network: layers, wired by the names of their outputs, in any order.",
     "Network.block": "Networks of layers that are written once and used as layers are.",
     "Network.layer": "The layers.",
@@ -302,7 +303,8 @@ COMMENTS: dict[str, str] = {
     "Transform.input": "The data layer whose values are changed.",
     "Transform.type": "Registered transform.",
     "Weights": "Weights of another training. Every parameter gets its value from them, and each of them is read, but for what is left out.",
-    "Weights.file": "Path of a safetensors file, relative to this file.",
+    "Weights.file": "Path of a safetensors file, of the index of several, or of a state_dict of PyTorch, relative to this file.",
+    "Weights.layout": "How matrices lie in the file: as here, or with a row for each output, as PyTorch writes them; when absent, the file or its shapes have to show it.",
     "Weights.leave_out": "Patterns, such as \"scores.*\", of what is left out: parameters start from their initializers, weights of the file are not read.",
     "Weights.rename": "Names that weights have in the file, and here.",
 }

@@ -56,14 +56,16 @@ class Training(_message.Message):
     def __init__(self, network: _Optional[str] = ..., net: _Optional[_Union[_network_pb2.Network, _Mapping]] = ..., seed: _Optional[int] = ..., batch_size: _Optional[int] = ..., epochs: _Optional[int] = ..., steps: _Optional[int] = ..., source: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., optimizer: _Optional[_Union[Optimizer, _Mapping]] = ..., schedule: _Optional[_Union[Schedule, _Mapping]] = ..., regularizer: _Optional[_Union[Regularizer, _Mapping]] = ..., clip: _Optional[_Union[Clip, _Mapping]] = ..., test: _Optional[_Union[Test, _Mapping]] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., output: _Optional[str] = ..., dtype: _Optional[str] = ..., feed: _Optional[_Iterable[_Union[Feed, _Mapping]]] = ..., level: _Optional[int] = ..., stage: _Optional[_Iterable[str]] = ..., callback: _Optional[_Iterable[_Union[Callback, _Mapping]]] = ..., weights: _Optional[_Union[Weights, _Mapping]] = ..., param: _Optional[_Iterable[_Union[Param, _Mapping]]] = ...) -> None: ...
 
 class Weights(_message.Message):
-    __slots__ = ("file", "rename", "leave_out")
+    __slots__ = ("file", "rename", "leave_out", "layout")
     FILE_FIELD_NUMBER: _ClassVar[int]
     RENAME_FIELD_NUMBER: _ClassVar[int]
     LEAVE_OUT_FIELD_NUMBER: _ClassVar[int]
+    LAYOUT_FIELD_NUMBER: _ClassVar[int]
     file: str
     rename: _containers.RepeatedCompositeFieldContainer[Rename]
     leave_out: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, file: _Optional[str] = ..., rename: _Optional[_Iterable[_Union[Rename, _Mapping]]] = ..., leave_out: _Optional[_Iterable[str]] = ...) -> None: ...
+    layout: str
+    def __init__(self, file: _Optional[str] = ..., rename: _Optional[_Iterable[_Union[Rename, _Mapping]]] = ..., leave_out: _Optional[_Iterable[str]] = ..., layout: _Optional[str] = ...) -> None: ...
 
 class Rename(_message.Message):
     __slots__ = ("to",)
@@ -179,10 +181,12 @@ class Checkpoint(_message.Message):
     def __init__(self, every: _Optional[int] = ..., keep: _Optional[int] = ...) -> None: ...
 
 class Log(_message.Message):
-    __slots__ = ("every",)
+    __slots__ = ("every", "format")
     EVERY_FIELD_NUMBER: _ClassVar[int]
+    FORMAT_FIELD_NUMBER: _ClassVar[int]
     every: int
-    def __init__(self, every: _Optional[int] = ...) -> None: ...
+    format: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, every: _Optional[int] = ..., format: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Feed(_message.Message):
     __slots__ = ("input", "field")

@@ -75,7 +75,8 @@ def evaluate(
     network, judged, notes = _with_measures(always(selected(training, "test")), {*known.values(), *losses.values()})
     batches = given_batches(training, network, _source(training, data, named), data, file)
     with Net(network, device=device, dtype=training.dtype) as net:
-        load_trained(net, training, file)
+        if converted := load_trained(net, training, file):
+            notes.append(f"{file}{converted}")
         sums = run_test(net, batches)
         counted = {(layer, name): numbers for layer, name, numbers in net.counted()}
         loss = {"loss": total_loss(sums.values())} if sums else {}

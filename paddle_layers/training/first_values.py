@@ -12,9 +12,10 @@ from paddle_layers.config.training import Training, WeightsSettings
 from paddle_layers.data.learning import Learned
 from paddle_layers.define.escaping import printable_line
 from paddle_layers.define.name_patterns import matching
-from paddle_layers.runtime.graph.building import parameter_shapes
-from paddle_layers.runtime.memory.tensorfiles import WeightsError, read_shapes
-from paddle_layers.runtime.memory.weights import LoadReport, MismatchError, PatternError, match_weights
+from paddle_layers.runtime.graph.building import parameter_shapes, parameter_shapes_and_forms
+from paddle_layers.runtime.memory.tensorfiles import WeightsError
+from paddle_layers.runtime.memory.weightfiles import open_weights
+from paddle_layers.runtime.memory.weights import LoadReport, MismatchError, PatternError, converted, match_weights
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
@@ -34,8 +35,9 @@ def first_weights(training: Training, file: str | Path | None) -> WeightsSetting
     if settings is None:
         return None
     try:
-        wanted = parameter_shapes(training.network, training.dtype, training.level, training.stage)
-        match_weights(settings.file, wanted, rename=settings.rename, leave_out=settings.leave_out)
+        wanted = parameter_shapes_and_forms(training.network, training.dtype, training.level, training.stage)
+        stored, left, layout = open_weights(settings.file), settings.leave_out, settings.layout
+        match_weights(stored, *wanted, rename=settings.rename, leave_out=left, layout=layout)
     except PatternError as error:
         places = [(f"weights.{one.field}[{one.position}]", one.message) for one in error.problems]
         faults = [training.fault(place, message, code="E308") for place, message in places]
@@ -85,20 +87,21 @@ def load_first(net: Net, settings: WeightsSettings | None) -> LoadReport | None:
     """Fill the net; what was read, and None where the training starts from its initializers."""
     if settings is None:
         return None
-    return net.load(settings.file, rename=settings.rename, leave_out=settings.leave_out)
+    return net.load(settings.file, rename=settings.rename, leave_out=settings.leave_out, layout=settings.layout)
 
 
 def what_became(net: Net, training: Training, settings: WeightsSettings | None, report: LoadReport | None) -> str:
     """What became of each parameter; nothing where there is nothing to say."""
+    note = converted(report, net.dtype) if report is not None else ""
     if settings is not None and report is not None and report.plain and not training.param:
-        return f"{len(report.loaded)} weights read from {settings.file}"
+        return f"{len(report.loaded)} weights read from {settings.file}{note}"
     if report is None and not training.param:
         return ""
     rows = [(one.name, _shape(one.shape), _origin(one.name, report), _rate(one)) for one in net.arena.by_name.values()]
     if settings is not None and report is not None:
-        shapes = read_shapes(settings.file)
+        shapes = open_weights(settings.file).shapes
         rows += [(name, _shape(shapes[name]), "in the file, left out", "") for name in report.unexpected]
-    head = f"first values, from {settings.file}:" if settings is not None else "parameters:"
+    head = f"first values, from {settings.file}{note}:" if settings is not None else "parameters:"
     return "\n".join([head, *_aligned(rows)])
 
 

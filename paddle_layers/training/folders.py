@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.data.learning import FILE as LEARNED
 
 from .checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
+from .logs import clear_logs
 from .problems import TrainingError
 
 if TYPE_CHECKING:
@@ -132,3 +133,4 @@ def clear_folder(folder: Path) -> None:
     remove_checkpoints(folder / CHECKPOINTS)
     for name in RESULTS:
         (folder / name).unlink(missing_ok=True)
+    clear_logs(folder)

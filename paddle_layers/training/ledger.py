@@ -10,6 +10,7 @@ from typing import Any
 from paddle_layers.runtime.memory.tensorfiles import write_file
 
 from .curves import picture
+from .logs import Log, open_logs
 from .records import COLUMNS, Records
 from .runs import Run
 
@@ -19,16 +20,20 @@ class Ledger:
 
     def __init__(self) -> None:
         self.records: Records
+        self._logs: list[Log] = []
         self._sums: dict[str, float] = {}
         self._count, self._earlier = 0, 0.0
         self._began = time.monotonic()
 
-    def open(self, path: Path, names: Sequence[str], *, resume_at: int | None, tested: bool) -> None:
+    def open(
+        self, path: Path, names: Sequence[str], *, resume_at: int | None, tested: bool, formats: Sequence[str] = ()
+    ) -> None:
         """Start the log, or go on with its lines up to a step, after which there was a test or not.
 
-        `names` are the columns of single costs and statistics.
+        `names` are the columns of single costs and statistics, `formats` what is written beside.
         """
         self.records = Records(path, names, resume_at=resume_at, tested=tested)
+        self._logs = open_logs(formats, path.parent, self.records, resume_at, tested=tested)
 
     @property
     def seconds(self) -> float:
@@ -48,9 +53,15 @@ class Ledger:
 
     def write(self, run: Run, phase: str, facts: Mapping[str, float]) -> None:
         """A line of the log."""
-        self.records.add(
-            {"step": run.step, "epoch": run.epoch, "phase": phase, "seconds": round(self.seconds, 3), **facts}
-        )
+        line = {"step": run.step, "epoch": run.epoch, "phase": phase, "seconds": round(self.seconds, 3), **facts}
+        if self.records.add(line):
+            for log in self._logs:
+                log.add(line)
+
+    def close(self) -> None:
+        """Nothing follows."""
+        for log in self._logs:
+            log.close()
 
     def facts(self) -> dict[str, Any]:
         """What a checkpoint has to keep."""

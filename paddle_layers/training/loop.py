@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.data import Position
 from paddle_layers.data.learning import FILE as LEARNED
 from paddle_layers.runtime.memory.tensorfiles import write_file
+from paddle_layers.runtime.memory.weights import OURS
 from paddle_layers.runtime.plan.losses import total_loss
 
 from .callbacks import restore_states, states_of
@@ -30,6 +31,7 @@ from .first_values import load_first, what_became
 from .folders import BEST, CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
 from .ledger import Ledger
+from .logs import EVENTS
 from .preparation import Job, nan_notes
 from .problems import TrainingError
 from .progress import Progress, as_text
@@ -70,7 +72,8 @@ class Trainer:
         run, names = self.run, [*self.job.losses.values(), *self.job.statistics.values()]
         due = _due(run.step, self.training.test.every)
         at, tested = run.step if resume else None, due or run.step == run.total
-        self._ledger.open(run.folder / LOG, names, resume_at=at, tested=tested)
+        formats = self.training.log.format
+        self._ledger.open(run.folder / LOG, names, resume_at=at, tested=tested, formats=formats)
         if due and (results := self._ledger.records.test_at(run.step)):  # callbacks know of it: it came before saving
             run.results, self._tested = results, run.step
 
@@ -108,9 +111,15 @@ class Trainer:
         commands = [(f"paddle-layers predict {file} --weights {quote(str(weights))}", "Use it")] if file else []
         if file and run.step < run.total:
             commands.append((f"paddle-layers train {file} --output {quote(str(run.folder))} --resume", "Go on"))
+        if "tensorboard" in self.training.log.format:
+            commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Look at it"))
         log = self._ledger.records.path
         left_out = left_out_text(self.job.train, self.job.test)
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)
+
+    def close(self) -> None:
+        """Close the logs, however the training has ended."""
+        self._ledger.close()
 
     def _step(self) -> None:
         job, run = self.job, self.run
@@ -169,7 +178,7 @@ class Trainer:
         net, batches = self.job.net, len(self.job.train) or MOST
         trained, capacities = self._trained(), net.capacities()
         facts = read_facts(checkpoint, self._fixed(), trained=trained, batches=batches, capacities=capacities)
-        net.load(checkpoint / WEIGHTS)
+        net.load(checkpoint / WEIGHTS, layout=OURS)
         sizes = {name: state.size for name, state in self.job.updater.states.items()}
         try:
             self.job.updater.restore(read_states(checkpoint, sizes))

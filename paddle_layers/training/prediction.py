@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+import contextlib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.data.lines import read_dictionary
+from paddle_layers.data.sinks.values import Values
 
 from .given_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import Reading, part_for, predicted, readings
@@ -22,27 +24,18 @@ from .trained import load_trained
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
+    from paddle_layers.data import Batches
+    from paddle_layers.runtime import Net
 
 Array = NDArray[Any]
 
 
 @dataclass(frozen=True)
-class Prediction:
-    """Results by name of the value, one row for each row of the data; `classes` of those that are classes.
+class Prediction(Values):
+    """Results by name of the value, one row for each row of the data."""
 
-    `texts` has the words of classes and of values that are ids: for ids in sequences, a line for each sequence.
-    `names` has, for values that are classes, what each column is called: its word, or its number.
-    `starts` has, for values in sequences, where each sequence begins, and for nested ones where each sub-sequence
-    does, with the number of rows at the end.
-    """
-
-    values: dict[str, Array]
-    classes: dict[str, NDArray[np.int64]]
-    texts: dict[str, list[str]]
-    starts: dict[str, tuple[Array, ...]] = field(default_factory=dict)
     weights: Path | None = None
     """The file they were computed with."""
-    names: dict[str, list[str]] = field(default_factory=dict)
 
 
 def predict(
@@ -64,6 +57,72 @@ def predict(
     words of ids and classes, one on each line; else the words are those of the source. Raises `ConfigError`,
     `DataError`, `WeightsError`, `TrainingError`.
     """
+    with open_prediction(training, data, weights, values, dictionary, device) as run:
+        parts = list(run.batches())
+    starts = {name: zip(*(part.starts[name] for part in parts), strict=True) for name in parts[0].starts}
+    return Prediction(
+        values={name: np.concatenate([part.values[name] for part in parts]) for name in parts[0].values},
+        classes={name: np.concatenate([part.classes[name] for part in parts]) for name in parts[0].classes},
+        texts={name: [text for part in parts for text in part.texts[name]] for name in parts[0].texts},
+        starts={name: tuple(map(_joined, levels)) for name, levels in starts.items()},
+        names=parts[0].names,
+        weights=run.weights,
+    )
+
+
+@dataclass(frozen=True)
+class Predicting:
+    """A network that is ready to be run over its data, with the `weights` that it has."""
+
+    net: Net
+    data: Batches
+    readings: Mapping[str, Reading]
+    """How costs read each of the values that are wanted."""
+    words: Mapping[str, Sequence[str]]
+    weights: Path
+    note: str
+    """What became of the numbers of the weights, for the user; empty where they are as they were."""
+    dictionary: str | Path | None
+
+    def batches(self) -> Iterator[Values]:
+        """The values of one batch after another. Raises `TrainingError` for a dictionary of other classes."""
+        for number, batch in enumerate(self.data):
+            self.net.forward(batch, phase="test")
+            found = Values({}, {}, {}, {}, {})
+            for name, reading in self.readings.items():
+                self._add(found, name, reading)
+                if not number and self.dictionary is not None and name in found.classes:
+                    check_words(self.words[name], math.prod(found.values[name].shape[1:]), self.dictionary, name)
+            yield found
+
+    def _add(self, found: Values, name: str, reading: Reading) -> None:
+        from paddle_layers.runtime import Sequences
+
+        value, words = self.net.value(name), self.words[name]
+        data: Array = np.asarray(value.data) if isinstance(value, Sequences) else value
+        if isinstance(value, Sequences):
+            found.starts[name] = (value.starts,) if value.sub_starts is None else (value.starts, value.sub_starts)
+        flat = data.reshape(len(data), math.prod(data.shape[1:]))
+        flat = _activated(flat, reading.activation)
+        found.values[name] = flat.reshape(data.shape)
+        if reading.classes and flat.shape[1] != 1:
+            found.classes[name] = np.asarray(flat.argmax(axis=1), np.int64)
+            found.texts[name] = [word_of(number, words) for number in found.classes[name].tolist()]
+            found.names[name] = [word_of(number, words) for number in range(flat.shape[1])]
+        elif data.dtype.kind == "i":
+            found.texts[name] = list(map(" ".join, words_of_ids(value, words)))
+
+
+@contextlib.contextmanager
+def open_prediction(
+    training: str | Path | Training,
+    data: GivenData,
+    weights: str | Path | None,
+    values: Sequence[str],
+    dictionary: str | Path | None,
+    device: str,
+) -> Iterator[Predicting]:
+    """What `predict` runs, for those who take one batch after another."""
     from paddle_layers.runtime import Net
 
     training, _ = read_training(training, "predict")
@@ -73,83 +132,11 @@ def predict(
     network, known = part_for(whole, names), readings(whole)
     batches = given_batches(training, network, source_for(training), data, file)
     own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
-    collected = {name: _Collected(known.get(name, Reading())) for name in names}
+    wanted = {name: known.get(name, Reading()) for name in names}
+    words = {name: own or words_of(training, batches, one.label or name) for name, one in wanted.items()}
     with Net(network, device=device, dtype=training.dtype, keep=names) as net:
-        load_trained(net, training, file)
-        for batch in batches:
-            net.forward(batch, phase="test")
-            for name, one in collected.items():
-                one.add(net.value(name))
-    for name, one in collected.items():
-        if own is not None and one.has_classes:
-            check_words(own, one.data[0].size, dictionary, name)
-    words = {name: own or words_of(training, batches, one.reading.label or name) for name, one in collected.items()}
-    return Prediction(
-        values={name: one.data for name, one in collected.items()},
-        classes={name: one.classes for name, one in collected.items() if one.has_classes},
-        texts={name: one.texts(words[name]) for name, one in collected.items() if one.has_texts},
-        starts={name: one.starts for name, one in collected.items() if one.starts},
-        names={name: one.names(words[name]) for name, one in collected.items() if one.has_classes},
-        weights=file,
-    )
-
-
-class _Collected:
-    """A value over all batches."""
-
-    def __init__(self, reading: Reading) -> None:
-        self.reading = reading
-        self._parts: list[Array] = []
-        self._starts: list[tuple[Array, ...]] = []
-
-    def add(self, value: Any) -> None:
-        """The value of a batch."""
-        if isinstance(value, np.ndarray):
-            self._parts.append(value)
-            return
-        self._parts.append(value.data)
-        self._starts.append((value.starts,) if value.sub_starts is None else (value.starts, value.sub_starts))
-
-    @cached_property
-    def starts(self) -> tuple[Array, ...]:
-        """Where the sequences of all batches begin; nothing for single rows."""
-        return tuple(map(_joined, zip(*self._starts, strict=True)))
-
-    @property
-    def has_classes(self) -> bool:
-        """Whether one of the columns is meant."""
-        return self.reading.classes and self._parts[0][0:1].size != len(self._parts[0][0:1])
-
-    @property
-    def has_texts(self) -> bool:
-        """Whether there are ids, or classes."""
-        return self.has_classes or self._parts[0].dtype.kind == "i"
-
-    @cached_property
-    def data(self) -> Array:
-        """The numbers of all rows; probabilities where a cost makes such of them."""
-        data = np.concatenate(self._parts)
-        flat = _activated(data.reshape(len(data), -1), self.reading.activation)
-        return flat.reshape(data.shape)
-
-    @cached_property
-    def classes(self) -> NDArray[np.int64]:
-        """The best column of every row."""
-        data = self.data
-        return np.asarray(data.reshape(len(data), -1).argmax(axis=1), np.int64)
-
-    def names(self, words: Sequence[str]) -> list[str]:
-        """A word for each column, its number where there is none."""
-        return [word_of(number, words) for number in range(self.data[0].size)]
-
-    def texts(self, words: Sequence[str]) -> list[str]:
-        """A word for each class; a line for each id, or for each sequence of ids."""
-        from paddle_layers.runtime import Sequences
-
-        if self.has_classes:
-            return [word_of(number, words) for number in self.classes.tolist()]
-        data = self.data
-        return list(map(" ".join, words_of_ids(Sequences(data, *self.starts) if self.starts else data, words)))
+        note = load_trained(net, training, file)
+        yield Predicting(net, batches, wanted, words, file, note, dictionary)
 
 
 def _joined(parts: Sequence[Array]) -> Array:

@@ -36,10 +36,10 @@ class Records:
         lines = ([line.get(name, "") for name in self.columns] for line in self.lines)
         write_file(path, _csv(self.columns, *lines).encode())
 
-    def add(self, facts: Mapping[str, Any]) -> None:
-        """Append a line, unless an earlier sitting did. Numbers read back exactly. Raises `SaveError`."""
+    def add(self, facts: Mapping[str, Any]) -> bool:
+        """Append a line, unless an earlier sitting did; gives whether. Numbers read back exactly; `SaveError`."""
         if self.test_at(facts["step"]) and facts["phase"] == "test":
-            return
+            return False
         line = {name: "" if facts.get(name) is None else str(facts[name]) for name in self.columns}
         self.lines.append(line)
         try:
@@ -47,6 +47,7 @@ class Records:
                 file.write(_csv(list(line.values())))
         except OSError as error:
             raise save_error(self.path, error) from error
+        return True
 
     def test_at(self, step: int) -> dict[str, float]:
         """Results of a test after this step, if it was the last thing to be written down."""

@@ -37,6 +37,11 @@ def rise(step: int, steps: int) -> float:
     return min(1.0, (step + 1) / steps) if steps else 1.0
 
 
+def logistic(x: float) -> float:
+    """1 / (1 + exp(-x)), without overflow."""
+    return 0.5 * (1.0 + math.tanh(0.5 * x))
+
+
 @schedule("fixed", elsewhere={"Caffe": "fixed", "Mocha": "LRPolicy.Fixed", "Paddle": "constant"})
 class Fixed(_Rising):
     """Always the base rate."""
@@ -117,6 +122,18 @@ class Polynomial(_Rising):
     def rate(self, base: float, step: int, total: int) -> float:
         """base * (1 - step / total) ** power; 0 after the end."""
         return float(base * max(0.0, 1.0 - step / max(total, 1)) ** self.power)
+
+
+@schedule("sigmoid", elsewhere={"Caffe": "sigmoid"})
+class Sigmoid(_Rising):
+    """Goes along a logistic curve whose middle is at step `middle`; a negative `gamma` makes it fall."""
+
+    gamma = Float("steepness")
+    middle = Int("step at which the rate is half of the base rate", min=0, aliases=("stepsize",))
+
+    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  (one signature)
+        """base / (1 + exp(-gamma * (step - middle)))."""
+        return base * logistic(self.gamma * (step - self.middle))
 
 
 @schedule("cosine")

@@ -7,19 +7,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from paddle_layers.config.parameters import shared_names
-from paddle_layers.runtime.memory.tensorfiles import read_shapes
+from paddle_layers.runtime.memory.weightfiles import open_weights
+from paddle_layers.runtime.memory.weights import converted
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
     from paddle_layers.runtime import Net
 
 
-def load_trained(net: Net, training: Training, file: Path) -> None:
+def load_trained(net: Net, training: Training, file: Path) -> str:
     """Fill a net that has some layers of the training's network: all its weights are there, those of others unread.
 
-    Raises `WeightsError`.
+    Gives what is to be said of the numbers, as `converted` does. Raises `WeightsError`.
     """
-    stored, own = read_shapes(file), {*net.parameters, *net.states}
+    stored, own = open_weights(file).tensors, {*net.parameters, *net.states}
     others = {node.name for node in training.network} - {node.name for node in net.network}
     rename: dict[str, str] = {}
     for group in shared_names(training.network):  # the file has one name of each group, perhaps that of another layer
@@ -30,4 +31,5 @@ def load_trained(net: Net, training: Training, file: Path) -> None:
     unread = [
         name for name in stored if name not in {*own, *rename} and any(name.startswith(f"{one}.") for one in others)
     ]
-    net.load(file, rename=rename, leave_out=[glob.escape(name) for name in unread])
+    report = net.load(file, rename=rename, leave_out=[glob.escape(name) for name in unread])
+    return converted(report, net.dtype)

@@ -12,6 +12,7 @@ from paddle_layers.define.escaping import printable
 
 from .first_values import first_weights, still_known
 from .folders import claimed_folder, clear_folder, output_folder
+from .logs import check_formats
 from .loop import Trainer
 from .opening import Given, learned_for
 from .preparation import prepare
@@ -55,6 +56,7 @@ def train(
     if resume and weights is not None:
         raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
     training, file = read_training(training, "train", plugins)
+    check_formats(training.log.format)
     first = first_weights(training, weights) if not resume else None
     folder = output_folder(training, output)
     claim = claimed_folder(folder, resume=resume, overwrite=overwrite)
@@ -76,9 +78,10 @@ def train(
             clear_folder(folder)
         with job.net, contextlib.closing(job.train):
             trainer = Trainer(training, job, folder, shown, callbacks)
-            trainer.begin(resume=resume, weights=first)
-            trainer.run_steps()
-            report = trainer.finish(file)
+            with contextlib.closing(trainer):
+                trainer.begin(resume=resume, weights=first)
+                trainer.run_steps()
+                report = trainer.finish(file)
     print(printable(str(report)))
     return report
 

@@ -14,6 +14,8 @@ from typing import Any
 import h5py
 import lmdb
 import numpy as np
+import pyarrow
+import pyarrow.parquet
 from PIL import Image
 
 from paddle_layers.schema.datum_pb2 import Datum
@@ -160,6 +162,36 @@ class Hdf5(DataTarget):
     def make(self, rng: Random) -> bytes:
         """Changed bytes, most of them in the heads."""
         return changed_bytes(rng.choice(hdf5_files()), rng, hdf5_files())
+
+    def check(self, case: bytes) -> None:
+        """Read as a data set."""
+        self.opened(case, file=["f"])
+
+
+@cache
+def parquet_files() -> tuple[bytes, ...]:
+    """Files of several row groups, packed in several ways."""
+    lists = pyarrow.FixedSizeListArray.from_arrays(np.arange(18, dtype=np.float32), 3)
+    columns = {"x": lists, "label": pyarrow.array(range(6)), "kind": pyarrow.array(["a", "b", "c"] * 2)}
+    found = []
+    for packing in ("none", "snappy", "gzip", "zstd"):
+        for words in (True, False):
+            file = io.BytesIO()
+            pyarrow.parquet.write_table(
+                pyarrow.table(columns), file, row_group_size=4, compression=packing, use_dictionary=words
+            )
+            found.append(file.getvalue())
+    return tuple(found)
+
+
+class Parquet(DataTarget):
+    """Parquet files."""
+
+    name = source = "parquet"
+
+    def make(self, rng: Random) -> bytes:
+        """Changed bytes."""
+        return changed_bytes(rng.choice(parquet_files()), rng, parquet_files())
 
     def check(self, case: bytes) -> None:
         """Read as a data set."""

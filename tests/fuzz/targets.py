@@ -2,16 +2,30 @@
 
 from __future__ import annotations
 
-from . import arrays, binaries, checkpoints, computed_ids, configs, editor, feeds, onnx_models, records, words
+from . import (
+    arrays,
+    binaries,
+    caffe_files,
+    checkpoints,
+    computed_ids,
+    configs,
+    editor,
+    feeds,
+    onnx_models,
+    records,
+    shards,
+    words,
+)
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
     target.name: target
     for target in (
         *(configs.Text, configs.Json, binaries.Binary, configs.TrainingText, configs.TrainingJson),
-        *(arrays.Npy, arrays.Npz, words.Csv, words.Text),
-        *(records.Picture, records.PictureList, records.Lmdb, records.Hdf5),
-        *(checkpoints.Weights, checkpoints.Checkpoint),
+        *(arrays.Npy, arrays.Npz, words.Csv, words.Text, words.LargeCsv, words.LargeText),
+        *(records.Picture, records.PictureList, records.Lmdb, records.Hdf5, records.Parquet),
+        *(checkpoints.Weights, shards.Shards, checkpoints.Checkpoint),
+        *(caffe_files.Prototxt, caffe_files.CaffeModel, caffe_files.CaffeMean),
         *(feeds.Feeds, computed_ids.ComputedIds),
         onnx_models.Onnx,
         editor.Session,

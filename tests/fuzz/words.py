@@ -5,6 +5,9 @@ from __future__ import annotations
 import json
 from random import Random
 from typing import Any
+from unittest.mock import patch
+
+from paddle_layers.data import indexed_lines
 
 from .data_files import DataTarget
 from .mutators import HOSTILE, ODD_NUMBERS, ODD_TEXTS, changed_bytes, changed_text
@@ -75,6 +78,17 @@ class Csv(WithSettings):
         return _with(chosen, _encoded(text, rng))
 
 
+class LargeCsv(Csv):
+    """Tables whose rows are read when they are wanted."""
+
+    name = "csv-large"
+
+    def check(self, case: bytes) -> None:
+        """As a file above the limit is."""
+        with patch.object(indexed_lines, "IN_MEMORY", 0):
+            super().check(case)
+
+
 WORDS = (*"abcc\t \n\n\x0b\x1c\x85\u2028\xa0\r", "zzz")
 DICTIONARIES = ("", "a", "a\na\n", "a b\n", "\n", "\ufeffa\nb\nc", "a\r\nb\rc", f"{HOSTILE}\n", "a\x85b\n", "c\x0bd\n")
 
@@ -94,6 +108,17 @@ class Text(WithSettings):
         settings = {"classes": CLASSES, "unknown": ("a", "c", "zzz", HOSTILE), "words": DICTIONARIES}
         chosen = {name: rng.choice(values) for name, values in settings.items() if rng.random() < 0.4}
         return _with({"dictionary": rng.choice(("words", "words", "")), **chosen}, _encoded(text, rng))
+
+
+class LargeText(Text):
+    """Lines of words that are read when they are wanted."""
+
+    name = "words-large"
+
+    def check(self, case: bytes) -> None:
+        """As a file above the limit is."""
+        with patch.object(indexed_lines, "IN_MEMORY", 0):
+            super().check(case)
 
 
 def _encoded(text: str, rng: Random) -> bytes:

@@ -18,8 +18,9 @@ from paddle_layers.define.attributes import (
     Strings,
 )
 
+from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
-from ..reading.fields import Fields
+from ..reading.fields import BLOCK, Field, Fields
 
 if TYPE_CHECKING:
     from google.protobuf.descriptor import Descriptor, FieldDescriptor
@@ -90,6 +91,31 @@ def is_network(fields: Fields) -> bool:
     """Whether the fields of a file are those of a network file."""
     names = {field[0] for field in fields}
     return "layer" in names and not names & (set(spec("Training").fields) - set(spec("Network").fields))
+
+
+CAFFE_SOLVER = {"base_lr", "lr_policy", "max_iter", "solver_mode", "test_iter", "snapshot_prefix"}
+"""Fields of a solver of Caffe, of which a training file has one at most, as an alias."""
+
+
+def report_caffe(fields: Fields, report: Report) -> bool:
+    """Report a network or a solver of Caffe, instead of each of its fields; whether it is one."""
+    names = {field[0] for field in fields}
+    first = next((field for field in fields if field[0] in ("layer", "layers") and field[1] == BLOCK), None)
+    if not (len(names & CAFFE_SOLVER) > 1 or "input_dim" in names or (first is not None and _of_caffe(first))):
+        return False
+    command = f"paddle-layers import {report.source.name} -o DIR"
+    help_ = f"`{command}` makes a network file of it, and of a solver a training file"
+    report.add("E010", "this is a file of Caffe", (first or fields[0])[3], help=help_)
+    return True
+
+
+def _of_caffe(layer: Field) -> bool:
+    """Whether a layer has Caffe's fields: settings in `..._param`, or blobs and a type that begins with a capital."""
+    inner = {field[0]: field for field in layer[2]}
+    type_ = str(inner["type"][2]) if "type" in inner else ""
+    if layer[0] == "layers" or any(name.endswith("_param") for name in inner):
+        return "type" in inner
+    return type_[:1].isupper() and bool({"bottom", "top"} & inner.keys()) and not {"input", "output"} & inner.keys()
 
 
 def _rule(field: FieldDescriptor) -> Any:

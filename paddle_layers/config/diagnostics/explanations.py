@@ -72,6 +72,13 @@ _EXPLANATIONS: dict[str, Explanation] = {
         NET + OPTIMIZER + SOURCE + "epochs: 1",
         with_x(FC),
     ),
+    "E010": Explanation(
+        "The file is one of Caffe's",
+        "Networks and solvers of Caffe are written in the same text format, with other fields. `paddle-layers import "
+        "FILE -o DIR` makes a network file, and of a solver a training file, of them.",
+        'layer { name: "ip" type: "InnerProduct" bottom: "x" top: "ip" inner_product_param { num_output: 10 } }',
+        with_x(FC),
+    ),
     "E101": Explanation(
         "There is no field of this name",
         "Attributes stand in the block that is named like the layer's type, fields such as `input` in the layer "
@@ -309,6 +316,17 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "ONNX has no operators for it, or not for these attributes; the message says which. Export values before it, "
         "by `--value`, and do the rest where the model is used. The author of a layer writes its form below `@onnx`; "
         "the guide on ONNX shows how.",
+    ),
+    "E511": Explanation(
+        "What a Caffe file says has no counterpart",
+        "`paddle-layers import` reads Caffe's layers and solvers that there are here, and tells all others at once, "
+        "each with a way out. The guide on Caffe lists what becomes what.",
+    ),
+    "E512": Explanation(
+        "A Caffe file does not say how large an input is",
+        "Images in a database have their size there, and the prototxt does not tell it. `--shape data=3x227x227` gives "
+        "channels, rows and columns behind all transforms, `--shape label='ids<1000'` the number of classes. Names are "
+        "those of the blobs that data layers make.",
     ),
     "W001": Explanation("An attribute is deprecated", "It still works; the message says what to write instead."),
     "W002": Explanation(

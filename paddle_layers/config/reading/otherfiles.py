@@ -21,7 +21,7 @@ _TABLE = (
     "`paddle-layers predict TRAINING {file}`"
 )
 _WEIGHTS = "write the network anew, and store the weights by the names of its parameters in a safetensors file"
-_PICTURE = "pictures are read as arrays, rows x channels x height x width, from an npz file"
+_PICTURE = 'a training file reads pictures: `source {{ type: "image_folder" }}` those of a folder for each class'
 _LANGUAGE = "write the same fields in the text format or as JSON; `paddle-layers new` makes an example"
 _ENDINGS = {
     ".py": OtherFile(
@@ -31,14 +31,21 @@ _ENDINGS = {
     ".safetensors": OtherFile(
         "a file of weights", "name the training file, and the weights beside it: `--weights {file}`"
     ),
-    ".onnx": OtherFile(
-        "an ONNX model", "engines such as onnxruntime run it; `export` writes it, nothing here reads it"
-    ),
+    ".onnx": OtherFile("an ONNX model", "`paddle-layers import {file} -o DIR` makes a network of it, with its weights"),
     **{f".{type_}": OtherFile("a file of data", _TABLE.replace("{type}", type_)) for type_ in ("csv", "npz", "npy")},
     **dict.fromkeys((".jsonl", ".tsv"), OtherFile("a file of data", "store it as csv, npz or npy to train with it")),
+    ".caffemodel": OtherFile(
+        "weights of Caffe", "`paddle-layers import NET.prototxt --weights {file} -o DIR` makes a network with them"
+    ),
     **dict.fromkeys(
-        (".pt", ".pth", ".ckpt", ".h5", ".hdf5", ".keras", ".caffemodel", ".pdparams", ".pkl", ".pickle"),
-        OtherFile("a file of another system", _WEIGHTS),
+        (".pt", ".pth"),
+        OtherFile(
+            "weights of PyTorch", "`paddle-layers weights NETWORK {file} -o OURS.safetensors --from torch` reads them"
+        ),
+    ),
+    **dict.fromkeys((".h5", ".hdf5"), OtherFile("a file of data", _TABLE.replace("{type}", "hdf5"))),
+    **dict.fromkeys(
+        (".ckpt", ".keras", ".pdparams", ".pkl", ".pickle"), OtherFile("a file of another system", _WEIGHTS)
     ),
     **dict.fromkeys((".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp"), OtherFile("a picture", _PICTURE)),
     **dict.fromkeys(
@@ -54,10 +61,6 @@ _FIRST_BYTES = {
     b"\xff\xd8\xff": ".jpg",
     b"%PDF": ".pdf",
 }
-_CAFFE_NETWORK = re.compile(r"\b(?:bottom|top)\s*:.*\b\w+_param\s*\{|\b\w+_param\s*\{.*\b(?:bottom|top)\s*:", re.DOTALL)
-_CAFFE_SOLVER = re.compile(
-    r"^\s*(?:base_lr|lr_policy|max_iter|solver_mode|test_iter|snapshot_prefix)\s*:", re.MULTILINE
-)
 _NAMES = re.compile(r"""\b([A-Za-z_]\w*)["']?\s*[:{\[]""")
 _FEW, _SHORT = 2, 20
 """So many errors, and characters without the name of a field, may be a config's."""
@@ -79,14 +82,6 @@ def other_text(text: str, errors: int) -> OtherFile | None:
     """What a text is that has errors and is no config; None where it seems to be meant as one."""
     if not errors:
         return None
-    if _CAFFE_NETWORK.search(text):
-        help_ = (
-            "`bottom` is `input` here, and `paddle-layers layers Convolution` says how a layer of Caffe is called and "
-            "which settings it has"
-        )
-        return OtherFile("a network of Caffe", help_)
-    if len(_CAFFE_SOLVER.findall(text)) > 1:
-        return OtherFile("a solver of Caffe", "`paddle-layers new` makes a training file to begin with")
     names = dict.fromkeys(_NAMES.findall(text[:100_000]))
     if (errors <= _FEW if names else len(text) <= _SHORT) or any(
         name in _OURS or nearest(name, _OURS, 0.75) for name in list(names)[:1000]

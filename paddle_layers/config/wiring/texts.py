@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..binding.binder import Binder, Bound
 from ..binding.drafting import draft
 from ..binding.drafts import Draft
-from ..binding.headers import is_training, spec
+from ..binding.headers import is_training, report_caffe, spec
 from ..binding.memo import memo
 from ..diagnostics.diagnostic import Diagnostic, Source
 from ..diagnostics.report import Report, TooManyFaults
@@ -38,6 +38,8 @@ def of_another_kind(report: Report) -> Diagnostic | None:
 def _wire(report: Report) -> Wired | None:
     try:
         fields = read(report, memo())
+        if report_caffe(fields, report):
+            return None
         if is_training(fields):
             help_ = "`load_training` and `paddle-layers train` read it"
             report.add("E009", "this is a training file, not a network file", fields[0][3], help=help_)

@@ -8,6 +8,8 @@ from pathlib import Path
 from paddle_layers.define import Choice, String, Strings, source
 
 from ..dataset import Dataset
+from ..indexed_lines import is_large
+from ..large_tables import LargeTable
 from ..problems import DataError
 from ..tablecolumns import TableColumns
 from ..tables import Table
@@ -20,7 +22,8 @@ class Csv:
     Without `columns`, everything but the label, the columns of words and those that are left out becomes the field
     `features`. Words get their ids from the training data: the words of single cells in the order of the alphabet,
     those of text by how often they are there. The id behind the last stands for all other words, if the `size` of the
-    data layer has room for it. The words, and the means that stand for empty cells, are kept beside the weights.
+    data layer has room for it. The words, and the means that stand for empty cells, are kept beside the weights. Of a
+    file of more than 256 MiB, rows are read when they are wanted, and what is wrong with one is found then.
     """
 
     file = String("path of the file, relative to the training file")
@@ -66,10 +69,12 @@ class Csv:
         if not table.names:
             raise DataError(f"{path} has no rows; there is nothing to train on")
         columns = TableColumns(table, self, wanted)
+        words = {"label": self.classes} if self.classes else {}
+        if is_large(path):
+            return LargeTable(table, self, wanted).dataset(columns, words)
         columns.read()
         if not len(table.lines):
             raise DataError(f"{path} has no rows; there is nothing to train on")
-        words = {"label": self.classes} if self.classes else {}
         return Dataset(
             columns.fields(),
             origin=str(path),

@@ -9,11 +9,7 @@ from paddle_layers.define import Strings, source
 
 from ..dataset import Dataset
 from ..hdf5_files import Hdf5Files
-from ..lines import read_lines
-from ..listed_files import inside
-from ..problems import DataError
-
-LIST = ".txt"
+from ..listed_files import several_files
 
 
 @source("hdf5", elsewhere={"Caffe": "HDF5Data"})
@@ -39,14 +35,4 @@ class Hdf5:
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
         """As `open`, but only the fields in `wanted`."""
-        paths = [base / name for name in self.file]
-        if len(paths) == 1 and paths[0].suffix == LIST:
-            paths = _listed(paths[0])
-        return Hdf5Files(paths, wanted).dataset(", ".join(map(str, paths[:3])) + (", ..." if len(paths) > 3 else ""))
-
-
-def _listed(path: Path) -> list[Path]:
-    lines = [(line, text.strip()) for line, text in read_lines(path) if text.strip()]
-    if not lines:
-        raise DataError(f"{path} names no files")
-    return [Path(inside(path.parent, name, f"{path}:{line}")) for line, name in lines]
+        return Hdf5Files(several_files(base, self.file), wanted).dataset()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +11,8 @@ import numpy as np
 from paddle_layers.define import String, Strings, source
 
 from ..dataset import Dataset
+from ..indexed_lines import is_large
+from ..large_texts import large_text
 from ..lines import Lines, read_dictionary
 from ..problems import DataError
 
@@ -21,7 +24,8 @@ class Text:
     Fields: `words`, sequences of ids, and with `classes` also `label`, the id of the word in front of the line's first
     tab. Words stand between spaces; empty lines are left out. Without a `dictionary` the words get their ids from the
     training data, the most frequent one the first, and are kept beside the weights; the id behind the last stands for
-    all other words, if the `size` of the data layer has room for it.
+    all other words, if the `size` of the data layer has room for it. Of a file of more than 256 MiB, lines are read
+    when they are wanted, and what is wrong with one is found then.
     """
 
     file = String("path of the text, relative to the training file")
@@ -42,11 +46,14 @@ class Text:
             raise DataError(f"{base / self.dictionary}: there is no word `{self.unknown}`, which `unknown` names")
         labelled = bool(self.classes) and (wanted is None or "label" in wanted)
         unknown = (ids or {}).get(self.unknown)
-        lines = Lines(base / self.file, ids, unknown, self.classes, labelled=labelled)
-        if not len(lines.lines):
-            raise DataError(f"{base / self.file} has no words; there is nothing to train on")
-        labels = {"label": np.frombuffer(lines.labels, np.int64)} if labelled else {}
-        words: dict[str, Sequence[str]] = {"label": self.classes}
+        path, words = base / self.file, {"label": self.classes}
         if ids is not None:
-            words["words"] = list(ids)
+            words["words"] = tuple(ids)
+        if is_large(path):
+            parse = partial(Lines, path, ids, unknown, self.classes, labelled=labelled)
+            return large_text(path, parse, words)
+        lines = Lines(path, ids, unknown, self.classes, labelled=labelled)
+        if not len(lines.lines):
+            raise DataError(f"{path} has no words; there is nothing to train on")
+        labels = {"label": np.frombuffer(lines.labels, np.int64)} if labelled else {}
         return Dataset({"words": lines.words, **labels}, origin=str(lines.path), place=lines.place, words=words)

@@ -35,6 +35,11 @@ class Imported:
     summary: str
     """The report with the nodes counted that became no layer."""
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the files."""
+        return NETWORK, WEIGHTS, REPORT
+
     def net(self, **options: Any) -> Net:
         """A net with the weights; `options` are those of `Net`."""
         net = Net(self.network, **options)
@@ -46,7 +51,7 @@ class Imported:
         """Write network, weights and report into a folder, which is made; gives the files. Raises `OSError`."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        paths = [target / name for name in (NETWORK, WEIGHTS, REPORT)]
+        paths = [target / name for name in self.names]
         write_file(paths[0], self.text.encode())
         write_tensors(paths[1], self.weights)
         write_file(paths[2], self.report.encode())

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from paddle_layers.kernels.primitives.compiling import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vectors import LARGE, add_to, copy, exp_all, f32, octave_and_rest
 from paddle_layers.kernels.tuned import tuned
@@ -44,14 +44,14 @@ def gradient_scratch(U: int, C: int) -> int:
     return U + C
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def exp_below_zero(v):
     """exp(v) for v <= 0; what is below the smallest float32 becomes that."""
     scale, p = octave_and_rest(-LARGE if v < -LARGE else v)
     return scale + scale * p
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def log_near_one(v):
     """log(v) for 1 <= v <= 3: the series of the inverse hyperbolic tangent around the root of 3."""
     z = (v - ROOT) / (v + ROOT)
@@ -63,7 +63,7 @@ def log_near_one(v):
     return LOG_ROOT + (z + z) * (f32(1) + s * p)
 
 
-@njit(error_model="numpy")
+@compiled
 def log_sum(a, b, c):
     """log(exp(a) + exp(b) + exp(c))."""
     high = max(a, b)
@@ -73,7 +73,7 @@ def log_sum(a, b, c):
     return peak + math.log1p(math.exp(min(a, b) - peak) + math.exp(min(high, c) - peak))
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def add_logs(row, stays, moves, leaps, gates):
     """row = log(exp(stays) + exp(moves) + exp(leaps + gates)); gates are 0 or minus infinity."""
     if row.itemsize == 8:
@@ -89,7 +89,7 @@ def add_logs(row, stays, moves, leaps, gates):
         row[u] = peak if peak < LOWEST else base + log_near_one(total)
 
 
-@njit(error_model="numpy")
+@compiled
 def take_scores(scores, x, state, peak, norm):
     """Log-probabilities of the classes that the states say."""
     for u in range(scores.size):
@@ -97,7 +97,7 @@ def take_scores(scores, x, state, peak, norm):
 
 
 @tuned("ctc", "ctc_alpha", items=sequences, scratch=step_scratch, work=states, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def ctc_alpha(first, last, alpha, x, count, state, peak, norm, blank, S_start, scratch):
     items, U = S_start.size - 1, alpha.shape[1]
     for s in range(first, last):
@@ -122,7 +122,7 @@ def ctc_alpha(first, last, alpha, x, count, state, peak, norm, blank, S_start, s
 
 
 @tuned("ctc", "ctc_beta", items=sequences, scratch=step_scratch, work=states, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def ctc_beta(first, last, beta, x, count, state, peak, norm, blank, S_start, scratch):
     items, U = S_start.size - 1, beta.shape[1]
     for s in range(first, last):
@@ -147,7 +147,7 @@ def ctc_beta(first, last, beta, x, count, state, peak, norm, blank, S_start, scr
 
 
 @tuned("ctc", "ctc_dx", items=sequences, scratch=gradient_scratch, work=classes, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def ctc_dx(
     first, last, dx, dcost, x, count, state, peak, norm, alpha, beta, total, norm_by_times, S_start, scratch, accumulate
 ):  # fmt: skip
@@ -174,7 +174,7 @@ def ctc_dx(
                 dx[t, c] += derivative * probabilities[0, c]
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def subtract_from(scores, alpha, beta):
     """scores = alpha + beta - scores."""
     for u in range(scores.size):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from paddle_layers.kernels.primitives.compiling import compiled, reordered
 from paddle_layers.kernels.primitives.elementary import exp, maximum
 from paddle_layers.kernels.primitives.vectors import total
 from paddle_layers.kernels.tuned import tuned
@@ -28,7 +27,7 @@ def plain(rest: int) -> bool:
     return rest == 1
 
 
-@njit(error_model="numpy", fastmath={"reassoc"})
+@reordered
 def dot(left, right, zero):
     """Sum of the products of two vectors."""
     result = zero
@@ -38,7 +37,7 @@ def dot(left, right, zero):
 
 
 @tuned("softmax", "softmax_y", items=slices, work=numbers, least=WORTH_IT, when=plain, in_place=True)
-@njit(error_model="numpy")
+@compiled
 def softmax_y(first, last, y, x):
     N, C = x.shape[0], x.shape[1]
     parts, values, result = min(N, SLICES), x.ravel(), y.ravel()
@@ -56,7 +55,7 @@ def softmax_y(first, last, y, x):
 
 
 @tuned("softmax", "softmax_dx", items=slices, work=numbers, least=WORTH_IT, when=plain)
-@njit(error_model="numpy")
+@compiled
 def softmax_dx(first, last, dx, y, dy, accumulate):
     N, C = y.shape[0], y.shape[1]
     parts, values, deltas, target = min(N, SLICES), y.ravel(), dy.ravel(), dx.ravel()

@@ -7,8 +7,7 @@ vectors, and that is fixed once compiled.
 
 from __future__ import annotations
 
-from numba import njit
-
+from paddle_layers.kernels.primitives.compiling import compiled, reordered
 from paddle_layers.kernels.primitives.vectors import add_product, total
 from paddle_layers.kernels.tuned import tuned
 
@@ -26,7 +25,7 @@ def each_row(N: int) -> int:
     return N
 
 
-@njit(error_model="numpy", fastmath={"reassoc"})
+@reordered
 def dot(one, other, zero):
     """Sum of the products of two vectors."""
     result = zero
@@ -35,7 +34,7 @@ def dot(one, other, zero):
     return result
 
 
-@njit(error_model="numpy")
+@compiled
 def add_up(sums, values, sign):
     """Adds a row's channels, or takes them away, where one number stands for them."""
     for c in range(values.shape[0]):
@@ -49,7 +48,7 @@ def add_up(sums, values, sign):
 
 
 @tuned("mul", "mul_dother", items=each_row, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def mul_dother(first, last, dother, dy, x, accumulate):
     for n in range(first, last):
         if not accumulate:
@@ -63,7 +62,7 @@ def mul_dother(first, last, dother, dy, x, accumulate):
 
 
 @tuned("div", "div_dother", items=each_row, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def div_dother(first, last, dother, dy, x, other, accumulate):
     for n in range(first, last):
         if not accumulate:
@@ -79,7 +78,7 @@ def div_dother(first, last, dother, dy, x, other, accumulate):
 
 
 @tuned("add", "add_dother", items=each_row, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def add_dother(first, last, dother, dy, accumulate):
     for n in range(first, last):
         if not accumulate:
@@ -88,7 +87,7 @@ def add_dother(first, last, dother, dy, accumulate):
 
 
 @tuned("sub", "sub_dother", items=each_row, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def sub_dother(first, last, dother, dy, accumulate):
     for n in range(first, last):
         if not accumulate:

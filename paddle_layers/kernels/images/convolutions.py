@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-from numba.extending import register_jitable
-
 from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.primitives.scratch import piece_of, place_of_piece
 from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR
 from paddle_layers.kernels.primitives.vectors import total
@@ -50,14 +48,14 @@ def multiplications(N: int, K: int, D: int, A: int, B: int, P: int, Q: int) -> i
     return N * (K + 2) * D * A * B * P * Q
 
 
-@register_jitable
+@also_in_python
 def one_pixel(geometry):
     """Whether windows are single pixels, side by side."""
     _, _, A, B, stride, stride_y, padding, padding_y, _, _ = geometry
     return A * B * stride * stride_y == 1 and padding + padding_y == 0
 
 
-@register_jitable
+@also_in_python
 def image_items(N, rows, numbers):
     """Runs of `rows` planes of `numbers` pixels of `N` images: equally many for all, by shape only.
 
@@ -71,13 +69,13 @@ def image_items(N, rows, numbers):
     return N * parts
 
 
-@register_jitable
+@also_in_python
 def forward_items(N, K, P, Q):
     """Work items of `conv_y`."""
     return image_items(N, K, P * Q)
 
 
-@register_jitable
+@also_in_python
 def backward_items(N, C, H, W):
     """Work items of `conv_dx`."""
     return image_items(N, C, H * W)
@@ -115,7 +113,7 @@ def backward_scratch(
     "conv", "conv_y", items=pieces, scratch=winograd_scratch, scratch_of_pieces=True,
     when=tiles_pay, work=multiplications, least=WORTH_IT, pass_name="winograd",
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def winograd_filters(first, last, weight, scratch):
     K, D, _, _ = weight.shape
     size, one = weight.itemsize, weight.dtype.type(1)
@@ -128,7 +126,7 @@ def winograd_filters(first, last, weight, scratch):
 
 
 @tuned("conv", "conv_y", items=winograd_items, behind=winograd_filters)
-@njit(error_model="numpy")
+@compiled
 def winograd_y(first, last, y, x, weight, scratch, padding, padding_y):
     """An item is some images, or a run of filters of one."""
     N, K, P, Q = y.shape
@@ -151,7 +149,7 @@ def winograd_y(first, last, y, x, weight, scratch, padding, padding_y):
     "conv", "conv_dx", items=pieces, scratch=winograd_scratch_back, scratch_of_pieces=True,
     when=tiles_pay_back, work=multiplications, least=WORTH_IT, pass_name="winograd",
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def winograd_filters_back(first, last, weight, scratch):
     K, D, _, _ = weight.shape
     size, one = weight.itemsize, weight.dtype.type(1)
@@ -164,7 +162,7 @@ def winograd_filters_back(first, last, weight, scratch):
 
 
 @tuned("conv", "conv_dx", items=winograd_items_back, behind=winograd_filters_back)
-@njit(error_model="numpy")
+@compiled
 def winograd_dx(first, last, dx, dy, weight, accumulate, scratch, padding, padding_y):
     """An item is some images, or a run of channels of one."""
     N, K, P, Q = dy.shape
@@ -187,7 +185,7 @@ def winograd_dx(first, last, dx, dy, weight, accumulate, scratch, padding, paddi
     "conv", "conv_y", items=forward_items, runs=output_planes, scratch=forward_scratch, scratch_of_pieces=True,
     work=multiplications, least=WORTH_IT,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def conv_y(
     first, last, y, x, weight, scratch, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
 ):  # fmt: skip
@@ -219,7 +217,7 @@ def conv_y(
     "conv", "conv_dx", items=backward_items, runs=input_planes, scratch=backward_scratch, scratch_of_pieces=True,
     work=multiplications, least=WORTH_IT,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def conv_dx(
     first, last, dx, dy, weight, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
@@ -251,7 +249,7 @@ def conv_dx(
             row += count if direct else whole * count
 
 
-@register_jitable
+@also_in_python
 def weight_parts(K, D, groups, taps):
     """Runs of the channels and of the filters of a group that are items of `conv_dweight`; by shape only."""
     filters, channels = K // groups, 1
@@ -262,14 +260,14 @@ def weight_parts(K, D, groups, taps):
     return channels, runs
 
 
-@register_jitable
+@also_in_python
 def weight_items(K, D, A, B, groups):
     """Work items of `conv_dweight`."""
     channels, runs = weight_parts(K, D, groups, A * B)
     return groups * channels * runs
 
 
-@register_jitable
+@also_in_python
 def weight_shape(H, W, P, Q, geometry):
     """Rows and columns of windows, and the geometry: for windows of one pixel, a small image is one row."""
     if one_pixel(geometry) and P * Q <= ONE_ROW:
@@ -292,7 +290,7 @@ def weight_scratch(
     "conv", "conv_dweight", items=weight_items, scratch=weight_scratch, scratch_of_pieces=True,
     work=multiplications, least=WORTH_IT,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def conv_dweight(
     first, last, dweight, dy, x, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
@@ -330,7 +328,7 @@ def filter_slices(K: int) -> int:
 
 
 @tuned("conv", "conv_bias_gradient", items=filter_slices, work=outputs, least=BIAS_WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def conv_bias_gradient(first, last, dbias, dy, accumulate):
     N, K, P, Q = dy.shape
     parts, zero, deltas = min(K, SLICES), dy.dtype.type(0), dy.ravel()

@@ -10,9 +10,7 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-from numba.extending import register_jitable
-
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
 from paddle_layers.kernels.primitives.moves import set_entry
 from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR, VECTORS, products, vectors_of
 
@@ -26,13 +24,13 @@ ENTRY = 4
 """Numbers that an entry of a table takes."""
 
 
-@register_jitable
+@also_in_python
 def residues(count, stride, dilation):
     """How many different remainders `stride` leaves of the first `count` multiples of `dilation`."""
     return min(count, stride // math.gcd(stride, dilation))
 
 
-@register_jitable
+@also_in_python
 def band_depth(rows, row_numbers, reach, pitch):
     """Rows of windows in a band, the bands of an image equally high; `row_numbers` for a row of all channels."""
     most = max(1, min(rows, BAND // max(row_numbers, 1) - reach, PIXELS // max(pitch, 1)))
@@ -40,13 +38,13 @@ def band_depth(rows, row_numbers, reach, pitch):
     return (rows + bands - 1) // bands
 
 
-@register_jitable
+@also_in_python
 def band_numbers(planes, plane, entries, depth, pitch):
     """Numbers of the scratch memory of a band: the table of offsets, the planes, the sums of a tile's filters."""
     return entries * ENTRY + planes * plane + SLACK + ROWS * (depth * pitch + SLACK)
 
 
-@register_jitable
+@also_in_python
 def forward_layout(D, P, Q, geometry):
     """Rows of windows in a band, reach of a filter in rows, pitch, shared zeros, planes of a channel in y and x."""
     _, _, A, B, stride, stride_y, padding, _, dilation, dilation_y = geometry
@@ -58,7 +56,7 @@ def forward_layout(D, P, Q, geometry):
     return depth, reach_y, pitch, shared_zeros, planes_y, planes_x
 
 
-@register_jitable
+@also_in_python
 def forward_numbers(D, P, Q, geometry):
     """Numbers of scratch memory for `correlate`."""
     depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(D, P, Q, geometry)
@@ -66,7 +64,7 @@ def forward_numbers(D, P, Q, geometry):
     return band_numbers(D * planes_y * planes_x, plane_size(depth + reach, pitch, shared_zeros), entries, depth, pitch)
 
 
-@register_jitable
+@also_in_python
 def backward_layout(filters, H, W, Q, geometry):
     """Rows and columns where gradients begin to be read, rows of pixels in a band, reach in rows, pitch, shared zeros.
 
@@ -80,7 +78,7 @@ def backward_layout(filters, H, W, Q, geometry):
     return low_y, low, band_depth(H, filters * pitch, reach_y, pitch), reach_y, pitch, shared_zeros
 
 
-@register_jitable
+@also_in_python
 def backward_numbers(filters, Q, geometry):
     """Numbers of scratch memory for `correlate_back`."""
     H, W, A, B, stride, stride_y, _, _, _, _ = geometry
@@ -89,7 +87,7 @@ def backward_numbers(filters, Q, geometry):
     return band_numbers(filters, plane_size(depth + reach, pitch, shared_zeros), A * B, depth, pitch)
 
 
-@njit(error_model="numpy", inline="always")
+@copied
 def correlate(groups, filters, channels, x, weight, weight_steps, y, P, Q, geometry, place, size, one):
     """y (groups, filters, P, Q) = the correlation of x (groups, channels, H, W) with the filters of each group.
 
@@ -127,7 +125,7 @@ def correlate(groups, filters, channels, x, weight, weight_steps, y, P, Q, geome
             )  # fmt: skip
 
 
-@njit(error_model="numpy", inline="always")
+@copied
 def correlate_back(
     groups, channels, filters, dy, weight, weight_steps, dx, P, Q, geometry, place, adding, size, one
 ):  # fmt: skip
@@ -163,7 +161,7 @@ def correlate_back(
                     )  # fmt: skip
 
 
-@njit(error_model="numpy")
+@compiled
 def meeting_elements(table, h, w, low_y, low, pitch, geometry, size):
     """The elements of a filter that meet the pixels with these remainders, as a table of offsets; gives how many."""
     _, _, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
@@ -179,7 +177,7 @@ def meeting_elements(table, h, w, low_y, low, pitch, geometry, size):
     return entries
 
 
-@njit(error_model="numpy", inline="always")
+@copied
 def filter_band(
     filters, channels, laid, plane, entries, table, weight, weight_steps, sums, shape, y, y_steps, adding, size, one
 ):  # fmt: skip
@@ -205,7 +203,7 @@ def filter_band(
             )  # fmt: skip
 
 
-@njit(error_model="numpy", inline="always")
+@copied
 def mix_channels(filters, channels, x, weight, weight_steps, y, pixels, place, size, one):
     """y (filters, pixels) = filters of one element times x (channels, pixels): nothing is laid out, nothing taken out.
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-from numba.extending import register_jitable
-
 from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.primitives.moves import zeros
 from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.primitives.windows import MASKS, correlate, correlate_2, dots, dots_2, spread_2
@@ -43,7 +41,7 @@ def input_planes(N: int, C: int) -> int:
 @tuned(
     "conv", "conv_y", items=output_planes, runs=output_planes, when=small_windows, work=multiplications, least=WORTH_IT
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def depthwise_y(first, last, y, x, weight, stride, padding, padding_y):
     _, K, P, Q = y.shape
     _, _, H, W = x.shape
@@ -60,7 +58,7 @@ def depthwise_y(first, last, y, x, weight, stride, padding, padding_y):
 @tuned(
     "conv", "conv_dx", items=input_planes, runs=input_planes, when=small_windows, work=multiplications, least=WORTH_IT
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def depthwise_dx(first, last, dx, dy, weight, accumulate, stride, padding, padding_y):
     _, K, P, Q = dy.shape
     _, _, H, W = dx.shape
@@ -75,14 +73,14 @@ def depthwise_dx(first, last, dx, dy, weight, accumulate, stride, padding, paddi
             spread_2((of, P, Q, filter_, to, H, W, padding_y, padding, adding), one)
 
 
-@register_jitable
+@also_in_python
 def filter_items(K):
     """Runs of the filters that are items of their gradients; by shape only."""
     return min(K, 2 * PIECES)
 
 
 @tuned("conv", "conv_dweight", items=filter_items, when=small_windows, work=multiplications, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def depthwise_dweight(first, last, dweight, dy, x, accumulate, stride, padding, padding_y):
     """An item is some filters, over all images in their order."""
     N, K, P, Q = dy.shape
@@ -121,7 +119,7 @@ def plane_scratch(
     "conv", "conv_dweight", items=filter_items, scratch=plane_scratch, scratch_of_pieces=True,
     when=single_channels, work=multiplications, least=WORTH_IT,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def planes_dweight(
     first, last, dweight, dy, x, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
 
+from paddle_layers.kernels.primitives.compiling import compiled, inlined, reordered
 from paddle_layers.kernels.primitives.elementary import exp, log
 from paddle_layers.kernels.primitives.scratch import part as memory_of
 from paddle_layers.kernels.primitives.vectors import copy, total
@@ -43,7 +43,7 @@ def by_the_batch(use_global_stats: bool | None, training: bool) -> bool:
     return training if use_global_stats is None else not use_global_stats
 
 
-@njit(error_model="numpy", fastmath={"reassoc"})
+@reordered
 def moments(values, other, centre, zero):
     """Sum of a vector's products with `other`'s distance from `centre`."""
     result = zero
@@ -52,7 +52,7 @@ def moments(values, other, centre, zero):
     return result
 
 
-@njit(error_model="numpy", fastmath={"reassoc"})
+@reordered
 def squares(values, centre, zero):
     """Sum of the squared distances from `centre`."""
     result = zero
@@ -61,7 +61,7 @@ def squares(values, centre, zero):
     return result
 
 
-@njit(error_model="numpy")
+@compiled
 def add_up(sums, values, low, high):
     """Sums of the channels `low` to `high` of rows, channels and pixels; row after row where there are no pixels."""
     zero = sums.dtype.type(0)
@@ -77,7 +77,7 @@ def add_up(sums, values, low, high):
 
 
 @tuned("batch_norm", "batch_norm_moments", items=channel_slices, work=numbers, least=WORTH_IT, when=by_the_batch)
-@njit(error_model="numpy")
+@compiled
 def batch_norm_moments(
     first, last, mean, var, scale, x, running_mean, running_var, epsilon, use_global_stats, training
 ):  # fmt: skip
@@ -109,7 +109,7 @@ def batch_norm_moments(
 
 
 @tuned("batch_norm", "batch_norm_sums", items=channel_slices, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def batch_norm_sums(first, last, a, b, dy, x, mean, scale):
     N, C, pixels = x.shape
     parts, zero = min(C, SLICES), x.dtype.type(0)
@@ -130,7 +130,7 @@ def batch_norm_sums(first, last, a, b, dy, x, mean, scale):
 
 
 @tuned("batch_norm", "batch_norm_bias_gradient", items=channel_slices, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def batch_norm_bias_gradient(first, last, dbias, dy, accumulate):
     N, C, pixels = dy.shape
     parts, zero = min(C, SLICES), dy.dtype.type(0)
@@ -162,7 +162,7 @@ def plain(rest: int) -> bool:
 
 
 @tuned("batch_norm", "batch_norm_y", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
-@njit(error_model="numpy")
+@compiled
 def batch_norm_y(first, last, y, x, mean, scale, gain):
     N, C = x.shape[0], x.shape[1]
     parts, values, target = min(N, SLICES), x.ravel(), y.ravel()
@@ -173,7 +173,7 @@ def batch_norm_y(first, last, y, x, mean, scale, gain):
 
 
 @tuned("batch_norm", "batch_norm_bias", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
-@njit(error_model="numpy")
+@compiled
 def batch_norm_bias(first, last, y, bias):
     N, C = y.shape[0], y.shape[1]
     parts, target = min(N, SLICES), y.ravel()
@@ -184,7 +184,7 @@ def batch_norm_bias(first, last, y, bias):
 
 
 @tuned("batch_norm", "batch_norm_dx", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
-@njit(error_model="numpy")
+@compiled
 def batch_norm_dx(
     first, last, dx, dy, x, mean, scale, gain, a, b, accumulate, use_global_stats, training
 ):  # fmt: skip
@@ -229,7 +229,7 @@ def shares_of_channels(C: int) -> int:
 
 
 @tuned("lrn", "lrn_y", items=pixel_slices, work=window_work, least=WORTH_IT, when=across_channels)
-@njit(error_model="numpy")
+@compiled
 def lrn_y(first, last, y, x, base, power):
     parts = min(x.shape[0] * ((x.shape[2] * x.shape[3] + PIXELS - 1) // PIXELS), SLICES)
     values, under, result = x.ravel(), base.ravel(), y.ravel()
@@ -248,7 +248,7 @@ def lrn_y(first, last, y, x, base, power):
     when=across_channels,
     scratch=shares_of_channels,
 )
-@njit(error_model="numpy")
+@compiled
 def lrn_dx(first, last, dx, dy, x, y, base, scratch, size, scale, power, accumulate):
     N, C, area = x.shape[0], x.shape[1], x.shape[2] * x.shape[3]
     blocks, after = (area + PIXELS - 1) // PIXELS, size // 2
@@ -278,7 +278,7 @@ def lrn_dx(first, last, dx, dy, x, y, base, scratch, size, scale, power, accumul
                     target[place] = target[place] + found if accumulate else found
 
 
-@njit(error_model="numpy", forceinline=True)
+@inlined
 def add_five(target, to, shares, low, width, deltas, values, under, power, weight, accumulate):
     """The gradient of a channel whose five neighbours are all there."""
     for i in range(width):

@@ -7,9 +7,7 @@ it computes between the rows is left out when rows are taken out. Borders on the
 
 from __future__ import annotations
 
-from numba import njit
-from numba.extending import register_jitable
-
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.primitives.moves import copy_run, pick_run, spread_run, zeros
 from paddle_layers.kernels.primitives.tiles import out_of_line
 
@@ -17,7 +15,7 @@ SLACK = 16
 """Numbers behind the last plane: the last vector may reach over its end."""
 
 
-@register_jitable
+@also_in_python
 def pitch_of(width, reach, before, after):
     """Numbers from one row to the next: `width` pixels and what filters reach beyond, less the zeros that rows share.
 
@@ -26,19 +24,19 @@ def pitch_of(width, reach, before, after):
     return width + reach - shared(reach, before, after)
 
 
-@register_jitable
+@also_in_python
 def shared(reach, before, after):
     """Zeros on the right of a row that are also those on the left of the next one."""
     return max(0, min(reach, before, after))
 
 
-@register_jitable
+@also_in_python
 def plane_size(rows, pitch, shared_zeros):
     """Numbers of a plane."""
     return rows * pitch + shared_zeros
 
 
-@njit(error_model="numpy")
+@compiled
 def lay_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size, one):
     """Lay out `rows` rows of a plane of `extents` pixels from row `top` and column `left` on, which may be outside.
 
@@ -64,7 +62,7 @@ def lay_plane(to, of, extents, top, left, rows, pitch, shared_zeros, steps, size
     zeros(to, shared_zeros, size, one)
 
 
-@njit(error_model="numpy")
+@compiled
 def take_rows(to, of, rows, width, to_row, of_row, step, adding, size, one):
     """Take `rows` rows of `width` pixels out of a plane, or add them; their pixels go `step` numbers apart.
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numba import njit
+
+from paddle_layers.kernels.primitives.compiling import inlined
 
 WORTH_IT = 1 << 18
 """Operations below which the point function stays: what a step gains does not pay the compiler."""
@@ -14,7 +15,6 @@ BAND = 2048
 """Numbers of a band; they stay in the first cache."""
 MARGIN = 64
 """Numbers that scratch memory is longer: loops there go on to the end of a vector."""
-inlined = njit(error_model="numpy", forceinline=True)
 
 
 def operations(N: int, C: int, P: int, Q: int, pool_size: int | None, pool_size_y: int | None) -> int:

@@ -8,8 +8,8 @@ that hang over an edge, are done one by one.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.scratch import part
 from paddle_layers.kernels.primitives.vectors import total
 from paddle_layers.kernels.tuned import tuned
@@ -48,7 +48,7 @@ def is_maximum(pool_type: str, global_pooling: bool, H: int, W: int) -> bool:
     "pool", "pool_where", items=slices, runs=planes, work=operations, least=WORTH_IT,
     when=is_maximum, scratch=three_bands,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def pool_where(first, last, where, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = x.shape
     P, Q = where.shape[2], where.shape[3]
@@ -93,7 +93,7 @@ def pool_where(first, last, where, x, scratch, pool_size, pool_size_y, stride, s
     "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT,
     when=is_maximum, scratch=three_bands,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def maximum_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = x.shape
     P, Q = y.shape[2], y.shape[3]
@@ -137,7 +137,7 @@ def maximum_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride
 
 
 @tuned("pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT, when=is_maximum)
-@njit(error_model="numpy")
+@compiled
 def maximum_dx(first, last, dx, dy, where, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = dx.shape
     P, Q = dy.shape[2], dy.shape[3]
@@ -173,7 +173,7 @@ def is_mean_of_pixels(pool_type: str, global_pooling: bool, divisor: str, paddin
     "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT,
     when=is_mean_of_pixels, scratch=three_bands,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def mean_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = x.shape
     P, Q = y.shape[2], y.shape[3]
@@ -221,7 +221,7 @@ def mean_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y,
     "pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT,
     when=is_mean_of_pixels, scratch=two_rows,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def mean_dx(first, last, dx, dy, scratch, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
     N, C, H, W = dx.shape
     P, Q = dy.shape[2], dy.shape[3]
@@ -269,7 +269,7 @@ def pixels_of(N: int, C: int, H: int, W: int) -> int:
 
 
 @tuned("pool", "pool_y", items=slices, runs=planes, work=pixels_of, least=WORTH_IT, when=is_global_mean)
-@njit(error_model="numpy")
+@compiled
 def plane_means(first, last, y, x):
     planes, area = x.shape[0] * x.shape[1], x.shape[2] * x.shape[3]
     pixels, result, parts = x.ravel(), y.ravel(), min(x.shape[0] * x.shape[1], SLICES)
@@ -279,7 +279,7 @@ def plane_means(first, last, y, x):
 
 
 @tuned("pool", "pool_dx", items=slices, runs=planes, work=pixels_of, least=WORTH_IT, when=is_global_mean)
-@njit(error_model="numpy")
+@compiled
 def spread_over_planes(first, last, dx, dy, accumulate):
     planes, area = dx.shape[0] * dx.shape[1], dx.shape[2] * dx.shape[3]
     pixels, deltas, parts = dx.ravel(), dy.ravel(), min(dx.shape[0] * dx.shape[1], SLICES)

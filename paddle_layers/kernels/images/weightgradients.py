@@ -7,9 +7,7 @@ of each; the tile's factors are the gradients of the output, as they lie. Pixels
 
 from __future__ import annotations
 
-from numba import njit
-from numba.extending import register_jitable
-
+from paddle_layers.kernels.primitives.compiling import also_in_python, copied
 from paddle_layers.kernels.primitives.moves import set_entry, spread_run, turn, zeros
 from paddle_layers.kernels.primitives.tiles import add_dots, products, vectors_of
 
@@ -24,7 +22,7 @@ SPARE = 64
 """Numbers behind the pixels and behind each row of sums, for the last vector."""
 
 
-@register_jitable
+@also_in_python
 def turned_layout(N, channels, P, Q, geometry):
     """Images and rows of windows of a band, rows and columns of its turned pixels, pixels per window each way."""
     _, _, A, B, stride, stride_y, _, _, dilation, dilation_y = geometry
@@ -40,7 +38,7 @@ def turned_layout(N, channels, P, Q, geometry):
     return images, depth, rows, columns, take_y, take
 
 
-@register_jitable
+@also_in_python
 def run_of(channels, geometry):
     """Elements of a filter's row that lie side by side, and numbers of a run of theirs in the sums."""
     _, _, _, B, _, _, _, _, dilation, _ = geometry
@@ -48,7 +46,7 @@ def run_of(channels, geometry):
     return together, together * channels + SPARE
 
 
-@register_jitable
+@also_in_python
 def weight_numbers(N, filters, channels, P, Q, geometry):
     """Numbers of scratch memory for `correlate_weights`."""
     images, depth, rows, columns, _, _ = turned_layout(N, channels, P, Q, geometry)
@@ -57,7 +55,7 @@ def weight_numbers(N, filters, channels, P, Q, geometry):
     return depth * Q * ENTRY + images * rows * columns * channels + SPARE + sums
 
 
-@njit(error_model="numpy", inline="always")
+@copied
 def correlate_weights(
     N, filters, channels, x, x_image, dy, dy_image, dweight, dweight_steps, P, Q, geometry, place, adding, size, one
 ):  # fmt: skip
@@ -105,7 +103,7 @@ def correlate_weights(
                 )  # fmt: skip
 
 
-@njit(error_model="numpy", inline="always")
+@copied
 def turn_band(to, of, extents, top, padding, rows, columns, channels, steps, size, one):
     """Turn a band of rows from `top` on, with zeros where it is outside of the image of `extents` pixels."""
     (H, W), (step_y, step) = extents, steps
@@ -125,7 +123,7 @@ def turn_band(to, of, extents, top, padding, rows, columns, channels, steps, siz
         to += columns * channels * size
 
 
-@register_jitable
+@also_in_python
 def dots_numbers(P, Q, geometry):
     """Numbers of scratch memory for `correlate_planes`."""
     depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(1, P, Q, geometry)
@@ -133,7 +131,7 @@ def dots_numbers(P, Q, geometry):
     return band_numbers(planes, plane_size(depth + reach, pitch, shared_zeros), entries, depth, pitch)
 
 
-@njit(error_model="numpy", inline="always")
+@copied
 def correlate_planes(N, k, stop, filters, x, x_image, dy, dy_image, dweight, P, Q, geometry, place, size, one):
     """Add the gradients of the filters `k` to `stop` that see one channel each: dot products of planes.
 

@@ -11,10 +11,8 @@ outputs of the tiles NaN that see it.
 
 from __future__ import annotations
 
-from numba import njit
-from numba.extending import register_jitable
-
 from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
 from paddle_layers.kernels.primitives.moves import copy_run, deal, set_entry, spread_run, turn, zeros
 from paddle_layers.kernels.primitives.tiles import VECTOR, products, vectors_of
 from paddle_layers.kernels.primitives.transforms import (
@@ -44,19 +42,19 @@ ENTRY = 4
 """Numbers that an entry of a table takes."""
 
 
-@register_jitable
+@also_in_python
 def rounded(count):
     """The next multiple of the widest vectors."""
     return (count + LANES - 1) // LANES * LANES
 
 
-@register_jitable
+@also_in_python
 def block_tiles(channels, filters):
     """Tiles of a block, by shape only."""
     return 3 * LANES if POINTS * (channels + filters) * 3 * LANES <= BLOCK else 2 * LANES
 
 
-@register_jitable
+@also_in_python
 def tile_parts(N, filters, P, Q):
     """Images of an item, and runs that their filters are cut into; by shape only.
 
@@ -73,7 +71,7 @@ def tile_parts(N, filters, P, Q):
     return images, runs
 
 
-@register_jitable
+@also_in_python
 def tile_items(N, filters, P, Q):
     """Work items of a batch."""
     images, runs = tile_parts(N, filters, P, Q)
@@ -89,25 +87,25 @@ def pays(N: int, filters: int, channels: int, P: int, Q: int) -> bool:
     return wide_enough and products * OVERHEAD + FILTERS < N * P * (Q + 1) * 9
 
 
-@register_jitable
+@also_in_python
 def skewed(step):
     """A step in bytes, enlarged to an odd number of lines: what lies pages apart shares a few lines of a cache."""
     return (step + 63) // 64 * 64 | 64
 
 
-@register_jitable
+@also_in_python
 def line_numbers(Q):
     """Numbers of a row of pixels with its borders, and what vectors read behind it."""
     return (Q + SIDE - 1) // SIDE * SIDE + EDGE + 5 * LANES
 
 
-@register_jitable
+@also_in_python
 def filter_numbers(rows, columns):
     """Numbers of the transformed filters: `rows` x `columns` of them, as they lie in the weights."""
     return POINTS * rows * rounded(columns)
 
 
-@register_jitable
+@also_in_python
 def tile_numbers(channels, filters, Q):
     """Numbers of scratch memory for a piece of `convolve_tiles`, whatever run of the filters it has."""
     tiles = block_tiles(channels, filters)
@@ -115,7 +113,7 @@ def tile_numbers(channels, filters, Q):
     return ENTRY + EDGE * line_numbers(Q) + block
 
 
-@njit(error_model="numpy", inline="always")
+@copied
 def transform_filters(first, last, weight, rows, columns, flipped, to, line, size, one):
     """Transform the filters (rows, columns, 3, 3) of rows `first` to `last`; `flipped` for gradients of the input.
 
@@ -136,7 +134,7 @@ def transform_filters(first, last, weight, rows, columns, flipped, to, line, siz
             )  # fmt: skip
 
 
-@njit(error_model="numpy", inline="always")
+@copied
 def convolve_tiles(
     images, channels, filters, most, x, x_image, extents, padding, weight, weight_steps, y, y_image, P, Q, place,
     adding, size, one,
@@ -186,7 +184,7 @@ def convolve_tiles(
             )  # fmt: skip
 
 
-@njit(error_model="numpy", inline="always")
+@copied
 def gather(to, to_step, lines, first, count, x, x_image, extents, padding, P, Q, size, one):
     """The pixels of tiles of a channel: 36 rows of them, `to_step` bytes apart, one for each place in a tile.
 
@@ -218,7 +216,7 @@ def gather(to, to_step, lines, first, count, x, x_image, extents, padding, P, Q,
         tile += run
 
 
-@njit(error_model="numpy", inline="always")
+@copied
 def scatter(y, y_image, of, of_step, first, count, P, Q, adding, size, one):
     """Take the outputs of tiles of a filter, in four rows `of_step` bytes apart, to their places in the image."""
     across, down = (Q + SIDE - 1) // SIDE, (P + SIDE - 1) // SIDE
@@ -277,7 +275,7 @@ def winograd_scratch_back(K: int, D: int, W: int) -> int:
     return winograd_scratch(K, D, W)
 
 
-@njit(error_model="numpy")
+@compiled
 def own_numbers(scratch, weight):
     """Address of the first piece's own memory behind the transformed filters, and bytes of each."""
     K, D, _, _ = weight.shape

@@ -8,8 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from paddle_layers.kernels.primitives.compiling import compiled
 
 from .tiles import VECTOR, out_of_line
 
@@ -82,7 +84,7 @@ def set_entry(typingctx, table, index, left, right):
     return signature, codegen
 
 
-@njit(error_model="numpy")
+@compiled
 def zeros(to, count, size, one):
     """Put `count` zeros there."""
     for _ in range(count):
@@ -90,7 +92,7 @@ def zeros(to, count, size, one):
         to += size
 
 
-@njit(error_model="numpy")
+@compiled
 def copy_run(to, of, count, size, one):
     """Copy `count` numbers; the last vector overlaps the one before it."""
     if count >= 16:
@@ -115,7 +117,7 @@ def copy_run(to, of, count, size, one):
         _move_1(to, of, one)
 
 
-@njit(error_model="numpy")
+@compiled
 def add_run(to, of, count, size, one):
     """Add `count` numbers to those that are there."""
     out_of_line()
@@ -129,7 +131,7 @@ def add_run(to, of, count, size, one):
         _add_1(to + k * size, of + k * size, one)
 
 
-@njit(error_model="numpy")
+@compiled
 def pick_run(to, of, count, step, size, one):
     """Copy `count` numbers that lie `step` numbers apart; nothing behind the last one is read."""
     out_of_line()
@@ -151,7 +153,7 @@ def pick_run(to, of, count, step, size, one):
         _move_1(to + k * size, of + k * step * size, one)
 
 
-@njit(error_model="numpy")
+@compiled
 def spread_run(to, of, count, step, adding, size, one):
     """Copy `count` numbers to places that lie `step` numbers apart, or add them to what is there."""
     out_of_line()
@@ -203,7 +205,7 @@ def turn_square(typingctx, target, target_row, source, source_row, one):
     return signature, codegen
 
 
-@njit(error_model="numpy")
+@compiled
 def turn(to, of, rows, columns, of_row, to_row, step, size, one):
     """Write `columns` columns of a matrix, `step` numbers apart, as rows of `rows` numbers.
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.primitives.compiling import compiled
 
 
-@njit(error_model="numpy")
+@compiled
 def part(scratch, item, items):
     """The scratch memory of a work item."""
     size = scratch.size // items
     return scratch[item * size : (item + 1) * size]
 
 
-@njit(error_model="numpy")
+@compiled
 def take(scratch, at, rows, columns):
     """A matrix of zeros in the scratch memory, and where the next one begins."""
     end = at + rows * columns
@@ -22,14 +21,14 @@ def take(scratch, at, rows, columns):
     return scratch[at:end].reshape((rows, columns)), end
 
 
-@njit(error_model="numpy")
+@compiled
 def piece_of(item, items):
     """Which of the pieces that run side by side has a work item."""
     pieces = min(items, PIECES)
     return (pieces * (item + 1) - 1) // items
 
 
-@njit(error_model="numpy")
+@compiled
 def place_of_piece(scratch, item, items):
     """Address of the scratch memory of a work item's piece."""
     pieces = min(items, PIECES)

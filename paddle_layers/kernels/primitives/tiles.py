@@ -15,9 +15,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from llvmlite import binding, ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+from paddle_layers.kernels.primitives.compiling import compiled
 
 
 class Machine(NamedTuple):
@@ -173,7 +175,7 @@ def _tile(typingctx, shape, outer, x_outer, w_outer, inner, table, w, w_row, x, 
     return signature, codegen
 
 
-@njit(error_model="numpy")
+@compiled
 def products(
     rows, vectors, spare, outer, x_outer, w_outer, inner, table, w, w_row, x, y, y_row, accumulate, one
 ):  # fmt: skip
@@ -208,7 +210,7 @@ def products(
         row += high
 
 
-@njit(error_model="numpy")
+@compiled
 def vectors_of(count, size):
     """Vectors that hold `count` numbers of `size` bytes."""
     lanes = VECTOR // size
@@ -271,7 +273,7 @@ def _dots(typingctx, many, vectors, x, table, d, y, one):
     return signature, codegen
 
 
-@njit(error_model="numpy")
+@compiled
 def add_dots(count, vectors, x, table, d, y, one):
     """Add the dot products of a run of vectors `d` with others to numbers.
 

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from numba import njit, types
+from numba import types
 from numba.extending import intrinsic
+
+from paddle_layers.kernels.primitives.compiling import compiled, contracted, reordered
 
 f32 = np.float32
 PER_OCTAVE = f32(1 / math.log(2))
@@ -38,7 +40,7 @@ def power_of_two(typingctx: Any, exponent: Any) -> Any:
     return types.float32(types.float32), codegen
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def octave_and_rest(v):
     """The power of two `s` and the rest `p` of exp(v) = s (1 + p), for -`LARGE` <= v <= `LARGE`: Taylor's series."""
     octaves = np.rint(v * PER_OCTAVE)
@@ -53,14 +55,14 @@ def octave_and_rest(v):
     return power_of_two(octaves), p
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def expm1(v):
     """exp(v) - 1 for -`LARGE` <= v <= `LARGE`, small values included."""
     scale, p = octave_and_rest(v)
     return scale * p + (scale - ONE)
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def exp_all(values, factor, peak, norm):
     """exp(factor * value - peak - norm) for a vector, in place; the exponents are below `LARGE`."""
     if values.itemsize == 8:
@@ -73,7 +75,7 @@ def exp_all(values, factor, peak, norm):
         values[k] = scale + scale * p
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def sigmoid_all(values):
     """The logistic function of a vector, in place."""
     if values.itemsize == 8:
@@ -88,7 +90,7 @@ def sigmoid_all(values):
         values[k] = ONE / (TWO + expm1(v))
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def tanh_all(values):
     """The hyperbolic tangent of a vector, in place."""
     if values.itemsize == 8:
@@ -101,42 +103,42 @@ def tanh_all(values):
         values[k] = math.copysign(e / (e + TWO), f32(values[k]))
 
 
-@njit(error_model="numpy")
+@compiled
 def copy(result, values):
     """result = values; numba's own assignment takes ten times as long for a row, and 1.7 s to compile for the first."""
     for k in range(result.size):
         result[k] = values[k]
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def add_to(sums, values):
     """sums += values."""
     for k in range(sums.size):
         sums[k] += values[k]
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def add_product(sums, left, right):
     """sums += left * right."""
     for k in range(sums.size):
         sums[k] += left[k] * right[k]
 
 
-@njit(error_model="numpy")
+@compiled
 def multiply_by(values, factors):
     """values *= factors."""
     for k in range(values.size):
         values[k] *= factors[k]
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def multiply(result, left, right):
     """result = left * right."""
     for k in range(result.size):
         result[k] = left[k] * right[k]
 
 
-@njit(error_model="numpy", fastmath={"reassoc"})
+@reordered
 def total(values, zero):
     """Sum of a vector."""
     result = zero

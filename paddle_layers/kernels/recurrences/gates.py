@@ -5,9 +5,8 @@ A delta is the gradient of the loss by the sum that goes into a gate or unit.
 
 from __future__ import annotations
 
-from numba import njit
-
 from paddle_layers.kernels.primitives.blas import matrix_product
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, contracted
 from paddle_layers.kernels.primitives.vectors import add_to, copy
 
 SLICES = 8
@@ -18,13 +17,13 @@ def slices(T: int) -> int:
     return min(T, SLICES)
 
 
-@njit(error_model="numpy")
+@also_in_python
 def parts_of(units):
     """Parts of a gate's columns, by shape only."""
     return max(1, min(SLICES, units // 256))
 
 
-@njit(error_model="numpy")
+@compiled
 def take_before(first, last, past, y, before_of):
     """The row before each row of some slices; zeros where there is none."""
     T = y.shape[0]
@@ -36,7 +35,7 @@ def take_before(first, last, past, y, before_of):
             past[t] = 0
 
 
-@njit(error_model="numpy")
+@compiled
 def put_side_by_side(first, last, result, gates, accumulate):
     """The gates' rows of some slices, one gate beside the other."""
     T, K = gates[0].shape
@@ -50,7 +49,7 @@ def put_side_by_side(first, last, result, gates, accumulate):
                 copy(into, values[t])
 
 
-@njit(error_model="numpy")
+@compiled
 def add_products(dweight, gate, part, past, delta, accumulate):
     """A part of a gate's columns in the gradient of the weight: one product over all rows."""
     T, K = past.shape
@@ -63,7 +62,7 @@ def add_products(dweight, gate, part, past, delta, accumulate):
     )  # fmt: skip
 
 
-@njit(error_model="numpy")
+@compiled
 def add_rows(total, rows, accumulate):
     """The sum of all rows."""
     if not accumulate:
@@ -72,7 +71,7 @@ def add_rows(total, rows, accumulate):
         add_to(total, rows[t])
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def through_gate(delta, behind, gate, other):
     """The delta of a logistic gate's sum, from that of the gate's product with `other`."""
     one = gate.dtype.type(1)
@@ -80,7 +79,7 @@ def through_gate(delta, behind, gate, other):
         delta[k] = behind[k] * other[k] * (gate[k] * (one - gate[k]))
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def through_tanh(delta, behind, value, gate):
     """The delta of the sum in a tanh of this value, from that of its product with `gate`."""
     one = gate.dtype.type(1)

@@ -6,8 +6,7 @@ after, one.
 
 from __future__ import annotations
 
-from numba import njit
-
+from paddle_layers.kernels.primitives.compiling import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vectors import (
     add_product,
@@ -51,22 +50,22 @@ def numbers(T: int, K: int) -> int:
 
 def forward_scratch(S: int, K: int) -> int:
     """Numbers that an item needs: weights, sums, outputs, recalled outputs."""
-    most = int(most_of.py_func(S))
-    return (K + most) * int(padded.py_func(2 * K, 4) + padded.py_func(K, 4)) + 2 * most * K
+    most = int(most_of(S))
+    return (K + most) * int(padded(2 * K, 4) + padded(K, 4)) + 2 * most * K
 
 
 def backward_scratch(S: int, K: int) -> int:
     """Numbers that an item needs: weights, deltas of outputs, of recalled ones, of the sums, a row of zeros."""
-    most = int(most_of.py_func(S))
-    return (3 * K + 2 * most) * int(padded.py_func(K, 4)) + (4 * most + 1) * K
+    most = int(most_of(S))
+    return (3 * K + 2 * most) * int(padded(K, 4)) + (4 * most + 1) * K
 
 
 def tiles(K: int) -> int:
     """Tiles of the weight's gradient."""
-    return GATES * int(parts_of.py_func(K))
+    return GATES * int(parts_of(K))
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def blend(output, share, new):
     """output += share * (new - output), written so that a share of 1 leaves nothing of the old."""
     one = output.dtype.type(1)
@@ -75,7 +74,7 @@ def blend(output, share, new):
 
 
 @tuned("grumemory", "grumemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
-@njit(error_model="numpy")
+@compiled
 def grumemory_y(
     first, last, y, update, reset, recalled, candidate, x, weight, bias, scratch, S_start, reverse
 ):  # fmt: skip
@@ -121,7 +120,7 @@ def grumemory_y(
     "grumemory", "grumemory_deltas",
     items=blocks, scratch=backward_scratch, work=products, least=WORTH_IT, when=is_usual,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def grumemory_deltas(
     first, last, update_delta, reset_delta, candidate_delta,
     y, dy, update, reset, candidate, weight, scratch, S_start, reverse,
@@ -163,7 +162,7 @@ def grumemory_deltas(
                 copy(reset_delta[t], gate_deltas[r][K:])
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def through_update(delta, carried, dh, gate, new, past):
     """From the delta of the output to those of the update gate's sum and of the output of the row before."""
     one = gate.dtype.type(1)
@@ -173,19 +172,19 @@ def through_update(delta, carried, dh, gate, new, past):
 
 
 @tuned("grumemory", "grumemory_past", items=slices, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def grumemory_past(first, last, past, y, before_of):
     take_before(first, last, past, y, before_of)
 
 
 @tuned("grumemory", "grumemory_dx", items=slices, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def grumemory_dx(first, last, dx, update_delta, reset_delta, candidate_delta, accumulate):
     put_side_by_side(first, last, dx, (update_delta, reset_delta, candidate_delta), accumulate)
 
 
 @tuned("grumemory", "grumemory_dweight", items=tiles, work=products, least=WORTH_IT, when=resets_first)
-@njit(error_model="numpy")
+@compiled
 def grumemory_dweight(
     first, last, dweight, past, recalled, update_delta, reset_delta, candidate_delta, accumulate
 ):  # fmt: skip
@@ -197,7 +196,7 @@ def grumemory_dweight(
 
 
 @tuned("grumemory", "grumemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT, when=resets_first)
-@njit(error_model="numpy")
+@compiled
 def grumemory_dbias(first, last, dbias, update_delta, reset_delta, candidate_delta, accumulate):
     K = update_delta.shape[1]
     for gate in range(first, last):
@@ -220,14 +219,14 @@ def resets_last(reset_after: bool) -> bool:
 
 def forward_scratch_after(S: int, K: int) -> int:
     """Numbers that an item needs: weights, sums, outputs."""
-    most = int(most_of.py_func(S))
-    return (K + most) * int(padded.py_func(GATES * K, 4)) + most * K
+    most = int(most_of(S))
+    return (K + most) * int(padded(GATES * K, 4)) + most * K
 
 
 def backward_scratch_after(S: int, K: int) -> int:
     """Numbers that an item needs: weights, deltas of outputs and of the sums, what is carried, a row of zeros."""
-    most = int(most_of.py_func(S))
-    return (GATES * K + most) * int(padded.py_func(K, 4)) + ((GATES + 1) * most + 1) * K
+    most = int(most_of(S))
+    return (GATES * K + most) * int(padded(K, 4)) + ((GATES + 1) * most + 1) * K
 
 
 @tuned(
@@ -239,7 +238,7 @@ def backward_scratch_after(S: int, K: int) -> int:
     least=WORTH_IT,
     when=is_usual_after,
 )
-@njit(error_model="numpy")
+@compiled
 def grumemory_y_after(
     first, last, y, update, reset, recalled, candidate, x, weight, bias, scratch, S_start, reverse
 ):  # fmt: skip
@@ -278,7 +277,7 @@ def grumemory_y_after(
     "grumemory", "grumemory_deltas",
     items=blocks, scratch=backward_scratch_after, work=products, least=WORTH_IT, when=is_usual_after,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def grumemory_deltas_after(
     first, last, update_delta, reset_delta, recalled_delta, candidate_delta,
     y, dy, update, reset, recalled, candidate, weight, scratch, S_start, reverse,
@@ -313,7 +312,7 @@ def grumemory_deltas_after(
 
 
 @tuned("grumemory", "grumemory_dweight", items=tiles, work=products, least=WORTH_IT, when=resets_last)
-@njit(error_model="numpy")
+@compiled
 def grumemory_dweight_after(first, last, dweight, past, update_delta, reset_delta, recalled_delta, accumulate):
     parts = parts_of(past.shape[1])
     for tile in range(first, last):
@@ -322,7 +321,7 @@ def grumemory_dweight_after(first, last, dweight, past, update_delta, reset_delt
 
 
 @tuned("grumemory", "grumemory_dbias", items=lambda: GATES + 1, work=numbers, least=WORTH_IT, when=resets_last)
-@njit(error_model="numpy")
+@compiled
 def grumemory_dbias_after(
     first, last, dbias, update_delta, reset_delta, recalled_delta, candidate_delta, accumulate
 ):  # fmt: skip

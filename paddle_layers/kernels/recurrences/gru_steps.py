@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from paddle_layers.kernels.primitives.blas import matrix_product
+from paddle_layers.kernels.primitives.compiling import compiled, contracted
 from paddle_layers.kernels.primitives.vectors import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
@@ -39,7 +38,7 @@ def slices_of(N: int) -> int:
 
 def tiles(K: int) -> int:
     """Tiles of the weight's gradient."""
-    return GATES * int(parts_of.py_func(K))
+    return GATES * int(parts_of(K))
 
 
 def parts_of_bias(B: int, K: int) -> int:
@@ -57,14 +56,14 @@ def hyperbolic(act: str) -> bool:
     return act == "tanh"
 
 
-@njit(error_model="numpy")
+@compiled
 def bounds(block, rows):
     """First row of a block and the row behind its last."""
     count = max(1, rows // BLOCK)
     return rows * block // count, rows * (block + 1) // count
 
 
-@njit(error_model="numpy")
+@compiled
 def add_gate(sums, values, weight, gate, transposed, begin, end):
     """Add the product of some rows with a gate's weight, or with its transpose."""
     K, D = weight.shape
@@ -77,7 +76,7 @@ def add_gate(sums, values, weight, gate, transposed, begin, end):
 
 
 @tuned("gru_step", "gru_step_gates", items=blocks, work=products, least=WORTH_IT, when=logistic)
-@njit(error_model="numpy")
+@compiled
 def gru_step_gates(first, last, update, reset, x, previous, weight, bias):
     N, K = update.shape
     for block in range(first, last):
@@ -92,7 +91,7 @@ def gru_step_gates(first, last, update, reset, x, previous, weight, bias):
 
 
 @tuned("gru_step", "gru_step_recalled", items=blocks, work=products, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def gru_step_recalled(first, last, recalled, previous, weight, bias, reset, reset_after):
     N, K = recalled.shape
     for block in range(first, last):
@@ -107,7 +106,7 @@ def gru_step_recalled(first, last, recalled, previous, weight, bias, reset, rese
 
 
 @tuned("gru_step", "gru_step_y", items=blocks, work=products, least=WORTH_IT, when=hyperbolic)
-@njit(error_model="numpy")
+@compiled
 def gru_step_y(first, last, y, candidate, x, previous, weight, bias, update, reset, recalled, reset_after):
     N, K = y.shape
     for block in range(first, last):
@@ -124,7 +123,7 @@ def gru_step_y(first, last, y, candidate, x, previous, weight, bias, update, res
             mix(y[n], update[n], previous[n], candidate[n])
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def mix(result, share, old, new):
     """result = (1 - share) * old + share * new."""
     one = share.dtype.type(1)
@@ -133,7 +132,7 @@ def mix(result, share, old, new):
 
 
 @tuned("gru_step", "gru_step_reset_delta", items=blocks, work=products, least=WORTH_IT, when=logistic)
-@njit(error_model="numpy")
+@compiled
 def gru_step_reset_delta(
     first, last, recalled_delta, reset_delta, candidate_delta, previous, reset, recalled, weight, reset_after
 ):  # fmt: skip
@@ -152,13 +151,13 @@ def gru_step_reset_delta(
 
 
 @tuned("gru_step", "gru_step_dx", items=slices_of, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def gru_step_dx(first, last, dx, update_delta, reset_delta, candidate_delta, accumulate):
     put_side_by_side(first, last, dx, (update_delta, reset_delta, candidate_delta), accumulate)
 
 
 @tuned("gru_step", "gru_step_dprevious", items=blocks, work=products, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def gru_step_dprevious(
     first, last, dprevious, dy, update, reset, update_delta, reset_delta, recalled_delta, weight,
     accumulate, reset_after,
@@ -178,7 +177,7 @@ def gru_step_dprevious(
             add_gate(dprevious, recalled_delta, weight, 2, 1, begin, end)
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def add_rest(result, values, share):
     """result += values * (1 - share)."""
     one = share.dtype.type(1)
@@ -187,7 +186,7 @@ def add_rest(result, values, share):
 
 
 @tuned("gru_step", "gru_step_dweight", items=tiles, work=products, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def gru_step_dweight(
     first, last, dweight, previous, recalled, update_delta, reset_delta, recalled_delta, candidate_delta,
     accumulate, reset_after,
@@ -201,7 +200,7 @@ def gru_step_dweight(
 
 
 @tuned("gru_step", "gru_step_dbias", items=parts_of_bias, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def gru_step_dbias(first, last, dbias, update_delta, reset_delta, recalled_delta, candidate_delta, accumulate):
     K = update_delta.shape[1]
     for gate in range(first, last):

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from paddle_layers.kernels.primitives.compiling import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vectors import (
     add_product,
@@ -42,23 +41,23 @@ def numbers(T: int, K: int) -> int:
 
 def forward_scratch(S: int, K: int) -> int:
     """Numbers that an item needs: weights, sums, outputs, a row of zeros."""
-    most = int(most_of.py_func(S))
-    return (K + most) * int(padded.py_func(4 * K, 4)) + (most + 1) * K
+    most = int(most_of(S))
+    return (K + most) * int(padded(4 * K, 4)) + (most + 1) * K
 
 
 def backward_scratch(S: int, K: int) -> int:
     """Numbers that an item needs: weights, deltas of outputs, sums and states, a function's values, a row of zeros."""
-    most = int(most_of.py_func(S))
-    return (4 * K + most) * int(padded.py_func(K, 4)) + (5 * most + 2) * K
+    most = int(most_of(S))
+    return (4 * K + most) * int(padded(K, 4)) + (5 * most + 2) * K
 
 
 def tiles(K: int) -> int:
     """Tiles of the weight's gradient."""
-    return GATES * int(parts_of.py_func(K))
+    return GATES * int(parts_of(K))
 
 
 @tuned("lstmemory", "lstmemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
-@njit(error_model="numpy")
+@compiled
 def lstmemory_y(
     first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, weight, bias, scratch, S_start,
     reverse, peepholes
@@ -107,7 +106,7 @@ def lstmemory_y(
     "lstmemory", "lstmemory_deltas",
     items=blocks, scratch=backward_scratch, work=products, least=WORTH_IT, when=is_usual,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def lstmemory_deltas(
     first, last, candidate_delta, input_delta, forget_delta, output_delta,
     dy, state, candidate, input_gate, forget_gate, output_gate, weight, bias, scratch, S_start, reverse, peepholes,
@@ -151,7 +150,7 @@ def lstmemory_deltas(
                 copy(output_delta[t], do)
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def through_output(do, dc, dh, shown, gate):
     """From the delta of the output to those of its gate's sum and, added, of the state."""
     one = gate.dtype.type(1)
@@ -161,20 +160,20 @@ def through_output(do, dc, dh, shown, gate):
 
 
 @tuned("lstmemory", "lstmemory_past", items=slices, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def lstmemory_past(first, last, past, y, before_of):
     take_before(first, last, past, y, before_of)
 
 
 @tuned("lstmemory", "lstmemory_dx", items=slices, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def lstmemory_dx(first, last, dx, candidate_delta, input_delta, forget_delta, output_delta, accumulate):
     deltas = (candidate_delta, input_delta, forget_delta, output_delta)
     put_side_by_side(first, last, dx, deltas, accumulate)
 
 
 @tuned("lstmemory", "lstmemory_dweight", items=tiles, work=products, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def lstmemory_dweight(
     first, last, dweight, past, candidate_delta, input_delta, forget_delta, output_delta, accumulate
 ):  # fmt: skip
@@ -185,7 +184,7 @@ def lstmemory_dweight(
 
 
 @tuned("lstmemory", "lstmemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def lstmemory_dbias(
     first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, state, before_of, accumulate,
     peepholes

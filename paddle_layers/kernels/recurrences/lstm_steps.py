@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.vectors import add_product, add_to, copy, multiply, sigmoid_all, tanh_all
 from paddle_layers.kernels.tuned import tuned
 
@@ -29,7 +28,7 @@ def row_of_each(K: int) -> int:
     return (GATES + 1) * K
 
 
-@njit(error_model="numpy")
+@compiled
 def slice_bounds(item, rows):
     """Rows of a slice, by shape only."""
     count = min(rows, SLICES)
@@ -37,7 +36,7 @@ def slice_bounds(item, rows):
 
 
 @tuned("lstm_step", "lstm_step_y", items=slices_of, scratch=row_of_each, work=numbers, least=WORTH_IT, when=is_usual)
-@njit(error_model="numpy")
+@compiled
 def lstm_step_y(
     first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, previous, bias, scratch, peepholes
 ):  # fmt: skip
@@ -71,7 +70,7 @@ def lstm_step_y(
 @tuned(
     "lstm_step", "lstm_step_deltas", items=slices_of, scratch=row_of_each, work=numbers, least=WORTH_IT, when=is_usual
 )
-@njit(error_model="numpy")
+@compiled
 def lstm_step_deltas(
     first, last, state_delta, candidate_delta, input_delta, forget_delta, output_delta,
     dy, dstate, previous, state, candidate, input_gate, forget_gate, output_gate, bias, scratch, peepholes,
@@ -94,14 +93,14 @@ def lstm_step_deltas(
 
 
 @tuned("lstm_step", "lstm_step_dx", items=slices_of, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def lstm_step_dx(first, last, dx, candidate_delta, input_delta, forget_delta, output_delta, accumulate):
     deltas = (candidate_delta, input_delta, forget_delta, output_delta)
     put_side_by_side(first, last, dx, deltas, accumulate)
 
 
 @tuned("lstm_step", "lstm_step_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def lstm_step_dbias(
     first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, previous, state, accumulate, peepholes
 ):  # fmt: skip

@@ -9,10 +9,11 @@ from __future__ import annotations
 from typing import Any
 
 from llvmlite import binding, ir
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.primitives.vectors import copy
 
 WIDTH = 128
@@ -74,7 +75,7 @@ _tile_1, _tile_2, _tile_3, _tile_4 = _tile(1), _tile(2), _tile(3), _tile(4)
 _tile_5, _tile_6, _tile_7, _tile_8 = _tile(5), _tile(6), _tile(7), _tile(8)
 
 
-@njit(error_model="numpy")
+@compiled
 def tile(rows, depth, a, lda, panel, c, ldc, one):
     """C (rows x panel) = A (rows x depth) times a panel; `rows` is at most `ROWS`."""
     if rows == 8:
@@ -95,14 +96,14 @@ def tile(rows, depth, a, lda, panel, c, ldc, one):
         _tile_1(depth, a, lda, panel, c, ldc, one)
 
 
-@njit(error_model="numpy")
+@also_in_python
 def padded(columns, size):
     """Columns rounded up to whole panels of numbers of `size` bytes; 4 give the most."""
     width = WIDTH // size
     return (columns + width - 1) // width * width
 
 
-@njit(error_model="numpy")
+@compiled
 def pack(panels, matrix, transposed):
     """Lay the columns of a matrix, or of its transpose, out in panels; what is missing in the last one is zero."""
     depth, columns = matrix.shape
@@ -122,7 +123,7 @@ def pack(panels, matrix, transposed):
                 copy(into[:here], matrix[row, left : left + here])
 
 
-@njit(error_model="numpy")
+@compiled
 def panel_product(result, rows, values, panels, depth):
     """The first `rows` rows of `result` = those of `values` times a packed matrix of `depth` rows.
 

@@ -7,7 +7,8 @@ never wait for each other; the sequences that still have rows come first, so not
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 
 BLOCKS = 8
 """Blocks of a large batch: each has a packed weight of its own."""
@@ -15,13 +16,13 @@ USUAL = 16
 """Sequences of a block, as long as there are fewer than `BLOCKS` of these; blocks of a small batch have four."""
 
 
-@njit(error_model="numpy")
+@also_in_python
 def blocks_of(sequences):
     """Blocks of a batch, by shape only; never more for fewer sequences."""
     return min((sequences + 3) // 4, max(4, min(BLOCKS, (sequences + USUAL - 1) // USUAL)))
 
 
-@njit(error_model="numpy")
+@also_in_python
 def most_of(sequences):
     """The most sequences that a block of a batch of this size, or of a smaller one, has."""
     return max(USUAL, (sequences + BLOCKS - 1) // BLOCKS)
@@ -29,10 +30,10 @@ def most_of(sequences):
 
 def blocks(S: int) -> int:
     """Blocks of a batch."""
-    return int(blocks_of.py_func(S))
+    return int(blocks_of(S))
 
 
-@njit(error_model="numpy")
+@compiled
 def block(item, starts, reverse):
     """First rows and lengths of the sequences of a block, the longest first, and the step to their next rows.
 
@@ -47,7 +48,7 @@ def block(item, starts, reverse):
     return (end - 1, end - begin, -1) if reverse else (begin, end - begin, 1)
 
 
-@njit(error_model="numpy")
+@compiled
 def still_there(lengths, step):
     """How many sequences have a row at this step; `lengths` fall."""
     count = lengths.size

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from numba import njit
-
+from paddle_layers.kernels.primitives.compiling import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vectors import add_to, copy, tanh_all
 from paddle_layers.kernels.tuned import tuned
@@ -33,17 +32,17 @@ def numbers(T: int, K: int) -> int:
 
 def scratch_numbers(S: int, K: int) -> int:
     """Numbers that an item needs: weight, sums, rows of the step before."""
-    most = int(most_of.py_func(S))
-    return (K + most) * int(padded.py_func(K, 4)) + most * K
+    most = int(most_of(S))
+    return (K + most) * int(padded(K, 4)) + most * K
 
 
 def tiles(K: int) -> int:
     """Tiles of the weight's gradient."""
-    return int(parts_of.py_func(K))
+    return int(parts_of(K))
 
 
 @tuned("recurrent", "recurrent_y", items=blocks, scratch=scratch_numbers, work=products, least=WORTH_IT, when=is_tanh)
-@njit(error_model="numpy")
+@compiled
 def recurrent_y(first, last, y, x, weight, bias, scratch, S_start, reverse):
     K = weight.shape[0]
     most = most_of(S_start.size - 1)
@@ -71,7 +70,7 @@ def recurrent_y(first, last, y, x, weight, bias, scratch, S_start, reverse):
     "recurrent", "recurrent_delta",
     items=blocks, scratch=scratch_numbers, work=products, least=WORTH_IT, when=is_tanh,
 )  # fmt: skip
-@njit(error_model="numpy")
+@compiled
 def recurrent_delta(first, last, delta, y, dy, weight, scratch, S_start, reverse):
     K = weight.shape[0]
     most = most_of(S_start.size - 1)
@@ -91,7 +90,7 @@ def recurrent_delta(first, last, delta, y, dy, weight, scratch, S_start, reverse
                 copy(delta[t], sums[r])
 
 
-@njit(error_model="numpy", fastmath={"contract"})
+@contracted
 def through_unit(delta, later, dy, y):
     """The delta of a unit's sum, from those of its output in this row and in later ones."""
     one = y.dtype.type(1)
@@ -100,20 +99,20 @@ def through_unit(delta, later, dy, y):
 
 
 @tuned("recurrent", "recurrent_past", items=slices, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def recurrent_past(first, last, past, y, before_of):
     take_before(first, last, past, y, before_of)
 
 
 @tuned("recurrent", "recurrent_dweight", items=tiles, work=products, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def recurrent_dweight(first, last, dweight, past, delta, accumulate):
     for tile in range(first, last):
         add_products(dweight, 0, tile, past, delta, accumulate)
 
 
 @tuned("recurrent", "recurrent_dbias", items=lambda: 1, work=numbers, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def recurrent_dbias(first, last, dbias, delta, accumulate):
     for _ in range(first, last):
         add_rows(dbias, delta, accumulate)

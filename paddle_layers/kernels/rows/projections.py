@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from numba import njit
-
 from paddle_layers.kernels.primitives.blas import matrix_product, vector_product
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
 from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 16
@@ -17,7 +16,7 @@ def multiplications(N: int, C_i: int, K: int) -> int:
     return N * C_i * K
 
 
-@njit(error_model="numpy")
+@also_in_python
 def tiles(rows, columns):
     """Tiles of a matrix of the result, by shape only: 16 rows or columns at least, and long runs of a vector."""
     return max(1, min(TILES, columns // 512 if rows == 1 else max(rows, columns) // 16))
@@ -25,12 +24,12 @@ def tiles(rows, columns):
 
 def tiles_of_y(N: int, K: int) -> int:
     """Tiles of the output."""
-    return int(tiles.py_func(N, K))
+    return int(tiles(N, K))
 
 
 def tiles_of_dx(N: int, C_i: int) -> int:
     """Tiles of the input's gradient."""
-    return int(tiles.py_func(N, C_i))
+    return int(tiles(N, C_i))
 
 
 def rows_of_y(N: int, K: int) -> int:
@@ -45,10 +44,10 @@ def rows_of_dx(N: int, C_i: int) -> int:
 
 def tiles_of_dweight(C_i: int, K: int) -> int:
     """Tiles of the weight's gradient."""
-    return int(tiles.py_func(C_i, K))
+    return int(tiles(C_i, K))
 
 
-@njit(error_model="numpy")
+@compiled
 def tile_bounds(tile, rows, columns):
     """Rows and columns of a tile: the longer side is cut, so that little is packed twice."""
     count = tiles(rows, columns)
@@ -58,7 +57,7 @@ def tile_bounds(tile, rows, columns):
 
 
 @tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, work=multiplications, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def fc_y(first, last, y, x, weight, accumulate):
     size, one = y.itemsize, weight.dtype.type(1)
     C, K = weight.shape
@@ -75,7 +74,7 @@ def fc_y(first, last, y, x, weight, accumulate):
 
 
 @tuned("fc", "fc_dx", items=tiles_of_dx, runs=rows_of_dx, work=multiplications, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def fc_dx(first, last, dx, dy, weight, accumulate):
     size, one = dx.itemsize, weight.dtype.type(1)
     C, K = weight.shape
@@ -92,7 +91,7 @@ def fc_dx(first, last, dx, dy, weight, accumulate):
 
 
 @tuned("fc", "fc_dweight", items=tiles_of_dweight, work=multiplications, least=WORTH_IT)
-@njit(error_model="numpy")
+@compiled
 def fc_dweight(first, last, dweight, x, dy, accumulate):
     C, K = dweight.shape
     size, one = x.itemsize, x.dtype.type(1)

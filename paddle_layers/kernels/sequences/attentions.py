@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 
-from numba import njit
-
 from paddle_layers.kernels.primitives.blas import matrix_product
+from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.vectors import exp_all
 from paddle_layers.kernels.tuned import tuned
 
@@ -37,7 +36,7 @@ def replaces(function):
     return tuned("multi_head_attention", function, items=parts, scratch=scores, work=multiplications, least=WORTH_IT)
 
 
-@njit(error_model="numpy")
+@compiled
 def products(column, left, first, right, other, h, width, one):
     """Products of the rows `first` of one matrix with the rows `other` of another, in the columns of a head."""
     size, wide, high = left.itemsize, left.shape[1], right.shape[1]
@@ -47,7 +46,7 @@ def products(column, left, first, right, other, h, width, one):
     matrix_product(0, 1, first[1] - first[0], other[1] - other[0], width, a, wide, b, high, False, target, BLOCK, one)
 
 
-@njit(error_model="numpy")
+@compiled
 def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor):
     """Scores become probabilities; `shift` is the difference of the places of row and key 0 in their sequence."""
     for i in range(rows[1] - rows[0]):
@@ -58,7 +57,7 @@ def to_probabilities(column, rows, others, peak, norm, h, shift, causal, factor)
         line[max(seen, 0) :] = column.dtype.type(0)
 
 
-@njit(error_model="numpy")
+@compiled
 def to_dscores(column, dscores, rows, others, delta, h, factor):
     """Gradients of the products, in the place of the gradients of the probabilities."""
     for i in range(rows[1] - rows[0]):
@@ -67,14 +66,14 @@ def to_dscores(column, dscores, rows, others, delta, h, factor):
             dscores[i * BLOCK + j] = factor * column[i * BLOCK + j] * (dscores[i * BLOCK + j] - mean)
 
 
-@njit(error_model="numpy")
+@compiled
 def head_bounds(unit, H, S_start, R_start):
     """The head, and the rows of its queries and of its keys."""
     s = unit // H
     return unit % H, S_start[s], S_start[s + 1], R_start[s], R_start[s + 1]
 
 
-@njit(error_model="numpy")
+@compiled
 def add_to_sum(peak, total, t, h, line, factor):
     """Add the exponentials of some scores, which take their places, to those of the ones before."""
     best = line[0]
@@ -89,7 +88,7 @@ def add_to_sum(peak, total, t, h, line, factor):
     peak[t, h], total[t, h] = best, added
 
 
-@njit(error_model="numpy")
+@compiled
 def block_probabilities(column, query, keys, peak, norm, rows, others, h, begin, low, causal, factor):
     """The probabilities of a block of keys for a block of queries."""
     width, one = query.shape[1] // peak.shape[1], query.dtype.type(1)
@@ -97,7 +96,7 @@ def block_probabilities(column, query, keys, peak, norm, rows, others, h, begin,
     to_probabilities(column, rows, others, peak, norm, h, (rows[0] - begin) - (others[0] - low), causal, factor)
 
 
-@njit(error_model="numpy")
+@compiled
 def add_product(trans, column, rows, others, source, target, h, one):
     """target[rows] += column source[others], or with the column transposed target[others] += column' source[rows]."""
     size, wide = source.itemsize, source.shape[1]
@@ -111,26 +110,26 @@ def add_product(trans, column, rows, others, source, target, h, one):
     )
 
 
-@njit(error_model="numpy")
+@compiled
 def clear(target, begin, end, h):
     """Zeros in the columns of a head."""
     depth = target.shape[1] // h[1]
     target[begin:end, h[0] * depth : (h[0] + 1) * depth] = target.dtype.type(0)
 
 
-@njit(error_model="numpy")
+@compiled
 def factor_of(query, H, scale):
     """What the products are multiplied by."""
     return query.dtype.type(1) / math.sqrt(query.dtype.type(query.shape[1] // H)) if scale is None else scale
 
 
-@njit(error_model="numpy")
+@compiled
 def last_key(rows, begin, low, high, causal):
     """The end of the keys that a block of queries sees."""
     return min(high, low + rows[1] - begin) if causal else high
 
 
-@njit(error_model="numpy")
+@compiled
 def two_blocks(scratch, part):
     """Scratch of a part: a block of scores and one of their gradients."""
     size = BLOCK * BLOCK
@@ -138,7 +137,7 @@ def two_blocks(scratch, part):
 
 
 @replaces("multi_head_attention_moments")
-@njit(error_model="numpy")
+@compiled
 def attention_moments(first, last, peak, norm, query, keys, S_start, R_start, scratch, H, causal, scale):
     one, units, factor = query.dtype.type(1), (len(S_start) - 1) * H, factor_of(query, H, scale)
     count, (column, _) = min(units, PARTS), two_blocks(scratch, first)
@@ -160,7 +159,7 @@ def attention_moments(first, last, peak, norm, query, keys, S_start, R_start, sc
                 norm[i, h] = math.log(norm[i, h]) if norm[i, h] > 0 else norm[i, h]
 
 
-@njit(error_model="numpy")
+@compiled
 def add_weighted(
     trans, first, last, target, source, query, keys, peak, norm, S_start, R_start, scratch, keep, H, scale, causal
 ):  # fmt: skip
@@ -179,7 +178,7 @@ def add_weighted(
                 add_product(trans, column, rows, others, source, target, (h, H), one)
 
 
-@njit(error_model="numpy")
+@compiled
 def add_by_dscores(
     trans, first, last, target, source, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, keep, H,
     scale, causal,
@@ -202,7 +201,7 @@ def add_by_dscores(
 
 
 @replaces("multi_head_attention_y")
-@njit(error_model="numpy")
+@compiled
 def attention_y(first, last, y, query, keys, values, peak, norm, S_start, R_start, scratch, H, causal, scale):
     add_weighted(
         0, first, last, y, values, query, keys, peak, norm, S_start, R_start, scratch, False, H, scale, causal
@@ -210,7 +209,7 @@ def attention_y(first, last, y, query, keys, values, peak, norm, S_start, R_star
 
 
 @replaces("multi_head_attention_dvalues")
-@njit(error_model="numpy")
+@compiled
 def attention_dvalues(
     first, last, dvalues, dy, query, keys, peak, norm, S_start, R_start, scratch, accumulate, H, causal, scale
 ):  # fmt: skip
@@ -220,7 +219,7 @@ def attention_dvalues(
 
 
 @replaces("multi_head_attention_dquery")
-@njit(error_model="numpy")
+@compiled
 def attention_dquery(
     first, last, dquery, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H, causal,
     scale,
@@ -232,7 +231,7 @@ def attention_dquery(
 
 
 @replaces("multi_head_attention_dkeys")
-@njit(error_model="numpy")
+@compiled
 def attention_dkeys(
     first, last, dkeys, dy, query, keys, values, peak, norm, delta, S_start, R_start, scratch, accumulate, H, causal,
     scale,

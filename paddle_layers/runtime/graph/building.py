@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
+from paddle_layers.runtime.memory.layouts import Form
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.memory.precision import too_large
 
 from .domains import Domain
 from .graph import Graph, Op, OwnRows
 from .groups import NamedValues, add_group
+from .torch_forms import torch_forms
 from .value import Value
 
 if TYPE_CHECKING:
@@ -36,10 +38,16 @@ def parameter_shapes(
     network: Network, dtype: str, level: int = 0, stages: Iterable[str] = ()
 ) -> dict[str, tuple[int, ...]]:
     """The shape of each parameter and state by its name, in both phases; nothing is allocated."""
+    return parameter_shapes_and_forms(network, dtype, level, stages)[0]
+
+
+def parameter_shapes_and_forms(
+    network: Network, dtype: str, level: int = 0, stages: Iterable[str] = ()
+) -> tuple[dict[str, tuple[int, ...]], dict[str, Form]]:
+    """As `parameter_shapes`, and what each is in PyTorch."""
     parameters, stages = ParameterSet(dtype), tuple(stages)
-    for phase in ("train", "test"):
-        build_graph(network.select(phase, level, stages), parameters, {})
-    return {name: parameter.shape for name, parameter in parameters.by_name.items()}
+    graphs = [build_graph(network.select(phase, level, stages), parameters, {}) for phase in ("train", "test")]
+    return {name: parameter.shape for name, parameter in parameters.by_name.items()}, torch_forms(graphs)
 
 
 def _add_feed(graph: Graph, node: Node, feed_types: Mapping[str, Type]) -> None:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import json
 import math
 import os
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +20,19 @@ from paddle_layers.define.escaping import message_line
 
 Tensors = dict[str, NDArray[Any]]
 
-_TYPES = ("F16", "F32", "F64", "BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64")
+TYPES = ("F16", "BF16", "F32", "F64", "BOOL", "I8", "I16", "I32", "I64", "U8", "U16", "U32", "U64")
+"""Types of numbers that are read; BF16, which NumPy lacks, becomes float32 exactly."""
 _SLACK = 1 << 24
 """Bytes besides the tensors."""
 _MOST_AXES = 32
 """What every version of NumPy can hold."""
+
+
+class Stored(NamedTuple):
+    """A tensor as a file has it: its shape, and one of `TYPES`."""
+
+    shape: tuple[int, ...]
+    dtype: str
 
 
 class WeightsError(ValueError):
@@ -59,19 +68,36 @@ def write_tensors(
 def read_tensors(path: str | Path, names: Iterable[str] | None = None) -> tuple[Tensors, dict[str, str]]:
     """The arrays by name, all or those asked for, and the facts of the header. Raises `WeightsError` with the file."""
     with _opened(path) as file:
-        wanted = list(file.keys()) if names is None else list(names)
-        for name in wanted:
-            _check(path, name, file.get_slice(name))
-        return {name: file.get_tensor(name) for name in wanted}, dict(file.metadata() or {})
+        stored = {name: _checked(path, name, file.get_slice(name)) for name in names or _names(file)}
+        brief = [name for name, one in stored.items() if one.dtype == "BF16"]
+        widened = _widened(path, brief) if brief else {}
+        tensors = {name: widened[name] if name in widened else file.get_tensor(name) for name in stored}
+        return tensors, dict(file.metadata() or {})
 
 
-def read_shapes(path: str | Path) -> dict[str, tuple[int, ...]]:
-    """The shape of each array by its name: the header, nothing else. Raises `WeightsError` that names the file."""
+def read_header(path: str | Path) -> tuple[dict[str, Stored], dict[str, str]]:
+    """Shape and type of each array by its name, and the facts: the header, nothing else. Raises `WeightsError`."""
     with _opened(path) as file:
-        slices = {name: file.get_slice(name) for name in file.keys()}  # noqa: SIM118  it is no mapping
-        for name, stored in slices.items():
-            _check(path, name, stored)
-        return {name: tuple(stored.get_shape()) for name, stored in slices.items()}
+        stored = {name: _checked(path, name, file.get_slice(name)) for name in _names(file)}
+        return stored, dict(file.metadata() or {})
+
+
+def _names(file: Any) -> list[str]:
+    return list(file.keys())
+
+
+def _widened(path: str | Path, names: Iterable[str]) -> Tensors:
+    """Arrays of bfloat16, the upper halves of float32, as float32. The file was checked when it was opened."""
+    with open(path, "rb") as file:
+        size = int.from_bytes(file.read(8), "little")
+        header = json.loads(file.read(size))
+        found = {}
+        for name in names:
+            first, last = header[name]["data_offsets"]
+            file.seek(8 + size + first)
+            halves = np.frombuffer(file.read(last - first), "<u2").astype("<u4")
+            found[name] = (halves << 16).view("<f4").reshape(header[name]["shape"])
+        return found
 
 
 @contextlib.contextmanager
@@ -89,15 +115,16 @@ def _opened(path: str | Path) -> Iterator[Any]:
         raise WeightsError(f"{path} is no safetensors file or is cut short: {error}") from None
 
 
-def _check(path: str | Path, name: str, stored: Any) -> None:
-    """Whether NumPy can hold a tensor; that the file has its bytes was checked when it was opened."""
+def _checked(path: str | Path, name: str, stored: Any) -> Stored:
+    """A tensor that NumPy can hold; that the file has its bytes was checked when it was opened."""
     dtype, shape = stored.get_dtype(), stored.get_shape()
-    if dtype not in _TYPES:
+    if dtype not in TYPES:
         raise WeightsError(
-            f"{path}: `{name}` is stored as {dtype}; convert it to F32, the types are {', '.join(_TYPES)}"
+            f"{path}: `{name}` is stored as {dtype}; convert it to F32, the types are {', '.join(TYPES)}"
         )
     if len(shape) > _MOST_AXES or math.prod(max(axis, 1) for axis in shape) > sys.maxsize // 8:
         raise WeightsError(f"{path}: no tensor has the shape of `{name}`, {str(shape)[:80]}")
+    return Stored(tuple(shape), dtype)
 
 
 def write_file(path: Path, data: bytes) -> None:

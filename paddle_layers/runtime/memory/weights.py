@@ -1,22 +1,33 @@
-"""Parameters and states in safetensors files: each finds its weights by name, or the user says otherwise."""
+"""Parameters and states in files: each finds its weights by name, or the user says otherwise."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import NamedTuple
+
+import numpy as np
 
 from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.define.escaping import message_line
 from paddle_layers.define.name_patterns import listed, matching, rename_problem, renamed
 from paddle_layers.runtime.memory.precision import too_large
 
+from .layouts import COUNTER, LAYOUTS, Form
 from .parameters import ParameterSet
-from .tensorfiles import WeightsError, read_shapes, read_tensors, write_tensors
+from .tensorfiles import Tensors, WeightsError, write_tensors
+from .weightfiles import MARK, WeightsFile, open_weights
 
-Shapes = Mapping[str, tuple[int, ...]]
+Shape = tuple[int, ...]
+Shapes = Mapping[str, Shape]
+Names = Mapping[str, str] | None
+"""New names by old ones, where there are some."""
+Forms = Mapping[str, Form]
+OURS, TORCH = LAYOUTS
 _SHOWN = 20
 """Problems that are told one by one."""
+_SAME = Form("")
 
 
 class PatternProblem(NamedTuple):
@@ -62,6 +73,8 @@ class LoadReport:
     unexpected: tuple[str, ...]
     sources: Mapping[str, str]
     """The name in the file of each that was read."""
+    types: Mapping[str, str] = field(default_factory=dict)
+    """The type of numbers in the file of each that was read, such as `F32` or `BF16`."""
 
     @property
     def plain(self) -> bool:
@@ -69,43 +82,154 @@ class LoadReport:
         return not self.missing and not self.unexpected and all(name == own for name, own in self.sources.items())
 
 
-def save_weights(path: str, parameters: ParameterSet) -> None:
-    """Write all values by name. Raises `SaveError`."""
-    write_tensors(path, {name: parameter.value for name, parameter in parameters.by_name.items()})
+def save_weights(path: str, parameters: ParameterSet, forms: Forms, *, rename: Mapping[str, str], layout: str) -> None:
+    """Write all values by name, in our layout or in that of PyTorch. Raises `SaveError`, `WeightsError`."""
+    check_layout(layout)
+    if layout == TORCH:
+        tensors = {}
+        for name, parameter in parameters.by_name.items():
+            form = forms.get(name, _SAME)
+            try:
+                if form.missing:
+                    raise ValueError(form.missing)
+                tensors[_there(name, form)] = form.written(parameter.value)
+            except ValueError as error:
+                raise WeightsError(f"`{name}` has no form in PyTorch: {error}") from None
+    else:
+        tensors = {name: parameter.value for name, parameter in parameters.by_name.items()}
+    problems: list[PatternProblem] = []
+    names = _renamed("the network", list(tensors), rename, problems)
+    if problems:
+        raise PatternError(problems)
+    write_weights(path, {own: tensors[name] for own, name in names.items()}, layout=layout)
+
+
+def write_weights(path: str, tensors: Tensors, *, layout: str = OURS) -> None:
+    """Write weights by name, with a note of how they lie: ours are then read without a question. Raises `SaveError`."""
+    write_tensors(path, tensors, MARK if layout == OURS else {"format": "pt"})
 
 
 def load_weights(
-    path: str, parameters: ParameterSet, *, rename: Mapping[str, str], leave_out: Iterable[str]
+    path: str,
+    parameters: ParameterSet,
+    forms: Forms,
+    *,
+    rename: Mapping[str, str],
+    leave_out: Iterable[str],
+    layout: str | None,
 ) -> LoadReport:
     """Read values by name; nothing is changed unless all of them fit. Raises `WeightsError`."""
-    known = parameters.by_name
-    report = match_weights(path, {name: one.shape for name, one in known.items()}, rename=rename, leave_out=leave_out)
-    tensors, _ = read_tensors(path, report.sources.values())
+    known, file = parameters.by_name, open_weights(path)
+    wanted = {name: one.shape for name, one in known.items()}
+    report = match_weights(file, wanted, forms, rename=rename, leave_out=leave_out, layout=layout)
+    tensors = file.read(report.sources.values())
     for name, source in report.sources.items():
         if problem := too_large(tensors[source], known[name].dtype):
             raise WeightsError(f"{path}: `{source}` {problem}")
     for name, source in report.sources.items():
-        known[name].value = tensors[source]
+        read = forms.get(name, _SAME).read if layout == TORCH else np.asarray
+        known[name].value = read(tensors[source])
     return report
 
 
-def match_weights(path: str, wanted: Shapes, *, rename: Mapping[str, str], leave_out: Iterable[str]) -> LoadReport:
-    """Which weights of a file are for which of the `wanted`, by the file's header alone. Raises `WeightsError`."""
-    stored, problems = read_shapes(path), list[PatternProblem]()
+def converted(report: LoadReport, dtype: str) -> str:
+    """What became of numbers that the file has in another precision, such as `, bfloat16 made float32 exactly`."""
+    names = {"F16": "float16", "BF16": "bfloat16", "F32": "float32", "F64": "float64"}
+    found = sorted({names[one] for one in report.types.values() if one in names} - {dtype})
+    rounded = [one for one in found if one == "float64"]
+    exact = [one for one in found if one != "float64"]
+    said = [(exact, "exactly"), (rounded, "rounded")]
+    return "".join(
+        f", {' and '.join(some)} made {dtype}{', ' if how == 'rounded' else ' '}{how}" for some, how in said if some
+    )
+
+
+def check_layout(layout: str | None) -> None:
+    """Raises `WeightsError` for a layout that there is not."""
+    if layout is not None and layout not in LAYOUTS:
+        raise WeightsError(f"`layout` is {layout!r}; there are {listed(LAYOUTS)}")
+
+
+def match_weights(
+    file: WeightsFile,
+    wanted: Shapes,
+    forms: Forms,
+    *,
+    rename: Mapping[str, str],
+    leave_out: Iterable[str],
+    layout: str | None,
+) -> LoadReport:
+    """Which weights of a file are for which of the `wanted`, by what it says of them. Raises `WeightsError`.
+
+    `forms` are those of PyTorch, in which the file's are with the `layout` "torch". Without a layout they are as here,
+    and something has to show that.
+    """
+    check_layout(layout)
+    path, stored = file.path, file.shapes
+    there = {name: forms.get(name, _SAME).shape(shape) for name, shape in wanted.items()} if layout == TORCH else wanted
+    problems: list[PatternProblem] = []
     left = _left_out(path, leave_out, stored, wanted, problems)
+    if layout == TORCH:
+        left.update(name for name in stored if name.endswith(COUNTER))
     sources = _renamed(path, [name for name in stored if name not in left], rename, problems)
     if problems:
         raise PatternError(problems)
+    if layout == TORCH:
+        sources = _named_here(path, sources, wanted, forms)
     sources = {name: source for name, source in sources.items() if name not in left}
     missing = [name for name in wanted if name not in sources and name not in left]
     extra = [name for name in sources if name not in wanted]
-    other = [name for name in wanted if name in sources and wanted[name] != stored[sources[name]]]
+    other = [name for name in wanted if name in sources and there[name] != stored[sources[name]]]
     if missing or extra or other:
-        raise _mismatch(path, stored, wanted, sources, missing, extra, other)
+        raise _Mismatch(file, wanted, there, forms, sources, layout).error(missing, extra, other)
     loaded, read = tuple(name for name in wanted if name in sources), set(sources.values())
+    if layout == TORCH:
+        _check_forms(path, loaded, forms)
+    elif layout is None and not file.ours:
+        _check_evidence(path, loaded, wanted, forms)
     kept = tuple(name for name in wanted if name not in sources)
     unread = tuple(name for name in stored if name not in read)
-    return LoadReport(loaded, kept, unread, {name: sources[name] for name in loaded})
+    types = {name: file.tensors[sources[name]].dtype for name in loaded}
+    return LoadReport(loaded, kept, unread, {name: sources[name] for name in loaded}, types)
+
+
+def _there(name: str, form: Form) -> str:
+    """The name of a parameter with the last part that PyTorch has for it."""
+    layer, own = _stem(name)
+    numbered = own[-1:].isdigit()  # of several inputs each has a weight, which no module of PyTorch has
+    return name if numbered or not form.name else f"{layer}.{form.name}"
+
+
+def _named_here(path: str, sources: Mapping[str, str], wanted: Shapes, forms: Forms) -> dict[str, str]:
+    """The names in the file by ours, where they have the last part that PyTorch gives them, as `bn.weight`."""
+    ours = {_there(name, forms.get(name, _SAME)): name for name in wanted}
+    found: dict[str, str] = {}
+    for name, source in sources.items():
+        own = name if name in wanted else ours.get(name, name)
+        if own in found:
+            raise WeightsError(f"{path}: both `{found[own]}` and `{source}` are to be read as `{own}`")
+        found[own] = source
+    return found
+
+
+def _check_forms(path: str, loaded: Iterable[str], forms: Forms) -> None:
+    """Raises `WeightsError` for a layer that is another one in PyTorch, though the shapes are the same."""
+    for name in loaded:
+        if missing := forms.get(name, _SAME).missing:
+            raise WeightsError(f"{path}: `{name}` is not what PyTorch has of this shape: {missing}")
+
+
+def _check_evidence(path: str, loaded: Iterable[str], wanted: Shapes, forms: Forms) -> None:
+    """Raises `WeightsError` where nothing shows that matrices lie as here, and not as PyTorch writes them."""
+    turned = [name for name in loaded if forms.get(name, _SAME).transposed]
+    square = [name for name in turned if forms[name].shape(wanted[name]) == wanted[name]]
+    if square and len(square) == len(turned):
+        more = f", and {len(square) - 1} more are square" if len(square) > 1 else ""
+        raise WeightsError(
+            f"{path}: `{square[0]}` is {_show(wanted[square[0]])}{more}, and no other matrix shows whether a row is "
+            f'for an input, as here, or for an output, as PyTorch writes it: say layout: "{OURS}" or layout: "{TORCH}" '
+            "in `weights { }` of the training file; `Net.load` takes it by keyword, `paddle-layers weights` by --from"
+        )
 
 
 def _left_out(
@@ -148,30 +272,71 @@ def _renamed(
     return {own: same[0] for own, same in sources.items()}
 
 
-def _mismatch(
-    path: str,
-    stored: Shapes,
-    wanted: Shapes,
-    sources: Mapping[str, str],
-    missing: Sequence[str],
-    extra: Sequence[str],
-    other: Sequence[str],
-) -> MismatchError:
-    """The error with all that does not fit, and the words of the training file that would make it fit."""
-    problems, meant = [], {}
-    for number, name in enumerate(missing):
-        shown = number < _SHOWN  # for each of the others, too, all names would be compared
-        same = [sources[one] for one in extra if stored[sources[one]] == wanted[name]] if shown else []
-        near = nearest(name, same) or next((one for one in same if _stem(one)[1] == _stem(name)[1]), None)
-        hint = f"; did you mean `{near}`, which has this shape?" if near else ""
-        problems.append(f"`{name}` {_show(wanted[name])} is not in the file{hint}")
-        if near:
-            meant[near] = name
-    problems += [f"`{name}` is {_show(wanted[name])}, and {_show(stored[sources[name]])} in the file" for name in other]
-    for name in extra:
-        source = sources[name] if sources[name] == name else f"{sources[name]}`, renamed `{name}"
-        problems.append(f"`{source}` {_show(stored[sources[name]])} is in the file only")
-    return MismatchError(f"{path} holds weights of another network", problems, _help(meant, [*missing, *other]))
+@dataclass(frozen=True)
+class _Mismatch:
+    """What does not fit, in words, and the words of the training file that would make it fit."""
+
+    file: WeightsFile
+    wanted: Shapes
+    there: Shapes
+    """The shapes that the wanted ones have in the file's layout."""
+    forms: Forms
+    sources: Mapping[str, str]
+    layout: str | None
+
+    def error(self, missing: Sequence[str], extra: Sequence[str], other: Sequence[str]) -> MismatchError:
+        stored, sources = self.file.shapes, self.sources
+        problems, meant = [], {}
+        for number, name in enumerate(missing):
+            shown = number < _SHOWN  # for each of the others, too, all names would be compared
+            same = [sources[one] for one in extra if stored[sources[one]] == self.there[name]] if shown else []
+            near = nearest(name, same) or next((one for one in same if _stem(one)[1] == _stem(name)[1]), None)
+            hint = f"; did you mean `{near}`, which has this shape?" if near else ""
+            problems.append(f"`{name}` {_show(self.there[name])} is not in the file{hint}")
+            if near:
+                meant[near] = name
+        for name in other:
+            found = stored[sources[name]]
+            problems.append(f"`{name}` is {_show(self.there[name])}, and {_show(found)} in the file{self._why(name)}")
+        for name in extra:
+            source = sources[name] if sources[name] == name else f"{sources[name]}`, renamed `{name}"
+            problems.append(f"`{source}` {_show(stored[sources[name]])} is in the file only")
+        help_ = self._layout_help(other, extra) + _help(meant, [*missing, *other])
+        return MismatchError(f"{self.file.path} holds weights of another network", problems, help_)
+
+    def _why(self, name: str) -> str:
+        """What a shape looks like that is not the one that is wanted."""
+        ours, found = self.wanted[name], self.file.shapes[self.sources[name]]
+        if self.layout != TORCH and self._turned(name):
+            return ": transposed, as PyTorch writes it"
+        if self.layout == TORCH and found == ours:
+            return ": as it lies here"
+        if len(ours) == 4 and found == (*ours[2:], ours[1], ours[0]):
+            return ": rows, columns, channels, filters, as Keras writes it; transpose it to (3, 2, 0, 1)"
+        return ""
+
+    def _turned(self, name: str) -> bool:
+        form = self.forms.get(name, _SAME)
+        return form.transposed and form.shape(self.wanted[name]) == self.file.shapes[self.sources[name]]
+
+    def _layout_help(self, other: Sequence[str], extra: Sequence[str]) -> str:
+        """The layout that the file seems to have, if it is not the one that is said."""
+        turned = self.layout is None and any(map(self._turned, other))
+        counted = self.layout is None and any(self.sources[name].endswith(COUNTER) for name in extra)
+        if turned or counted:
+            return (
+                f'these look like weights of PyTorch: say layout: "{TORCH}" in `weights {{ }}` of the training file, '
+                f"or write them as ours once, by `paddle-layers weights NET FILE -o OURS --from {TORCH}`; "
+            )
+        shard = self._index_beside()
+        return f"the file is one of several: give {shard}, their index; " if shard else ""
+
+    def _index_beside(self) -> str:
+        """The index of the files that this one is of, by the names that they usually have."""
+        path = Path(self.file.path)
+        stem, _, rest = path.name.partition("-0")
+        index = path.with_name(f"{stem}.safetensors.index.json")
+        return str(index) if "-of-" in rest and index.is_file() else ""
 
 
 def _help(meant: Mapping[str, str], unread: Sequence[str]) -> str:

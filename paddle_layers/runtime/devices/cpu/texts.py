@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from paddle_layers.define.program import Program
 from paddle_layers.kernels.digests import tuned_digest
@@ -29,6 +30,8 @@ from .vector_form import ADD, EXTREMES, MATH, UNSIGNED, vector_form
 DECORATOR = '@njit(error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)'
 """Of functions that only the body calls: a call would keep its loop from vectors; wrappers take a third of the time
 that numba needs."""
+NO_MATTER = {"nopython", "boundscheck", "no_cpython_wrapper", "no_cfunc_wrapper"}
+"""Options of kernels that make no difference to a body into which they are copied."""
 
 
 def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
@@ -83,11 +86,11 @@ def cpu_prelude(dtype: str) -> list[str]:
     ]
 
 
-def cpu_body(args: Mapping[str, Spec], lines: list[str]) -> list[str]:
-    """The compiled entry of a CPU driver around the lines of its loop."""
+def cpu_body(args: Mapping[str, Spec], lines: list[str], options: str = "") -> list[str]:
+    """The compiled entry of a CPU driver around the lines of its loop; `options` are the compiler's."""
     return [
         "",
-        '@cfunc(BODY, cache=True, error_model="numpy")',
+        f'@cfunc(BODY, cache=True, error_model="numpy"{options})',
         "def body(lo_, hi_, pa_, ia_, fa_):",
         *indent(unpack_lines(args), 1),
         *indent(lines, 1),
@@ -235,15 +238,30 @@ def _stretches(kernel: Kernel, compute: list[str]) -> list[str]:
 
 def tuned_text(code: TunedCall, dtype: str) -> str:
     """Driver of a tuned kernel: it unpacks the arguments and calls the kernel."""
-    call, constants = code.tuned.function, code.constants
-    given = [repr(constants[n]) if n in constants else n for n in code.tuned.names]
+    function, constants = code.tuned.function, code.constants
+    given = ", ".join([repr(constants[n]) if n in constants else n for n in code.tuned.names])
+    options = _options_of_a_copy(code.tuned.call)
+    copied, origin = options is not None, f"{function.__module__}.{function.__qualname__}"
     return "\n".join(
         [
-            f'"""{code.name} by {call.__module__}.{call.__qualname__}, {dtype}, cpu. Generated: do not edit."""',
+            f'"""{code.name} by {origin}, {dtype}, cpu. Generated: do not edit."""',
             *cpu_prelude(dtype),
-            f"from {call.__module__} import {call.__name__}",
-            f"# the kernels' own text: {tuned_digest(call.__module__)}",
-            *cpu_body(code.args, [f"{call.__name__}(lo_, hi_, {', '.join(given)})"]),
+            f"from {function.__module__} import {function.__name__}",
+            f"# the kernels' own text: {tuned_digest(function.__module__)}",
+            *(["", f'copy_ = njit(inline="always")({function.__name__}.py_func)'] if copied else []),
+            *cpu_body(code.args, [f"{'copy_' if copied else function.__name__}(lo_, hi_, {given})"], options or ""),
             "",
         ]
     )
+
+
+def _options_of_a_copy(kernel: Any) -> str | None:
+    """With what a body is compiled into which the kernel's text is copied; None where it must not be, but is called.
+
+    numba compiles what is called by itself first, and again as a part of its caller.
+    """
+    options = {name: value for name, value in getattr(kernel, "targetoptions", {}).items() if name not in NO_MATTER}
+    fast = options.pop("fastmath", False)
+    if options != {"error_model": "numpy"}:
+        return None
+    return f", fastmath={fast if isinstance(fast, bool) else sorted(fast)}" if fast else ""

@@ -1,0 +1,181 @@
+"""Columns of Parquet files, read a row group at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .ahead import size_of
+from .columns import Rows, WordColumn
+from .dataset import Dataset
+from .extras import optional_module
+from .listed_files import names_of
+from .orders import TOGETHER, Blocks
+from .problems import DataError, as_data_error
+from .stored import BadRecords, Records
+
+Array = NDArray[Any]
+
+MOST_KEPT = 2**28
+"""Bytes of row groups that are kept; one at least."""
+
+LARGEST_GROUP = 2**30
+"""Bytes of a row group, which is read as a whole."""
+
+RATIO = 1100
+"""So many times as large as the file may be what it claims to hold."""
+
+
+class ParquetFiles:
+    """The columns of Parquet files by name; every file has the same ones. Raises `DataError`.
+
+    Columns of numbers are fields, lists of one length too, and texts are words. Row groups that were read are kept.
+    """
+
+    def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
+        self._arrow = optional_module("pyarrow", "pyarrow", "arrow", "parquet")
+        self._parquet = optional_module("pyarrow.parquet", "pyarrow", "arrow", "parquet")
+        self.paths = paths
+        self._files = [self._opened(path) for path in paths]
+        self._fields = [field for field in self._files[0].schema_arrow if wanted is None or field.name in wanted]
+        if not self._fields:
+            raise DataError(f"{paths[0]} has no columns{'' if wanted is None else ' that are wanted'}")
+        self._groups = [
+            (file, group) for file in range(len(paths)) for group in range(self._files[file].num_row_groups)
+        ]
+        for path, file in zip(paths, self._files, strict=True):
+            self._check(path, file)
+        counts = [self._files[file].metadata.row_group(group).num_rows for file, group in self._groups]
+        self.starts: Rows = np.cumsum([0, *counts])
+        self._kept: OrderedDict[int, Mapping[str, Any]] = OrderedDict()
+        self._reading = threading.Lock()
+
+    def __len__(self) -> int:
+        return int(self.starts[-1])
+
+    def dataset(self) -> Dataset:
+        """Every column as a field whose rows are read when they are wanted."""
+        if not len(self):
+            raise DataError(f"{names_of(self.paths)} has no rows; there is nothing to train on")
+        records, fields = Records(self._read), {}
+        for field in self._fields:
+            shape, dtype = self._kind(field)
+            column = records.column(field.name, len(self), shape, dtype)
+            fields[field.name] = WordColumn(column) if dtype is object else column
+        together = max(1, min(TOGETHER, MOST_KEPT // max(1, self._largest()) - 1))
+        return Dataset(fields, origin=names_of(self.paths), place=self.place, blocks=Blocks(self.starts, together))
+
+    def place(self, row: int) -> str:
+        """File and row."""
+        group = self._group(row)
+        file = self._groups[group][0]
+        first = next(at for at, (other, _) in enumerate(self._groups) if other == file)
+        return f"{self.paths[file]}, row {row - int(self.starts[first])}"
+
+    def _group(self, row: int) -> int:
+        return int(np.searchsorted(self.starts, row, "right")) - 1
+
+    def _opened(self, path: Path) -> Any:
+        if not path.is_file():
+            raise DataError(f"there is no file {path}; paths are relative to the training file, in a list to the list")
+        with as_data_error(f"{path} is no Parquet file, or damaged"):
+            return self._parquet.ParquetFile(path)
+
+    def _check(self, path: Path, file: Any) -> None:
+        """What a file claims to hold, before anything is read of it."""
+        names = [field.name for field in self._fields]
+        schema = file.schema_arrow
+        for field in self._fields:
+            if schema.get_all_field_indices(field.name) != [schema.get_field_index(field.name)]:
+                raise DataError(f"{path} has not one column `{field.name}`")
+            if schema.field(field.name).type != field.type:
+                raise DataError(
+                    f"{path}: the column `{field.name}` holds {schema.field(field.name).type}, that of {self.paths[0]} "
+                    f"{field.type}"
+                )
+        size = path.stat().st_size
+        for group in range(file.num_row_groups):
+            claim = file.metadata.row_group(group)
+            if not 0 <= claim.num_rows <= RATIO * size or not 0 <= claim.total_byte_size <= RATIO * size:
+                raise DataError(f"{path} is damaged: row group {group} claims {claim.num_rows} rows")
+            if claim.total_byte_size > LARGEST_GROUP:
+                raise DataError(
+                    f"{path}: row group {group} has {claim.total_byte_size} bytes, more than {LARGEST_GROUP}; write it "
+                    f"with smaller ones, such as `row_group_size=10000` of {', '.join(names[:3])}"
+                )
+
+    def _kind(self, field: Any) -> tuple[tuple[int, ...], Any]:
+        """Shape and type of a row of a column."""
+        types, kind = self._arrow.types, field.type
+        if types.is_string(kind) or types.is_large_string(kind):
+            return (), object
+        shape: tuple[int, ...] = ()
+        if types.is_fixed_size_list(kind):
+            shape, kind = (kind.list_size,), kind.value_type
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            raise DataError(
+                f"{self.paths[0]}: the column `{field.name}` holds {str(field.type)[:80]}; numbers, lists of numbers "
+                "of one length and texts can be used"
+            )
+        return shape, np.dtype(kind.to_pandas_dtype())
+
+    def _largest(self) -> int:
+        sizes = (self._files[file].metadata.row_group(group).total_byte_size for file, group in self._groups)
+        return int(max(sizes))
+
+    def _read(self, rows: Rows) -> Mapping[str, Any]:
+        groups = np.searchsorted(self.starts, rows, "right") - 1
+        columns: dict[str, Any] = {}
+        for field in self._fields:
+            shape, dtype = self._kind(field)
+            columns[field.name] = np.empty((len(rows), *shape), dtype)
+        problems: dict[int, str] = {}
+        for group in np.unique(groups).tolist():
+            at = np.flatnonzero(groups == group)
+            try:
+                values = self._values(group)
+            except DataError as error:
+                problems |= dict.fromkeys(rows[at].tolist(), str(error))
+                continue
+            for name, column in columns.items():
+                column[at] = values[name][rows[at] - self.starts[group]]
+        if problems:
+            raise BadRecords(problems)
+        return {name: column.tolist() if column.dtype == object else column for name, column in columns.items()}
+
+    def _values(self, group: int) -> Mapping[str, Any]:
+        """The columns of a row group, kept for the next batch."""
+        with self._reading:
+            if group not in self._kept:
+                self._kept[group] = self._decoded(*self._groups[group])
+                while len(self._kept) > 1 and sum(map(size_of, self._kept.values())) > MOST_KEPT:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(group)
+            return self._kept[group]
+
+    def _decoded(self, file: int, group: int) -> Mapping[str, Any]:
+        place = f"{self.paths[file]}, row group {group}"
+        with as_data_error(f"{place} cannot be read"):
+            table = self._files[file].read_row_group(group, [field.name for field in self._fields], use_threads=False)
+            table.validate(full=True)
+            found = {field.name: self._array(table.column(field.name), field, place) for field in self._fields}
+            if any(len(values) != self._files[file].metadata.row_group(group).num_rows for values in found.values()):
+                raise ValueError("it has another number of rows than it claims")
+            return found
+
+    def _array(self, column: Any, field: Any, place: str) -> Array:
+        shape, dtype = self._kind(field)
+        if shape:
+            column = column.combine_chunks()
+            if column.null_count:
+                raise DataError(f"{place}: the column `{field.name}` has lists that are missing")
+            column = column.flatten()
+        if column.null_count and (dtype is object or dtype.kind != "f"):
+            raise DataError(f"{place}: the column `{field.name}` has values that are missing; fill them")
+        return np.asarray(column.to_numpy(zero_copy_only=False), dtype).reshape(-1, *shape)

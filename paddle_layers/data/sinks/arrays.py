@@ -1,0 +1,105 @@
+"""Values as arrays that grow with every batch: npz and HDF5."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+
+from .values import Array, Values
+
+_BUFFER = 1 << 20
+
+
+def arrays_of(batch: Values, rows: dict[str, int]) -> Iterator[tuple[str, Array]]:
+    """What a batch adds to each array: a value, `NAME.class`, `NAME.starts` and `NAME.sub_starts`.
+
+    `rows` has how much of what starts point to is there already, by name of the starts; it is brought up to date.
+    """
+    for name, values in batch.values.items():
+        yield name, values
+        if name in batch.classes:
+            yield f"{name}.class", batch.classes[name]
+        for part, starts in zip(("starts", "sub_starts"), batch.starts.get(name, ()), strict=False):
+            own = f"{name}.{part}"
+            before = rows.get(own)
+            yield own, starts if before is None else starts[1:] + before
+            rows[own] = (before or 0) + int(starts[-1])
+
+
+class Npz:
+    """An npz file. Arrays wait in files beside it, since each has to be whole before the next begins."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._parts = path, dict[str, _Part]()
+        self._rows: dict[str, int] = {}
+
+    def write(self, batch: Values) -> None:
+        """Add the rows of a batch."""
+        for name, array in arrays_of(batch, self._rows):
+            if name not in self._parts:
+                self._parts[name] = _Part(self._path.parent, array)
+            self._parts[name].add(array)
+
+    def finish(self) -> None:
+        """Write the file."""
+        with zipfile.ZipFile(self._path, "w") as archive:
+            for name, part in self._parts.items():
+                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                    part.copy_to(member)
+        self.close()
+
+    def close(self) -> None:
+        """Remove what waits."""
+        for part in self._parts.values():
+            part.file.close()
+
+
+class _Part:
+    def __init__(self, folder: Path, like: Array) -> None:
+        self.file: IO[bytes] = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115  it outlives this
+        self._dtype, self._tail, self._count = like.dtype, like.shape[1:], 0
+
+    def add(self, array: Array) -> None:
+        self.file.write(np.ascontiguousarray(array, self._dtype).tobytes())
+        self._count += len(array)
+
+    def copy_to(self, member: IO[bytes]) -> None:
+        header = {"descr": np.lib.format.dtype_to_descr(self._dtype), "fortran_order": False}
+        np.lib.format.write_array_header_2_0(member, {**header, "shape": (self._count, *self._tail)})
+        self.file.seek(0)
+        shutil.copyfileobj(self.file, member, _BUFFER)
+
+
+class Hdf5:
+    """An HDF5 file: a data set for each array, in chunks."""
+
+    def __init__(self, path: Path) -> None:
+        import h5py
+
+        self._file: Any = h5py.File(path, "w")
+        self._rows: dict[str, int] = {}
+
+    def write(self, batch: Values) -> None:
+        """Add the rows of a batch."""
+        for name, array in arrays_of(batch, self._rows):
+            if name not in self._file:
+                tail = array.shape[1:]
+                self._file.create_dataset(name, (0, *tail), maxshape=(None, *tail), dtype=array.dtype, chunks=True)
+            data = self._file[name]
+            before = len(data)
+            data.resize(before + len(array), axis=0)
+            data[before:] = array
+
+    def finish(self) -> None:
+        """Write what is left."""
+        self._file.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()

@@ -1,0 +1,85 @@
+"""A sink for a file: written beside its place, and there when it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import os
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Protocol, TextIO
+
+from paddle_layers.data.problems import DataError
+
+from .arrays import Hdf5, Npz
+from .parquet import Parquet
+from .texts import Lines, Table
+from .values import Values
+
+KINDS = {
+    ".csv": "a table",
+    ".jsonl": "a JSON object on each line",
+    ".npz": "arrays",
+    ".h5": "HDF5",
+    ".hdf5": "HDF5",
+    ".parquet": "columns",
+}
+"""What is written, by the ending of the file's name."""
+_NEEDED = {".h5": ("h5py", "hdf5"), ".hdf5": ("h5py", "hdf5"), ".parquet": ("pyarrow", "arrow")}
+_TEXTS = (".csv", ".jsonl")
+
+
+class Sink(Protocol):
+    """What takes batches of values."""
+
+    def write(self, batch: Values) -> None:
+        """Add the rows of a batch. Raises `DataError` for values that cannot stand beside each other."""
+        ...
+
+
+def check_sink(path: Path) -> None:
+    """Raises `DataError` for an ending that is not known, and where what writes it is not installed."""
+    ending = path.suffix.lower()
+    if ending not in KINDS:
+        known = ", ".join(f"{known} ({kind})" for known, kind in KINDS.items())
+        raise DataError(f"{path}: values are written to files that end in {known}")
+    module, extra = _NEEDED.get(ending, ("", ""))
+    if module and importlib.util.find_spec(module) is None:
+        raise DataError(f"{path}: files that end in {ending} need {module}: pip install 'paddle-layers[{extra}]'")
+
+
+@contextlib.contextmanager
+def open_sink(path: Path) -> Iterator[Sink]:
+    """A sink whose file is at `path` when the context ends, in place of what was there; after an error nothing changed.
+
+    Raises `DataError` as `check_sink` does, `OSError` for a file that cannot be written.
+    """
+    check_sink(path)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", suffix=".tmp", dir=path.parent)
+    os.close(handle)
+    temporary = Path(name)
+    try:
+        with _writing(temporary, path.suffix.lower()) as sink:
+            yield sink
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _writing(path: Path, ending: str) -> Iterator[Sink]:
+    if ending in _TEXTS:
+        with path.open("w", encoding="utf-8", errors="backslashreplace", newline="") as stream:
+            yield text_sink(ending, stream)
+        return
+    sink: Any = Npz(path) if ending == ".npz" else Parquet(path) if ending == ".parquet" else Hdf5(path)
+    with contextlib.closing(sink):
+        yield sink
+        sink.finish()
+
+
+def text_sink(ending: str, stream: TextIO) -> Sink:
+    """A sink that writes text of this kind to a stream."""
+    return Table(stream) if ending == ".csv" else Lines(stream)

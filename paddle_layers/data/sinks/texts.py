@@ -1,0 +1,83 @@
+"""Values as text: a table, or a JSON object on each line."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+from typing import Any, TextIO
+
+from .values import Values, check_equal, grouped
+
+
+class Table:
+    """A csv table: the row, ids and the class where there is one, then the numbers of every value, classes by name."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._writer, self._row = csv.writer(stream, lineterminator="\n"), 0
+
+    def write(self, batch: Values) -> None:
+        """A line for each row, for ids in sequences one for each sequence. Raises `DataError`."""
+        counts = {name: len(batch.texts.get(name, values)) for name, values in batch.values.items()}
+        check_equal(counts, "lines in a batch, which no table can hold", ".jsonl, which has a line for each sample")
+        names: list[str] = ["row"]
+        columns: list[Any] = []
+        for name, values in batch.values.items():
+            if name in batch.texts:
+                names.append(f"{name}.class" if name in batch.classes else name)
+                columns.append([[text] for text in batch.texts[name]])
+            if values.dtype.kind == "i":
+                continue
+            flat = values.reshape(len(values), math.prod(values.shape[1:]))
+            parts = _parts(batch, name, flat.shape[1])
+            names += [f"{name}.{part}" for part in parts] if flat.shape[1] > 1 else [name]
+            columns.append([[f"{value:.6g}" for value in row] for row in flat])
+        if not self._row:
+            self._writer.writerow(names)
+        for cells in zip(*columns, strict=True):
+            self._writer.writerow([self._row, *(cell for part in cells for cell in part)])
+            self._row += 1
+
+
+def _parts(batch: Values, name: str, count: int) -> list[str]:
+    """What the columns of a value are called: their classes, or numbers where heads of the table would be the same."""
+    numbers = list(map(str, range(count)))
+    named = batch.names.get(name, numbers)
+    return named if len({"class", *named}) > count else numbers
+
+
+class Lines:
+    """A JSON object for each sample; of a value in sequences a list of rows, NaN and infinities as null."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._row = stream, 0
+
+    def write(self, batch: Values) -> None:
+        """A line for each sample. Raises `DataError`."""
+        count = batch.count_samples()
+        samples = {name: _samples(batch, name) for name in batch.values}
+        classes = {name: grouped(batch.texts[name], batch.starts.get(name, ())) for name in batch.classes}
+        for at in range(count):
+            line: dict[str, Any] = {"row": self._row}
+            for name, rows in samples.items():
+                if name in classes:
+                    line[f"{name}.class"] = classes[name][at]
+                line[name] = rows[at]
+            self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
+            self._row += 1
+
+
+def _samples(batch: Values, name: str) -> list[Any]:
+    """A value of each sample, as JSON has it."""
+    values, starts, texts = batch.values[name], batch.starts.get(name, ()), list(batch.texts.get(name, ()))
+    if name in batch.texts and name not in batch.classes:
+        parts: list[Any] = [text.split(" ") if text else [] for text in texts] if starts else texts
+        return parts if len(starts) < 2 else grouped(parts, starts[:1])
+    rows = [_numbers(row) for row in values.reshape(len(values), math.prod(values.shape[1:]))]
+    return grouped(rows, starts)
+
+
+def _numbers(row: Any) -> Any:
+    """The shortest numbers that read back exactly in the precision of the network."""
+    numbers = [float(text) if math.isfinite(float(text)) else None for text in row.astype(str).tolist()]
+    return numbers[0] if len(numbers) == 1 else numbers

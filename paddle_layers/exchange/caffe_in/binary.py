@@ -1,0 +1,172 @@
+"""Caffe's binary files, by the numbers of the few fields that are needed.
+
+Messages inside of messages, and packed numbers, are bytes in these descriptions: so a file takes little more memory
+than its size, whatever it claims, and numbers are not copied one by one.
+"""
+
+from __future__ import annotations
+
+import stat
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
+from google.protobuf.message import DecodeError
+from numpy.typing import NDArray
+
+from paddle_layers.define.escaping import message_line, printable_line
+from paddle_layers.define.types import product
+
+LARGEST = (1 << 31) - 1
+"""Bytes of a file: protobuf has no larger ones."""
+MOST_AXES = 32
+
+_FIELDS = {
+    "Net": {"name": (1, "string"), "layers": (2, "bytes*"), "layer": (100, "bytes*")},
+    "Layer": {"name": (1, "string"), "blobs": (7, "bytes*")},
+    "OldLayer": {"name": (4, "string"), "blobs": (6, "bytes*"), "layer": (1, "bytes")},
+    "Blob": {
+        **{name: (number, "int32") for number, name in enumerate(("num", "channels", "height", "width"), 1)},
+        **{"data": (5, "bytes*"), "shape": (7, "bytes"), "double_data": (8, "bytes*")},
+    },
+    "UnpackedBlob": {"data": (5, "float*"), "double_data": (8, "double*")},
+    "Shape": {"dim": (1, "int64*")},
+}
+"""Number and type of each field; `*` marks repeated ones."""
+
+
+class CaffeError(ValueError):
+    """A binary file of Caffe cannot be used. The message is one line."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message_line(message))
+
+
+class Blob(NamedTuple):
+    """An array of a file: its numbers in a row, and the shape that it claims, which fits them."""
+
+    numbers: NDArray[np.float32]
+    shape: tuple[int, ...]
+
+
+def read_model(path: Path) -> dict[str, list[Blob]]:
+    """The blobs of each layer of a caffemodel that has some, by the layer's name. Raises `CaffeError`."""
+    net = _parsed("Net", _content(path), path, "a caffemodel")
+    found: dict[str, list[Blob]] = {}
+    for kind, layers in (("OldLayer", net.layers), ("Layer", net.layer)):
+        for content in layers:
+            layer = _parsed(kind, content, path, "a caffemodel")
+            if kind == "OldLayer" and layer.HasField("layer"):
+                raise CaffeError(
+                    f"{path} is a model of 2013: Caffe's `upgrade_net_proto_binary` makes one of today of it"
+                )
+            name = _text(layer.name)
+            blobs = [_blob(one, path, f"blob {at} of layer `{name}`") for at, one in enumerate(layer.blobs)]
+            if blobs and name in found:
+                raise CaffeError(f"{path}: two layers with weights are called `{name}`")
+            if blobs:
+                found[name] = blobs
+    if not found:
+        raise CaffeError(f"{path} has no weights; a caffemodel is what Caffe's solver writes as its snapshot")
+    return found
+
+
+def read_mean(path: Path) -> NDArray[np.float32]:
+    """The array of a binaryproto, channels first. Raises `CaffeError`."""
+    numbers, shape = _blob(_content(path), path, "the mean")
+    while len(shape) > 3 and shape[0] == 1:
+        shape = shape[1:]
+    if len(shape) > 3 or not len(numbers):
+        raise CaffeError(f"{path}: a mean is channels x rows x columns, found {_shown(shape)}")
+    return numbers.reshape(shape)
+
+
+def _content(path: Path) -> bytes:
+    try:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            raise CaffeError(f"{path} is no file")
+        if facts.st_size > LARGEST:
+            raise CaffeError(f"{path} has {facts.st_size:,} bytes, more than a protobuf file can")
+        content = path.read_bytes()
+    except OSError as error:
+        raise CaffeError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a zero byte in the name
+        if isinstance(error, CaffeError):
+            raise
+        raise CaffeError(f"{str(path)!r} cannot be read: {error}") from None
+    if content.startswith(b"\x89HDF"):
+        raise CaffeError(f"{path} is HDF5: let Caffe write `snapshot_format: BINARYPROTO`")
+    return content
+
+
+def _parsed(kind: str, content: bytes, path: Path, what: str) -> Any:
+    message: Any = _classes()[kind]()
+    try:
+        message.ParseFromString(content)
+    except DecodeError:
+        raise CaffeError(f"{path} is not {what}, or it was cut") from None
+    return message
+
+
+def _text(name: str) -> str:
+    return printable_line(name)
+
+
+def _blob(content: bytes, path: Path, what: str) -> Blob:
+    """One array. Its shape has to hold as many numbers as there are."""
+    message = _parsed("Blob", content, path, "a file of Caffe's blobs")
+    numbers = _numbers(content, message, path, what)
+    if message.HasField("shape"):
+        shape = tuple(_parsed("Shape", message.shape, path, "a file of Caffe's blobs").dim)
+    elif any(message.HasField(name) for name in ("num", "channels", "height", "width")):
+        shape = (message.num, message.channels, message.height, message.width)
+    else:
+        shape = (len(numbers),)
+    if len(shape) > MOST_AXES or any(size < 0 for size in shape) or product(shape) != len(numbers):
+        raise CaffeError(f"{path}: {what} has {len(numbers):,} numbers, and claims to be {_shown(shape)}")
+    return Blob(numbers, shape)
+
+
+def _numbers(content: bytes, message: Any, path: Path, what: str) -> NDArray[np.float32]:
+    for chunks, kind in ((message.data, "<f4"), (message.double_data, "<f8")):
+        data = b"".join(chunks)
+        if len(data) % np.dtype(kind).itemsize:
+            raise CaffeError(f"{path}: {what} ends in the middle of a number")
+        if data:
+            return _single(np.frombuffer(data, kind))
+    plain = _parsed("UnpackedBlob", content, path, "a file of Caffe's blobs")
+    return _single(np.array(plain.data or plain.double_data, np.float64))
+
+
+def _single(numbers: NDArray[Any]) -> NDArray[np.float32]:
+    with np.errstate(over="ignore"):  # infinity is refused where the weights are written
+        return numbers.astype(np.float32, copy=False)
+
+
+def _shown(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape[:MOST_AXES])) or "a single number"
+
+
+@cache
+def _classes() -> dict[str, Any]:
+    """Message classes for the fields of the table, in a pool of their own."""
+    file = descriptor_pb2.FileDescriptorProto(name="caffe_fields.proto", package="caffe_fields", syntax="proto2")
+    for name, fields in _FIELDS.items():
+        message = file.message_type.add(name=name)
+        message.field.extend(_descriptors(fields))
+    pool = descriptor_pool.DescriptorPool()
+    pool.AddSerializedFile(file.SerializeToString())
+    return {
+        name: message_factory.GetMessageClass(pool.FindMessageTypeByName(f"caffe_fields.{name}")) for name in _FIELDS
+    }
+
+
+def _descriptors(fields: dict[str, tuple[int, str]]) -> Iterator[descriptor_pb2.FieldDescriptorProto]:
+    field = descriptor_pb2.FieldDescriptorProto
+    for name, (number, kind) in fields.items():
+        label = field.LABEL_REPEATED if kind.endswith("*") else field.LABEL_OPTIONAL
+        yield field(name=name, number=number, label=label, type=getattr(field, f"TYPE_{kind.rstrip('*').upper()}"))

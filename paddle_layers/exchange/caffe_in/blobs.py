@@ -1,0 +1,159 @@
+"""Which layers of a prototxt are there in which phase, and what each of them reads.
+
+A blob that layers write in place is several values: each reader gets what the layer before it in the file has made.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from paddle_layers.config.binding.drafting import check_name
+from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.diagnostics.suggestions import nearest
+
+from .layer_types import INPUT_TYPES, OLD_TYPES
+from .layers import PHASES, Bridge, CaffeLayer, Value
+from .reading import Message
+
+
+class State(NamedTuple):
+    """What the rules of layers ask about, in one phase."""
+
+    phase: str
+    level: int = 0
+    stages: frozenset[str] = frozenset()
+
+
+def type_of(message: Message) -> str:
+    """The layer's type as Caffe calls it today."""
+    found = str(message["type"] or "")
+    return OLD_TYPES.get(found, found) if message.kind == "OldLayer" else found
+
+
+def phases_of(message: Message, states: Sequence[State]) -> tuple[str, ...]:
+    """The phases in which a layer is there."""
+    return tuple(state.phase for state in states if _present(message, state))
+
+
+def _present(message: Message, state: State) -> bool:
+    include, exclude = message["include"], message["exclude"]
+    if include:
+        return any(_meets(rule, state) for rule in include)
+    return not any(_meets(rule, state) for rule in exclude)
+
+
+def _meets(rule: Message, state: State) -> bool:
+    return (
+        ("phase" not in rule or rule["phase"].lower() == state.phase)
+        and ("min_level" not in rule or rule["min_level"] <= state.level)
+        and ("max_level" not in rule or rule["max_level"] >= state.level)
+        and all(stage in state.stages for stage in rule["stage"])
+        and not any(stage in state.stages for stage in rule["not_stage"])
+    )
+
+
+class Blobs:
+    """Resolves the names of blobs, layer by layer in the order of the file."""
+
+    def __init__(self, report: Report, inputs: Sequence[Value]) -> None:
+        self.report = report
+        self.current: dict[str, dict[str, Value]] = {phase: {v.name: v for v in inputs} for phase in PHASES}
+        """In each phase, what a blob holds by now."""
+        self.fed: dict[str, Value] = {value.name: value for value in inputs}
+        """Values of data layers: those of both phases are one."""
+        self._written = {phase: set(self.fed) for phase in PHASES}
+        self._taken = {phase: set(self.fed) for phase in PHASES}
+        """Names of values."""
+        self._layers: set[tuple[str, str]] = set()
+        self._unknown: set[str] = set()
+
+    def resolve(self, message: Message, phases: tuple[str, ...]) -> CaffeLayer:
+        """The layer with the values that it reads and makes."""
+        layer = CaffeLayer(message, type_of(message), self._layer_name(message, phases), phases)
+        layer.bottoms = [self._read(layer, place) for place in range(len(message["bottom"]))]
+        for value in layer.bottoms:
+            value.readers.append(layer)
+        tops = message["top"]
+        for place, blob in enumerate(tops):
+            if layer.type == "Split" and layer.bottoms:
+                top = layer.bottoms[0]
+            elif layer.type in INPUT_TYPES:
+                top = self._fed(layer, blob)
+            else:
+                top = self._made(layer, place, blob)
+            if layer.type != "Split":
+                top.place = message.place("top", place)
+            layer.tops.append(top)
+            for phase in phases:
+                self.current[phase][blob] = top
+        return layer
+
+    def _fed(self, layer: CaffeLayer, blob: str) -> Value:
+        """The value of a data layer, which feeds both phases where each has one."""
+        for phase in layer.phases:
+            self._written[phase].add(blob)
+        for known in self._taken.values():
+            known.add(blob)
+        value = self.fed.setdefault(blob, Value(blob, ()))
+        value.phases = tuple(phase for phase in PHASES if phase in {*value.phases, *layer.phases})
+        return value
+
+    def _layer_name(self, message: Message, phases: tuple[str, ...]) -> str:
+        name = str(message["name"] or (message["top"][0] if message["top"] else type_of(message).lower()))
+        check_name(name, "a layer", message.place("name"), self.report)
+        known, number = name, 1
+        while any((phase, name) in self._layers for phase in phases):
+            number += 1
+            name = f"{known}_{number}"
+        self._layers |= {(phase, name) for phase in phases}
+        return name
+
+    def _read(self, layer: CaffeLayer, place: int) -> Value:
+        """The value of a bottom; where the phases disagree, a bridge is put in front of the layer."""
+        blob = layer.message["bottom"][place]
+        found = {phase: self.current[phase].get(blob) for phase in layer.phases}
+        values = {phase: value for phase, value in found.items() if value is not None}
+        if len(values) < len(found):
+            self._report_unknown(layer, place, blob)
+            missing = Value(blob)
+            missing.fault = True
+            return missing
+        first = values[layer.phases[0]]
+        if all(value is first for value in values.values()):
+            return first
+        own = next(value for phase, value in values.items() if value.phases == (phase,))
+        for phase, other in values.items():
+            if other is not own:
+                layer.bridges.append(Bridge(own, other, phase))
+                other.readers.append(layer)
+                self.current[phase][blob] = own
+        return own
+
+    def _report_unknown(self, layer: CaffeLayer, place: int, blob: str) -> None:
+        if blob in self._unknown:
+            return
+        self._unknown.add(blob)
+        known = [name for phase in layer.phases for name in self.current[phase]]
+        near = nearest(blob, known)
+        where = "" if len(layer.phases) > 1 or blob in known else f" in the phase {layer.phases[0].upper()}"
+        help_ = f"did you mean `{near}`?" if near else "a layer reads what layers before it in the file have made"
+        start = layer.message.place("bottom", place)
+        self.report.add("E203", f"no layer before this one makes the blob `{blob}`{where}", start, help=help_)
+
+    def _made(self, layer: CaffeLayer, place: int, blob: str) -> Value:
+        """The value that a layer writes into a blob."""
+        bottoms = layer.message["bottom"]
+        in_place = place < len(bottoms) and bottoms[place] == blob
+        if not in_place and any(blob in self._written[phase] for phase in layer.phases):
+            message = f"another layer writes the blob `{blob}` too"
+            help_ = "only a layer that reads a blob, as its bottom in the same place, may write over it"
+            self.report.add("E202", message, layer.message.place("top", place), help=help_)
+        check_name(blob, "a blob", layer.message.place("top", place), self.report)
+        name = blob if not in_place else layer.name if place == 0 else f"{layer.name}.{place}"
+        while any(name in self._taken[phase] for phase in layer.phases):
+            name += "_"
+        for phase in layer.phases:
+            self._written[phase].add(blob)
+            self._taken[phase].add(name)
+        return Value(name, layer.phases)

@@ -1,0 +1,273 @@
+"""One Caffe layer after the other becomes layers here; what becomes of a type, the functions below `@converts` say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.writing.text import attributes_fields
+from paddle_layers.define import InvalidAttributes, ShapeError, Type, registries
+
+from .layer_types import SETTINGS
+from .layers import PHASES, Arrays, CaffeLayer, Draft, Fields, Stored, Value
+from .reading import Message
+
+MANY = 1 << 20
+
+
+class Unresolved(Exception):
+    """A layer rests on what was refused: there is nothing more to say about it."""
+
+
+class Rule(NamedTuple):
+    """What a type becomes, and how many blobs it reads and makes."""
+
+    convert: Callable[[Use], None]
+    bottoms: tuple[int, int]
+    tops: tuple[int, int]
+
+
+RULES: dict[str, Rule] = {}
+
+Convert = Callable[["Use"], None]
+
+
+def converts(
+    *types: str, bottoms: tuple[int, int] = (1, 1), tops: tuple[int, int] = (1, 1)
+) -> Callable[[Convert], Convert]:
+    """The function below converts layers of these types."""
+
+    def register(convert: Convert) -> Convert:
+        RULES.update(dict.fromkeys(types, Rule(convert, bottoms, tops)))
+        return convert
+
+    return register
+
+
+@dataclass
+class Conversion:
+    """What has been converted so far."""
+
+    report: Report
+    given: Mapping[str, Type] = field(default_factory=dict)
+    """Types of inputs that the user gives."""
+    mean_dims: tuple[int, ...] | None = None
+    """The shape of the mean that the user gives."""
+    phases: tuple[str, ...] = PHASES
+    """Those in which something feeds the network."""
+    inputs: list[Value] = field(default_factory=list)
+    """Values of data layers."""
+    feeds: list[Any] = field(default_factory=list)
+    """What the data layers read (`inputs.Feed`)."""
+    trained: bool = True
+    """Whether the network has a loss: then a weight without a filler starts at zero, as in Caffe."""
+    drafts: list[Draft] = field(default_factory=list)
+    stored: list[Stored] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    """What differs from Caffe, or was left out, for the report."""
+    became: dict[str, list[str]] = field(default_factory=dict)
+    """What each Caffe layer became, in words."""
+
+    def note(self, text: str) -> None:
+        """Add a line to the report, once."""
+        if text not in self.notes:
+            self.notes.append(text)
+
+
+class Use:
+    """A Caffe layer on its way: what it says, and what is made of it."""
+
+    def __init__(self, layer: CaffeLayer, whole: Conversion) -> None:
+        self.layer, self.whole, self.message = layer, whole, layer.message
+        own = SETTINGS.get(layer.type, "")
+        self.settings: Message = layer.message[own] if own else layer.message
+        self.refused = False
+        self.loss_factor = 1.0
+        """What the loss here has to be multiplied by to be Caffe's."""
+        self.bottoms, self.tops = layer.bottoms, layer.tops
+
+    # ---- what is wrong
+
+    def refuse(self, name: str, message: str, help: str = "", *, of: Message | None = None, code: str = "E511") -> None:
+        """Report a fault at a field of the layer's settings; nothing is made of the layer."""
+        place = (of or self.settings).place(name)
+        self.whole.report.add(code, f"layer `{self.layer.name}`: {message}", place, help=help)
+        self.refused = True
+
+    def required(self, name: str) -> Any:
+        """What a field of the settings says that has to be given; None after a report."""
+        value = self.settings[name]
+        if value in (None, []):
+            if name not in self.settings.places and not self.settings.unknown:  # else it was misspelt, or is no value
+                self.refuse(name, f"there is no `{name}`", f"add `{name}: ...`", code="E105")
+            self.refused = True
+            return None
+        return value
+
+    def note(self, text: str) -> None:
+        """What differs from Caffe, for the report."""
+        self.whole.note(f"{self.layer.name}: {text}")
+
+    # ---- what it reads
+
+    def type(self, place: int = 0) -> Type:
+        """The type of a bottom. Raises `Unresolved` where it is not known, after a report if nobody made one."""
+        value = self.bottoms[place]
+        if value.fault:
+            raise Unresolved
+        if value.is_loss:
+            at, help_ = self.message.place("bottom", place), "give every cost its `loss_weight` instead"
+            text = f"layer `{self.layer.name}` reads the loss `{value.name}`, which is one number for each row here"
+            self.whole.report.add("E511", text, at, help=help_)
+            raise Unresolved
+        value.type = value.type or value.usual
+        if value.type is None:
+            self.unknown_size(value)
+            raise Unresolved
+        return value.type
+
+    def unknown_size(self, value: Value) -> None:
+        """Report a value of which neither the file nor its readers say how large it is."""
+        help_ = f"give --shape {value.name}=3x32x32 (channels, rows, columns), or --shape {value.name}='ids<10'"
+        self.whole.report.add("E512", f"nothing says how large `{value.name}` is", value.place, help=help_)
+        value.fault = True
+
+    def dims(self, place: int = 0) -> tuple[int, ...]:
+        """The axes of a bottom without those of the batch. Raises `Unresolved`."""
+        return self.type(place).dims
+
+    def axis(self, name: str, place: int = 0, *, of: Message | None = None) -> int:
+        """An axis that the settings name, counted from the batch, which is 0. Raises `Unresolved` beyond them."""
+        axis, rank = (of or self.settings)[name], 1 + len(self.dims(place))
+        if not -rank <= axis < rank:
+            self.refuse(name, f"there is no axis {axis}, the blob has {rank}", code="E209", of=of)
+            raise Unresolved
+        return int(axis) % rank
+
+    def label(self, place: int, size: int) -> None:
+        """Say that a bottom has ids below `size`, unless it is known what it has."""
+        value = self.bottoms[place]
+        if value.type is None and not value.fault:
+            value.type = Type.ids(size)
+        elif value.type is not None and value.type.kind == "INT" and value.type.size < size:
+            known = value.name in self.whole.given
+            value.type = value.type if known else Type.ids(size)
+
+    def target(self, place: int, dims: tuple[int, ...]) -> None:
+        """Say that a bottom has numbers of this shape, unless it is known what it has."""
+        value = self.bottoms[place]
+        if value.type is None and not value.fault:
+            value.type = Type.dense(*dims)
+
+    # ---- what is made
+
+    def add(
+        self,
+        type_: str,
+        attributes: Fields | None = None,
+        *,
+        inputs: Sequence[Value] | None = None,
+        outputs: Sequence[Value] | None = None,
+        name: str = "",
+    ) -> Draft | None:
+        """Add a layer: by default one of the Caffe layer's name, bottoms and tops. None where it was refused."""
+        read = list(self.bottoms if inputs is None else inputs)
+        made = list(self.tops if outputs is None else outputs)
+        definition = registries["layer"][type_]
+        try:
+            bound = definition.bind({key: value for key, value in (attributes or {}).items() if value is not None})
+        except InvalidAttributes as error:
+            for problem in error.problems.values():
+                self.refuse("", problem, code="E103")
+            return None
+        types = [self._type_of(value) for value in read]
+        if self.refused:
+            return None
+        try:
+            found = definition.infer(types, bound)
+        except ShapeError as error:
+            self.refuse("", error.message, code="E209", of=self.message)
+            return None
+        for value, output in zip(made, found, strict=False):
+            value.type = output
+        settings = attributes_fields(definition, bound)
+        draft = Draft(name or self.layer.name, type_, read, made, settings, self.layer.phases)
+        for value in made:
+            value.draft = draft
+        self.whole.drafts.append(draft)
+        self.whole.became.setdefault(self.layer.name, []).append(type_)
+        return draft
+
+    def _type_of(self, value: Value) -> Type:
+        for place, bottom in enumerate(self.bottoms):
+            if bottom is value:
+                return self.type(place)
+        if value.type is None:
+            raise Unresolved
+        return value.type
+
+    def store(self, shapes: Sequence[tuple[int, ...]], make: Callable[[Arrays], Mapping[str, Any]]) -> None:
+        """Say what becomes of the blobs that a caffemodel has of this layer."""
+        if not self.refused:
+            self.whole.stored.append(Stored(self.layer, tuple(shapes), make))
+
+    def inner(self, suffix: str) -> Value:
+        """A value between layers that one Caffe layer becomes."""
+        return Value(f"{self.layer.name}/{suffix}", self.layer.phases)
+
+
+def convert(layer: CaffeLayer, whole: Conversion) -> None:
+    """Convert one layer; what cannot be is reported, and what it makes is marked."""
+    rule = RULES[layer.type]
+    for bridge in layer.bridges:
+        _bridge(whole, bridge.value, bridge.source, bridge.phase)
+    use, before = Use(layer, whole), whole.report.errors
+    first = len(whole.drafts)
+    try:
+        if _counted(use, rule):
+            rule.convert(use)
+            _common(use, whole.drafts[first:])
+    except Unresolved:
+        use.refused = True
+    if use.refused or whole.report.errors > before:
+        for value in layer.tops:
+            value.fault = value not in layer.bottoms
+
+
+def _counted(use: Use, rule: Rule) -> bool:
+    """Whether the layer has as many bottoms and tops as its type takes."""
+    for what, found, (least, most) in (("bottom", use.bottoms, rule.bottoms), ("top", use.tops, rule.tops)):
+        if not least <= len(found) <= most:
+            wanted = f"{least}" if least == most else f"{least} or more" if most == MANY else f"{least} to {most}"
+            text = f"has {len(found)} blobs as `{what}`, a {use.layer.type} takes {wanted}"
+            use.refuse(what, text, of=use.message, code="E205")
+    return not use.refused
+
+
+def _common(use: Use, drafts: Sequence[Draft]) -> None:
+    """What every layer may say: the weight of its loss, and where gradients go."""
+    weights, ways = use.message["loss_weight"], use.message["propagate_down"]
+    costs = [draft for draft in drafts if any(value.is_loss for value in draft.outputs)]
+    if costs:
+        weight = use.loss_factor * (weights[0] if weights else 1)
+        costs[0].loss_weight = [weight] if weight != 1 else []
+        weights = weights[1:]
+    if any(weights):
+        text = "only costs have a `loss_weight` here"
+        help_ = "compute the loss by one of Caffe's loss layers, such as EuclideanLoss"
+        use.refuse("loss_weight", text, help_, of=use.message)
+    if ways and drafts and len(ways) == len(drafts[0].inputs):
+        drafts[0].propagate_down = list(ways)
+
+
+def _bridge(whole: Conversion, value: Value, source: Value, phase: str) -> None:
+    """Where the layer that makes a value is absent in one phase, a layer that changes nothing takes its place."""
+    if value.fault or source.fault or source.type is None:
+        value.fault = value.fault or source.fault
+        return
+    name = value.draft.name if value.draft is not None else value.name
+    whole.drafts.append(Draft(name, "linear", [source], [value], {}, (phase,)))
+    if phase == "train" or value.type is None:
+        value.type = source.type

@@ -1,0 +1,134 @@
+"""Costs and statistics."""
+
+from __future__ import annotations
+
+import math
+
+from paddle_layers.define import Type
+
+from .conversion import Use, converts
+from .layers import Fields
+
+
+def _cost(use: Use, type_: str, attributes: Fields | None = None) -> None:
+    """Add a cost; its output is the loss, whether or not the prototxt names it."""
+    outputs = use.tops[:1] or [use.inner("loss")]
+    if not use.tops:
+        outputs[0].name = use.layer.name
+    use.add(type_, attributes, outputs=outputs)
+    outputs[0].is_loss = True
+
+
+def _classes(use: Use, *, of: str = "axis") -> int:
+    """How many classes have a score; labels are below that."""
+    dims = use.dims()
+    if use.axis(of) != 1 or math.prod(dims[1:]) != 1:
+        shape = "x".join(map(str, dims))
+        use.refuse(of, f"a row has one label here, and the scores are {shape}", "flatten the scores in front of it")
+    size = dims[0] if dims else 1
+    use.label(1, size)
+    return size
+
+
+@converts("SoftmaxWithLoss", bottoms=(2, 2), tops=(0, 2))
+def softmax_with_loss(use: Use) -> None:
+    loss, normalization = use.message["loss_param"], _normalization(use, "VALID")
+    _classes(use)
+    attributes: Fields = {"normalization": "BATCH_SIZE" if normalization == "FULL" else normalization}
+    if "ignore_label" in loss:
+        attributes["ignore_label"] = loss["ignore_label"]
+    _cost(use, "softmax_with_loss", attributes)
+    if len(use.tops) == 2 and not use.refused:
+        name = f"{use.layer.name}/softmax"
+        use.add("softmax", inputs=[use.bottoms[0]], outputs=[use.tops[1]], name=name)
+
+
+def _normalization(use: Use, usual: str) -> str:
+    """What the sum is divided by, the old `normalize` included."""
+    loss = use.message["loss_param"]
+    if "normalization" in loss:
+        return str(loss["normalization"])
+    if "normalize" in loss:
+        return "VALID" if loss["normalize"] else "BATCH_SIZE"
+    return usual
+
+
+@converts("MultinomialLogisticLoss", bottoms=(2, 2), tops=(0, 1))
+def multinomial_logistic_loss(use: Use) -> None:
+    dims = use.dims()
+    if math.prod(dims[1:]) != 1:
+        use.refuse("bottom", "a row has one label here", of=use.message)
+    use.label(1, dims[0] if dims else 1)
+    _cost(use, "cross_entropy", {"floor": 1e-20})
+
+
+@converts("InfogainLoss", bottoms=(2, 3), tops=(0, 2))
+def infogain_loss(use: Use) -> None:
+    loss = use.message["loss_param"]
+    if len(use.bottoms) == 3 or len(use.tops) == 2:
+        use.refuse("bottom", "an InfogainLoss reads scores and labels here and gives its loss", of=use.message)
+    if "ignore_label" in loss or _normalization(use, "VALID") not in ("VALID", "FULL", "BATCH_SIZE"):
+        use.refuse("loss_param", "an InfogainLoss is the mean over all rows here", of=use.message)
+    classes = _classes(use)
+    if "source" in use.settings:
+        use.note(
+            f"its matrix is in `{use.settings['source']}` and was not read; it is the identity until weights give "
+            f"`{use.layer.name}.gain` {classes}x{classes} numbers"
+        )
+    _cost(use, "infogain_loss")
+
+
+@converts("EuclideanLoss", bottoms=(2, 2), tops=(0, 1))
+def euclidean_loss(use: Use) -> None:
+    if use.bottoms[0].type is None and use.bottoms[1].type is not None:
+        use.target(0, use.dims(1))
+    use.target(1, use.dims(0))
+    _cost(use, "square_error", {"coeff": 0.5})
+
+
+@converts("SigmoidCrossEntropyLoss", bottoms=(2, 2), tops=(0, 1))
+def sigmoid_cross_entropy_loss(use: Use) -> None:
+    loss, normalization = use.message["loss_param"], _normalization(use, "BATCH_SIZE")
+    ignored = loss["ignore_label"]
+    if normalization == "NONE" or (normalization == "VALID" and ignored is not None):
+        text = f"the loss is a mean over the rows here, and no sum or mean over what is not ignored ({normalization})"
+        use.refuse("normalization", text, "write `normalization: BATCH_SIZE`", of=loss)
+        return
+    dims = use.dims()
+    use.target(1, dims)
+    _cost(use, "sigmoid_cross_entropy", {"ignore_label": ignored})
+    if normalization != "BATCH_SIZE":
+        # VALID and FULL divide by all terms: rows times terms of a row.
+        use.loss_factor = 1 / math.prod(dims)
+
+
+@converts("HingeLoss", bottoms=(2, 2), tops=(0, 1))
+def hinge_loss(use: Use) -> None:
+    dims = use.dims()
+    if math.prod(dims[1:]) != 1:
+        use.refuse("bottom", "a row has one label here", of=use.message)
+    use.label(1, dims[0] if dims else 1)
+    _cost(use, "hinge_loss", {"norm": use.settings["norm"]})
+
+
+@converts("ContrastiveLoss", bottoms=(3, 3), tops=(0, 1))
+def contrastive_loss(use: Use) -> None:
+    p = use.settings
+    use.label(2, 2)
+    _cost(use, "contrastive_loss", {"margin": p["margin"], "legacy_version": p["legacy_version"]})
+
+
+@converts("Accuracy", bottoms=(2, 2), tops=(0, 2))
+def accuracy(use: Use) -> None:
+    """A statistic gives nothing that a layer could read; the second top, of single classes, is left to `evaluate`."""
+    p = use.settings
+    classes = _classes(use)
+    if len(use.tops) == 2:
+        use.note("the accuracy of each class is what `paddle-layers evaluate` tells")
+    top_k = p["top_k"]
+    if top_k > classes:
+        use.refuse("top_k", f"the {top_k} best of {classes} classes are all of them", code="E209")
+    use.add("accuracy", {"top_k": top_k, "ignore_label": p["ignore_label"]}, outputs=[])
+    for value in use.tops:
+        value.type = Type.dense()
+        value.is_loss = bool(value.readers)

@@ -1,0 +1,140 @@
+"""Functions of single numbers, and arithmetic of blobs of one shape."""
+
+from __future__ import annotations
+
+from .conversion import MANY, Use, converts
+from .layers import Draft, Fields
+from .parameters import set_vector
+
+
+@converts("ReLU")
+def relu(use: Use) -> None:
+    _activation(use, "relu", {"negative_slope": use.settings["negative_slope"]})
+
+
+@converts("Sigmoid")
+def sigmoid(use: Use) -> None:
+    _activation(use, "sigmoid", {})
+
+
+@converts("TanH")
+def tanh(use: Use) -> None:
+    _activation(use, "tanh", {})
+
+
+@converts("ELU")
+def elu(use: Use) -> None:
+    _activation(use, "elu", {"alpha": use.settings["alpha"]})
+
+
+@converts("Swish")
+def swish(use: Use) -> None:
+    _activation(use, "swish", {"beta": use.settings["beta"]})
+
+
+@converts("AbsVal")
+def absolute(use: Use) -> None:
+    use.add("abs")
+
+
+@converts("BNLL")
+def bnll(use: Use) -> None:
+    use.add("softplus")
+
+
+@converts("Threshold")
+def threshold(use: Use) -> None:
+    use.add("threshold", {"threshold": use.settings["threshold"]})
+
+
+@converts("Clip")
+def clip(use: Use) -> None:
+    use.add("clip", {"min": use.required("min"), "max": use.required("max")})
+
+
+@converts("Exp", "Log")
+def exponential(use: Use) -> None:
+    p = use.settings
+    base = p["base"] if p["base"] != -1 else None  # e
+    use.add(use.layer.type.lower(), {"base": base, "scale": p["scale"], "shift": p["shift"]})
+
+
+@converts("Power")
+def power(use: Use) -> None:
+    p = use.settings
+    if p["power"] == 1:
+        use.add("slope_intercept", {"slope": p["scale"], "intercept": p["shift"]})
+    else:
+        use.add("power", {"power": p["power"], "scale": p["scale"], "shift": p["shift"]})
+
+
+@converts("PReLU")
+def prelu(use: Use) -> None:
+    p, name = use.settings, use.layer.name
+    draft = use.add("prelu", {"channel_shared": p["channel_shared"]})
+    set_vector(use, draft, "slope", 0, "filler", 0.25)
+    count = 1 if p["channel_shared"] else (use.dims()[:1] or (1,))[0]
+    # Caffe's single slope has no axes.
+    use.store([() if p["channel_shared"] else (count,)], lambda blobs: {f"{name}.slope": blobs[0].reshape(count)})
+
+
+@converts("Dropout")
+def dropout(use: Use) -> None:
+    ratio = use.settings["dropout_ratio"]
+    if not 0 < ratio < 1:
+        use.refuse("dropout_ratio", f"`dropout_ratio` is {ratio:g}, it lies between 0 and 1", code="E103")
+        return
+    use.add("dropout", {"drop_rate": ratio})
+
+
+@converts("Softmax")
+def softmax(use: Use) -> None:
+    if use.axis("axis") != 1:
+        use.refuse("axis", "a softmax runs over the channels here, `axis: 1`")
+        return
+    use.add("softmax")
+
+
+@converts("Eltwise", bottoms=(2, MANY))
+def eltwise(use: Use) -> None:
+    p, coefficients = use.settings, use.settings["coeff"]
+    if coefficients and (p["operation"] != "SUM" or len(coefficients) != len(use.bottoms)):
+        text = f"{len(coefficients)} coefficients for {len(use.bottoms)} blobs; only a SUM takes them, one for each"
+        use.refuse("coeff", text, code="E205")
+        return
+    if p["operation"] == "SUM" and not any(one != 1 for one in coefficients):
+        use.add("addto")
+        return
+    attributes: Fields = {"operation": p["operation"], "coefficients": coefficients or None}
+    use.add("eltwise", attributes)
+
+
+def _activation(use: Use, type_: str, settings: Fields) -> None:
+    """An activation in place becomes part of the layer before it, where that can have one and nobody else reads it."""
+    before = _maker(use)
+    if before is None:
+        use.add(type_, settings)
+        return
+    # Added as a layer of its own first, so that its settings are checked.
+    draft = use.add(type_, settings)
+    if draft is None:
+        return
+    use.whole.drafts.remove(draft)
+    bottom, top = use.bottoms[0], use.tops[0]
+    top.name, top.draft, before.outputs = bottom.name, before, [top]
+    if draft.attributes:
+        before.activation = {"type": type_, type_: draft.attributes}
+    else:
+        before.attributes["act"] = type_
+    use.whole.became[use.layer.name] = [f"the activation of {before.name}"]
+
+
+def _maker(use: Use) -> Draft | None:
+    from paddle_layers.define import registries
+
+    draft, value = use.bottoms[0].draft, use.bottoms[0]
+    if not use.layer.in_place or draft is None or draft.outputs != [value] or value.readers != [use.layer]:
+        return None
+    takes = "act" in registries["layer"][draft.type].attributes
+    free = "act" not in draft.attributes and draft.activation is None and draft.phases == use.layer.phases
+    return draft if takes and free else None

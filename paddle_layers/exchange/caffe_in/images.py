@@ -1,0 +1,250 @@
+"""Layers of images: convolutions, pools, normalisation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .conversion import MANY, Use, converts
+from .layers import Arrays, Draft, Fields
+from .parameters import Layout, set_vector, set_weight
+from .reading import Message
+
+Pair = tuple[int, int]
+
+
+@converts("Convolution", bottoms=(1, MANY), tops=(1, MANY))
+def convolution(use: Use) -> None:
+    p, attributes = use.settings, _window_attributes(use)
+    if p["axis"] not in (1, -3):
+        use.refuse("axis", "only the axis 1 has the channels here", "transpose the data before they are read")
+    if len(use.bottoms) != len(use.tops):
+        use.refuse("top", f"{len(use.bottoms)} blobs make as many, not {len(use.tops)}", of=use.message, code="E205")
+    filters = use.required("num_output")
+    attributes |= {"num_filters": filters, "groups": p["group"], "bias": p["bias_term"]}
+    if use.refused:
+        return
+    drafts = []
+    for place, top in enumerate(use.tops):
+        name = use.layer.name if place == 0 else f"{use.layer.name}_{place + 1}"
+        draft = use.add("conv", attributes, inputs=[use.bottoms[place]], outputs=[top], name=name)
+        if draft is None:
+            return
+        drafts.append(draft)
+    channels = use.dims()[0] // p["group"]
+    shape = (filters, channels, attributes["filter_size_y"], attributes["filter_size"])
+    layout = Layout(filters, channels * shape[2] * shape[3])
+    for draft in drafts:
+        set_weight(use, draft, "weight", 0, "weight_filler", layout)
+        if p["bias_term"]:
+            set_vector(use, draft, "bias", 1, "bias_filler", 0.0)
+        for of in ("weight", "bias")[: 1 + p["bias_term"]] if len(drafts) > 1 else ():
+            draft.params.setdefault(of, {}).setdefault("share", f"{use.layer.name}.{of}")
+    use.store(
+        [shape, (filters,)][: 1 + p["bias_term"]],
+        lambda blobs: dict(zip((f"{use.layer.name}.weight", f"{use.layer.name}.bias"), blobs, strict=False)),
+    )
+
+
+def _window_attributes(use: Use) -> Fields:
+    """Sizes of a convolution's window, rows and columns."""
+    found: Fields = {}
+    sizes = {
+        "filter_size": _pair(use, "kernel_size", "kernel", None),
+        "stride": _pair(use, "stride", "stride", 1),
+        "padding": _pair(use, "pad", "pad", 0),
+        "dilation": _pair(use, "dilation", "", 1),
+    }
+    for name, pair in sizes.items():
+        if pair is not None:
+            found[f"{name}_y"], found[name] = pair
+    return found
+
+
+def _pair(use: Use, field: str, short: str, usual: int | None) -> Pair | None:
+    """Rows and columns of one setting: by two fields, or by one that is given once, twice or not at all."""
+    p: Message = use.settings
+    if short and (f"{short}_h" in p or f"{short}_w" in p):
+        if p[field] not in ([], None) and field in p:
+            use.refuse(field, f"both `{field}` and `{short}_h`, `{short}_w` are given", code="E102")
+        return use.required(f"{short}_h") or 0, use.required(f"{short}_w") or 0
+    given = p[field] if isinstance(p[field], list) else [p[field]] if field in p else []
+    if len(given) > 2:
+        use.refuse(field, f"{len(given)} axes are given, and images have two here")
+        return None
+    if not given:
+        if usual is None:
+            use.required(field)
+            return None
+        return usual, usual
+    return given[0], given[-1]
+
+
+@converts("Pooling", tops=(1, 2))
+def pooling(use: Use) -> None:
+    p = use.settings
+    if p["pool"] == "STOCHASTIC":
+        use.refuse("pool", "there is no stochastic pooling here", "take MAX or AVE")
+    if len(use.tops) > 1:
+        help_ = "leave the second `top` out"
+        use.refuse("top", "a pool gives no places of its maxima here", help_, of=use.message)
+    attributes: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": p["round_mode"]}
+    if p["pool"] == "AVE" and not p["global_pooling"]:
+        attributes["divisor"] = "PADDED"
+    if p["global_pooling"]:
+        attributes |= {"global_pooling": True, "rounding": "CEIL"}
+        for field in ("kernel_size", "kernel_h", "kernel_w"):
+            if field in p:
+                use.refuse(field, "global pooling has no kernel", code="E102")
+        if use.refused:
+            return
+        use.add("pool", attributes)
+        return
+    kernel = _pair(use, "kernel_size", "kernel", None)
+    stride, pad = _pair(use, "stride", "stride", 1), _pair(use, "pad", "pad", 0)
+    if kernel is None or stride is None or pad is None or use.refused:
+        return
+    if any(pad[i] >= kernel[i] > 0 for i in (0, 1)):
+        use.refuse("pad", "the padding is as large as the kernel, which Caffe refuses", code="E103")
+        return
+    if pad == (0, 0) and p["round_mode"] == "CEIL" and _beyond(use.dims(), kernel, stride):
+        attributes["rounding"] = "CEIL_ALL"
+        use.note("the last window lies beyond the image, where Caffe's number is undefined and ours 0")
+    for name, (rows, columns) in {"pool_size": kernel, "stride": stride, "padding": pad}.items():
+        attributes |= {name: columns, f"{name}_y": rows}
+    use.add("pool", attributes)
+
+
+def _beyond(dims: tuple[int, ...], kernel: Pair, stride: Pair) -> bool:
+    """Whether the last window, rounded up, starts behind the image: Caffe keeps it where there is no padding."""
+    if len(dims) != 3 or min(*kernel, *stride) < 1:
+        return False
+    return any(-(-(size - k) // s) * s >= size for size, k, s in zip(dims[1:], kernel, stride, strict=True))
+
+
+@converts("LRN")
+def lrn(use: Use) -> None:
+    p = use.settings
+    if p["local_size"] % 2 == 0:
+        use.refuse("local_size", f"`local_size` is {p['local_size']}, and Caffe takes odd ones only", code="E103")
+        return
+    attributes: Fields = {"size": p["local_size"], "scale": p["alpha"], "power": p["beta"], "region": p["norm_region"]}
+    if p["norm_region"] == "ACROSS_CHANNELS":
+        attributes["shift"] = p["k"]
+    use.add("lrn", attributes)
+
+
+@converts("BatchNorm")
+def batch_norm(use: Use) -> None:
+    """Mean and variance alone; a Scale behind it becomes its gain and bias."""
+    p = use.settings
+    attributes: Fields = {
+        "momentum": p["moving_average_fraction"],
+        "epsilon": p["eps"],
+        "unbiased": True,
+        "bias": False,
+        "use_global_stats": p["use_global_stats"],
+    }
+    draft = use.add("batch_norm", attributes)
+    if draft is None:
+        return
+    draft.params["gain"] = {"frozen": True}
+    channels, name = use.type().dims[:1] or (1,), use.layer.name
+    use.store([channels, channels, (1,)], lambda blobs: _averages(name, blobs))
+    use.note(
+        "the running averages start at 0 and 1, and Caffe's at the first batch: they agree after some hundred steps"
+    )
+
+
+def _averages(name: str, blobs: Arrays) -> Fields:
+    """Caffe keeps sums and their weight, and divides where it uses them."""
+    mean, var, factor = blobs
+    scale = np.float32(0 if factor[0] == 0 else 1 / np.float64(factor[0]))
+    return {
+        f"{name}.running_mean": mean * scale,
+        f"{name}.running_var": var * scale,
+        f"{name}.gain": np.ones_like(mean),
+    }
+
+
+@converts("Scale", bottoms=(1, 2))
+def scale(use: Use) -> None:
+    if len(use.bottoms) == 2:
+        _by_second(use, "mul")
+        return
+    draft = _normalised(use) if _by_channel(use) else None
+    name, p = use.layer.name, use.settings
+    if draft is not None:
+        name, gained = draft.name, ("gain", "bias")
+        _take_over(use, draft)
+    else:
+        gained = ("gain", "bias")
+        draft = use.add("scale", {"bias": p["bias_term"]})
+    if draft is None or use.refused:
+        return
+    set_vector(use, draft, "gain", 0, "filler", 1.0)
+    if p["bias_term"]:
+        set_vector(use, draft, "bias", 1, "bias_filler", 0.0)
+    channels = use.type().dims[:1] or (1,)
+    names = [f"{name}.{one}" for one in gained]
+    use.store([channels] * (1 + p["bias_term"]), lambda blobs: dict(zip(names, blobs, strict=False)))
+
+
+def _by_channel(use: Use) -> bool:
+    """Whether there is one number for each channel, as here."""
+    p = use.settings
+    if use.axis("axis") == 1 and (p["num_axes"] == 1 or len(use.dims()) == 1):
+        return True
+    use.refuse("axis", f"a {use.layer.type} has one number for each channel here: `axis: 1`, `num_axes: 1`")
+    return False
+
+
+def _normalised(use: Use) -> Draft | None:
+    """The batch_norm whose gain and bias this Scale is: nothing else reads what it gives."""
+    value = use.bottoms[0]
+    draft = value.draft
+    fits = draft is not None and draft.type == "batch_norm" and draft.params.get("gain") == {"frozen": True}
+    return draft if fits and value.readers == [use.layer] and draft and draft.phases == use.layer.phases else None
+
+
+def _take_over(use: Use, draft: Draft) -> None:
+    """Make the batch_norm give what the Scale gives."""
+    bottom, top = use.bottoms[0], use.tops[0]
+    if use.layer.in_place:
+        top.name = bottom.name
+    top.type, top.draft, draft.outputs = bottom.type, draft, [top]
+    del draft.params["gain"]
+    draft.attributes.pop("bias", None)
+    if not use.settings["bias_term"]:
+        draft.attributes["bias"] = False
+    use.whole.became[use.layer.name] = [f"gain and bias of {draft.name}"]
+
+
+@converts("Bias", bottoms=(1, 2))
+def bias(use: Use) -> None:
+    if len(use.bottoms) == 2:
+        _by_second(use, "add")
+        return
+    if not _by_channel(use):
+        return
+    draft, name = use.add("shift"), use.layer.name
+    set_vector(use, draft, "offset", 0, "filler", 0.0)
+    use.store([use.type().dims[:1] or (1,)], lambda blobs: {f"{name}.offset": blobs[0]})
+
+
+def _by_second(use: Use, type_: str) -> None:
+    """Arithmetic with a second blob that begins with the rows."""
+    p, dims, other = use.settings, use.dims(0), use.dims(1)
+    if use.axis("axis") != 0 or other != dims[: len(other)]:
+        text = "the second blob has the rows first, and then the axes of the first blob"
+        use.refuse("axis", f"{text}: with `axis: 0`")
+        return
+    if len(other) not in (0, 1, len(dims)):
+        use.refuse("bottom", "the second blob has the channels, or all axes", of=use.message)
+        return
+    with_bias = type_ == "mul" and p["bias_term"]
+    inner = use.inner("product") if with_bias else use.tops[0]
+    use.add(type_, outputs=[inner], name=f"{use.layer.name}/product" if with_bias else "")
+    if with_bias and not use.refused:
+        draft, name = use.add("shift", inputs=[inner]), use.layer.name
+        set_vector(use, draft, "offset", 0, "bias_filler", 0.0)
+        use.store([dims[:1] or (1,)], lambda blobs: {f"{name}.offset": blobs[0]})

@@ -1,0 +1,219 @@
+"""From Caffe's files to a folder of ours: network, training file, weights, mean, and a report of what became what."""
+
+from __future__ import annotations
+
+import glob
+import io
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.config.diagnostics.diagnostic import Diagnostic, Source
+from paddle_layers.config.diagnostics.report import ConfigError, Report, TooManyFaults
+from paddle_layers.config.network import Network
+from paddle_layers.define import Type
+from paddle_layers.define.escaping import printable_line
+from paddle_layers.runtime.memory.tensorfiles import write_file, write_tensors
+
+from .binary import read_mean, read_model
+from .blobs import State
+from .conversion import Conversion
+from .layers import Fields
+from .network import checked, convert_net, network_text
+from .reading import Message, bind, fields_of_text, read_prototxt
+from .solver import Solver, check_training, is_solver, states_of
+from .weights import Weights, weights_of
+
+NETWORK, TRAINING, WEIGHTS, MEAN, REPORT = (
+    *("network.textproto", "train.textproto", "weights.safetensors", "mean.npy", "report.txt"),
+)
+"""The files of the folder."""
+
+
+@dataclass
+class Imported:
+    """What Caffe's files became."""
+
+    network: Network | None
+    texts: dict[str, str] = field(default_factory=dict)
+    """Text files by name."""
+    weights: Weights | None = None
+    mean: NDArray[np.float32] | None = None
+    notes: list[str] = field(default_factory=list)
+    """What differs from Caffe, and what is left to do; the report has it, too."""
+
+    @property
+    def report(self) -> str:
+        """What became what."""
+        return self.texts.get(REPORT, "")
+
+    @property
+    def summary(self) -> str:
+        """What the command shows: the whole report."""
+        return self.report
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the files."""
+        return [
+            *self.texts,
+            *([WEIGHTS] if self.weights is not None else []),
+            *([MEAN] if self.mean is not None else []),
+        ]
+
+    def write(self, folder: Path) -> list[Path]:
+        """Write the files into a folder, which is made; gives their paths. Raises `OSError`, `SaveError`."""
+        folder.mkdir(parents=True, exist_ok=True)
+        paths = []
+        for name, text in self.texts.items():
+            write_file(folder / name, text.encode())
+            paths.append(folder / name)
+        if self.weights is not None:
+            write_tensors(folder / WEIGHTS, self.weights.arrays)
+            paths.append(folder / WEIGHTS)
+        if self.mean is not None:
+            array = io.BytesIO()
+            np.save(array, self.mean, allow_pickle=False)
+            write_file(folder / MEAN, array.getvalue())
+            paths.append(folder / MEAN)
+        return paths
+
+
+def import_mean(path: str | Path) -> Imported:
+    """The mean of a binaryproto, as the transform `mean` reads it. Raises `CaffeError`."""
+    return Imported(None, mean=read_mean(Path(path)))
+
+
+def import_prototxt(
+    path: str | Path,
+    *,
+    weights: str | Path | None = None,
+    mean: str | Path | None = None,
+    shapes: Mapping[str, Type] | None = None,
+) -> Imported:
+    """A net, or a solver and the net that it names, with the weights of a caffemodel and the mean of a binaryproto.
+
+    `shapes` are the types of inputs of which the files do not say how large they are. Raises `ConfigError` with
+    everything that is not supported, `CaffeError`.
+    """
+    array = read_mean(Path(mean)) if mean is not None else None
+    report = Report(Source(str(path), read_prototxt(Path(path))))
+    reports = [report]
+    try:
+        found = _Import(reports, dict(shapes or {}), array).run(Path(path), weights)
+    except TooManyFaults:
+        raise ConfigError(_faults(reports)) from None
+    found.mean = array
+    return found
+
+
+def _faults(reports: list[Report]) -> list[Diagnostic]:
+    return [fault for report in reports for fault in report.sorted()]
+
+
+class _Import:
+    def __init__(self, reports: list[Report], shapes: dict[str, Type], mean: NDArray[np.float32] | None) -> None:
+        self.reports, self.shapes, self.mean = reports, shapes, mean
+
+    def run(self, path: Path, weights: str | Path | None) -> Imported:
+        (report,) = self.reports
+        fields = fields_of_text(report)
+        self._stop()
+        origins = [path.name]
+        solver = bind("Solver", fields, 0, report) if is_solver(fields) else None
+        net, net_report = (
+            (bind("Net", fields, 0, report), report) if solver is None else self._net_of(solver, path, origins)
+        )
+        if net is None:
+            self._stop()
+        assert net is not None, "what is missing was reported"
+        states = _states(net, solver)
+        dims = self.mean.shape if self.mean is not None else None
+        whole = convert_net(net, net_report, states, self.shapes, dims)
+        name = net["name"] or ""
+        text = network_text(name, whole, ", ".join(origins)) if not self._failed else ""
+        training = Solver(solver, report, whole) if solver is not None else None
+        if self._failed:
+            if training is not None:
+                training.text(name, "", None)  # so that its faults are told, too
+            self._stop()
+        network = checked(text, net_report)
+        found = Imported(network, {NETWORK: text})
+        if weights is not None:
+            found.weights = weights_of(read_model(Path(weights)), whole.stored, network, Path(weights))
+        if training is not None:
+            written = training.text(name, ", ".join(origins), _first_weights(found.weights))
+            self._stop()
+            check_training(written, network, report)
+            self._stop()
+            found.texts[TRAINING] = written
+        found.notes = whole.notes
+        found.texts[REPORT] = report_text(origins, whole, found.weights)
+        return found
+
+    def _net_of(self, solver: Message, path: Path, origins: list[str]) -> tuple[Message | None, Report]:
+        """The net of a solver: in the solver, or in the file that it names."""
+        (report,) = self.reports
+        for name in ("net_param", "train_net_param"):
+            if name in solver:
+                return solver[name], report
+        for name in ("test_net", "test_net_param"):
+            if name in solver and "net" not in solver:
+                help_ = "put both nets into one file, layers of one of them with `include { phase: ... }`, as `net`"
+                report.add("E511", "training and test have nets of their own", solver.place(name), help=help_)
+                return None, report
+        key = "net" if "net" in solver else "train_net"
+        given = solver[key]
+        if not given:
+            report.add("E105", "this solver names no `net`", 0, help='add `net: "FILE"`')
+            return None, report
+        candidates = [Path(given), path.parent / given, path.parent / Path(given).name]
+        file = next((one for one in candidates if "\0" not in given and one.is_file()), None)
+        if file is None:
+            help_ = f"put it beside the solver, as {path.parent / Path(given).name}"
+            report.add("E302", f"there is no file `{given}`", solver.place(key), help=help_)
+            return None, report
+        net_report = Report(Source(str(file), read_prototxt(file)))
+        self.reports.insert(0, net_report)
+        origins.append(file.name)
+        fields = fields_of_text(net_report)
+        self._stop()
+        return bind("Net", fields, 0, net_report), net_report
+
+    @property
+    def _failed(self) -> bool:
+        return any(report.failed for report in self.reports)
+
+    def _stop(self) -> None:
+        if self._failed:
+            raise ConfigError(_faults(self.reports))
+
+
+def _states(net: Message, solver: Message | None) -> list[State]:
+    """What rules are asked; a net may add levels and stages of its own."""
+    own = net["state"]
+    states = states_of(solver) if solver is not None else [State("train"), State("test")]
+    return [State(one.phase, max(one.level, own["level"]), one.stages | frozenset(own["stage"])) for one in states]
+
+
+def _first_weights(weights: Weights | None) -> Fields | None:
+    if weights is None:
+        return None
+    return {"file": WEIGHTS, "leave_out": [glob.escape(name) for name in weights.missing]}
+
+
+def report_text(origins: list[str], whole: Conversion, weights: Weights | None) -> str:
+    """What became what, what differs, and what was left out."""
+    width = max((len(name) for name in whole.became), default=0)
+    lines = [f"{', '.join(origins)}, imported by `paddle-layers import`", "", "Layers"]
+    lines += [f"  {name:{width}}  {', '.join(made)}" for name, made in whole.became.items()]
+    if whole.notes:
+        lines += ["", "What to know", *(f"  {note}" for note in whole.notes)]
+    if weights is not None:
+        lines += ["", f"Weights: {len(weights.arrays)} parameters and states"]
+        lines += [f"  not in the caffemodel: {name}" for name in weights.missing]
+        lines += [f"  not in the net: layer {name}" for name in weights.unread]
+    return "".join(f"{printable_line(line)}\n" for line in lines)

@@ -1,0 +1,112 @@
+"""The types of Caffe's layers: their old names, where their settings stand, and what there is no counterpart for."""
+
+from __future__ import annotations
+
+OLD_TYPES = {
+    "ABSVAL": "AbsVal",
+    "ACCURACY": "Accuracy",
+    "ARGMAX": "ArgMax",
+    "BNLL": "BNLL",
+    "CONCAT": "Concat",
+    "CONTRASTIVE_LOSS": "ContrastiveLoss",
+    "CONVOLUTION": "Convolution",
+    "DATA": "Data",
+    "DECONVOLUTION": "Deconvolution",
+    "DROPOUT": "Dropout",
+    "DUMMY_DATA": "DummyData",
+    "ELTWISE": "Eltwise",
+    "EUCLIDEAN_LOSS": "EuclideanLoss",
+    "EXP": "Exp",
+    "FLATTEN": "Flatten",
+    "HDF5_DATA": "HDF5Data",
+    "HDF5_OUTPUT": "HDF5Output",
+    "HINGE_LOSS": "HingeLoss",
+    "IM2COL": "Im2col",
+    "IMAGE_DATA": "ImageData",
+    "INFOGAIN_LOSS": "InfogainLoss",
+    "INNER_PRODUCT": "InnerProduct",
+    "LRN": "LRN",
+    "MEMORY_DATA": "MemoryData",
+    "MULTINOMIAL_LOGISTIC_LOSS": "MultinomialLogisticLoss",
+    "MVN": "MVN",
+    "POOLING": "Pooling",
+    "POWER": "Power",
+    "RELU": "ReLU",
+    "SIGMOID": "Sigmoid",
+    "SIGMOID_CROSS_ENTROPY_LOSS": "SigmoidCrossEntropyLoss",
+    "SILENCE": "Silence",
+    "SLICE": "Slice",
+    "SOFTMAX": "Softmax",
+    "SOFTMAX_LOSS": "SoftmaxWithLoss",
+    "SPLIT": "Split",
+    "TANH": "TanH",
+    "THRESHOLD": "Threshold",
+    "WINDOW_DATA": "WindowData",
+}
+"""The words of the form `layers { type: CONVOLUTION }`."""
+
+INPUT_TYPES = {"Data", "DummyData", "HDF5Data", "ImageData", "Input", "MemoryData", "WindowData"}
+"""Layers that read nothing."""
+
+SETTINGS = {
+    "Accuracy": "accuracy_param",
+    "ArgMax": "argmax_param",
+    "BatchNorm": "batch_norm_param",
+    "Bias": "bias_param",
+    "Clip": "clip_param",
+    "Concat": "concat_param",
+    "ContrastiveLoss": "contrastive_loss_param",
+    "Convolution": "convolution_param",
+    "Data": "data_param",
+    "Dropout": "dropout_param",
+    "DummyData": "dummy_data_param",
+    "ELU": "elu_param",
+    "Eltwise": "eltwise_param",
+    "Embed": "embed_param",
+    "Exp": "exp_param",
+    "Flatten": "flatten_param",
+    "HDF5Data": "hdf5_data_param",
+    "HingeLoss": "hinge_loss_param",
+    "ImageData": "image_data_param",
+    "InfogainLoss": "infogain_loss_param",
+    "InnerProduct": "inner_product_param",
+    "Input": "input_param",
+    "LRN": "lrn_param",
+    "Log": "log_param",
+    "MemoryData": "memory_data_param",
+    "PReLU": "prelu_param",
+    "Pooling": "pooling_param",
+    "Power": "power_param",
+    "ReLU": "relu_param",
+    "Reshape": "reshape_param",
+    "Scale": "scale_param",
+    "Slice": "slice_param",
+    "Softmax": "softmax_param",
+    "SoftmaxWithLoss": "softmax_param",
+    "Swish": "swish_param",
+    "Threshold": "threshold_param",
+    "Tile": "tile_param",
+    "WindowData": "window_data_param",
+}
+"""The field in which the settings of a type stand."""
+
+_SEQUENCES = "sequences are not padded here: write the layer by hand, as the guide on recurrent groups shows"
+_BY_HAND = "leave the layer out of the prototxt, and do the same where the network is used"
+
+WITHOUT_COUNTERPART = {
+    "BatchReindex": _BY_HAND,
+    "Crop": _BY_HAND,
+    "Deconvolution": "there is no transposed convolution yet",
+    "Filter": "leave rows out of the data, or give them the label that `ignore_label` names",
+    "Im2col": "convolutions need no such layer",
+    "LSTM": _SEQUENCES,
+    "LSTMUnit": _SEQUENCES,
+    "MVN": "normalise the data before they are read, or put a BatchNorm in its place",
+    "Parameter": "put the parameter into the layer that reads it, as a Scale or a Bias has one",
+    "Python": "a layer of yours is a plugin here: `paddle-layers new-plugin` starts one",
+    "RNN": _SEQUENCES,
+    "Recurrent": _SEQUENCES,
+    "Reduction": _BY_HAND,
+    "SPP": "pools of several sizes, flattened and put together by a Concat, are the same",
+}
+"""Caffe's layers that there are none for here, and what to do."""

@@ -1,0 +1,112 @@
+"""A layer of Caffe, the values that flow between layers, and the layers that are made of it here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define import Type
+
+from .reading import Message
+
+Fields = dict[str, Any]
+Arrays = Sequence[NDArray[np.float32]]
+PHASES = ("train", "test")
+
+
+class Value:
+    """What one layer writes into a blob, until another one writes over it."""
+
+    __slots__ = ("draft", "fault", "is_loss", "name", "phases", "place", "readers", "type", "usual")
+
+    def __init__(self, name: str, phases: tuple[str, ...] = PHASES) -> None:
+        self.name = name
+        """Its name here: the blob's, or that of the layer that works in place."""
+        self.phases = phases
+        """Those in which the layer is there that makes it."""
+        self.type: Type | None = None
+        """None as long as nothing says how large it is."""
+        self.usual: Type | None = None
+        """What it is where nothing says otherwise."""
+        self.place = 0
+        """Where in the file it is made."""
+        self.fault = False
+        """What should make it was refused: nothing that reads it is looked at."""
+        self.is_loss = False
+        self.draft: Draft | None = None
+        self.readers: list[CaffeLayer] = []
+
+
+class Bridge(NamedTuple):
+    """In a phase in which the layer that makes `value` is absent, `source` takes its place."""
+
+    value: Value
+    source: Value
+    phase: str
+
+
+@dataclass
+class CaffeLayer:
+    """A layer of the prototxt that is there in at least one phase."""
+
+    message: Message
+    type: str
+    name: str
+    phases: tuple[str, ...]
+    bottoms: list[Value] = field(default_factory=list)
+    tops: list[Value] = field(default_factory=list)
+    bridges: list[Bridge] = field(default_factory=list)
+    """What has to stand in front of it."""
+
+    @property
+    def in_place(self) -> bool:
+        """Whether its first output is written over its first input."""
+        bottom, top = self.message["bottom"], self.message["top"]
+        return bool(bottom and top) and bottom[0] == top[0]
+
+
+@dataclass
+class Draft:
+    """One layer here, and the values that it makes."""
+
+    name: str
+    type: str
+    inputs: list[Value]
+    outputs: list[Value]
+    attributes: Fields
+    phases: tuple[str, ...]
+    params: dict[str, Fields] = field(default_factory=dict)
+    """Settings of parameters by name."""
+    activation: Fields | None = None
+    loss_weight: list[float] = field(default_factory=list)
+    propagate_down: list[bool] = field(default_factory=list)
+
+    def fields(self, phases: tuple[str, ...]) -> Fields:
+        """The fields of the layer in a network file that is for these phases."""
+        found: Fields = {"name": self.name, "type": self.type}
+        found["input"] = [value.name for value in self.inputs]
+        names = [value.name for value in self.outputs]
+        found["output"] = [] if names == [self.name] else names
+        if self.attributes:
+            found[self.type] = self.attributes
+        if self.activation is not None:
+            found["activation"] = self.activation
+        found["param"] = [{"of": name, **settings} for name, settings in self.params.items() if settings]
+        found["include"] = [] if self.phases == phases else [{"phase": phase} for phase in self.phases]
+        found["loss_weight"] = self.loss_weight
+        found["propagate_down"] = self.propagate_down
+        return {name: value for name, value in found.items() if value != []}
+
+
+@dataclass
+class Stored:
+    """What the blobs of a Caffe layer become: their shapes there, and the parameters and states that they make."""
+
+    layer: CaffeLayer
+    shapes: tuple[tuple[int, ...], ...]
+    make: Callable[[Arrays], Mapping[str, NDArray[np.float32]]]
+    """The arrays by the names they have here."""

@@ -1,0 +1,169 @@
+"""A net of Caffe, its layers in the order of the file, as the text of a network file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from paddle_layers.config.binding.drafting import check_name
+from paddle_layers.config.diagnostics.report import ConfigError, Report
+from paddle_layers.config.diagnostics.suggestions import nearest
+from paddle_layers.config.files import examine_network
+from paddle_layers.config.network import Network
+from paddle_layers.config.writing.formatter import format_text
+from paddle_layers.config.writing.text import HEADER, Word, fields_text, value_text
+from paddle_layers.define import Type
+from paddle_layers.define.escaping import printable_line
+
+from . import costs, elementwise, images, inputs, rows  # noqa: F401  they register what types become
+from .blobs import Blobs, State, phases_of, type_of
+from .conversion import RULES, Conversion, convert
+from .inputs import Feed
+from .layer_types import INPUT_TYPES, WITHOUT_COUNTERPART
+from .layers import CaffeLayer, Fields, Value
+from .reading import Message, report_unknown
+
+MOST_LAYERS = 100_000
+
+
+def convert_net(
+    net: Message, report: Report, states: Sequence[State], given: Mapping[str, Type], mean_dims: tuple[int, ...] | None
+) -> Conversion:
+    """Convert every layer that is there in one of the states; faults go to the report. Raises `TooManyFaults`."""
+    messages = [*net["layers"], *net["layer"]]
+    if net["layers"] and net["layer"]:
+        help_ = "write all of them as `layer { ... }`"
+        report.add("E102", "this net has layers of the old form and of the new", net.place("layer"), help=help_)
+    if len(messages) > MOST_LAYERS:
+        report.add("E511", f"{len(messages):,} layers are more than any net has", net.start)
+        return Conversion(report)
+    trained = any(type_of(message).endswith("Loss") for message in messages)
+    states = _fed_states(net, messages, states)
+    whole = Conversion(report, given, mean_dims, trained=trained, phases=tuple(state.phase for state in states))
+    blobs = Blobs(report, _net_inputs(net, whole))
+    layers = [layer for message in messages if (layer := _layer(message, blobs, whole, states)) is not None]
+    for layer in layers:
+        convert(layer, whole)
+    _check_given(net, whole)
+    return whole
+
+
+def _fed_states(net: Message, messages: Sequence[Message], states: Sequence[State]) -> Sequence[State]:
+    """Those in which something feeds the net; Caffe makes no net for a test without data. All if nothing feeds any."""
+    feeding = [message for message in messages if type_of(message) in INPUT_TYPES]
+    fed = [state for state in states if net["input"] or any(phases_of(message, [state]) for message in feeding)]
+    return fed or states
+
+
+def _layer(message: Message, blobs: Blobs, whole: Conversion, states: Sequence[State]) -> CaffeLayer | None:
+    """The layer with its values; those of a type that is not here are marked. None for one that is in no phase."""
+    report = whole.report
+    if "layer" in message.places:
+        help_ = "Caffe's tool `upgrade_net_proto_text` makes a file of today's form of it"
+        report.add("E511", "this is the first form of Caffe's layers, of 2013", message.start, help=help_)
+        return None
+    if not message["type"]:
+        report.add("E110", "this layer has no `type`", message.start, help='add `type: "..."`')
+        return None
+    if message["include"] and message["exclude"]:
+        help_ = "write one of them"
+        report.add("E102", "a layer has either `include` or `exclude`", message.place("exclude"), help=help_)
+    phases = phases_of(message, states)
+    if not phases:
+        whole.note(f"{message['name'] or message['type']}: left out, since its rules hold in no phase")
+        return None
+    layer = blobs.resolve(message, phases)
+    if layer.type in RULES:
+        report_unknown(message, report)
+        return layer
+    start = message.place("type")
+    known = WITHOUT_COUNTERPART.get(layer.type)
+    if known is not None:
+        report.add("E511", f"layer `{layer.name}`: there is no {layer.type} here", start, help=known)
+    else:
+        near = nearest(layer.type, [*RULES, *WITHOUT_COUNTERPART], 0.7)
+        help_ = (
+            f"did you mean `{near}`?" if near else "was it made for a changed Caffe? Write a plugin, or leave it out"
+        )
+        report.add("E511", f"layer `{layer.name}`: Caffe has no layer `{layer.type}`", start, help=help_)
+    for value in layer.tops:
+        value.fault = value not in layer.bottoms
+    return None
+
+
+def _net_inputs(net: Message, whole: Conversion) -> list[Value]:
+    """Inputs that the net names itself, as deployed ones once did: a shape for each, or four numbers."""
+    shapes = [list(shape["dim"]) for shape in net["input_shape"]]
+    numbers = net["input_dim"]
+    shapes = shapes or [list(numbers[at : at + 4]) for at in range(0, len(numbers), 4)]
+    found = []
+    for place, name in enumerate(net["input"]):
+        start = net.place("input", place)
+        check_name(name, "an input", start, whole.report)
+        value = Value(name)
+        value.place = start
+        if place < len(shapes):
+            shape = shapes[place]
+            if not shape or min(shape) < 1:
+                whole.report.add("E103", f"the sizes of `{name}` are not all 1 or more", start)
+                value.fault = True
+            elif len(shape) == 1:
+                value.usual = Type.dense()
+            else:
+                value.type = Type.dense(*shape[1:])
+        value.type = whole.given.get(name, value.type)
+        found.append(value)
+    whole.inputs += found
+    return found
+
+
+def _check_given(net: Message, whole: Conversion) -> None:
+    """Types that the user gives are those of inputs."""
+    known = {value.name for value in whole.inputs}
+    for name in whole.given:
+        if name not in known:
+            there = ", ".join(f"`{one}`" for one in known) or "none"
+            whole.report.add("E512", f"--shape names `{printable_line(name)}`; the inputs are {there}", net.start)
+
+
+def network_text(name: str, whole: Conversion, origin: str) -> str:
+    """The network file."""
+    title = f"# Made of {printable_line(origin)} by `paddle-layers import`.\n"
+    title += f"name: {value_text(name)}\n\n" if name else "\n"
+    layers = [*_data_layers(whole), *(draft.fields(whole.phases) for draft in whole.drafts)]
+    lines = "".join(f"{fields_text({'layer': fields})}\n" for fields in layers)
+    return format_text(HEADER + title + lines)
+
+
+def _data_layers(whole: Conversion) -> Iterable[Fields]:
+    for value in whole.inputs:
+        type_ = value.type or value.usual
+        if type_ is None:
+            whole.note(f"{value.name}: left out, since no layer reads it")
+            continue
+        own: Fields = {}
+        if type_.kind == "DENSE":
+            own = {"shape": list(type_.dims)} if type_.dims else {}
+        else:
+            own = {"data_type": Word(type_.kind), "size": type_.size}
+        if type_.level:
+            own["seq_nested_level"] = type_.level
+        include = [] if set(value.phases) >= set(whole.phases) else [{"phase": phase} for phase in value.phases]
+        yield {
+            "name": value.name,
+            "type": "data",
+            **({"data": own} if own else {}),
+            **({"include": include} if include else {}),
+        }
+
+
+def checked(text: str, report: Report) -> Network:
+    """The network that the text describes. Raises `ConfigError`, with the faults of the prototxt if it has some."""
+    found = examine_network(text, "network.textproto")
+    if found.network is None or found.failed:
+        raise ConfigError(report.sorted() or found.faults)
+    return found.network
+
+
+def fed_in(whole: Conversion, phase: str) -> list[Feed]:
+    """What the data layers of a phase read."""
+    return [feed for feed in whole.feeds if phase in feed.phases]

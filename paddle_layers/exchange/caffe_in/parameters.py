@@ -1,0 +1,115 @@
+"""Fillers and settings of single parameters."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from paddle_layers.config.writing.text import component_fields
+from paddle_layers.define import InvalidAttributes, registries
+
+from .conversion import Use
+from .layers import Draft, Fields
+from .reading import Message
+
+_FILLERS: dict[str, tuple[str, ...]] = {
+    "constant": ("value",),
+    "uniform": ("min", "max"),
+    "gaussian": ("mean", "std"),
+    "xavier": (),
+    "msra": (),
+    "positive_unitball": (),
+    "bilinear": (),
+}
+"""Fillers that are here, all by the same names, and their numbers."""
+_BY_FAN = ("xavier", "msra")
+_SWAPPED = {"fan_in": "fan_out", "fan_out": "fan_in", "average": "average"}
+
+
+class Layout(NamedTuple):
+    """How a blob of weights lies in Caffe, and how here: its fillers go by the axes."""
+
+    first: int
+    """Size of the blob's first axis, by which Caffe counts."""
+    inputs: int
+    """How many numbers an output adds up."""
+    turned: bool = False
+    """The parameter here has its axes in the other order."""
+    swapped: bool = False
+    """The blob's first axis counts inputs."""
+
+
+def set_weight(use: Use, draft: Draft | None, of: str, blob: int, filler: str, layout: Layout) -> None:
+    """Give a parameter what the prototxt says of the blob of this number: how it starts, its rates, who shares it."""
+    settings: Fields = {}
+    if filler in use.settings:
+        settings = _init(use, use.settings[filler], layout)
+    elif use.whole.trained:
+        settings = {"init": {"type": "zero"}}
+        use.note(f"there is no {filler}, so `{of}` starts at zero, as in Caffe; give one before you train")
+    _set(draft, of, settings | param_spec(use, blob))
+
+
+def set_vector(use: Use, draft: Draft | None, of: str, blob: int, filler: str, usual: float) -> None:
+    """The same for one number a channel, which starts at `usual` unless a filler says otherwise."""
+    settings: Fields = {}
+    found: Message = use.settings[filler]
+    if filler in use.settings and (found["type"] != "constant" or found["value"] != usual):
+        settings = _init(use, found, Layout(1, 1))
+    _set(draft, of, settings | param_spec(use, blob))
+
+
+def _set(draft: Draft | None, of: str, settings: Fields) -> None:
+    if draft is not None and settings:
+        draft.params[of] = settings
+
+
+def param_spec(use: Use, blob: int) -> Fields:
+    """The rates of a blob, and the name under which it is shared."""
+    message, found = use.message, dict[str, Any]()
+    if message.kind == "OldLayer":
+        for name, old in (("share", "param"), ("lr_mult", "blobs_lr"), ("decay_mult", "weight_decay")):
+            if blob < len(message[old]):
+                found[name] = message[old][blob]
+                _check_rate(use, found[name], message, old)
+    elif blob < len(message["param"]):
+        spec: Message = message["param"][blob]
+        for name, own in (("share", "name"), ("lr_mult", "lr_mult"), ("decay_mult", "decay_mult")):
+            if own in spec:
+                found[name] = spec[own]
+                _check_rate(use, found[name], spec, own)
+    usual = {"share": "", "lr_mult": 1.0, "decay_mult": 1.0}
+    return {name: value for name, value in found.items() if value != usual[name]}
+
+
+def _check_rate(use: Use, value: Any, message: Message, field: str) -> None:
+    if isinstance(value, float) and not 0 <= value < float("inf"):
+        use.refuse(field, f"`{field}` is {value:g}, and rates are not below 0", of=message, code="E103")
+
+
+def _init(use: Use, filler: Message, layout: Layout) -> Fields:
+    """The initializer that a filler is here."""
+    name = filler["type"]
+    if name not in _FILLERS:
+        use.refuse("type", f"there is no filler `{name}`", f"Caffe has {', '.join(_FILLERS)}", of=filler, code="E111")
+        return {}
+    if name == "positive_unitball" and layout.turned:
+        text = "a positive_unitball of an InnerProduct sums to one over the inputs of an output, here over the outputs"
+        use.refuse("type", text, "take another filler, such as xavier", of=filler)
+        return {}
+    if filler["sparse"] != -1 and name != "gaussian":
+        use.refuse("sparse", f"only the filler gaussian takes `sparse`, not {name}", of=filler, code="E103")
+        return {}
+    settings: Fields = {key: filler[key] for key in _FILLERS[name]}
+    if name in _BY_FAN:
+        norm = filler["variance_norm"].lower()
+        settings["variance_norm"] = _SWAPPED[norm] if layout.swapped else norm
+    if filler["sparse"] >= 0 and name == "gaussian":
+        # Caffe keeps a number with the probability sparse / size of the first axis, we with sparse / inputs.
+        settings["sparse"] = round(filler["sparse"] * layout.inputs / max(layout.first, 1))
+    definition = registries["initializer"][name]
+    try:
+        return {"init": component_fields(definition, definition.bind(settings))}
+    except InvalidAttributes as error:
+        for problem in error.problems.values():
+            use.refuse("type", problem, of=filler, code="E103")
+        return {}

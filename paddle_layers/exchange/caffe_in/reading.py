@@ -1,0 +1,126 @@
+"""Prototxt files as messages: values by field, with the place of each; every fault goes to the report."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+from typing import Any
+
+from paddle_layers.config.binding.values import MISSING, bind_value
+from paddle_layers.config.diagnostics.diagnostic import Diagnostic, Source
+from paddle_layers.config.diagnostics.report import ConfigError, Report
+from paddle_layers.config.diagnostics.suggestions import nearest
+from paddle_layers.config.files import read_file
+from paddle_layers.config.reading.fields import BLOCK, BROKEN, STRING, WORD, Field, Fields, items, shown
+from paddle_layers.config.reading.quiet import quietly
+from paddle_layers.config.reading.reader import read_text
+
+from .messages import FieldSpec, fields_of
+
+LARGEST = 1 << 26
+"""Bytes of a prototxt; the largest of published networks has 300,000."""
+
+
+class Message:
+    """A block of a prototxt. `message["pad"]` is what the field says, or its default; of a repeated one a list."""
+
+    __slots__ = ("kind", "places", "start", "unknown", "values")
+
+    def __init__(self, kind: str, start: int) -> None:
+        self.kind, self.start = kind, start
+        self.values: dict[str, Any] = {}
+        self.places: dict[str, list[Field]] = {}
+        self.unknown: Fields = []
+        """Fields that the message does not have."""
+
+    def __getitem__(self, name: str) -> Any:
+        if name in self.values:
+            return self.values[name]
+        field = fields_of(self.kind)[name]
+        if field.repeated:
+            return []
+        return Message(field.message, self.start) if field.message[:1].isupper() else field.default
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.values
+
+    def place(self, name: str, item: int = 0) -> int:
+        """Offset of a field's value, or of the message where it is absent."""
+        found = [value for field in self.places.get(name, ()) for value in items(field)]
+        return found[min(item, len(found) - 1)][4] if found else self.start
+
+
+def read_prototxt(path: Path) -> str:
+    """The text of a prototxt. Raises `ConfigError` where it is no file of a prototxt's size."""
+    problem = ""
+    try:
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            problem = f"`{path}` is no file"
+        elif facts.st_size > LARGEST:
+            problem = f"`{path}` has {facts.st_size:,} bytes, which is too large for a prototxt"
+    except (OSError, ValueError):
+        pass  # `read_file` says why it cannot be read
+    if problem:
+        raise ConfigError([Diagnostic("E007", problem, Source(str(path), ""), 0)])
+    return read_file(path)
+
+
+def fields_of_text(report: Report) -> Fields:
+    """The fields of a prototxt. Raises `TooManyFaults`."""
+    return quietly(lambda: read_text(report.source.text, report))
+
+
+def bind(kind: str, fields: Fields, start: int, report: Report) -> Message:
+    """The fields of a block as the message `kind`. What a layer has too much is left to `report_unknown`."""
+    message, known = Message(kind, start), fields_of(kind)
+    for field in fields:
+        if field[0] in known:
+            message.places.setdefault(field[0], []).append(field)
+        elif field[0] != BROKEN:
+            message.unknown.append(field)
+    for name, given in message.places.items():
+        _bind_field(message, name, known[name], given, report)
+    if kind not in ("Layer", "OldLayer"):
+        report_unknown(message, report)
+    return message
+
+
+def report_unknown(message: Message, report: Report) -> None:
+    """Report the fields that Caffe's message does not have."""
+    known = fields_of(message.kind)
+    for field in message.unknown:
+        near = nearest(field[0], known)
+        help_ = f"did you mean `{near}`?" if near else f"there are {', '.join(list(known)[:12])}"
+        report.add("E101", f"Caffe has no field `{field[0]}` here", field[3], help=help_)
+
+
+def _bind_field(message: Message, name: str, spec: FieldSpec, given: list[Field], report: Report) -> None:
+    if not spec.repeated and len(given) > 1 and spec.message != "any":
+        for field in given[1:]:
+            note = report.note("first given here", given[0][3])
+            report.add("E106", f"`{name}` is given twice", field[3], notes=(note,))
+    found = [
+        value for field in given for item in items(field) if (value := _value(name, spec, item, report)) is not MISSING
+    ]
+    if spec.repeated:
+        message.values[name] = found
+    elif found:
+        message.values[name] = found[0]
+
+
+def _value(name: str, spec: FieldSpec, item: Field, report: Report) -> Any:
+    if spec.message == "any":
+        return True
+    if spec.message == "type":
+        if item[1] in (STRING, WORD):
+            return item[2]
+        report.add("E102", f"`{name}` takes a quoted text, found {shown(item)}", item[4])
+        return MISSING
+    if spec.attribute is not None:
+        return bind_value(spec.attribute, item, report)
+    if item[1] == BLOCK:
+        return bind(spec.message, item[2], item[3] if item[0] else item[4], report)
+    if item[0] != BROKEN:
+        report.add("E102", f"`{name}` is a block: write `{name} {{ ... }}`", item[4])
+    return MISSING

@@ -1,0 +1,181 @@
+"""Layers that map, join, cut and reshape rows."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+
+from .conversion import MANY, Use, converts
+from .parameters import Layout, set_vector, set_weight
+
+
+@converts("InnerProduct")
+def inner_product(use: Use) -> None:
+    p, outputs = use.settings, use.required("num_output")
+    if outputs is None:
+        return
+    if use.axis("axis") != 1:
+        use.refuse("axis", "an InnerProduct maps whole rows here: `axis: 1`", "put a Reshape in front of it")
+        return
+    draft = use.add("fc", {"size": outputs, "bias": p["bias_term"]})
+    if draft is None:
+        return
+    inputs, name, turned = math.prod(use.dims()), use.layer.name, not p["transpose"]
+    first = outputs if turned else inputs
+    set_weight(use, draft, "weight", 0, "weight_filler", Layout(first, inputs, turned, not turned))
+    names = [f"{name}.weight", f"{name}.bias"][: 1 + p["bias_term"]]
+    if p["bias_term"]:
+        set_vector(use, draft, "bias", 1, "bias_filler", 0.0)
+
+    def make(blobs: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        weight = blobs[0].T if turned else blobs[0]  # ours has a column for each output
+        return dict(zip(names, [weight, *blobs[1:]], strict=False))
+
+    shape = (outputs, inputs) if turned else (inputs, outputs)
+    use.store([shape, (outputs,)][: len(names)], make)
+
+
+@converts("Embed")
+def embed(use: Use) -> None:
+    p, outputs, ids = use.settings, use.required("num_output"), use.required("input_dim")
+    if outputs is None or ids is None:
+        return
+    if ids < 1:
+        use.refuse("input_dim", f"`input_dim` is {ids}, it must be >= 1", code="E103")
+        return
+    use.label(0, ids)
+    if use.type().kind != "INT" or use.type().size != ids:
+        text = f"there is one id below {ids} in every row of an Embed here, the blob is {use.type()}"
+        use.refuse("bottom", text, f"give --shape {use.bottoms[0].name}='ids<{ids}'", of=use.message)
+        return
+    name, inner = use.layer.name, use.inner("rows") if p["bias_term"] else use.tops[0]
+    table = f"{name}/rows" if p["bias_term"] else name
+    draft = use.add("embedding", {"size": outputs}, outputs=[inner], name=table)
+    set_weight(use, draft, "table", 0, "weight_filler", Layout(ids, ids, swapped=True))
+    names = [f"{table}.table", f"{name}.offset"]
+    if p["bias_term"] and not use.refused:
+        shift = use.add("shift", inputs=[inner])
+        set_vector(use, shift, "offset", 1, "bias_filler", 0.0)
+    use.store([(ids, outputs), (outputs,)][: 1 + p["bias_term"]], lambda blobs: dict(zip(names, blobs, strict=False)))
+
+
+@converts("Concat", bottoms=(1, MANY))
+def concat(use: Use) -> None:
+    field = "concat_dim" if "concat_dim" in use.settings else "axis"
+    if use.axis(field) != 1:
+        use.refuse(field, "blobs are joined by their channels here, `axis: 1`")
+        return
+    use.add("concat")
+
+
+@converts("Slice", tops=(1, MANY))
+def slice_(use: Use) -> None:
+    p, parts = use.settings, len(use.tops)
+    field = "slice_dim" if "slice_dim" in p else "axis"
+    if use.axis(field) != 1:
+        use.refuse(field, "blobs are cut by their channels here, `axis: 1`")
+        return
+    points = p["slice_point"]
+    if not points:
+        use.add("slice", {"parts": parts})
+        return
+    if len(points) != parts - 1:
+        text = f"{len(points)} points cut into {len(points) + 1} parts, but there are {parts} blobs as `top`"
+        use.refuse("slice_point", text, code="E205")
+        return
+    ends = [0, *points, use.dims()[0]]
+    if any(end <= start for start, end in pairwise(ends)):
+        text = f"the points rise and lie inside of the {ends[-1]} channels, found {', '.join(map(str, points))}"
+        use.refuse("slice_point", text, code="E209")
+        return
+    use.add("slice", {"sizes": [end - start for start, end in pairwise(ends)]})
+
+
+@converts("Flatten")
+def flatten(use: Use) -> None:
+    first, last, dims = use.axis("axis"), use.axis("end_axis"), use.dims()
+    if first == 0:
+        use.refuse("axis", "rows stay rows here: the axis of the batch cannot be merged with others")
+    elif last < first:
+        use.refuse("end_axis", "the last axis lies before the first", code="E209")
+    elif (first, last) == (1, len(dims)):
+        use.add("flatten")
+    else:
+        merged = math.prod(dims[first - 1 : last])
+        use.add("reshape", {"dims": [*dims[: first - 1], merged, *dims[last:]]})
+
+
+@converts("Reshape")
+def reshape(use: Use) -> None:
+    """Caffe's dims count the batch where they begin with it; ours never do."""
+    p, dims, shape = use.settings, use.dims(), use.settings["shape"]["dim"]
+    rank = 1 + len(dims)
+    start = p["axis"] if p["axis"] >= 0 else rank + p["axis"] + 1
+    count = p["num_axes"] if p["num_axes"] != -1 else rank - start
+    if not 0 <= start <= rank or count < 0 or start + count > rank or any(dim < -1 for dim in shape):
+        use.refuse("axis", f"the axes that are reshaped do not fit the blob, which has {rank}", code="E209")
+        return
+    if start == 0 and count > 0:
+        if not shape or shape[0] not in (0, -1) or (shape[0] == -1 and -1 in shape[1:]):
+            text = "rows stay rows here: the first `dim` is that of the batch, which is 0 or -1"
+            use.refuse("shape", text, "write `dim: 0` for it")
+            return
+        shape, start, count = list(shape[1:]), 1, count - 1
+        shape = _copied(use, shape, dims)
+        use.add("reshape", {"dims": [*shape, *dims[count:]]})
+        return
+    if start == 0:
+        use.refuse("axis", "no axis can stand before that of the batch here")
+        return
+    inside = _copied(use, shape, dims[start - 1 :])
+    use.add("reshape", {"dims": [*dims[: start - 1], *inside, *dims[start - 1 + count :]]})
+
+
+def _copied(use: Use, shape: Sequence[int], dims: Sequence[int]) -> list[int]:
+    """Sizes with those that 0 copies; `dims` begin where `shape` does."""
+    if any(dim == 0 and place >= len(dims) for place, dim in enumerate(shape)):
+        use.refuse("shape", "a `dim: 0` copies an axis that the blob does not have", code="E209")
+        return list(shape)
+    return [dims[place] if dim == 0 else dim for place, dim in enumerate(shape)]
+
+
+@converts("Tile")
+def tile(use: Use) -> None:
+    tiles = use.required("tiles")
+    if tiles is None:
+        return
+    if use.axis("axis") != 1 or not 1 <= tiles <= 1024:
+        use.refuse("axis", "a blob is repeated by its channels here, `axis: 1`, and 1 to 1,024 times")
+        return
+    use.add("concat", inputs=[use.bottoms[0]] * tiles)
+
+
+@converts("ArgMax")
+def arg_max(use: Use) -> None:
+    p = use.settings
+    if p["out_max_val"] or p["top_k"] != 1:
+        use.refuse("top_k", "only the place of the largest number is given here: `top_k: 1`, no `out_max_val`")
+        return
+    if "axis" in p and (use.axis("axis") != 1 or math.prod(use.dims()[1:]) != 1):
+        use.refuse("axis", "the largest number of a whole row is looked for here")
+        return
+    use.note("of equal numbers the first is given, in Caffe the last")
+    use.add("maxid")
+
+
+@converts("Silence", bottoms=(1, MANY), tops=(0, 0))
+def silence(use: Use) -> None:
+    use.whole.became[use.layer.name] = ["nothing: values that nobody reads need no layer"]
+
+
+@converts("Split", tops=(1, MANY))
+def split(use: Use) -> None:
+    use.whole.became[use.layer.name] = ["nothing: a value may be read by any number of layers"]
+
+
+@converts("HDF5Output", bottoms=(2, 2), tops=(0, 0))
+def hdf5_output(use: Use) -> None:
+    use.whole.became[use.layer.name] = ["nothing: `paddle-layers predict` writes values to files"]

@@ -1,0 +1,226 @@
+"""A solver of Caffe as a training file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.network import Network
+from paddle_layers.config.reading.fields import Fields as TextFields
+from paddle_layers.config.trainingfiles import read_training
+from paddle_layers.config.writing.formatter import format_text
+from paddle_layers.config.writing.text import fields_text
+from paddle_layers.define import registries
+from paddle_layers.define.escaping import printable_line
+
+from .blobs import State
+from .conversion import Conversion
+from .inputs import Feed
+from .layers import PHASES, Fields
+from .messages import fields_of
+from .network import fed_in
+from .reading import Message
+
+_HEADER = "# proto-file: schema/training.proto\n# proto-message: paddle_layers.Training\n\n"
+_OLD_TYPES = {
+    "SGD": "SGD",
+    "NESTEROV": "Nesterov",
+    "ADAGRAD": "AdaGrad",
+    "RMSPROP": "RMSProp",
+    "ADADELTA": "AdaDelta",
+    "ADAM": "Adam",
+}
+_OPTIMIZERS: dict[str, tuple[str, dict[str, str]]] = {
+    "SGD": ("sgd", {"momentum": "momentum"}),
+    "Nesterov": ("nesterov", {"momentum": "momentum"}),
+    "AdaGrad": ("adagrad", {"epsilon": "delta"}),
+    "RMSProp": ("rmsprop", {"decay": "rms_decay", "epsilon": "delta"}),
+    "Adam": ("adam", {"beta1": "momentum", "beta2": "momentum2", "epsilon": "delta"}),
+}
+"""Caffe's solvers: the optimizer here, and the solver's field for each of its attributes."""
+_SCHEDULES: dict[str, tuple[str, dict[str, str]]] = {
+    "fixed": ("fixed", {}),
+    "step": ("step", {"gamma": "gamma", "every": "stepsize"}),
+    "exp": ("exp", {"gamma": "gamma"}),
+    "inv": ("inv", {"gamma": "gamma", "power": "power"}),
+    "multistep": ("multistep", {"gamma": "gamma", "at": "stepvalue"}),
+    "poly": ("poly", {"power": "power"}),
+    "sigmoid": ("sigmoid", {"gamma": "gamma", "middle": "stepsize"}),
+}
+"""Caffe's policies in the same way."""
+
+
+def is_solver(fields: TextFields) -> bool:
+    """Whether a prototxt is a solver's: it has fields of one that no net has, and no layers."""
+    names = {field[0] for field in fields}
+    return bool(names & (set(fields_of("Solver")) - set(fields_of("Net")))) and not names & {"layer", "layers"}
+
+
+def states_of(solver: Message) -> list[State]:
+    """What the rules of layers are asked in training and in the test."""
+    tests: list[Message] = solver["test_state"]
+    given: list[Message] = [solver["train_state"], tests[0] if tests else Message("NetState", 0)]
+    return [
+        State(phase, message["level"], frozenset(message["stage"]))
+        for phase, message in zip(PHASES, given, strict=True)
+    ]
+
+
+class Solver:
+    """Reads the fields of a solver; faults go to its report."""
+
+    def __init__(self, message: Message, report: Report, whole: Conversion) -> None:
+        self.message, self.report, self.whole = message, report, whole
+
+    def text(self, name: str, origin: str, weights: Fields | None) -> str:
+        """The training file, for a network file beside it."""
+        fields: Fields = {"network": "network.textproto"}
+        fields |= self._lengths()
+        fields |= self._sources()
+        if weights is not None:
+            fields["weights"] = weights
+        fields |= self._optimizer()
+        fields |= self._schedule()
+        fields |= self._limits()
+        fields |= self._times()
+        fields["output"] = f"output/{self._output(name)}"
+        title = f"# Made of {printable_line(origin)} by `paddle-layers import`.\n"
+        lines = (fields_text({key: value}) for key, value in fields.items() if value not in (None, []))
+        return format_text(_HEADER + title + "".join(f"{line}\n" for line in lines))
+
+    def _refuse(self, field: str, message: str, help: str = "", code: str = "E511") -> None:
+        self.report.add(code, message, self.message.place(field), help=help)
+
+    def _needed(self, field: str) -> Any:
+        value = self.message[field]
+        if value in (None, []):
+            self._refuse(field, f"this solver has no `{field}`", f"add `{field}: ...`", "E105")
+            return None
+        return value
+
+    # ---- how long, on what
+
+    def _lengths(self) -> Fields:
+        steps, size, every = self._needed("max_iter"), self.message["iter_size"], self._batch_size()
+        if steps is not None and steps < 1:
+            self._refuse("max_iter", f"`max_iter` is {steps}, it must be >= 1", code="E103")
+        if not 1 <= size < 1 << 20:
+            self._refuse("iter_size", f"`iter_size` is {size}, it must be >= 1", code="E103")
+        if size > 1:
+            self.whole.note(f"iter_size: batches of {size} times {every} rows, whose mean gradient is the same")
+        found: Fields = {"steps": steps, "batch_size": every * size}
+        if self.message["random_seed"] >= 0:
+            found["seed"] = self.message["random_seed"]
+        return found
+
+    def _batch_size(self) -> int:
+        sizes = [feed.batch_size for feed in self._feeds("train") if feed.batch_size]
+        if len(set(sizes)) > 1:
+            self.whole.note(f"data layers have batches of {', '.join(map(str, sizes))} rows; all have {sizes[0]} here")
+        return sizes[0] if sizes else 64
+
+    def _feeds(self, phase: str) -> list[Feed]:
+        return fed_in(self.whole, phase)
+
+    def _sources(self) -> Fields:
+        """Where the rows of the phases come from: what Caffe reads, if there is a source for it, else arrays."""
+        phases = {phase: feeds for phase in PHASES if (feeds := self._feeds(phase))}
+        fields = {name: own for feeds in phases.values() for feed in feeds for name, own in feed.fields.items()}
+        if not all(len(feeds) == 1 and self._is_read(feeds[0], fields) for feeds in phases.values()):
+            return {"source": [self._arrays(phase, feeds) for phase, feeds in phases.items()]}
+        found = []
+        for phase, (feed,) in phases.items():
+            assert feed.reader is not None, "asked above"
+            name, own = feed.reader
+            self.whole.note(
+                f"`{printable_line(feed.source)}` is looked for beside the training file, where Caffe took the "
+                "working directory"
+            )
+            found.append({"type": name, "phase": phase, name: own, "transform": feed.transforms})
+        return {"source": found, "feed": [{"input": name, "field": own} for name, own in fields.items()]}
+
+    def _is_read(self, feed: Feed, fields: dict[str, str]) -> bool:
+        """Whether there is a source for it, and its values get the same fields as those of the other phase."""
+        same = all(feed.fields.get(name) == own for name, own in fields.items())
+        return feed.reader is not None and feed.reader[0] in registries["source"] and same
+
+    def _arrays(self, phase: str, feeds: Sequence[Feed]) -> Fields:
+        """Arrays that hold the rows of Caffe's databases."""
+        known = {value.name for value in self.whole.inputs if value.type or value.usual}
+        names = [name for feed in feeds for name in feed.values if name in known]
+        origins = [f"`{printable_line(feed.source)}`" for feed in feeds if feed.source]
+        file = f"{phase}.npz"
+        where = f" of {', '.join(origins)}" if origins else ""
+        self.whole.note(f"{file}, for the phase {phase}, is to hold the rows{where} as {', '.join(names)}")
+        transforms = [one for feed in feeds for one in feed.transforms]
+        return {"type": "npz", "phase": phase, "npz": {"file": file}, "transform": transforms}
+
+    # ---- how parameters move
+
+    def _optimizer(self) -> Fields:
+        p = self.message
+        type_ = p["type"] if "type" in p else _OLD_TYPES[p["solver_type"]]
+        rate = self._needed("base_lr")
+        if type_ not in _OPTIMIZERS:
+            field = "type" if "type" in p else "solver_type"
+            self._refuse(field, f"there is no solver `{type_}` here", f"there are {', '.join(_OPTIMIZERS)}")
+            return {}
+        name, settings = _OPTIMIZERS[type_]
+        if p["momentum"] and "momentum" not in settings.values():
+            self._refuse("momentum", f"{type_} has no momentum", "leave it out", "E103")
+        own = {attribute: p[field] for attribute, field in settings.items()}
+        return {"optimizer": {"type": name, "learning_rate": rate or 0.0, name: own}}
+
+    def _schedule(self) -> Fields:
+        policy = self._needed("lr_policy")
+        if policy is None:
+            return {}
+        if policy not in _SCHEDULES:
+            self._refuse("lr_policy", f"there is no policy `{policy}`", f"there are {', '.join(_SCHEDULES)}", "E104")
+            return {}
+        name, settings = _SCHEDULES[policy]
+        own = {attribute: self._needed(field) for attribute, field in settings.items()}
+        return {"schedule": {"type": name, name: own}} if name != "fixed" else {}
+
+    def _limits(self) -> Fields:
+        p, found = self.message, Fields()
+        kind, rate = p["regularization_type"], p["weight_decay"]
+        if kind not in ("L1", "L2"):
+            self._refuse("regularization_type", f"there is no regularization `{kind}`", "there are L1, L2", "E104")
+        elif rate < 0:
+            self._refuse("weight_decay", f"`weight_decay` is {rate:g}, it must be >= 0", code="E103")
+        elif rate:
+            found["regularizer"] = {"type": kind.lower(), kind.lower(): {"rate": rate}}
+        if p["clip_gradients"] > 0:
+            found["clip"] = {"norm": p["clip_gradients"]}
+        return found
+
+    # ---- when something happens
+
+    def _times(self) -> Fields:
+        p, found = self.message, Fields()
+        if p["test_interval"] > 0 and self._feeds("test"):
+            found["test"] = {"every": p["test_interval"]}
+        for number in p["test_iter"][:1]:
+            self.whole.note(f"test_iter: a test takes all rows of its source here, and not {number} batches")
+        for field, block in (("display", "log"), ("snapshot", "checkpoint")):
+            if p[field] > 0:
+                found[block] = {"every": p[field]}
+        if p["weights"]:
+            self.whole.note("weights: give the caffemodel by --weights")
+        return found
+
+    def _output(self, name: str) -> str:
+        """A folder's name without anything that could lead elsewhere."""
+        given = (self.message["snapshot_prefix"] or "").rstrip("/").rpartition("/")[2] or name
+        return re.sub(r"[^\w-]+", "_", given, flags=re.ASCII).strip("_")[:80] or "training"
+
+
+def check_training(text: str, network: Network, report: Report) -> None:
+    """Report what is wrong with the training file at the field of the solver that it comes from."""
+    _, found = read_training(text, "train.textproto", network)
+    for fault in found.faults:
+        if fault.severity == "error":
+            report.add(fault.code, f"{fault.message} (in the training file made of this solver)", 0)

@@ -1,0 +1,87 @@
+"""The weights of a caffemodel by the names that they have here: layers go by their names, as in Caffe."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.config import Network
+from paddle_layers.define.escaping import message_line
+from paddle_layers.runtime.graph.building import parameter_shapes
+
+from .binary import Blob, CaffeError
+from .layers import Stored
+
+_SHOWN = 20
+
+
+@dataclass
+class Weights:
+    """Arrays by name; parameters that the caffemodel lacks, and its layers that the network lacks."""
+
+    arrays: dict[str, NDArray[Any]] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
+
+
+def weights_of(model: Mapping[str, list[Blob]], stored: list[Stored], network: Network, path: Path) -> Weights:
+    """What the network takes of a model. Raises `CaffeError` with every blob that does not fit, a line each."""
+    wanted = parameter_shapes(network, "float32")
+    found, problems = Weights(), list[str]()
+    for one in stored:
+        blobs = model.get(one.layer.name)
+        if blobs is None:
+            continue
+        problem = _problem(blobs, one)
+        if problem:
+            problems.append(message_line(f"layer `{one.layer.name}`: {problem}"))
+            continue
+        arrays = [blob.numbers.reshape(shape) for blob, shape in zip(blobs, one.shapes, strict=True)]
+        for name, array in one.make(arrays).items():
+            if name in wanted:  # of parameters that are shared, the weights have the first alone
+                found.arrays[name] = np.ascontiguousarray(array, np.float32)
+    if problems:
+        raise _Mismatch(path, problems)
+    for name, array in found.arrays.items():
+        if array.shape != wanted[name] or not np.isfinite(array).all():
+            reason = "numbers that are not finite" if array.shape == wanted[name] else f"the shape {array.shape}"
+            raise CaffeError(f"{path}: `{name}` would have {reason}")
+    names = {one.layer.name for one in stored}
+    found.missing = [name for name in wanted if name not in found.arrays]
+    found.unread = [name for name in model if name not in names]
+    return found
+
+
+class _Mismatch(CaffeError):
+    def __init__(self, path: Path, problems: list[str]) -> None:
+        more = [f"... and {len(problems) - _SHOWN} more"] if len(problems) > _SHOWN else []
+        self.problems = [*problems[:_SHOWN], *more]
+        super().__init__(f"{path} is of another net")
+
+    def __str__(self) -> str:
+        return "\n  ".join([f"{super().__str__()}:", *self.problems])
+
+
+def _problem(blobs: list[Blob], stored: Stored) -> str:
+    if len(blobs) != len(stored.shapes):
+        return f"{len(blobs)} blobs, and the prototxt wants {len(stored.shapes)}"
+    for at, (blob, shape) in enumerate(zip(blobs, stored.shapes, strict=True)):
+        if _core(blob.shape) != _core(shape):
+            return f"blob {at} is {_times(blob.shape)}, and the prototxt wants {_times(shape)}"
+    return ""
+
+
+def _core(shape: tuple[int, ...]) -> tuple[int, ...]:
+    """The shape without ones in front: blobs once had four axes, whatever was in them."""
+    while shape and shape[0] == 1:
+        shape = shape[1:]
+    return shape
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "a single number"

@@ -1,0 +1,57 @@
+"""What each parameter of a graph is in PyTorch: of recurrent layers, and of the maps before them, this is not local."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+
+from paddle_layers.runtime.memory.layouts import FORMS, GATES, Form, Gates
+
+from .graph import Graph, Op
+from .value import Value
+
+_PEEPHOLES = "PyTorch's LSTM has no peepholes: write `peepholes: false`"
+_RESETS_BEFORE = "PyTorch's GRU resets what the product has given: write `reset_after: true`"
+
+
+def torch_forms(graphs: Iterable[Graph]) -> dict[str, Form]:
+    """The form of each parameter and state by its name."""
+    found: dict[str, Form] = {}
+    for graph in graphs:
+        readers = _readers(graph)
+        for op in graph.ops:
+            gates = GATES.get(op.layer.name) or _gates_behind(op, readers)
+            for field, parameters in op.params.items():
+                form = _form(op, field, gates)
+                found.update((one.name, form) for one in parameters)
+            found.update((one.name, _form(op, field, None)) for field, one in op.states.items())
+    return found
+
+
+def _form(op: Op, field: str, gates: Gates | None) -> Form:
+    layer = op.layer.name
+    form = FORMS.get((layer, field), Form(field))
+    if gates is None:
+        return form
+    missing = ""
+    if layer == "lstmemory" and op.attributes["peepholes"]:
+        missing = _PEEPHOLES
+    elif layer == "grumemory" and not op.attributes["reset_after"]:
+        missing = _RESETS_BEFORE
+    recall = layer == "grumemory" and field == "bias"
+    return replace(form, transposed=field == "weight", gates=replace(gates, recall=recall), missing=missing)
+
+
+def _gates_behind(op: Op, readers: Mapping[Value, list[str]]) -> Gates | None:
+    """Of an `fc` whose columns are the gates of a recurrent layer and nothing else: these gates."""
+    behind = set(readers.get(op.outputs[0], ())) if op.layer.name == "fc" else set()
+    return GATES.get(behind.pop()) if len(behind) == 1 else None
+
+
+def _readers(graph: Graph) -> dict[Value, list[str]]:
+    """The types of the layers that read each value."""
+    found: dict[Value, list[str]] = {}
+    for op in graph.ops:
+        for value in op.inputs:
+            found.setdefault(value, []).append(op.layer.name)
+    return found

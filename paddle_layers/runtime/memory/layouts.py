@@ -1,0 +1,88 @@
+"""How PyTorch names and lays out what a layer has learned, where that is not as here."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+LAYOUTS = ("paddle_layers", "torch")
+COUNTER = ".num_batches_tracked"
+"""What a batch norm of PyTorch counts beside its averages; nothing here depends on it."""
+
+
+@dataclass(frozen=True)
+class Gates:
+    """Columns of the gates of a recurrent unit, in runs as long as there are units.
+
+    Our run i is PyTorch's run `order[i]`, with the sign `signs[i]`. `recall`: our bias has a fourth run, for what the
+    candidate recalls, where PyTorch's has it in the place of the candidate.
+    """
+
+    order: tuple[int, ...]
+    signs: tuple[int, ...]
+    recall: bool = False
+
+
+@dataclass(frozen=True)
+class Form:
+    """A parameter as PyTorch has it: its name there, and how its array lies."""
+
+    name: str
+    transposed: bool = False
+    gates: Gates | None = None
+    missing: str = ""
+    """Why it has no form there; nothing where it has one."""
+
+    def shape(self, ours: tuple[int, ...]) -> tuple[int, ...]:
+        """The shape there of one that is `ours` here."""
+        if self.gates is not None and self.gates.recall:
+            return (ours[0] // 4 * 3,)
+        return ours[::-1] if self.transposed else ours
+
+    def read(self, theirs: Array) -> Array:
+        """Ours, of an array as it lies there."""
+        array = theirs.T if self.transposed else theirs
+        if self.gates is None:
+            return array
+        runs = np.split(array, len(self.gates.order), axis=-1)
+        ours = [sign * runs[place] for place, sign in zip(self.gates.order, self.gates.signs, strict=True)]
+        if self.gates.recall:
+            ours = [*ours[:2], np.zeros_like(ours[2]), ours[2]]
+        return np.concatenate(ours, axis=-1)
+
+    def written(self, ours: Array) -> Array:
+        """As it lies there. Raises `ValueError` for numbers that have no place there."""
+        array = ours
+        if self.gates is not None:
+            runs = np.split(array, len(self.gates.order) + self.gates.recall, axis=-1)
+            if self.gates.recall:
+                if runs.pop(2).any():
+                    raise ValueError("the candidate's bias is not zero, and PyTorch has it in `bias_ih` alone")
+            theirs = {
+                place: sign * run for place, sign, run in zip(self.gates.order, self.gates.signs, runs, strict=True)
+            }
+            array = np.concatenate([theirs[place] for place in sorted(theirs)], axis=-1)
+        return np.ascontiguousarray(array.T if self.transposed else array)
+
+
+FORMS = {
+    ("fc", "weight"): Form("weight", transposed=True),
+    ("batch_norm", "gain"): Form("weight"),
+    ("layer_norm", "gain"): Form("weight"),
+    ("rms_norm", "gain"): Form("weight"),
+    ("prelu", "slope"): Form("weight"),
+    ("embedding", "table"): Form("weight"),
+    ("position_embedding", "table"): Form("weight"),
+    ("recurrent", "weight"): Form("weight", transposed=True),
+}
+"""By layer and parameter; all others have the same names and shapes, those of layers that PyTorch lacks too."""
+GATES = {
+    "recurrent": Gates((0,), (1,)),
+    "lstmemory": Gates((2, 0, 1, 3), (1, 1, 1, 1)),
+    "grumemory": Gates((1, 0, 2), (-1, 1, 1)),
+}
+"""Of recurrent layers: candidate, input, forget, output of PyTorch's i f g o; update, reset, candidate of r z n."""

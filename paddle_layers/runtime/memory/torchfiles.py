@@ -1,0 +1,86 @@
+"""Weights in PyTorch's own files, which are pickles: read by its loader that makes nothing but tensors of them."""
+
+from __future__ import annotations
+
+import pickle
+from pathlib import Path
+from typing import Any
+
+from paddle_layers.define.errors import first_line
+
+from .tensorfiles import Stored, Tensors, WeightsError
+
+ENDINGS = (".pt", ".pth", ".bin")
+_LOWEST = (2, 6)
+"""The first version whose loader of weights alone is not known to run code (CVE-2025-32434)."""
+_TYPES = {
+    **{"float16": "F16", "bfloat16": "BF16", "float32": "F32", "float64": "F64", "bool": "BOOL", "uint8": "U8"},
+    **{"int8": "I8", "int16": "I16", "int32": "I32", "int64": "I64"},
+}
+
+
+def read_state(path: Path) -> tuple[dict[str, Stored], Tensors]:
+    """The tensors of a state_dict as arrays, and how the file has them. Raises `WeightsError`."""
+    torch = _import_torch(path)
+    try:
+        found = torch.load(path, map_location="cpu", weights_only=True)
+    except FileNotFoundError:
+        raise WeightsError(f"there is no file {path}") from None
+    except pickle.UnpicklingError:
+        raise WeightsError(
+            f"{path} holds more than weights, or is damaged, and is not loaded: what it asks for may be code. Where "
+            f"you trust it, save its state_dict alone: torch.save(model.state_dict(), ...)"
+        ) from None
+    except Exception as error:  # the loader raises whatever comes of damaged bytes
+        raise WeightsError(f"{path} is no file that PyTorch can load: {first_line(error)[:200]}") from None
+    state = _state_of(torch, path, found)
+    arrays: Tensors = {}
+    stored: dict[str, Stored] = {}
+    for name, tensor in state.items():
+        kind = _TYPES.get(str(tensor.dtype).removeprefix("torch."), "")
+        if not kind or tensor.layout != torch.strided:
+            raise WeightsError(f"{path}: `{name}` is {tensor.dtype}, {tensor.layout}; convert it by `.float()`")
+        whole = tensor.detach().float() if kind == "BF16" else tensor.detach()
+        arrays[name], stored[name] = whole.numpy(), Stored(tuple(tensor.shape), kind)
+    return stored, arrays
+
+
+def _import_torch(path: Path) -> Any:
+    try:
+        import torch
+    except ImportError:
+        raise WeightsError(
+            f"{path} is a pickle of PyTorch, which only PyTorch's own loader reads: `pip install torch`, or save the "
+            f"weights as safetensors where it is: safetensors.torch.save_file(model.state_dict(), ...)"
+        ) from None
+    version = tuple(int(part) for part in torch.__version__.split(".")[:2])
+    if version < _LOWEST:
+        raise WeightsError(
+            f"{path}: the loader of PyTorch {torch.__version__} may run code of a file; install 2.6 or newer"
+        )
+    return torch
+
+
+def _state_of(torch: Any, path: Path, found: Any) -> dict[str, Any]:
+    """The tensors by name: the whole file, or the one part of a checkpoint that has nothing but tensors."""
+    if _is_state(torch, found):
+        return dict(found)
+    parts = found if isinstance(found, dict) else {}
+    states = [name for name, part in parts.items() if _is_state(torch, part)]
+    if len(states) == 1:
+        return dict(parts[states[0]])
+    what = ", ".join(f"`{name}`" for name in states or list(parts)[:5])
+    meant = f"several of them: {what}" if states else f"{what or type(found).__name__}"
+    raise WeightsError(
+        f"{path} holds no single set of tensors by name, but {meant}; save the one that is meant by itself: "
+        "torch.save(model.state_dict(), ...)"
+    )
+
+
+def _is_state(torch: Any, found: Any) -> bool:
+    """Whether it is a state_dict with something in it."""
+    return (
+        isinstance(found, dict)
+        and bool(found)
+        and all(isinstance(name, str) and isinstance(tensor, torch.Tensor) for name, tensor in found.items())
+    )

@@ -1,0 +1,101 @@
+"""Files of weights, whoever wrote them: safetensors, several of them with an index, and PyTorch's own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from .tensorfiles import Stored, Tensors, WeightsError, read_header, read_tensors
+from .torchfiles import ENDINGS, read_state
+
+INDEX = ".index.json"
+"""How the name of a file ends that says which tensors are in which of several files beside it."""
+_LONGEST_INDEX = 1 << 26
+"""Bytes of an index; one of a million tensors has as many."""
+MARK = {"format": "paddle_layers"}
+"""Facts of a file with our names and layouts."""
+
+
+@dataclass(frozen=True)
+class WeightsFile:
+    """What is in a file, or in those that an index names; `read` gives arrays by name, and raises `WeightsError`."""
+
+    path: str
+    tensors: Mapping[str, Stored]
+    read: Callable[[Iterable[str]], Tensors]
+    facts: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """The shape of each tensor."""
+        return {name: one.shape for name, one in self.tensors.items()}
+
+    @property
+    def ours(self) -> bool:
+        """Whether this library wrote it, so that there is no question how its matrices lie."""
+        return MARK.items() <= self.facts.items()
+
+
+def open_weights(path: str | Path) -> WeightsFile:
+    """Read what a file says of its tensors; no numbers, but of a file of PyTorch. Raises `WeightsError`."""
+    name = str(path)
+    if name.lower().endswith(INDEX):
+        return _sharded(Path(path))
+    if Path(path).suffix.lower() in ENDINGS:
+        stored, tensors = read_state(Path(path))
+        return WeightsFile(name, stored, lambda names: {one: tensors[one] for one in names})
+    stored, facts = read_header(path)
+    return WeightsFile(name, stored, lambda names: read_tensors(path, names)[0], facts)
+
+
+# ---- several files
+
+
+def _sharded(path: Path) -> WeightsFile:
+    homes = _read_index(path)
+    headers = {home: read_header(home)[0] for home in dict.fromkeys(homes.values())}
+    for name, home in homes.items():
+        if name not in headers[home]:
+            raise WeightsError(f"{path}: `{name}` is to be in {home.name}, which has no such tensor")
+    for home, stored in headers.items():
+        if extra := next((name for name in stored if homes.get(name) != home), None):
+            raise WeightsError(f"{path}: `{extra}` in {home.name} is not in the index, which is that of other files")
+    stored = {name: headers[home][name] for name, home in homes.items()}
+    return WeightsFile(str(path), stored, partial(_read_shards, homes))
+
+
+def _read_shards(homes: Mapping[str, Path], names: Iterable[str]) -> Tensors:
+    wanted: dict[Path, list[str]] = {}
+    for name in names:
+        wanted.setdefault(homes[name], []).append(name)
+    return {name: array for home, own in wanted.items() for name, array in read_tensors(home, own)[0].items()}
+
+
+def _read_index(path: Path) -> dict[str, Path]:
+    """The file of each tensor. Raises `WeightsError` for what is no index, and for files that are not beside it."""
+    try:
+        if path.stat().st_size > _LONGEST_INDEX:
+            raise WeightsError(f"{path} is too large for an index of weights")
+        index: Any = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise WeightsError(f"there is no file {path}") from None
+    except (OSError, ValueError, RecursionError) as error:
+        if isinstance(error, WeightsError):
+            raise
+        raise WeightsError(f"{path} is no index of weights: {error}") from None
+    homes = index.get("weight_map") if isinstance(index, dict) else None
+    if not isinstance(homes, dict) or not homes:
+        raise WeightsError(f"{path} is no index of weights: it has no `weight_map` with a file for each tensor")
+    return {name: path.parent / _plain(path, home) for name, home in homes.items()}
+
+
+def _plain(path: Path, home: Any) -> str:
+    """The name of a file beside the index: an index says nothing of other folders."""
+    good = isinstance(home, str) and home.endswith(".safetensors") and home.isprintable()
+    if not good or any(one in home for one in "/\\:") or home.startswith("."):
+        raise WeightsError(f"{path}: {str(home)[:80]!r} is no name of a safetensors file beside the index")
+    return str(home)

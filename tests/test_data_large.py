@@ -1,0 +1,138 @@
+"""Tables and texts that are too large for memory give what small ones do; the limit is lowered here."""
+
+from __future__ import annotations
+
+import csv
+from random import Random
+
+import numpy as np
+import pytest
+
+from paddle_layers.data import Batches, DataError, indexed_lines, make_feeds
+from paddle_layers.data.indexed_lines import IndexedLines
+from paddle_layers.data.learning import encoded, learn
+from paddle_layers.data.stored import StoredColumn
+from paddle_layers.define import Type, registries
+
+
+def opened(source, base, wanted=None, **attributes):
+    definition = registries["source"][source]
+    return definition.create(definition.bind(attributes)).open_fields(base, wanted)
+
+
+@pytest.fixture
+def both(tmp_path, monkeypatch):
+    """A source over a text, in memory and read late; both with words and gaps made numbers."""
+
+    def open_both(source, content, /, **attributes):
+        (tmp_path / "f").write_text(content, encoding="utf-8", newline="")
+        found = []
+        for limit in (2**28, 0):
+            monkeypatch.setattr(indexed_lines, "IN_MEMORY", limit)
+            dataset = opened(source, tmp_path, file="f", **attributes)
+            found.append(encoded(dataset, learn(dataset, np.arange(0, len(dataset), 2)), "here"))
+        assert found[1].is_stored
+        assert not found[0].is_stored
+        return found
+
+    return open_both
+
+
+def same(small, large):
+    assert small.fields.keys() == large.fields.keys()
+    assert len(small) == len(large)
+    assert [small.place(row) for row in range(len(small))] == [large.place(row) for row in range(len(large))]
+    rows = np.array([*range(len(small))][::-1])
+    for name, column in small.rows(rows).items():
+        other = large.rows(rows)[name]
+        if isinstance(column, np.ndarray):
+            assert column.dtype == other.dtype
+            assert np.array_equal(column, other)
+        else:
+            assert np.array_equal(column.data, other.data)
+            assert np.array_equal(column.starts, other.starts)
+
+
+ROWS = 'height,width,kind,remark\n1,2,rose,"a b"\n\n3,,tulip,"b, c\nd"\r\n,,\n5,6.5,rose,\n7,8,"ro""se",x'
+
+
+@pytest.mark.parametrize("piece", [2**20, 1, 5])
+@pytest.mark.parametrize("empty", ["mean", "mark"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_a_table_is_the_same(both, monkeypatch, piece, empty, mark):
+    monkeypatch.setattr(indexed_lines, "_PIECE", piece)
+    same(*both("csv", mark + ROWS.replace("\n,,\n", "\n,,,\n"), ids=["kind"], text=["remark"], empty=empty))
+
+
+def test_labels_and_columns_are_the_same(both):
+    text = "".join(f"{n},{n % 3},{n * 0.5},{'ab'[n % 2]}\n" for n in range(30))
+    same(*both("csv", text, label="2", columns=["x = 1, 3"]))
+    same(*both("csv", text, label="4", classes=["b", "a"]))
+
+
+def test_odd_tables_have_the_same_rows(tmp_path, monkeypatch):
+    """The index against Python's reader, on lines of quotes, spaces and line ends."""
+    random = Random(0)
+    for _ in range(400):
+        cells = [[random.choice(("1", "a", "", " ", "x\ny", 'q"', ",")) for _ in range(3)] for _ in range(5)]
+        path = tmp_path / "f"
+        with path.open("w", newline="") as file:
+            csv.writer(file, lineterminator=random.choice(("\n", "\r\n"))).writerows(cells)
+        monkeypatch.setattr(indexed_lines, "_PIECE", random.choice((1, 3, 7, 2**20)))
+        lines = IndexedLines(path, quotes=True, empty=',"')
+        found = [next(csv.reader([lines.text(row)])) for row in range(len(lines))]
+        with path.open(newline="") as file:
+            wanted = [(row, reader.line_num) for reader in [csv.reader(file)] for row in reader]
+        kept = [(row, line) for row, line in wanted if any(set(cell) - set(', "\n') for cell in row)]
+        assert [row for row, _ in kept] == found
+        assert [line for _, line in kept] == lines.numbers.tolist()
+
+
+def test_a_bad_row_is_told_when_it_is_read_or_left_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(indexed_lines, "IN_MEMORY", 0)
+    (tmp_path / "f").write_text("a,b\n1,2\n3,x\n5,6\n7\n")
+    dataset = opened("csv", tmp_path, file="f")
+    assert isinstance(dataset.fields["features"], StoredColumn)
+    feeds = make_feeds(dataset, {"features": Type.dense(2)})
+    with pytest.raises(DataError, match=r"f:3: column 2 \(`b`\): 'x' is no number"):
+        Batches(dataset, 4, feeds=feeds, shuffle=False).take()
+    batches = Batches(dataset, 4, feeds=feeds, shuffle=False, skip=True, workers=1)
+    assert batches.take()["features"].tolist() == [[1, 2], [5, 6]]
+    assert list(batches.bad) == [1, 3]
+    assert "1 cells, the rows above have 2" in batches.bad[3]
+    batches.close()
+
+
+def test_training_parts_of_large_tables(tmp_path, monkeypatch):
+    from paddle_layers.data.splitting import split_by_share
+
+    monkeypatch.setattr(indexed_lines, "IN_MEMORY", 0)
+    (tmp_path / "f").write_text("x,kind\n" + "".join(f"{n},{'ab'[n % 2]}\n" for n in range(40)))
+    dataset = opened("csv", tmp_path, file="f", ids=["kind"])
+    train, test = split_by_share(dataset, 0.25, 0, "kind")
+    assert sorted(test % 2) == [0] * 5 + [1] * 5
+    assert len(train) == 30
+
+
+TEXT = "good\tthe sun\n\nbad\tthe  rain  rain\r\n \ngood\tbeer\nbad\t"
+
+
+@pytest.mark.parametrize("dictionary", [True, False])
+def test_lines_of_words_are_the_same(both, tmp_path, dictionary):
+    (tmp_path / "words.txt").write_text("?\nthe\nsun\nrain\n")
+    settings = {"dictionary": "words.txt", "unknown": "?"} if dictionary else {}
+    same(*both("text", TEXT, classes=["good", "bad"], **settings))
+    same(*both("text", "the sun\nrain\n", **settings))
+
+
+def test_a_word_that_is_not_known_is_told_with_its_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(indexed_lines, "IN_MEMORY", 0)
+    (tmp_path / "words.txt").write_text("the\nsun\n")
+    (tmp_path / "f").write_bytes(b"the sun\nthe moon\nthe \xff\nsun\n")
+    dataset = opened("text", tmp_path, file="f", dictionary="words.txt")
+    feeds = make_feeds(dataset, {"words": Type.ids(2, 1)})
+    with pytest.raises(DataError, match="f:2: `moon` is no word of the dictionary"):
+        Batches(dataset, 4, feeds=feeds, shuffle=False).take()
+    batches = Batches(dataset, 4, feeds=feeds, shuffle=False, skip=True)
+    assert batches.take()["words"].data.tolist() == [0, 1, 1]
+    assert "f:3: this is no UTF-8 text" in batches.bad[2]

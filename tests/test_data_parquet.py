@@ -1,0 +1,80 @@
+"""Parquet files: columns of numbers, lists and words, row groups of several files."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from paddle_layers.data import Batches, DataError, parquet_files
+from paddle_layers.data.learning import encoded, learn
+from paddle_layers.define import registries
+
+arrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+X = np.arange(60, dtype=np.float32).reshape(20, 3)
+KIND = np.array(["rose", "tulip", "rose", "lily"] * 5)
+
+
+def write(path, rows=slice(None), size=6, **more):
+    x = arrow.FixedSizeListArray.from_arrays(X[rows].ravel(), 3)
+    label, kind = arrow.array(np.arange(20)[rows]), arrow.array(KIND[rows].tolist())
+    parquet.write_table(arrow.table({"x": x, "label": label, "kind": kind, **more}), path, row_group_size=size)
+    return path
+
+
+def opened(base, *files, wanted=None):
+    definition = registries["source"]["parquet"]
+    return definition.create(definition.bind({"file": list(files)})).open_fields(base, wanted)
+
+
+@pytest.mark.parametrize("kept", [2**28, 1])
+def test_rows_of_several_files_come_one_behind_the_other(tmp_path, monkeypatch, kept):
+    monkeypatch.setattr(parquet_files, "MOST_KEPT", kept)
+    write(tmp_path / "a.parquet", slice(8))
+    write(tmp_path / "b.parquet", slice(8, 20))
+    (tmp_path / "all.txt").write_text("a.parquet\nb.parquet\n")
+    raw = opened(tmp_path, "all.txt")
+    dataset = encoded(raw, learn(raw, np.arange(20)), "here")
+    assert dataset.words["kind"] == ("lily", "rose", "tulip")
+    for rows in (np.arange(20), np.array([19, 0, 7, 8, 8, 3]), np.array([], np.int64)):
+        found = dataset.rows(rows)
+        assert np.array_equal(found["x"], X[rows])
+        assert np.array_equal(found["label"], rows)
+        assert [dataset.words["kind"][number] for number in found["kind"]] == KIND[rows].tolist()
+    assert dataset.place(9) == f"{tmp_path}/b.parquet, row 1"
+    assert dataset.blocks.starts.tolist() == [0, 6, 8, 14, 20]
+    seen = np.concatenate([batch["label"] for batch in Batches(dataset, 6, workers=2)])
+    assert sorted(seen) == list(range(20))
+
+
+def test_what_is_refused(tmp_path):
+    write(tmp_path / "a.parquet")
+    write(tmp_path / "b.parquet", label=arrow.array([1.5] * 20))
+    write(tmp_path / "c.parquet", day=arrow.array([None] * 20, arrow.date32()))
+    write(tmp_path / "d.parquet", label=arrow.array([1, None] * 10))
+    (tmp_path / "e.parquet").write_bytes(b"x" * 200)
+    for files, message in (
+        (["a.parquet", "b.parquet"], r"b\.parquet: the column `label` holds double, that of .*a\.parquet int64"),
+        (["c.parquet"], r"c\.parquet: the column `day` holds date32\[day\]; numbers, lists of numbers"),
+        (["e.parquet"], r"e\.parquet is no Parquet file, or damaged"),
+        (["f.parquet"], r"there is no file .*f\.parquet"),
+    ):
+        with pytest.raises(DataError, match=message):
+            opened(tmp_path, *files)
+    with pytest.raises(DataError, match=r"d\.parquet, row group 0: the column `label` has values that are missing"):
+        opened(tmp_path, "d.parquet").rows(np.arange(3))
+    assert list(opened(tmp_path, "c.parquet", wanted={"x"}).fields) == ["x"]
+
+
+def test_a_damaged_row_group_is_told_and_left_out(tmp_path):
+    path = write(tmp_path / "a.parquet")
+    place = parquet.ParquetFile(path).metadata.row_group(1).column(0).data_page_offset
+    content = bytearray(path.read_bytes())
+    content[place : place + 20] = b"\xff" * 20
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"a\.parquet, row group 1 cannot be read"):
+        opened(tmp_path, "a.parquet").rows(np.arange(20))
+    batches = Batches(opened(tmp_path, "a.parquet", wanted={"x"}), 20, skip=True, shuffle=False)
+    assert np.array_equal(batches.take()["x"], X[[*range(6), *range(12, 20)]])
+    assert sorted(batches.bad) == list(range(6, 12))
