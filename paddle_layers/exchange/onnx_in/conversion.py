@@ -99,6 +99,11 @@ class _Conversion:
                 self.outcome.unused.append(node)
         for entry in self.model.outputs:
             self._output(entry.name)
+        for name, layer in self.entries.layers.items():
+            if self.known.get(layer) == "mask":
+                self.outcome.notes.append(
+                    f"input {shown(name)}: left out; it hides padding, of which there is none here"
+                )
         if not self.outcome.outputs and not self.outcome.refused:
             self.outcome.refused.append("no output rests on an input")
         return self.outcome

@@ -57,6 +57,9 @@ def _notes(outcome: Outcome, made: Assembled) -> list[str]:
     wanted = {node.output_names[0] for node in made.network.nodes}
     extra = sorted(ends - wanted)
     notes = [*outcome.notes, f"outputs of the model: {', '.join(names)}"]
+    shared = {node.name: one.share for node in made.network.nodes for one in node.params.values() if one.share}
+    if shared:
+        notes.append(f"layers that share a matrix, which the model holds once: {', '.join(shared)}")
     if extra:
         notes.append(f"parts that nothing reads, and `predict` gives all the same: {', '.join(extra)}")
     return notes
