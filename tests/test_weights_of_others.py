@@ -192,6 +192,8 @@ def test_a_square_matrix_alone_is_refused_until_somebody_says_how_it_lies(tmp_pa
         same(values(squares), turned(tensors))
         squares.save(tmp_path / "ours.safetensors")
         squares.load(tmp_path / "ours.safetensors")  # which says that it is ours
+        with pytest.raises(WeightsError, match=r"this library wrote the file.*leave layout: .torch. out"):
+            squares.load(tmp_path / "ours.safetensors", layout="torch")
         same(values(squares), turned(tensors))
     safetensors(tmp_path / "mixed.safetensors", drawn())
     net.load(tmp_path / "mixed.safetensors")  # another matrix shows it
@@ -343,3 +345,37 @@ def test_a_training_says_the_layout_and_what_became_of_the_numbers(tmp_path, cap
     (fault,) = caught.value.diagnostics
     assert "transposed, as PyTorch writes it" in fault.notes[0].message
     assert fault.help.startswith('these look like weights of PyTorch: say layout: "torch"')
+
+
+@pytest.mark.parametrize("kind", ["brief", "sharded"])
+def test_all_commands_take_them(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    source = 'source { type: "npz" npz { file: "data.npz" } }'
+    (tmp_path / "train.textproto").write_text(TRAINING[: TRAINING.index("weights {")] + source)
+    tensors = drawn()
+    if kind == "brief":
+        brief = {name: (array.view(np.uint32) >> 16).astype(np.uint16) for name, array in tensors.items()}
+        path = safetensors(tmp_path / "w.safetensors", brief, dict.fromkeys(brief, "BF16"))
+        tensors = {name: (bits.astype(np.uint32) << 16).view(np.float32) for name, bits in brief.items()}
+    else:
+        path = sharded(tmp_path, tensors)
+    note = f"note: {path}, bfloat16 made float32 exactly\n" if kind == "brief" else ""
+    x = RNG.normal(size=(5, 3)).astype(np.float32)
+    np.savez("data.npz", x=x, label=np.zeros(5, int))
+    scores = (x @ tensors["fc1.weight"] + tensors["fc1.bias"]) @ tensors["fc2.weight"]
+    shares = np.exp(scores - scores.max(axis=1, keepdims=True))
+    shares /= shares.sum(axis=1, keepdims=True)
+    shown = run("predict", "train.textproto", "data.npz", "--weights", path, "--output", "out.npz")
+    assert shown.startswith(note + "wrote out.npz")
+    with np.load("out.npz") as arrays:
+        np.testing.assert_allclose(arrays["fc2"], shares, rtol=1e-4)
+    shown = run("evaluate", "train.textproto", "data.npz", "--weights", path, "--format", "json")
+    assert shown.startswith(note + "{")
+    assert json.loads(shown.removeprefix(note))["results"]["loss"] == pytest.approx(
+        -np.log(shares[:, 0]).mean(), rel=1e-4
+    )
+    assert "wrote out.onnx" in run("export", "train.textproto", "--weights", path, "-o", "out.onnx")
+    import onnx
+
+    stored = {one.name: onnx.numpy_helper.to_array(one) for one in onnx.load("out.onnx").graph.initializer}
+    np.testing.assert_array_equal(stored["fc1.bias"], tensors["fc1.bias"])

@@ -42,5 +42,5 @@ def transform(name: str, **options: Any) -> Callable[[C], C]:
 
 
 def callback(name: str, **options: Any) -> Callable[[C], C]:
-    """Register a callback: methods `on_step`, `on_test`, `on_epoch`, `on_end` are called by the trainer."""
+    """Register a callback: methods `on_step`, `on_test_batch`, `on_test`, `on_epoch`, `on_end` are called."""
     return register("callback", name, options)

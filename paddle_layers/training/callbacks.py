@@ -1,11 +1,12 @@
 """Callbacks: things that are called while a training runs.
 
-A callback has any of the methods `on_step(run)`, `on_test(run)`, `on_epoch(run)` and `on_end(run)`. `run` is a `Run`:
-it knows the step, the loss, the latest results of the test and the net, and `run.stop(reason)` ends the training after
-this step; `run.say(text)` shows a line. What has to outlive a checkpoint is given by `state()`, as JSON can hold it,
-and taken back by `restore(state)`. Values of the network that it reads by `run.net.value(name)` and
-`run.net.gradient(name)` are named in its attribute `keep`, a result of the test that it needs in `watch`,
-those that it adds to `run.results` in `gives`; `prepare(base)` is called first, with the folder of the training file.
+A callback has any of the methods `on_step(run)`, `on_test_batch(run)`, `on_test(run)`, `on_epoch(run)` and
+`on_end(run)`. `run` is a `Run`: it knows the step, the loss, the latest results of the test and the net, and
+`run.stop(reason)` ends the training after this step; `run.say(text)` shows a line. What has to outlive a checkpoint is
+given by `state()`, as JSON can hold it, and taken back by `restore(state)`. Values of the network that it reads by
+`run.net.value(name)` and `run.net.gradient(name)` are named in its attribute `keep`; its attribute `phase` is "test"
+where it reads them behind batches of a test. A result of the test that it needs is named in `watch`, those that it adds
+to `run.results` in `gives`; `prepare(base)` is called first, with the folder of the training file.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from paddle_layers.define import Choice, Float, Int, String, Strings, callback, 
 
 from .facts import is_count, is_number
 from .problems import TrainingError
+from .value_files import WriteValues  # noqa: F401  a file of its own; with this one it is registered
 
 if TYPE_CHECKING:
     from .runs import Run

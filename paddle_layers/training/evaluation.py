@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.runtime.plan.losses import LossSum, total_loss
@@ -14,18 +14,25 @@ if TYPE_CHECKING:
 
 
 def evaluate(
-    net: Net, batches: Iterable[Mapping[str, Any]], names: Mapping[str, str], losses: Mapping[str, str] | None = None
+    net: Net,
+    batches: Iterable[Mapping[str, Any]],
+    names: Mapping[str, str],
+    losses: Mapping[str, str] | None = None,
+    seen: Callable[[], None] | None = None,
 ) -> dict[str, float]:
     """The loss and the statistics over all batches, as if they were one; statistics are reset before and after.
 
-    `names` are those of the statistics in the results, by the net's, and `losses` those of single costs.
+    `names` are those of the statistics in the results, by the net's, and `losses` those of single costs; `seen` is
+    called behind each batch.
     """
-    sums = run_test(net, batches)
+    sums = run_test(net, batches, seen)
     costs = named_costs(sums, losses or {})
     return {"loss": total_loss(sums.values()), **costs, **take_statistics(net, names)}
 
 
-def run_test(net: Net, batches: Iterable[Mapping[str, Any]]) -> dict[str, LossSum]:
+def run_test(
+    net: Net, batches: Iterable[Mapping[str, Any]], seen: Callable[[], None] | None = None
+) -> dict[str, LossSum]:
     """Run all batches. Gives the costs by name; the net has counted the statistics of these batches alone."""
     net.reset_statistics()
     sums: dict[str, LossSum] = {}
@@ -33,6 +40,8 @@ def run_test(net: Net, batches: Iterable[Mapping[str, Any]]) -> dict[str, LossSu
         net.forward(batch, phase="test")
         for name, one in net.loss_sums().items():
             sums[name] = sums[name].plus(one) if name in sums else one
+        if seen is not None:
+            seen()
     return sums
 
 

@@ -13,6 +13,7 @@ from paddle_layers.data.learning import FILE as LEARNED
 from .checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
 from .logs import clear_logs
 from .problems import TrainingError
+from .value_files import clear_values, remove_unfinished_values
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
@@ -74,6 +75,7 @@ def claimed_folder(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[N
             raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
         _check(folder, resume=resume, overwrite=overwrite)
         remove_unfinished(folder / CHECKPOINTS)
+        remove_unfinished_values(folder)
         for name in RESULTS:
             for scrap in folder.glob(f".{name}.*.tmp"):  # of a training that was killed
                 scrap.unlink()
@@ -134,3 +136,4 @@ def clear_folder(folder: Path) -> None:
     for name in RESULTS:
         (folder / name).unlink(missing_ok=True)
     clear_logs(folder)
+    clear_values(folder)

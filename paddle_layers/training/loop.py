@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -152,9 +153,10 @@ class Trainer:
     def _test(self) -> None:
         run, tested = self.run, self._tested >= 0
         self._tested = run.step
-        if self.job.test is None:
+        job, test, seen = self.job, self.job.test, partial(call, self.callbacks, "on_test_batch", run)
+        if test is None:
             return
-        run.results = evaluate(self.job.net, self.job.test, self.job.statistics, self.job.losses)
+        run.results = evaluate(job.net, test, job.statistics, job.losses, seen)
         self._ledger.write(run, "test", run.results)
         self.progress.say(f"step {run.step}: on the held-out data  {as_text(run.results)}")
         for note in nan_notes(self.training, run.results) if not tested else ():

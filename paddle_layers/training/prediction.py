@@ -16,6 +16,7 @@ from paddle_layers.data.lines import read_dictionary
 from paddle_layers.data.sinks.values import Values
 
 from .given_data import GivenData, given_batches, source_for, weights_file, words_of
+from .network_values import rows_and_starts
 from .outputs import Reading, part_for, predicted, readings
 from .preparation import selected
 from .printing import check_words, word_of, words_of_ids
@@ -96,12 +97,10 @@ class Predicting:
             yield found
 
     def _add(self, found: Values, name: str, reading: Reading) -> None:
-        from paddle_layers.runtime import Sequences
-
         value, words = self.net.value(name), self.words[name]
-        data: Array = np.asarray(value.data) if isinstance(value, Sequences) else value
-        if isinstance(value, Sequences):
-            found.starts[name] = (value.starts,) if value.sub_starts is None else (value.starts, value.sub_starts)
+        data, starts = rows_and_starts(value)
+        if starts:
+            found.starts[name] = starts
         flat = data.reshape(len(data), math.prod(data.shape[1:]))
         flat = _activated(flat, reading.activation)
         found.values[name] = flat.reshape(data.shape)

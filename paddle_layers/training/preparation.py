@@ -321,12 +321,7 @@ def _make_net(
 
 def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[str]:
     """Let callbacks read their files; gives the names of the values that they look at. Raises `ConfigError`."""
-    known = {
-        name
-        for node in selected(training, "train").nodes
-        for name, type_ in zip(node.output_names, node.output_types, strict=True)
-        if type_.kind in ("DENSE", "INT")
-    }
+    readable = {phase: _readable(training, phase) for phase in ("train", "test")}
     results = {"loss", *loss_names(training).values(), *statistic_names(training).values()}
     results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
     keep: list[str] = []
@@ -342,9 +337,10 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
             size = "larger" if better == "max" else "smaller"
             message = f"`{watched}` is the better the {size} it is: write `mode: {better}`"
             raise training.error(f"callback[{number}]/watch", message)
+        phase = getattr(listener, "phase", "train")
         for name in getattr(listener, "keep", ()):
-            if name not in known:
-                message = f"{type(listener).__name__} looks at `{name}`: no dense value or ids in the phase train"
+            if name not in (known := readable.get(phase, set())):
+                message = f"{type(listener).__name__} looks at `{name}`: no dense value or ids in the phase {phase}"
                 raise training.error(f"callback[{number}]", message + suggestion(name, known))
             keep.append(name)
         if hasattr(listener, "prepare"):
@@ -355,12 +351,22 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
     return keep
 
 
+def _readable(training: Training, phase: str) -> set[str]:
+    """The values of a phase that callbacks can look at."""
+    return {
+        name
+        for node in selected(training, phase).nodes
+        for name, type_ in zip(node.output_names, node.output_types, strict=True)
+        if type_.kind in ("DENSE", "INT")
+    }
+
+
 def _check_tests(training: Training, callbacks: Sequence[object]) -> None:
     """Raises `ConfigError`, or `TrainingError` for a callback from Python, where something waits for tests."""
     if training.test.every is not None:
         raise training.error("test.every", NO_TEST_SOURCE, code="E310", help=TEST_SOURCE)
     for number, listener in enumerate(callbacks):
-        if acts_on_tests(type(listener)):
+        if acts_on_tests(type(listener)) or getattr(listener, "phase", "") == "test":
             message = f"`{type(listener).__name__}` acts on tests, but {NO_TEST_SOURCE}"
             if number < len(training.callback):
                 raise training.error(f"callback[{number}]", message, code="E310", help=TEST_SOURCE)

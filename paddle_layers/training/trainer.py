@@ -43,11 +43,11 @@ def train(
     """Train as a training says, show the progress on stderr, and print the results on stdout.
 
     `training` is the path of a training file, its text, or what `make_training` and `load_training` give.
-    `callbacks` are objects with any of the methods `on_step`, `on_test`, `on_epoch`, `on_end`, each taking a `Run`;
-    they come after those of the file. `datasets` replaces the file's sources by phase, "train" and "test",
-    which the file need not have then: arrays by field, a `Dataset`, or batches, each a dict of arrays by field, from a
-    list, a generator or any other object that is iterated in every epoch. `weights` are first values, in place of those
-    of the block `weights`, whose other fields hold for them as well.
+    `callbacks` are objects with any of the methods `on_step`, `on_test_batch`, `on_test`, `on_epoch`, `on_end`,
+    each taking a `Run`; they come after those of the file. `datasets` replaces the file's sources by phase, "train" and
+    "test", which the file need not have then: arrays by field, a `Dataset`, or batches, each a dict of arrays by field,
+    from a list, a generator or any other object that is iterated in every epoch. `weights` are first values, in place
+    of those of the block `weights`, whose other fields hold for them as well.
     `resume` continues the newest checkpoint in the output folder; its losses equal those of an uninterrupted run bit
     for bit on the same machine. Raises `ConfigError` for a wrong file or data that do not fit, `WeightsError` and
     `DataError` for weights and what is kept beside them, `TrainingError` when the training cannot start or the loss is

@@ -54,7 +54,8 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         "The weights to start from don't fit the network",
         "Every parameter has its weights in the file, of its shape, and every weight of the file has its parameter. "
         "Where the network was changed, `weights { }` says how: `rename` for other names, `leave_out` for what starts "
-        "from its initializer. Shown when the training starts; a pattern that matches nothing is a fault too.",
+        "from its initializer, `layout` in whose way matrices lie. Shown when the training starts; a pattern that "
+        "matches nothing is a fault too.",
     ),
     "E309": Explanation(
         "The data don't fit the network",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 import tempfile
 import zipfile
@@ -13,7 +14,8 @@ import numpy as np
 
 from .values import Array, Values
 
-_BUFFER = 1 << 20
+_BUFFER, _CHUNK = 1 << 20, 1 << 16
+"""Bytes that are copied at once, and those of a chunk of HDF5."""
 
 
 def arrays_of(batch: Values, rows: dict[str, int]) -> Iterator[tuple[str, Array]]:
@@ -90,7 +92,9 @@ class Hdf5:
         for name, array in arrays_of(batch, self._rows):
             if name not in self._file:
                 tail = array.shape[1:]
-                self._file.create_dataset(name, (0, *tail), maxshape=(None, *tail), dtype=array.dtype, chunks=True)
+                rows = max(1, _CHUNK // max(1, math.prod(tail) * array.itemsize))
+                shapes = {"maxshape": (None, *tail), "chunks": (rows, *(max(1, size) for size in tail))}
+                self._file.create_dataset(name, (0, *tail), dtype=array.dtype, **shapes)
             data = self._file[name]
             before = len(data)
             data.resize(before + len(array), axis=0)

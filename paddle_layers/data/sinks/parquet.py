@@ -58,7 +58,8 @@ class Parquet:
             return
         table = self._arrow.concat_tables(self._waiting)
         if self._writer is None:
-            self._writer = self._arrow.parquet.ParquetWriter(self._path, table.schema)
+            words = [field.name for field in table.schema if field.name.endswith(".class")]
+            self._writer = self._arrow.parquet.ParquetWriter(self._path, table.schema, use_dictionary=words)
         self._writer.write_table(table)
         self._waiting = []
 

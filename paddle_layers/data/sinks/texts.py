@@ -7,7 +7,9 @@ import json
 import math
 from typing import Any, TextIO
 
-from .values import Values, check_equal, grouped
+import numpy as np
+
+from .values import Array, Values, check_equal, grouped
 
 
 class Table:
@@ -31,7 +33,7 @@ class Table:
             flat = values.reshape(len(values), math.prod(values.shape[1:]))
             parts = _parts(batch, name, flat.shape[1])
             names += [f"{name}.{part}" for part in parts] if flat.shape[1] > 1 else [name]
-            columns.append([[f"{value:.6g}" for value in row] for row in flat])
+            columns.append([[f"{value:.6g}" for value in row] for row in flat.tolist()])
         if not self._row:
             self._writer.writerow(names)
         for cells in zip(*columns, strict=True):
@@ -73,11 +75,12 @@ def _samples(batch: Values, name: str) -> list[Any]:
     if name in batch.texts and name not in batch.classes:
         parts: list[Any] = [text.split(" ") if text else [] for text in texts] if starts else texts
         return parts if len(starts) < 2 else grouped(parts, starts[:1])
-    rows = [_numbers(row) for row in values.reshape(len(values), math.prod(values.shape[1:]))]
-    return grouped(rows, starts)
+    return grouped(_numbers(values.reshape(len(values), math.prod(values.shape[1:]))), starts)
 
 
-def _numbers(row: Any) -> Any:
-    """The shortest numbers that read back exactly in the precision of the network."""
-    numbers = [float(text) if math.isfinite(float(text)) else None for text in row.astype(str).tolist()]
-    return numbers[0] if len(numbers) == 1 else numbers
+def _numbers(flat: Array) -> list[Any]:
+    """The rows, as the shortest numbers that read back exactly in the precision of the network."""
+    rows: list[Any] = [list(map(float, row)) for row in flat.astype(str).tolist()]
+    for row, column in np.argwhere(~np.isfinite(flat)).tolist():
+        rows[row][column] = None
+    return [row[0] for row in rows] if flat.shape[1] == 1 else rows

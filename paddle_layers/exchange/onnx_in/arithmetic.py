@@ -230,7 +230,7 @@ def _constant(step: Step, type_: str, x: View, y: Constant) -> Anything:
 
 def _number(step: Step, type_: str, x: View, number: float) -> Anything:
     if type_ == "mul":
-        return replace(x, factor=x.factor * number)
+        return replace(x, factor=x.factor * number, scaled_by=step.node.place)
     if number == 0:
         return x
     slope = None if x.factor == 1.0 else x.factor

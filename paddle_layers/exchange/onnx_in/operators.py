@@ -114,7 +114,9 @@ class Step:
             return view
         made = self.known.get((view.value, view.factor))
         if made is None:
-            made = self.layer("slope_intercept", view.value, slope=view.factor, suffix="scaled")
+            known = view.scaled_by >= 0
+            nodes, suffix = ((view.scaled_by,), "") if known else ((self.node.place,), "scaled")
+            made = make_layer("slope_intercept", [view.value], {"slope": view.factor}, {}, nodes, suffix)
             self.known[view.value, view.factor] = made
         return replace(view, value=made.outputs[0], factor=1.0)
 

@@ -166,6 +166,10 @@ def match_weights(
     """
     check_layout(layout)
     path, stored = file.path, file.shapes
+    if layout == TORCH and file.ours:
+        raise WeightsError(
+            f'{path}: this library wrote the file, and not as PyTorch has weights: leave layout: "{TORCH}" out'
+        )
     there = {name: forms.get(name, _SAME).shape(shape) for name, shape in wanted.items()} if layout == TORCH else wanted
     problems: list[PatternProblem] = []
     left = _left_out(path, leave_out, stored, wanted, problems)

@@ -1,0 +1,100 @@
+"""The callback that writes values of the network into files while it learns."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddle_layers.define import Choice, Int, String, Strings, callback
+
+if TYPE_CHECKING:
+    from paddle_layers.data.sinks.opening import Sink
+
+    from .runs import Run
+
+FOLDER = "values"
+"""Where the files are, in the output folder."""
+
+
+@callback("write_values", elsewhere={"Caffe": "HDF5Output"})
+class WriteValues:
+    """Writes values of the network into a file for each test, or for a batch of the training now and then.
+
+    The files are in the folder `values` of the output, with the step before the ending: `scores.h5` becomes
+    `scores-00000100.h5`. A file of a test has the rows of all its batches, in the order of the data; a training that is
+    resumed writes its files again. Endings and forms are those of `predict --output`. Caffe appends batch after batch
+    to one HDF5 file.
+    """
+
+    values = Strings("values that are written")
+    file = String("name of the files: what is before the step, and the ending, which says what is written")
+    phase = Choice(
+        "whose batches",
+        options={"test": "those of every test", "train": "one of the training, every so many steps"},
+        default="test",
+    )
+    every = Int("steps between two files of the phase `train`", default=100, min=1)
+
+    def __init__(self) -> None:
+        self.keep = tuple(self.values)
+        self._sink: Sink | None = None
+        self._open = contextlib.ExitStack()
+
+    def prepare(self, base: Path) -> None:  # noqa: ARG002  nothing is read
+        """Look at the name of the files. Raises `DataError`."""
+        from paddle_layers.data import DataError
+        from paddle_layers.data.sinks.opening import check_sink
+
+        if Path(self.file).name != self.file or "\\" in self.file or not self.file.isprintable():
+            raise DataError(f"`file` is {self.file!r}: give a name without folders, the files are in the output folder")
+        check_sink(Path(self.file))
+
+    def on_step(self, run: Run) -> None:
+        """Write a batch of the training when it is time."""
+        if self.phase == "train" and run.step % self.every == 0:
+            self._add(run)
+            self._close()
+
+    def on_test_batch(self, run: Run) -> None:
+        """Write a batch of the test."""
+        if self.phase == "test":
+            self._add(run)
+
+    def on_test(self, run: Run) -> None:  # noqa: ARG002  called with it
+        """The file of a test is whole."""
+        self._close()
+
+    def _add(self, run: Run) -> None:
+        from paddle_layers.data.sinks.opening import open_sink
+
+        from .network_values import read_values
+
+        if self._sink is None:
+            name = Path(self.file)
+            path = run.folder / FOLDER / f"{name.stem}-{run.step:08d}{name.suffix}"
+            path.parent.mkdir(exist_ok=True)
+            self._sink = self._open.enter_context(open_sink(path))
+        self._sink.write(read_values(run.net, self.values))
+
+    def _close(self) -> None:
+        self._sink = None
+        self._open.close()
+
+
+def clear_values(folder: Path) -> None:
+    """Remove the files of an earlier training."""
+    from paddle_layers.data.sinks.opening import KINDS
+
+    for path in (folder / FOLDER).glob("*-[0-9]*"):
+        if path.suffix in KINDS:
+            path.unlink()
+    remove_unfinished_values(folder)
+    with contextlib.suppress(OSError):
+        (folder / FOLDER).rmdir()
+
+
+def remove_unfinished_values(folder: Path) -> None:
+    """Remove what a training that was killed has left; none may be writing now."""
+    for scrap in (folder / FOLDER).glob(".*.tmp"):
+        scrap.unlink()
