@@ -6,6 +6,7 @@ import math
 import warnings
 from pathlib import Path
 
+import onnx
 import torch
 from torch import nn
 from torch.nn import functional
@@ -156,6 +157,44 @@ class Recurrent(nn.Module):
         return functional.log_softmax(self.scores(found), -1)
 
 
+class Texts(nn.Module):
+    """A convolution over the words of a text (Kim 2014)."""
+
+    def __init__(self):
+        super().__init__()
+        self.words, self.conv, self.scores = nn.Embedding(11, 6), nn.Conv1d(6, 5, 3, padding=1), nn.Linear(5, 3)
+
+    def forward(self, ids):
+        return self.scores(functional.relu(self.conv(self.words(ids).transpose(1, 2))).max(2).values)
+
+
+class Unet(nn.Module):
+    """Down and up again, with a way around."""
+
+    def __init__(self):
+        super().__init__()
+        self.first, self.down = nn.Conv2d(3, 4, 3, padding=1), nn.Conv2d(4, 6, 3, 2, 1)
+        self.up, self.last = nn.ConvTranspose2d(6, 4, 2, 2), nn.Conv2d(8, 2, 3, padding=1)
+
+    def forward(self, x):
+        x = functional.leaky_relu(self.first(x), 0.1)
+        y = functional.elu(self.down(x))
+        y = functional.interpolate(self.up(y), size=(20, 18), mode="nearest")
+        return torch.sigmoid(self.last(torch.cat([x, y], 1)))
+
+
+class Layers(nn.Module):
+    """PyTorch's own encoder; the layers are copies, so their weights are equal before training."""
+
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True, activation="gelu")
+        self.words, self.layers, self.scores = nn.Embedding(11, 8), nn.TransformerEncoder(layer, 2), nn.Linear(8, 3)
+
+    def forward(self, ids):
+        return self.scores(self.layers(self.words(ids)).mean(1))
+
+
 def images(n=3):
     return torch.randn(n, 3, 20, 18)
 
@@ -175,6 +214,9 @@ MODELS = {
     "lstm-deep": (lambda: Recurrent(nn.LSTM, both=True, layers=2, last="mean"), ids),
     "gru": (lambda: Recurrent(nn.GRU, last="row"), ids),
     "rnn": (lambda: Recurrent(nn.RNN, last="max"), ids),
+    "texts": (Texts, ids),
+    "encoder": (Layers, ids),
+    "unet": (Unet, images),
     "mlp": (lambda: nn.Sequential(nn.Flatten(), nn.Linear(1080, 4), nn.GELU(), nn.Linear(4, 2), nn.Softmax(1)), images),
 }
 
@@ -194,6 +236,16 @@ def model_of(name):
     return model.eval(), feed()
 
 
+def _strip(path):
+    """Leave out where in a program each node was written."""
+    model = onnx.load(path)
+    parts = [model, model.graph, *model.graph.node, *model.graph.value_info, *model.graph.input, *model.graph.output]
+    for part in [*parts, *model.graph.initializer]:
+        del part.metadata_props[:]
+        part.ClearField("doc_string")
+    onnx.save(model, path)
+
+
 def save(name, path: Path, *, dynamo: bool, axes=("N",)):
     """Write the ONNX file; gives the model and its input. `axes` are dynamic."""
     model, x = model_of(name)
@@ -203,6 +255,7 @@ def save(name, path: Path, *, dynamo: bool, axes=("N",)):
             dims = dict.fromkeys(range(len(axes)), torch.export.Dim.AUTO)
             program = torch.onnx.export(model, (x,), dynamo=True, dynamic_shapes=({**dims},), verbose=False)
             program.save(str(path))
+            _strip(path)
         else:
             torch.onnx.export(
                 model, (x,), str(path), dynamo=False, opset_version=17, input_names=["x"], output_names=["y"],
@@ -218,7 +271,8 @@ def store(folder: Path):
     for name in MODELS:
         for dynamo in (False, True) if name in ("resnet", "bert", "lstm") else (False,):
             path = folder / f"{name}{'-dynamo' if dynamo else ''}.onnx"
-            model, x = save(name, path, dynamo=dynamo, axes=("N", "T") if MODELS[name][1] is ids else ("N",))
+            open_steps = MODELS[name][1] is ids and name != "encoder"  # the older exporter fixes the steps there
+            model, x = save(name, path, dynamo=dynamo, axes=("N", "T") if open_steps else ("N",))
             with torch.no_grad():
                 np.savez(path.with_suffix(".npz"), x=x.numpy(), y=model(x).numpy())
 

@@ -128,10 +128,8 @@ class Page:
             found = shown_warm(done.stdout) if COMPILING not in shown else done.stdout
             same = doctest.OutputChecker().check_output(shown, found, FLAGS)
             assert same, f"{place}\nshown:\n{shown}\nfound:\n{found}"
-        refused = any(
-            word in shown
-            for word in ("error[", "nothing is overwritten", "breaking:", " faults found", "of another network")
-        )
+        faults = ("error[", "breaking:", " faults found", "of another network", "no counterpart here:")
+        refused = any(word in shown for word in ("nothing is overwritten", *faults))
         assert done.returncode == int(refused), f"{place}\n{done.stdout}"
 
 

@@ -18,6 +18,8 @@ from paddle_layers.testing.engines import as_python
 
 STORED = Path(__file__).parent / "onnx_models"
 """Models that PyTorch's exporters wrote, with an input and what PyTorch gives: `python -m tests.import_models`."""
+ONE_WAY = {"texts"}
+"""Models with a layer whose export is not read again: `context`, by a Pad along steps."""
 TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
 
 
@@ -60,15 +62,16 @@ def check_trip(imported, folder):
 def test_stored_models(file, tmp_path):
     arrays = np.load(file.with_suffix(".npz"))
     imported = check(file, arrays["x"], arrays["y"])
-    check_trip(imported, tmp_path)
+    if file.stem not in ONE_WAY:
+        check_trip(imported, tmp_path)
 
 
 def test_stored_models_are_there():
     assert len(list(STORED.glob("*.onnx"))) >= 8
 
 
-OF_IDS = ("bert", "fused", "lstm", "lstm-both", "lstm-deep", "gru", "rnn")
-OTHERS = ("resnet", "mobilenet", "multihead", "mlp")
+OF_IDS = ("bert", "fused", "lstm", "lstm-both", "lstm-deep", "gru", "rnn", "texts")
+OTHERS = ("resnet", "mobilenet", "multihead", "mlp", "unet", "encoder")
 
 
 def torch_cases():
@@ -90,7 +93,8 @@ def test_models_of_both_exporters(name, dynamo, axes, tmp_path):
     with torch.no_grad():
         wanted = model(x).numpy()
     imported = check(tmp_path / "m.onnx", x.numpy(), wanted)
-    check_trip(imported, tmp_path)
+    if name not in ONE_WAY:
+        check_trip(imported, tmp_path)
 
 
 # ---- models of single nodes
@@ -104,7 +108,7 @@ def model_file(path, nodes, inputs, outputs, weights=None, opset=17, **more):
             for name, shape, *ids in one
         ]
         for one in (inputs, outputs)
-    ]  # fmt: skip
+    ]
     tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
     graph = helper.make_graph(nodes, "net", *ports, tensors)
     opsets = [helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)]
@@ -156,6 +160,13 @@ def agrees(path, x):
          ["rms_norm"]),
         ([("LSTM", "x w r")], (4, 3), {"w": numbers(1, 8, 3), "r": numbers(1, 8, 2)}, ["fc", "lstmemory"]),
         ([("PRelu", "x w")], (2, 3, 4), {"w": np.abs(numbers(2, 1, 1))}, ["prelu"]),
+        ([("ConvTranspose", "x w", {"strides": [2, 1], "pads": [1, 0, 1, 0], "output_padding": [1, 0], "group": 2})],
+         (4, 4, 3), {"w": numbers(4, 3, 3, 2)}, ["conv_trans"]),
+        ([("Resize", "x _ s", {"mode": "nearest", "nearest_mode": "floor",
+                               "coordinate_transformation_mode": "asymmetric"})],
+         (2, 3, 4), {"s": np.array([1, 1, 2, 2], np.float32)}, ["nearest_interp"]),
+        ([("Resize", "x _ _ s", {"mode": "linear", "coordinate_transformation_mode": "align_corners"})],
+         (2, 3, 4), {"s": np.array([2, 2, 5, 7])}, ["bilinear_interp"]),
         ([("LRN", "x", {"size": 3, "alpha": 0.1})], (4, 3, 3), {}, ["lrn"]),
     ],
 )  # fmt: skip
@@ -164,7 +175,8 @@ def test_nodes(nodes, dims, weights, types, tmp_path):
     x = numbers(dims[0], 2, *dims[1:], seed=4) if lstm else numbers(2, *dims, seed=4)
     made, last = [], "x"
     for place, (operator, names, *settings) in enumerate(nodes):
-        inputs = [last if name == "_" else "t0.1" if name == "_1" else name for name in names.split()]
+        before = "" if operator == "Resize" else last
+        inputs = [before if name == "_" else "t0.1" if name == "_1" else name for name in names.split()]
         last = "y" if place == len(nodes) - 1 else f"t{place}"
         outputs = [last, "t0.1"] if operator == "Split" else [last]
         extra = {"hidden_size": 2} if lstm else {}
@@ -214,6 +226,78 @@ def test_a_classifier_of_scikit_learn(tmp_path):
     assert [node.definition.name for node in imported.network.nodes] == ["data", "scale", "fc", "softmax"]
     assert "output label: left out, `predict` names the class" in imported.report
     assert 'param { of: "gain" frozen: true }' in imported.text
+
+
+def test_a_mask_of_padding_is_left_out(tmp_path):
+    """As BERT has it: 1 for words, 0 for padding; attention, and the mean of the rows that are real."""
+    weights = {
+        "w": numbers(7, 4),
+        "one": np.float32(1),
+        "low": np.float32(-1e9),
+        "axes": np.array([1]),
+        "last": np.array([2]),
+    }
+    nodes = [
+        helper.make_node(*one[:1], *one[1:3], f"n{place}", **(one[3] if len(one) > 3 else {}))
+        for place, one in enumerate(
+            [
+                ("Gather", ["w", "ids"], ["x"]),
+                ("Cast", ["mask"], ["m"], {"to": 1}),
+                ("Sub", ["one", "m"], ["hidden"]),
+                ("Mul", ["hidden", "low"], ["added"]),
+                ("Unsqueeze", ["added", "axes"], ["wide"]),
+                ("Transpose", ["x"], ["k"], {"perm": [0, 2, 1]}),
+                ("MatMul", ["x", "k"], ["products"]),
+                ("Add", ["products", "wide"], ["scores"]),
+                ("Softmax", ["scores"], ["p"], {"axis": -1}),
+                ("MatMul", ["p", "x"], ["rows"]),
+                ("Unsqueeze", ["m", "last"], ["real"]),
+                ("Mul", ["rows", "real"], ["kept"]),
+                ("ReduceSum", ["kept", "axes"], ["sum"], {"keepdims": 0}),
+                ("ReduceSum", ["real", "axes"], ["count"], {"keepdims": 0}),
+                ("Div", ["sum", "count"], ["y"]),
+            ]
+        )
+    ]
+    ports = [("ids", ["N", "T"], True), ("mask", ["N", "T"], True)]
+    path = model_file(tmp_path / "m.onnx", nodes, ports, [("y", ["N", 4])], weights)
+    imported = pl.import_onnx(path)
+    assert "input mask: left out" in imported.report
+    padded, mask = np.array([[1, 2, 0], [3, 4, 5]]), np.array([[1, 1, 0], [1, 1, 1]])
+    wanted = run_model(path, {"ids": padded, "mask": mask})["y"]
+    with imported.net() as net:
+        feeds = {"ids": pl.Sequences(np.array([1, 2, 3, 4, 5]), np.array([0, 2, 5]))}
+        result = as_python(lambda: net.forward(feeds, phase="test"))
+    np.testing.assert_allclose(result["y"], wanted, **TOLERANCE)
+
+
+def test_training_goes_on(tmp_path):
+    """Every parameter learns, averages move on, the loss falls."""
+    imported = pl.import_onnx(STORED / "resnet-dynamo.onnx")
+    values = imported.outputs["linear"]
+    text = imported.text + 'layer { name: "label" type: "data" data { data_type: INT size: 5 } }\n'
+    text += f'layer {{ name: "cost" type: "softmax_with_loss" input: "{values}" input: "label" }}\n'
+    imported.write(tmp_path)
+    feeds = {"x": numbers(6, 3, 20, 18), "label": np.arange(6) % 5}
+    with pl.Net(pl.loads(text)) as net:
+        net.load(str(tmp_path / "weights.safetensors"))
+        costs = as_python(lambda: steps(net, feeds))
+        moved = {
+            name for name, one in net.arena.by_name.items() if not np.array_equal(one.value, imported.weights[name])
+        }
+    assert costs[-1] < 0.95 * costs[0]
+    assert moved == set(imported.weights)
+    assert any("running_mean" in name for name in moved) or "batch_norm" not in imported.text
+
+
+def steps(net, feeds):
+    costs = []
+    for _ in range(5):
+        costs.append(float(np.mean(net.forward(feeds, phase="train")["cost"])))
+        net.backward()
+        for one in net.parameters.values():
+            one.value = one.value - 0.3 * one.gradient
+    return costs
 
 
 # ---- what is refused
@@ -346,7 +430,7 @@ def test_the_command(tmp_path):
     path, out = relu(tmp_path / "m.onnx"), tmp_path / "out"
     done = invoke("import", path, "-o", out)
     assert done.exit_code == 0
-    assert done.stdout.startswith("1 nodes became 1 layers with 4 numbers")
+    assert done.stdout.startswith("1 node became 1 layer with 4 numbers")
     assert sorted(file.name for file in out.iterdir()) == ["network.textproto", "report.txt", "weights.safetensors"]
     assert invoke("validate", out / "network.textproto").exit_code == 0
     again = invoke("import", path, "-o", out)

@@ -41,8 +41,7 @@ REFUSED = {
         *("context-0", "context-2", "kmax_seq_score-0", "mixed-2", "sequence_conv_pool-0", "sequence_conv_pool-1"),
     ),
     "it copies values along an axis": ("expand-0", "simple_attention-0", "simple_attention-1"),
-    "of a row stand before": ("row_conv-0",),
-    "its rows have 0 axes": ("row_conv-2",),
+    "strides, gaps or groups": ("row_conv-0",),
     "the places of rows": ("sinusoidal_position-0", "sinusoidal_position-2", "sub_seq-0", "sub_seq-1"),
     "a constant, which no layer gives": (
         *("seq_window_pool-0", "seq_window_pool-1", "seq_window_pool-3", "seq_window_pool-4"),

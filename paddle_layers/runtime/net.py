@@ -83,7 +83,7 @@ class Net:
         self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
         self.arena.allocate(seed, self.target)
         self._running: tuple[Phase, Plan, Batch] | None = None
-        self.closed = False
+        self.closed, self._step = False, 0
         self._runner = threading.current_thread()
         """The thread that made the last forward pass."""
         self._loss: float | None = None
@@ -91,7 +91,6 @@ class Net:
         """Whether a backward pass has used up the values of the last forward pass."""
         self._states_before: dict[str, NDArray[Any]] = {}
         """States that the last forward pass has read and then moved, as it found them."""
-        self._step = 0
         if batch_size is not None:
             self._reserve(batch_size)
 

@@ -2,7 +2,20 @@
 
 from __future__ import annotations
 
-from . import arrays, binaries, caffe_files, checkpoints, computed_ids, configs, editor, feeds, records, shards, words
+from . import (
+    arrays,
+    binaries,
+    caffe_files,
+    checkpoints,
+    computed_ids,
+    configs,
+    editor,
+    feeds,
+    onnx_models,
+    records,
+    shards,
+    words,
+)
 from .target import Target
 
 TARGETS: dict[str, type[Target]] = {
@@ -14,6 +27,7 @@ TARGETS: dict[str, type[Target]] = {
         *(checkpoints.Weights, shards.Shards, checkpoints.Checkpoint),
         *(caffe_files.Prototxt, caffe_files.CaffeModel, caffe_files.CaffeMean),
         *(feeds.Feeds, computed_ids.ComputedIds),
+        onnx_models.Onnx,
         editor.Session,
     )
 }

@@ -63,6 +63,8 @@ def sub(step: Step, x: Any, y: Any) -> Anything:
         return replace(y, kind="centred", layout=x.layout)
     if isinstance(x, Lengths) and isinstance(y, Constant) and y.number == 1:
         return EndPlace(x.layout)
+    if isinstance(x, Constant) and x.number == 1 and isinstance(y, Mask):
+        return replace(y, turned=not y.turned)
     return _combined(step, "sub", x, y)
 
 
@@ -77,6 +79,13 @@ def mul(step: Step, x: Any, y: Any) -> Anything:
             return _gelu(step, other, one)
         if isinstance(one, Scores) and number is not None and not one.soft:
             return replace(one, factor=one.factor * number)
+        if isinstance(one, Mask) and number is not None and one.turned and number < -1e4:
+            return replace(one, turned=False)  # to be added: 0 for what is seen, very little for the rest
+        if isinstance(one, Mask) and isinstance(other, View) and not (one.turned or one.causal or one.end):
+            axes = zip(reversed(one.layout), reversed(other.layout), strict=False)
+            fits = len(one.layout) <= len(other.layout) and all(a in ((), b) for a, b in axes)
+            step.refuse_unless(fits, "its mask has other axes than the value")
+            return other  # there is no padding here that could be made zero
         if isinstance(one, Statistic) and isinstance(other, Statistic):
             if one.kind == "centred" == other.kind and one.view is other.view:
                 return replace(one, kind="square")
@@ -221,7 +230,7 @@ def _constant(step: Step, type_: str, x: View, y: Constant) -> Anything:
 
 def _number(step: Step, type_: str, x: View, number: float) -> Anything:
     if type_ == "mul":
-        return replace(x, factor=x.factor * number)
+        return replace(x, factor=x.factor * number, scaled_by=step.node.place)
     if number == 0:
         return x
     slope = None if x.factor == 1.0 else x.factor

@@ -8,10 +8,13 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import numpy as np
+
 from . import (
     arithmetic,
     attentions,
     elementwise,
+    enlargements,
     images,
     learners,
     normalizations,
@@ -28,10 +31,22 @@ from .model import Model, Node, shown
 from .operators import OPERATORS, Handler, Step, described
 from .sizes import NoSize
 
-FAMILIES = (arithmetic, attentions, elementwise, images, learners, normalizations, recurrences, rows, sequences, shapes)
+FAMILIES = (
+    arithmetic,
+    attentions,
+    elementwise,
+    enlargements,
+    images,
+    learners,
+    normalizations,
+    recurrences,
+    rows,
+    sequences,
+    shapes,
+)
 """Their import fills `OPERATORS`."""
 
-KINDS = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": list, "INTS": list, "STRINGS": list}
+KINDS = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": list, "INTS": list, "STRINGS": list, "TENSOR": np.ndarray}
 """What a value of an attribute is, by the schema's name for it."""
 
 
@@ -84,6 +99,11 @@ class _Conversion:
                 self.outcome.unused.append(node)
         for entry in self.model.outputs:
             self._output(entry.name)
+        for name, layer in self.entries.layers.items():
+            if self.known.get(layer) == "mask":
+                self.outcome.notes.append(
+                    f"input {shown(name)}: left out; it hides padding, of which there is none here"
+                )
         if not self.outcome.outputs and not self.outcome.refused:
             self.outcome.refused.append("no output rests on an input")
         return self.outcome
@@ -212,7 +232,7 @@ def _fault(node: Node, opset: int) -> str | None:
         if declared is None:
             return f"it has an attribute `{shown(name)}`, which ONNX does not know"
         kind = KINDS.get(declared.type.name)
-        if value is not None and kind is not None and not isinstance(value, kind):
+        if kind is not None and not isinstance(value, kind):
             return f"its attribute `{shown(name)}` is no {declared.type.name}"
         if isinstance(value, list) and declared.type.name in ("INTS", "FLOATS"):
             wanted = int if declared.type.name == "INTS" else float

@@ -102,6 +102,8 @@ def clip(step: Step, x: Any, least: Any = None, most: Any = None) -> Anything:
         step.attribute(name) if given is None else step.numbers(given, f"`{name}`").number
         for name, given in (("min", least), ("max", most))
     )
+    if isinstance(x, Lengths):
+        return x  # no sequence is empty
     low, high = (None if one is None or abs(one) > 3.4e38 else one for one in (low, high))
     view = step.view(x)
     if low == 0 and high is not None and high > 0:

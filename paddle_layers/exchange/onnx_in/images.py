@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .layers import Value, Weight, weight
-from .meanings import Anything, Padded, View
+from .meanings import Anything, Constant, Padded, View, axis_for
 from .operators import Rows, Step, operator
 
 Pads = list[tuple[int, int]]
@@ -63,6 +63,9 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     given = step.numbers(filters, "weight")
     kernel = list(given.array.shape[2:])
     step.refuse_unless(given.array.ndim in (3, 4), f"its filters have {given.array.ndim} axes")
+    if isinstance(x, View) and [atom.name for atom in x.layout[-1]] == ["T"]:
+        step.refuse_unless(padded is x, "a Pad stands before it")
+        return _over_steps(step, x, given, bias)
     rows, value, spatial = image(step, x)
     step.refuse_unless(len(kernel) == spatial, "its filters have other axes than the image")
     dilations = step.attribute("dilations") or [1] * spatial
@@ -73,8 +76,8 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     step.refuse_unless(even, f"it pads {pads} before and after; here both sides get the same")
     array = given.array if spatial == 2 else given.array[:, :, None]
     settings: dict[str, Any] = {
-        "num_filters": int(array.shape[0]), **_pair("filter_size", kernel, 1),
-        **_pair("stride", strides, 1), **_pair("padding", [a for a, _ in pads], 0), **_pair("dilation", dilations, 1),
+        "num_filters": int(array.shape[0]), **pair("filter_size", kernel, 1),
+        **pair("stride", strides, 1), **pair("padding", [a for a, _ in pads], 0), **pair("dilation", dilations, 1),
     }  # fmt: skip
     weights: dict[str, Weight] = {"weight": weight(array, given.source)}
     if bias is not None:
@@ -90,10 +93,39 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     return given_back(step, made.outputs[0], rows, spatial)
 
 
-def _pair(name: str, sizes: list[int], one: int) -> dict[str, int]:
+def pair(name: str, sizes: list[int], one: int) -> dict[str, int]:
     """An attribute for columns, and one for rows where these differ; a line is one row."""
     rows, columns = (one, sizes[0]) if len(sizes) == 1 else sizes
     return {name: columns} if rows == columns else {name: columns, f"{name}_y": rows}
+
+
+def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> Anything:
+    """Filters that go along the steps of sequences: neighbours side by side, and a map of these."""
+    view = step.plain(x)
+    fits = len(view.layout) == 3 == given.array.ndim and view.layout[1] == view.inside and len(view.value.dims) == 1
+    step.refuse_unless(fits, "its input is no batch of sequences, channels before steps")
+    filters, channels, length = given.array.shape
+    pads, strides = windows(step, x, [length], (length,), [length])
+    before, behind = pads[0]
+    usual = strides == [1] and set(step.attribute("dilations") or [1]) == {1} and step.attribute("group", 1) == 1
+    step.refuse_unless(usual, "along steps, it has strides, gaps or groups")
+    step.refuse_unless(before + behind == length - 1, "along steps, it gives more or fewer rows than it gets")
+    step.refuse_unless(channels == view.value.dims[0], f"its filters have {channels} channels of {view.value.dims[0]}")
+    value = view.value
+    if length > 1:
+        value = step.layer("context", value, length=length, start=-before, suffix="context").outputs[0]
+    array, source = (
+        given.array.transpose(2, 1, 0).reshape(-1, filters),
+        (*given.source, "steps") if given.source else (),
+    )
+    weights: dict[str, Weight] = {"weight": weight(array, source)}
+    if bias is not None:
+        own = step.numbers(bias, "bias")
+        step.refuse_unless(own.array.size == filters, "its bias does not fit the filters")
+        weights["bias"] = weight(own.array.reshape(-1), own.source)
+    made = step.layer("fc", value, weights=weights, size=int(filters), bias=bias is not None).outputs[0]
+    inside = axis_for(filters)
+    return View((view.layout[0], inside, view.layout[2]), value=made, order=(*view.rows, *inside))
 
 
 @operator("MaxPool", "AveragePool")
@@ -138,9 +170,9 @@ def pool(step: Step, x: Any) -> Anything:
         even = all(a == b for a, b in pads) or divisor != "PADDED"
         step.refuse_unless(even, f"it pads {pads} before and after; here both sides get the same")
     settings: dict[str, Any] = {
-        **_pair("pool_size", kernel, 1),
-        **_pair("stride", strides, 1),
-        **_pair("padding", before, 0),
+        **pair("pool_size", kernel, 1),
+        **pair("stride", strides, 1),
+        **pair("padding", before, 0),
     }
     kind = "AVERAGE" if average else None
     made = step.layer("pool", value, pool_type=kind, rounding=rounding, divisor=divisor, **settings)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.config import Network
@@ -66,7 +67,8 @@ def import_onnx(path: str | Path) -> Imported:
     """
     file = Path(path)
     model = read_model(file)
-    outcome = convert(model)
+    with np.errstate(all="ignore"):  # what is not finite is so in the model
+        outcome = convert(model)
     if outcome.refused:
         count = len(outcome.refused)
         title = f"{file}: {count} {'thing has' if count == 1 else 'things have'} no counterpart here:"

@@ -72,8 +72,9 @@ class Layer:
 
     def output_names(self) -> list[str]:
         """Names of its outputs in the network."""
-        own = self.definition.names_in_network(self.name, len(self.outputs))
-        return [self.named.get(place, name) for place, name in enumerate(own)]
+        return [
+            self.named.get(place, f"{self.name}_{place}" if place else self.name) for place in range(len(self.outputs))
+        ]
 
 
 def make_layer(

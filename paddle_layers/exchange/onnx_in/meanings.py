@@ -52,6 +52,8 @@ class View(Meaning):
     order: tuple[Atom, ...] = field(kw_only=True)
     factor: float = field(default=1.0, kw_only=True)
     """By which the tensor is larger than the value."""
+    scaled_by: int = field(default=-1, kw_only=True)
+    """The place of the node that made it so."""
 
     @property
     def rows(self) -> tuple[Atom, ...]:

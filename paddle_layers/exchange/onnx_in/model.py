@@ -61,7 +61,12 @@ class Model:
     opsets: dict[str, int] = field(default_factory=dict)
 
 
-def shown(name: str) -> str:
+def text(name: str | bytes) -> str:
+    """A text of the file: protobuf gives bytes where they are no UTF-8."""
+    return name if isinstance(name, str) else name.decode("utf-8", "backslashreplace")
+
+
+def shown(name: str | bytes) -> str:
     """A name of the file, harmless and of a length that can be read."""
-    line = printable_line(name)
+    line = printable_line(text(name))
     return line if len(line) <= SHOWN else f"{line[: SHOWN - 3]}..."

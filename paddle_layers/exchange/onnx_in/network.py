@@ -105,10 +105,12 @@ def _name(model: Model, layers: list[Layer], outputs: dict[Value, str]) -> None:
             layer.name = _unique(_clean(layer.name or wanted) or layer.type, used)
     for layer in layers:
         if not layer.name:
+            used.update(layer.named.values())
             base = _of_weights(layer) or _of_nodes(model, layer) or layer.type
             if layer.suffix:
                 base = f"{base}_{layer.suffix.replace(' ', '_')}"
             layer.name = _unique(base, used)
+            used.update(layer.output_names())
 
 
 def _unique(name: str, used: set[str]) -> str:
@@ -183,7 +185,7 @@ def _fields(layer: Layer, replaced: dict[Value, Value], shares: dict[Weight, str
             settings.append(own)
     return {
         "name": layer.name, "type": layer.type, **({"input": inputs} if inputs else {}),
-        **({"output": layer.output_names()} if layer.named else {}),
+        **({"output": layer.output_names()} if len(layer.outputs) > 1 else {}),
         layer.type: _plain(layer.attributes), **({"param": settings} if settings else {}),
     }  # fmt: skip
 

@@ -114,7 +114,9 @@ class Step:
             return view
         made = self.known.get((view.value, view.factor))
         if made is None:
-            made = self.layer("slope_intercept", view.value, slope=view.factor, suffix="scaled")
+            known = view.scaled_by >= 0
+            nodes, suffix = ((view.scaled_by,), "") if known else ((self.node.place,), "scaled")
+            made = make_layer("slope_intercept", [view.value], {"slope": view.factor}, {}, nodes, suffix)
             self.known[view.value, view.factor] = made
         return replace(view, value=made.outputs[0], factor=1.0)
 
@@ -158,7 +160,8 @@ class Step:
         """A constant list of whole numbers, sizes of the batch among them."""
         if not isinstance(given, Constant):
             raise NotSupported(f"its {what} are computed; they have to be constants")
-        self.refuse_unless(given.array.ndim <= 1, f"its {what} are no list")
+        whole = given.array.dtype.kind in "iuO" and given.array.ndim <= 1
+        self.refuse_unless(whole, f"its {what} are no list of whole numbers")
         return list(np.atleast_1d(given.array).tolist())
 
     def view(self, given: Any, what: str = "input") -> View:

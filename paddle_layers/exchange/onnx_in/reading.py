@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from .model import Entry, ImportFailure, Model, Node, shown
+from .model import Entry, ImportFailure, Model, Node, shown, text
 from .tensors import KINDS, Tensors
 
 LARGEST_FILE = (1 << 31) - 1
@@ -71,19 +71,19 @@ def _model(proto: Any, tensors: Tensors) -> Model:
         )
     constants = {}
     for one in graph.initializer:
-        if one.name in constants:
+        if text(one.name) in constants:
             raise ImportFailure(f"two tensors have the name `{shown(one.name)}`")
-        constants[one.name] = tensors.read(one)
+        constants[text(one.name)] = tensors.read(one)
     nodes = [_node(place, one, tensors) for place, one in enumerate(graph.node)]
-    _check_names(nodes, {*constants, *(one.name for one in graph.input)})
-    inputs = [_entry(one) for one in graph.input if one.name not in constants]
+    _check_names(nodes, {*constants, *(text(one.name) for one in graph.input)})
+    inputs = [_entry(one) for one in graph.input if text(one.name) not in constants]
     outputs = [_entry(one) for one in graph.output]
-    producer = " ".join(filter(None, (proto.producer_name, proto.producer_version)))
-    return Model(graph.name, shown(producer), nodes, constants, inputs, outputs, opsets)
+    producer = " ".join(filter(None, map(text, (proto.producer_name, proto.producer_version))))
+    return Model(text(graph.name), shown(producer), nodes, constants, inputs, outputs, opsets)
 
 
-def _domain(domain: str) -> str:
-    return "" if domain == "ai.onnx" else domain
+def _domain(domain: str | bytes) -> str:
+    return "" if domain == "ai.onnx" else text(domain)
 
 
 def _check_names(nodes: list[Node], known: set[str]) -> None:
@@ -98,9 +98,10 @@ def _check_names(nodes: list[Node], known: set[str]) -> None:
 
 
 def _node(place: int, proto: Any, tensors: Tensors) -> Node:
-    attributes = {one.name: _attribute(one, tensors) for one in proto.attribute}
+    attributes = {text(one.name): _attribute(one, tensors) for one in proto.attribute}
     domain = _domain(proto.domain)
-    return Node(place, proto.name, proto.op_type, domain, tuple(proto.input), tuple(proto.output), attributes)
+    inputs, outputs = (tuple(map(text, names)) for names in (proto.input, proto.output))
+    return Node(place, text(proto.name), text(proto.op_type), domain, inputs, outputs, attributes)
 
 
 def _attribute(proto: Any, tensors: Tensors) -> Any:
@@ -113,7 +114,7 @@ def _attribute(proto: Any, tensors: Tensors) -> Any:
     if kind == 3:
         return proto.s.decode("utf-8", "replace")
     if kind == 4:
-        return tensors.read(proto.t) if proto.t.data_type != 8 else None
+        return tensors.read(proto.t)
     if kind == 6:
         return list(proto.floats)
     if kind == 7:
@@ -125,11 +126,11 @@ def _attribute(proto: Any, tensors: Tensors) -> Any:
 
 def _entry(proto: Any) -> Entry:
     if not proto.type.HasField("tensor_type"):
-        return Entry(proto.name, proto.type.WhichOneof("value") or "", None)
+        return Entry(text(proto.name), proto.type.WhichOneof("value") or "", None)
     tensor = proto.type.tensor_type
     kind = KINDS.get(tensor.elem_type, "text" if tensor.elem_type == 8 else "unknown")
     if not tensor.HasField("shape"):
-        return Entry(proto.name, kind, None)
+        return Entry(text(proto.name), kind, None)
     if len(tensor.shape.dim) > MOST_DIMS:
         raise ImportFailure(f"`{shown(proto.name)}` has {len(tensor.shape.dim)} axes, the limit is {MOST_DIMS}")
     axes: list[int | str | None] = []
@@ -139,5 +140,5 @@ def _entry(proto: Any) -> Entry:
                 raise ImportFailure(f"`{shown(proto.name)}` has an axis of the size {one.dim_value}")
             axes.append(int(one.dim_value))
         else:
-            axes.append(one.dim_param or None)
-    return Entry(proto.name, kind, tuple(axes))
+            axes.append(text(one.dim_param) or None)
+    return Entry(text(proto.name), kind, tuple(axes))

@@ -23,7 +23,8 @@ def report_text(model: Model, outcome: Outcome, made: Assembled, *, brief: bool 
     unused = {node.place for node in outcome.unused}
     other = [node for node in model.nodes if node.place not in used | constant | unused]
     layers = [layer for layer in made.layers if layer.inputs]
-    counts = f"{len(model.nodes)} nodes became {len(layers)} layers with {_numbers(made)} numbers"
+    numbers = sum(array.size for array in made.weights.values())
+    counts = f"{_counted(len(model.nodes), 'node')} became {_counted(len(layers), 'layer')} with {numbers:,} numbers"
     versions = ", ".join(f"{domain or 'ONNX'} {version}" for domain, version in sorted(model.opsets.items()))
     rows = [(layer.name, layer.type, _nodes(model, layer)) for layer in made.layers]
     sections = [
@@ -37,8 +38,8 @@ def report_text(model: Model, outcome: Outcome, made: Assembled, *, brief: bool 
     return "\n".join(line for section in sections for line in section) + "\n"
 
 
-def _numbers(made: Assembled) -> str:
-    return f"{sum(array.size for array in made.weights.values()):,}"
+def _counted(count: int, what: str) -> str:
+    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _nodes(model: Model, layer: Layer) -> str:
@@ -56,6 +57,9 @@ def _notes(outcome: Outcome, made: Assembled) -> list[str]:
     wanted = {node.output_names[0] for node in made.network.nodes}
     extra = sorted(ends - wanted)
     notes = [*outcome.notes, f"outputs of the model: {', '.join(names)}"]
+    shared = {node.name: one.share for node in made.network.nodes for one in node.params.values() if one.share}
+    if shared:
+        notes.append(f"layers that share a matrix, which the model holds once: {', '.join(shared)}")
     if extra:
         notes.append(f"parts that nothing reads, and `predict` gives all the same: {', '.join(extra)}")
     return notes
@@ -68,7 +72,7 @@ def _table(rows: list[tuple[str, str, str]]) -> list[str]:
 
 def _nodes_of(title: str, nodes: list[Node], *, brief: bool) -> list[str]:
     if brief:
-        return ["", f"{len(nodes)} {title}"] if nodes else []
+        return ["", f"{title}: {len(nodes):,}"] if nodes else []
     return _listed(f"{title}:", (node.label for node in nodes))
 
 

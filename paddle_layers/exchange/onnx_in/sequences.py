@@ -53,7 +53,7 @@ def compared(step: Step, x: Any, y: Any) -> Anything:
 def _met(x: Any, y: Any) -> Layout:
     """The axes of two that are broadcast."""
     layouts = [one.layout for one in (x, y) if not isinstance(one, Constant)]
-    rank = max(map(len, layouts))
+    rank = max(map(len, layouts), default=0)
     padded = [((),) * (rank - len(one)) + one for one in layouts]
     return tuple(next((axis for axis in axes if axis), ()) for axes in zip(*padded, strict=True))
 

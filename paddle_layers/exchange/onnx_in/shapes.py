@@ -48,8 +48,17 @@ def same(step: Step, x: Any, *more: Any) -> Any:
         missing: Layout = ((),) * max(len(shape) - len(x.layout), 0)
         return moved(x, (*missing, *x.layout))
     if step.node.operator == "Cast" and isinstance(x, View) and x.value.type.kind == "INT":
-        step.refuse_unless(step.attribute("to") in (6, 7, 12, 13), "ids become real numbers; here they stay ids")
+        if step.attribute("to") not in (6, 7, 12, 13):
+            return _mask_of(step, x)
     return x
+
+
+def _mask_of(step: Step, x: View) -> Anything:
+    """Whole numbers for the rows of sequences, which become real ones or truth values, say which rows are real."""
+    mask = x.value.layer.type == "data" and x.value.level == 1 and not x.value.layer.attributes.get("size")
+    step.refuse_unless(mask, "ids become real numbers; here they stay ids")
+    step.known[x.value.layer] = "mask"
+    return Mask(x.layout)
 
 
 @operator("Transpose")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .model import ImportFailure, shown
+from .model import ImportFailure, shown, text
 
 MOST_AXES = 32
 KINDS: dict[int, str] = {
@@ -58,7 +58,7 @@ class Tensors:
         return _listed(np.array(stored, np.float64 if kind.startswith("float") else None), kind, proto).reshape(dims)
 
     def _beside(self, proto: Any, kind: str, count: int) -> bytes:
-        facts = {entry.key: entry.value for entry in proto.external_data}
+        facts = {text(entry.key): text(entry.value) for entry in proto.external_data}
         path = self._path(proto, facts.get("location", ""))
         try:
             offset, length = int(facts.get("offset", "0")), int(facts.get("length", "-1"))
