@@ -164,7 +164,8 @@ class _Binder:
         """`N... C@axis ...`: the axes before the one whose place an attribute says, that one, and those behind it."""
         before, axis, *behind = field.axes
         if not dims and not axis.rest:
-            raise RankError(f"{what}, but `{field.text}` needs at least 1 axis after the rows", input=place)
+            message = f"{what}, but `{field.text}` needs at least 1 axis after the rows"
+            raise RankError(message, input=place, axes=[axis.name])
         first = self._place(axis.first or "", dims, what)
         last = first if not axis.rest else len(dims)
         if axis.last is not None:
