@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 from collections.abc import Iterable
 
@@ -60,6 +61,12 @@ class ShapeError(ValueError):
     def __init__(self, message: str, *, attribute: str | None = None, input: int | None = None) -> None:
         super().__init__(message)
         self.message, self.attribute, self.input = message, attribute, input
+
+    def told(self, message: str, *, attribute: str | None, input: int | None) -> ShapeError:
+        """The same fault of what a part is in, which has inputs and attributes of its own."""
+        found = copy.copy(self)
+        found.args, found.message, found.attribute, found.input = (message,), message, attribute, input
+        return found
 
 
 class CountError(ShapeError):

@@ -73,7 +73,7 @@ def resized(extent: int, size: int | None, scale: int | None, ending: str, unit:
     both = f"give `out_size{ending}` or `scale{ending}` for the {unit}"
     require(size is not None or scale is not None, "out_size" + ending, both)
     require(size is None or scale is None, "scale" + ending, f"{both}, not both")
-    return size if size is not None else extent * scale
+    return extent * scale if scale is not None else size or 1
 
 
 @helper
