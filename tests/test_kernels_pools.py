@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from kernel_helpers import from_python
 
 from paddle_layers.kernels.images.poolings import small_maximum_y, small_where
 from paddle_layers.kernels.primitives.windows import MASKS
 
 SIZE = 3
+WHERE, MAXIMUM = from_python(small_where), from_python(small_maximum_y)
 
 
 def position_and_maximum(x, top, left):
@@ -33,8 +35,8 @@ def test_maxima_of_equal_infinite_and_missing_numbers(stride, padding):
         x[2:5][rng.random((3, 1, H, W)) < 0.1] = np.nan
         x[3] = -np.inf
         where, y = np.zeros((5, 1, P, Q), np.int64), np.zeros((5, 1, P, Q), np.float32)
-        small_where(0, 5, where, x, stride, padding, padding)
-        small_maximum_y(0, 5, y, x, stride, padding, padding)
+        WHERE(0, 5, where, x, stride, padding, padding)
+        MAXIMUM(0, 5, y, x, stride, padding, padding)
         for n, p, q in np.ndindex(5, P, Q):
             place, best = position_and_maximum(x[n, 0], p * stride - padding, q * stride - padding)
             assert where[n, 0, p, q] == place
