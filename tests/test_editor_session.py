@@ -197,7 +197,7 @@ def test_a_session(tmp_path: Path) -> None:
         assert list(types) == sorted(pl.registry)
         assert session.edited([types["conv"].text_edit]) == NET.replace('"fc"', '"conv"')
         attributes = await session.completion("size: 10", 0)
-        assert set(attributes) == {"bias", "act", "drop_rate", "error_clip"}
+        assert set(attributes) == {"axis", "bias", "act", "drop_rate", "error_clip"}
         inputs = await session.completion('"c" fc', 2)
         assert {name: item.detail for name, item in inputs.items()} == {"c": "5x6x6", "bild𝄞": "3x8x8"}
         assert session.edited([inputs["bild𝄞"].text_edit]) == NET.replace('"c" fc', '"bild𝄞" fc')

@@ -22,11 +22,11 @@ REFUSALS = [
     ("data", (), {"data_type": "SPARSE", "size": 9, "shape": [9]}, "shape", "has a size and no shape"),
     (
         "conv", ("1x28x28",), {"num_filters": 2, "filter_size": 3, "filter_size_y": 31}, "filter_size_y",
-        "a filter of 31 rows does not fit into 28 rows with padding 0",
+        "a filter of 31 rows does not fit into 28 rows and 0 of padding",
     ),
     (
         "conv", ("1x9x9",), {"num_filters": 2, "filter_size": 5, "dilation": 3, "padding": 1}, "filter_size_y",
-        "a filter of 5 rows spread over 13 does not fit into 9 rows with padding 1",
+        "a filter of 5 rows spread over 13 does not fit into 9 rows and 2 of padding",
     ),
     ("conv", ("3x9x9",), {"num_filters": 4, "filter_size": 1, "groups": 2}, "groups", "the number of channels, 3"),
     ("conv", ("4x9x9",), {"num_filters": 3, "filter_size": 1, "groups": 2}, "groups", "the number of filters, 3"),
@@ -39,7 +39,7 @@ REFUSALS = [
     ),
     (
         "pool", ("1x4x6",), {"pool_size": 9, "pool_size_y": 1}, "pool_size",
-        "a window of 9 columns does not fit into 6 columns with padding 0",
+        "a window of 9 columns does not fit into 6 columns and 0 of padding",
     ),
     ("clip", ("3",), {}, "min", "set `min`, `max` or both"),
     ("clip", ("3",), {"min": 2, "max": 1}, "min", "`min` is 2.0, which is above `max`, 1.0"),
@@ -103,7 +103,7 @@ GEOMETRIES = [
 @pytest.mark.parametrize("rounding", ["FLOOR", "CEIL", "CEIL_ALL"])
 def test_pool_windows_are_those_that_can_be_counted(rounding):
     for extent, size, stride, padding in GEOMETRIES:
-        count = poolings.windows(extent, size, stride, padding, rounding, "pool_size", "rows")
+        count = poolings.windows(extent, size, stride, padding, padding, rounding, "pool_size", "rows")
         first = [p * stride - padding for p in range(count)]
         inside = [len(set(range(start, start + size)) & set(range(extent))) for start in first]
         if rounding != "CEIL_ALL":

@@ -10,6 +10,7 @@ from .registry import HINTS, registries
 
 ENDINGS = ("layer", "evaluator")
 """What the helpers of Paddle and the types of Mocha add to a name."""
+WITH_ENDINGS = ("Paddle", "Mocha")
 
 
 class Meant(NamedTuple):
@@ -30,7 +31,12 @@ def meant_elsewhere(kind: str, name: str) -> Meant | None:
     """What another system calls so, give or take an ending and the case; best with this name and of this kind."""
     plain, exact = _plain(name), {name, _stem(name)}
     found = [meant for meant in _names() if _plain(meant.name) == plain]
-    return min(found, key=lambda m: (m.name not in exact, m.definition.kind != kind), default=None)
+    ended = name != _stem(name)
+    return min(
+        found,
+        key=lambda m: (m.name not in exact, ended and m.system not in WITH_ENDINGS, m.definition.kind != kind),
+        default=None,
+    )
 
 
 def _names() -> Iterator[Meant]:

@@ -63,16 +63,16 @@ class BilinearInterp:
 @infer(BilinearInterp)
 def bilinear_interp_sizes(H, W, out_size, out_size_y, scale, scale_y):
     return {
-        "P": resized(H, out_size_y, scale_y, "_y", "rows"),
-        "Q": resized(W, out_size, scale, "", "columns"),
+        "P": resized(H, out_size_y, scale_y, "out_size_y", "scale_y", "rows"),
+        "Q": resized(W, out_size, scale, "out_size", "scale", "columns"),
     }
 
 
-def resized(extent: int, size: int | None, scale: int | None, ending: str, unit: str) -> int:
+def resized(extent: int, size: int | None, scale: int | None, of_size: str, of_scale: str, unit: str) -> int:
     """Pixels along an axis of the result, by one of the two attributes."""
-    both = f"give `out_size{ending}` or `scale{ending}` for the {unit}"
-    require(size is not None or scale is not None, "out_size" + ending, both)
-    require(size is None or scale is None, "scale" + ending, f"{both}, not both")
+    both = f"give `{of_size}` or `{of_scale}` for the {unit}"
+    require(size is not None or scale is not None, of_size, both)
+    require(size is None or scale is None, of_scale, f"{both}, not both")
     return extent * scale if scale is not None else size or 1
 
 
@@ -186,8 +186,8 @@ class NearestInterp:
 @infer(NearestInterp)
 def nearest_interp_sizes(H, W, out_size, out_size_y, scale, scale_y):
     return {
-        "P": resized(H, out_size_y, scale_y, "_y", "rows"),
-        "Q": resized(W, out_size, scale, "", "columns"),
+        "P": resized(H, out_size_y, scale_y, "out_size_y", "scale_y", "rows"),
+        "Q": resized(W, out_size, scale, "out_size", "scale", "columns"),
     }
 
 

@@ -69,20 +69,33 @@ def conv_trans_sizes(
     require(num_filters % groups == 0, "groups", f"{groups} groups do not divide the number of filters, {num_filters}")
     return {
         "D": num_filters // groups,
-        "P": enlarged(H, (filter_size_y - 1) * dilation_y + 1, stride_y, padding_y, output_padding_y, "_y", "rows"),
-        "Q": enlarged(W, (filter_size - 1) * dilation + 1, stride, padding, output_padding, "", "columns"),
+        "P": enlarged(
+            H,
+            (filter_size_y - 1) * dilation_y + 1,
+            stride_y,
+            padding_y,
+            output_padding_y,
+            "padding_y",
+            "output_padding_y",
+            "rows",
+        ),
+        "Q": enlarged(
+            W, (filter_size - 1) * dilation + 1, stride, padding, output_padding, "padding", "output_padding", "columns"
+        ),
     }
 
 
-def enlarged(extent: int, spread: int, stride: int, padding: int, more: int, ending: str, unit: str) -> int:
+def enlarged(
+    extent: int, spread: int, stride: int, padding: int, more: int, of_padding: str, of_more: str, unit: str
+) -> int:
     """Pixels along an axis of the result; refuses more padding than there are, and a size of another `extent`."""
     require(
         more < stride,
-        "output_padding" + ending,
+        of_more,
         f"{more} {unit} more are no fewer than the {stride} from one filter to the next",
     )
     whole = (extent - 1) * stride + spread + more
-    require(whole > 2 * padding, "padding" + ending, f"padding {padding} takes off all of the {whole} {unit}")
+    require(whole > 2 * padding, of_padding, f"padding {padding} takes off all of the {whole} {unit}")
     return whole - 2 * padding
 
 

@@ -157,7 +157,8 @@ def top_k_places(n, x, places, C, B, largest):
             best = -1
             for c in range(C):
                 broken = broken or math.isnan(x[n, c, i])
-                if b == 0 or comes_after(x, n, i, c, int(places[n, b - 1, i]), largest):
+                last = int(places[n, b - 1, i]) if b > 0 else c
+                if b == 0 or comes_after(x[n, c, i], c, x[n, last, i], last, largest):
                     if best < 0 or is_ahead(x[n, c, i], x[n, best, i], largest):
                         best = c
             places[n, b, i] = real(best)
@@ -172,10 +173,9 @@ def is_ahead(v, best, largest):
 
 
 @helper
-def comes_after(x, n, i, c, last, largest):
+def comes_after(v, c, best, last, largest):
     """Whether place `c` comes behind `last`, which came already: with a worse value, or an equal one further on."""
-    worse = is_ahead(x[n, last, i], x[n, c, i], largest)
-    return worse or (c > last and not is_ahead(x[n, c, i], x[n, last, i], largest))
+    return is_ahead(best, v, largest) or (c > last and not is_ahead(v, best, largest))
 
 
 @each(TopK.y)
