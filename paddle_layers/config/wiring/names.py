@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
+
+from paddle_layers.define import Definition, LayerDefinition
+from paddle_layers.define.name_patterns import listed
 
 from ..binding.blocks import BlockDefinition
 from ..binding.drafts import Draft
@@ -40,7 +44,8 @@ class Names:
         self.seen: set[tuple[str, int, int]] = set()
         self.absent: dict[int, tuple[State, int, str]] = {}
         self.works: set[int] = set()
-        self.anywhere = {name for draft in drafts for name in _possible(draft)}
+        self.read = {name for draft in drafts for name in draft.inputs if "." in name}
+        self.anywhere = {name for draft in drafts for name in _possible(draft, self.read)}
 
     def start_phase(self) -> None:
         """Begin the states of one phase."""
@@ -52,7 +57,7 @@ class Names:
             if index in self.works:
                 continue
             draft = self.drafts[index]
-            others = ", ".join(f"`{d.name}`" for d in self.drafts if name in _possible(d))
+            others = ", ".join(f"`{d.name}`" for d in self.drafts if name in _possible(d, self.read))
             self.once(
                 "E211",
                 f"layer `{draft.name}` reads `{name}`, which is not there in the {state.phase} phase",
@@ -70,7 +75,7 @@ class Names:
             first = names.setdefault(draft.name, draft) if draft.name else draft
             if first is not draft:
                 self._duplicate("E201", f"layer name `{draft.name}` is taken", draft, first, index)
-            for item, output in enumerate(_possible(draft)):
+            for item, output in enumerate(_possible(draft, self.read)):
                 if output in self.inputs:
                     self._name_of_an_input(output, draft, index)
                 elif output not in makers:
@@ -145,11 +150,17 @@ class Names:
         return needs
 
     def may_be_made(self, name: str) -> bool:
-        """Whether a faulty or repeatable layer may make an output of this name."""
+        """Whether a faulty layer may make an output of this name."""
         stem, dot, _ = name.rpartition(".")
         if not dot:
             return False
         return any(draft.name == stem and (draft.definition is None or draft.setup is None) for draft in self.drafts)
+
+    def unmade(self, draft: Draft, item: int, made: Sequence[str]) -> None:
+        """Report an input that the layer it is named after does not make; what it makes is `made`."""
+        name = draft.inputs[item]
+        message = f"layer `{draft.name}` reads `{name}`, which layer `{name.rpartition('.')[0]}` does not make"
+        self.once("E203", message, draft.input_place(item), item, help=f"it makes {listed(made)}")
 
     def _unknown_input(self, draft: Draft, index: int, item: int, name: str) -> None:
         near = self._vocabulary.nearest(name, besides=draft.name)
@@ -223,10 +234,21 @@ class Names:
             self.report.add(code, message, start, **rest)
 
 
-def _possible(draft: Draft) -> Iterable[str]:
-    if draft.explicit_outputs() or draft.definition is None:
+def repeats(definition: Definition | None) -> bool:
+    """Whether the types of a layer decide how many outputs it has."""
+    return isinstance(definition, LayerDefinition) and any(one.repeatable for one in definition.outputs.values())
+
+
+def _possible(draft: Draft, read: Iterable[str] = ()) -> Iterable[str]:
+    """Names of a layer's outputs; where types decide how many there are, of the later ones those that are read."""
+    definition = draft.definition
+    if draft.explicit_outputs() or definition is None:
         return output_names(draft, 1)
-    return output_names(draft, max(1, len(draft.definition.outputs)))
+    if repeats(definition):
+        (own,) = definition.outputs
+        later = re.compile(rf"{re.escape(draft.name)}\.{own}_[1-9]\d{{0,8}}")
+        return draft.name, *filter(later.fullmatch, read)
+    return output_names(draft, max(1, len(definition.outputs)))
 
 
 def _unfinished(draft: Draft, name: str) -> bool:

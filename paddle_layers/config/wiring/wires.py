@@ -15,7 +15,7 @@ from .groups import types_inside, types_outside
 from .inference import Inference, output_names
 from .insides import parameter_hint, unknown_parameter
 from .makers import INPUT, Maker, Types
-from .names import Names
+from .names import Names, repeats
 from .nodes import Inside, Node
 from .sharing import First, check_shared
 from .uses import UseReport, layers_of, output_types, several, with_params
@@ -89,6 +89,7 @@ class Wires:
     def _node(self, draft: Draft, makers: dict[str, Maker]) -> Node | None:
         given = [makers[name].type if name in makers else None for name in draft.inputs]
         known = tuple(type_ for type_ in given if type_ is not None)
+        self._check_made(draft, makers)
         made, inside = None, None
         if draft.step is not None:
             made, inside = self._group(draft, draft.step, given)
@@ -161,6 +162,17 @@ class Wires:
 
     def _outputs(self, draft: Draft) -> Sequence[str]:
         return draft.explicit_outputs() or list(draft.definition.outputs if draft.definition else ("",)) or ("",)
+
+    def _check_made(self, draft: Draft, makers: Mapping[str, Maker]) -> None:
+        """An output of a layer whose types decide how many it has is there only if they make so many."""
+        for item, name in enumerate(draft.inputs):
+            stem = name.rpartition(".")[0]
+            if name in makers or stem not in makers or name not in self.names.anywhere:
+                continue
+            first = makers[stem]
+            if first.type is not None and repeats(first.draft.definition):
+                made = [name for name, maker in makers.items() if maker.draft is first.draft]
+                self.names.unmade(draft, item, made)
 
     def _count(self, draft: Draft) -> None:
         """The number of inputs is checked even where a type is missing."""
