@@ -175,9 +175,11 @@ class _Conversion:
         plain = step.plain(view)
         try:
             value = step.rows(plain).value
-        except NotSupported:
+        except NotSupported as reason:
             value = plain.value
-            self.outcome.notes.append(f"output {shown(name)}: its axes stand in another order than in the model")
+            self.outcome.notes.append(
+                f"output {shown(name)}: its axes stand in another order than in the model: {reason}"
+            )
         if value.layer.type == "data":
             value = step.layer("linear", value).outputs[0]
         self.outcome.outputs.append((name, value))

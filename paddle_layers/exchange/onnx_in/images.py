@@ -15,6 +15,8 @@ def image(step: Step, x: Any) -> tuple[Rows, Value, int]:
     """Rows as channels, rows, columns; how many axes the node sees behind the channels."""
     rows = step.rows(step.view(x))
     dims = rows.value.dims
+    alone = len(rows.lead) == 1
+    step.refuse_unless(alone, "its channels are the steps of sequences")
     step.refuse_unless(len(dims) in (2, 3), f"its rows have {len(dims)} axes; here it is channels, rows, columns")
     value = rows.value
     if len(dims) == 2:
@@ -202,6 +204,7 @@ def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) ->
     """With the averages that it has: training moves them on."""
     step.refuse_unless(not step.attribute("training_mode", 0), "it is written for training")
     rows = step.rows(step.view(x))
+    step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
     names = {"gain": gain, "bias": bias, "running_mean": mean, "running_var": var}
     given = {name: step.numbers(one, name.replace("_", " ")) for name, one in names.items()}
     channels = rows.value.dims[0] if rows.value.dims else 1
@@ -217,6 +220,7 @@ def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) ->
 def lrn(step: Step, x: Any) -> Anything:
     """Across channels."""
     rows = step.rows(step.view(x), 3)
+    step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
     size = step.attribute("size", 1)
     numbers = {"scale": "alpha", "power": "beta", "shift": "bias"}
     defaults = {"alpha": 1e-4, "beta": 0.75, "bias": 1.0}

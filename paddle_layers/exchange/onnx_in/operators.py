@@ -138,12 +138,29 @@ class Step:
         count = self.lead(plain)
         rest = plain.layout[count:]
         self.refuse_unless(rank is None or len(rest) == rank, f"its rows have {len(rest)} axes, it needs {rank}")
-        self.refuse_unless(atoms_of(rest) == plain.inside, "the axes of its input are in another order")
+        if atoms_of(rest) != plain.inside:
+            plain = self._permuted(plain, atoms_of(rest))
         dims = tuple(size_of(axis) for axis in rest)
         value = plain.value
         if value.dims != dims and value.type.kind != "INT":
             value = self.layer("reshape", value, dims=list(dims), suffix="shape").outputs[0]
         return Rows(value, plain.layout[:count], plain)
+
+    def _permuted(self, view: View, order: tuple[Atom, ...]) -> View:
+        """The value with the atoms of its rows in another order, by a layer that all who want it so read."""
+        places = [view.inside.index(atom) + 1 for atom in order]
+        made = self.known.get((view.value, *places))
+        if made is None:
+            value, dims = view.value, [size_of((atom,)) for atom in view.inside]
+            if list(value.dims) != dims:
+                value = self.layer("reshape", value, dims=dims, suffix="shape").outputs[0]
+            made = self.known[view.value, *places] = self.layer("permute", value, order=places, suffix="order")
+        return replace(view, value=made.outputs[0], order=(*view.rows, *order))
+
+    def axis_of_row(self, axis: int, rows: Rows) -> int | None:
+        """The attribute `axis` of a layer for an axis of the node's input; None for the first one of a row."""
+        self.refuse_unless(axis >= len(rows.lead), "it goes along rows of the batch or of sequences")
+        return axis - len(rows.lead) + 1 if axis > len(rows.lead) else None
 
     def made(self, value: Value, like: Rows) -> View:
         """What a layer of rows has made, with the axes of its input before those of a row."""

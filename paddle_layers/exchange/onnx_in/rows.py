@@ -24,8 +24,14 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
     rest = x.layout[count:]
     dims = [size_of(axis) for axis in rest]
     step.refuse_unless(len(rest) > 0, "its rows have no axis")
-    step.refuse_unless(all(size == 1 for size in dims[:-1]), f"it maps the last of the axes {dims} of a row")
     step.refuse_unless(array.shape[0] == dims[-1], f"its weight has {array.shape[0]} rows for {dims[-1]} numbers")
+    settings: dict[str, Any] = {"size": int(array.shape[1]), "bias": bias is not None}
+    if any(size != 1 for size in dims[:-1]):
+        rows = step.rows(x)
+        weights = {"weight": weight(array, source), **({"bias": bias} if bias else {})}
+        return step.made(
+            step.layer("fc", rows.value, weights=weights, axis=-1, suffix=suffix, **settings).outputs[0], rows
+        )
     atoms = atoms_of(rest)
     if atoms != x.inside:  # the numbers of a row stay where they are: the rows of the weight are sorted instead
         sizes = [whole(atom.size) for atom in atoms]
@@ -33,7 +39,7 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
         array = array.reshape(math.prod(sizes), -1)
         source = (*source, "sorted") if source else ()
     weights = {"weight": weight(array, source), **({"bias": bias} if bias else {})}
-    made = step.layer("fc", x.value, weights=weights, size=int(array.shape[1]), bias=bias is not None, suffix=suffix)
+    made = step.layer("fc", x.value, weights=weights, suffix=suffix, **settings)
     lead = (*x.layout[:count], *(() for _ in dims[:-1]))
     return view_of(made.outputs[0], x.rows, lead)
 

@@ -75,6 +75,8 @@ def squeeze(step: Step, x: Meaning, axes: Any = None) -> Anything:
     """Axes of the size 1 go."""
     given = step.listed("axes", axes)
     rank = len(x.layout)
+    known = given is not None or all(size != 1 or not axis for size, axis in zip(x.shape, x.layout, strict=True))
+    step.refuse_unless(known, "it names no axes, and the batch has one row: so its axis goes, too")
     gone = {step.axis(one, rank) for one in given} if given is not None else set(_ones(x))
     for place in gone:
         step.refuse_unless(not x.layout[place], f"the axis {place} is that of the batch or has not the size 1")
@@ -190,14 +192,8 @@ def concat(step: Step, *parts: Any) -> Anything:
     for one in rows[1:]:
         same_rows = first.view.rows == one.view.rows and len(first.lead) == len(one.lead)
         step.refuse_unless(same_rows and first.lead == one.lead, "its inputs have other rows")
-    step.refuse_unless(axis == len(first.lead), _not_channels(axis, len(first.lead), len(views[0].layout)))
-    made = step.layer("concat", *(one.value for one in rows))
+    made = step.layer("concat", *(one.value for one in rows), axis=step.axis_of_row(axis, first))
     return step.made(made.outputs[0], first)
-
-
-def _not_channels(axis: int, channels: int, rank: int) -> str:
-    what = "rows of the batch" if axis < channels else f"axis {axis} of {rank}; here it is the axis of channels"
-    return f"it goes along {what}"
 
 
 @operator("Split")
@@ -235,17 +231,16 @@ def cut(step: Step, view: View, axis: int, sizes: list[int]) -> list[View]:
         made = _sliced_once(step, value, [one * scale for one in sizes])
         return [_part(plain, axis, one, size) for one, size in zip(made.outputs, sizes, strict=True)]
     rows = step.rows(plain)
-    step.refuse_unless(axis == len(rows.lead), _not_channels(axis, len(rows.lead), len(plain.layout)))
-    made = _sliced_once(step, rows.value, sizes)
+    made = _sliced_once(step, rows.value, sizes, step.axis_of_row(axis, rows))
     return [step.made(one, rows) for one in made.outputs]
 
 
-def _sliced_once(step: Step, value: Value, sizes: list[int]) -> Layer:
+def _sliced_once(step: Step, value: Value, sizes: list[int], axis: int | None = None) -> Layer:
     """Nodes that each take a part make one layer."""
-    found: Layer | None = step.known.get((value, *sizes))
+    found: Layer | None = step.known.get((value, axis, *sizes))
     if found is None:
         settings: dict[str, Any] = {"parts": len(sizes)} if len(set(sizes)) == 1 else {"sizes": sizes}
-        found = step.known[(value, *sizes)] = step.layer("slice", value, **settings)
+        found = step.known[value, axis, *sizes] = step.layer("slice", value, axis=axis, **settings)
     elif step.node.place not in found.nodes:
         found.nodes = (*found.nodes, step.node.place)
     return found
