@@ -105,6 +105,30 @@ MODELS = {
          node("Div", "c", "d", to="n"), node("Mul", "n", "g", to="h"), node("Add", "h", "b", to="y")],
         {"k": np.int64([-1]), "e": np.float32(1e-5), **NORM},
     ),
+    **{f"{operator} {axes}": ([node(operator, "x", "k", to="y", keepdims=len(axes) % 2)], {"k": np.int64(axes)})
+       for operator in ("ReduceMean", "ReduceSum", "ReduceMax", "ReduceMin", "ReduceProd", "ReduceL1", "ReduceL2",
+                        "ReduceSumSquare", "ReduceLogSumExp")
+       for axes in ([1], [-1], [3, 1], [2, 3], [1, 2, 3])},
+    "mean and more": (
+        [node("ReduceMean", "x", "k", to="a", keepdims=0), node("Add", "a", "e", to="c"), node("Exp", "c", to="d"),
+         node("Mul", "d", "a", to="y")],
+        {"k": np.int64([-1]), "e": np.float32(0.5)},
+    ),
+    "mean turned": (
+        [node("ReduceMean", "x", "k", to="a", keepdims=0), node("Transpose", "a", to="y", perm=[0, 2, 1])],
+        {"k": np.int64([-1])},
+    ),
+    "mean added": ([node("ReduceMean", "x", "k", to="a"), node("Add", "x", "a", to="y")], {"k": np.int64([2, 3])}),
+    **{f"conv {pads}": ([node("Conv", "x", "w", to="y", pads=pads, strides=[2, 1])], {"w": FILTERS})
+       for pads in ([0, 1, 0, 0], [1, 0, 2, 3], [0, 0, 1, 1], [2, 2, 0, 1])},
+    **{f"pool {operator} {pads} {more}": (
+           [node(operator, "x", to="y", kernel_shape=[3, 3], pads=pads, strides=[2, 1], **more)], {})
+       for operator in ("MaxPool", "AveragePool") for pads in ([0, 1, 0, 0], [1, 0, 2, 2], [0, 0, 1, 1], [2, 2, 0, 1])
+       for more in ({}, {"ceil_mode": 1}, *([{"count_include_pad": 1}] if operator == "AveragePool" else []))},
+    **{f"transposed conv {pads}": (
+           [node("ConvTranspose", "x", "w", to="y", pads=pads, strides=[2, 2], output_padding=[more, more])],
+           {"w": numbers(4, 2, 3, 3)})
+       for pads, more in (([0, 0, 0, 0], 1), ([1, 1, 1, 1], 1), ([1, 1, 0, 1], 0), ([0, 0, 1, 1], 1))},
     "mean of turned": ([turn("x", "t", (0, 3, 2, 1)), node("ReduceMean", "t", "k", to="y")], {"k": np.int64([2, 3])}),
 }  # fmt: skip
 LINES = {

@@ -194,6 +194,7 @@ def _with_places(step: Step, x: View, places: PlaceRows) -> Anything:
 
 
 def _combined(step: Step, type_: str, x: Any, y: Any) -> Anything:
+    x, y = step.settled(x), step.settled(y)
     if isinstance(y, Constant) and isinstance(x, View):
         return _constant(step, type_, x, step.numbers(y, "second input"))
     if isinstance(x, Constant) and isinstance(y, View):

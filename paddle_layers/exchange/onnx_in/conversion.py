@@ -157,7 +157,7 @@ class _Conversion:
         return result if isinstance(result, tuple) else (result,)
 
     def _output(self, name: str) -> None:
-        given = self.meanings.get(name)
+        given = self._step(name).settled(self.meanings.get(name))
         if isinstance(given, Label):
             self.outcome.notes.append(f"output {shown(name)}: left out, `predict` names the class with the best score")
         elif isinstance(given, Lengths):
@@ -169,9 +169,13 @@ class _Conversion:
         elif not self.outcome.refused:
             self.outcome.refused.append(f"output {shown(name)}: nothing gives it, or it is no value here")
 
-    def _value(self, name: str, view: View) -> None:
+    def _step(self, name: str) -> Step:
+        """A place for layers that an output needs."""
         node = Node(len(self.model.nodes), name, "output", "", (), (), {})
-        step = Step(node, 0, self.entries.steps, self.known)
+        return Step(node, 0, self.entries.steps, self.known)
+
+    def _value(self, name: str, view: View) -> None:
+        step = self._step(name)
         plain = step.plain(view)
         try:
             value = step.rows(plain).value

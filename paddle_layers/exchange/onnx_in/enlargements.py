@@ -24,8 +24,8 @@ def conv_trans(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     pads, more = step.attribute("pads") or [0] * 2 * spatial, step.attribute("output_padding") or [0] * spatial
     fits = len(strides) == len(dilations) == len(more) == spatial and len(pads) == 2 * spatial
     step.refuse_unless(fits, "its attributes have other axes than the image")
-    even = pads[:spatial] == pads[spatial:]
-    step.refuse_unless(even, f"it takes off {pads}; here both sides lose the same")
+    more = [own + before - after for own, before, after in zip(more, pads[:spatial], pads[spatial:], strict=True)]
+    step.refuse_unless(min(more) >= 0, f"it takes off {pads}, behind more than before")
     groups = step.attribute("group", 1)
     array = given.array if spatial == 2 else given.array[:, :, None]
     filters_ = int(array.shape[1]) * groups

@@ -74,12 +74,10 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     step.refuse_unless(len(dilations) == spatial, "`dilations` has other axes than the image")
     spread = [(size - 1) * gap + 1 for size, gap in zip(kernel, dilations, strict=True)]
     pads, strides = windows(step, padded, kernel, rows.value.dims[1:], spread)
-    even = all(a == b for a, b in pads)
-    step.refuse_unless(even, f"it pads {pads} before and after; here both sides get the same")
     array = given.array if spatial == 2 else given.array[:, :, None]
     settings: dict[str, Any] = {
         "num_filters": int(array.shape[0]), **pair("filter_size", kernel, 1),
-        **pair("stride", strides, 1), **pair("padding", [a for a, _ in pads], 0), **pair("dilation", dilations, 1),
+        **pair("stride", strides, 1), **around(pads), **pair("dilation", dilations, 1),
     }  # fmt: skip
     weights: dict[str, Weight] = {"weight": weight(array, given.source)}
     if bias is not None:
@@ -99,6 +97,15 @@ def pair(name: str, sizes: list[int], one: int) -> dict[str, int]:
     """An attribute for columns, and one for rows where these differ; a line is one row."""
     rows, columns = (one, sizes[0]) if len(sizes) == 1 else sizes
     return {name: columns} if rows == columns else {name: columns, f"{name}_y": rows}
+
+
+def around(pads: Pads) -> dict[str, int]:
+    """The attributes for (before, after) of each axis."""
+    found = pair("padding", [before for before, _ in pads], 0)
+    if any(before != after for before, after in pads):
+        rows, columns = (0, pads[0][1]) if len(pads) == 1 else (pads[0][1], pads[1][1])
+        found |= {"padding_end": columns, "padding_end_y": rows}
+    return found
 
 
 def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> Anything:
@@ -148,7 +155,7 @@ def pool(step: Step, x: Any) -> Anything:
     step.refuse_unless(set(step.attribute("dilations") or [1]) == {1}, "its windows have gaps (`dilations`)")
     pads, strides = windows(step, padded, kernel, rows.value.dims[1:], kernel)
     up = bool(step.attribute("ceil_mode", 0))
-    before, rounding = [a for a, _ in pads], "FLOOR"
+    before = [a for a, _ in pads]
     counts = [
         _count(size + a + b, window, stride, up, size + a)
         for size, (a, b), window, stride in zip(rows.value.dims[1:], pads, kernel, strides, strict=True)
@@ -161,21 +168,17 @@ def pool(step: Step, x: Any) -> Anything:
         for name in ("FLOOR", "CEIL")
     }
     fitting = [name for name, sizes in found.items() if sizes == counts]
-    step.refuse_unless(fitting, f"it pads {pads} before and after; here both sides get the same")
-    rounding = "CEIL" if "CEIL" in fitting else "FLOOR"
     divisor = None
     if average and any(map(any, pads)):
         if isinstance(padded, Padded):
             divisor = "PADDED"
         elif counted:
             divisor = "PADDED" if up else "KERNEL"
-        even = all(a == b for a, b in pads) or divisor != "PADDED"
-        step.refuse_unless(even, f"it pads {pads} before and after; here both sides get the same")
-    settings: dict[str, Any] = {
-        **pair("pool_size", kernel, 1),
-        **pair("stride", strides, 1),
-        **pair("padding", before, 0),
-    }
+    if fitting and (divisor != "PADDED" or all(a == b for a, b in pads)):
+        rounding, sides = "CEIL" if "CEIL" in fitting else "FLOOR", [(a, a) for a in before]
+    else:
+        rounding, sides = "CEIL" if up else "FLOOR", pads
+    settings: dict[str, Any] = {**pair("pool_size", kernel, 1), **pair("stride", strides, 1), **around(sides)}
     kind = "AVERAGE" if average else None
     made = step.layer("pool", value, pool_type=kind, rounding=rounding, divisor=divisor, **settings)
     return given_back(step, made.outputs[0], rows, spatial)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .layers import NotSupported, Value, weight
+from .layers import Value, weight
 from .meanings import Anything, View
 from .operators import Step, operator
 
@@ -51,13 +51,11 @@ def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Anything:
     return step.made(made.outputs[0], rows)
 
 
-@operator("ReduceL2", "LpNormalization")
-def row_length(step: Step, x: Any, *_: Any) -> Anything:
+@operator("LpNormalization")
+def row_length(step: Step, x: Any) -> Anything:
     """Rows brought to length 1."""
     view = step.view(x)
-    fits = step.node.operator == "LpNormalization" and step.attribute("p", 2) == 2
-    if not fits:
-        raise NotSupported("lengths of rows are no values here")
+    step.refuse_unless(step.attribute("p", 2) == 2, "it divides by another length than that of a vector")
     rows = step.rows(view, 1)
     step.refuse_unless(step.axis(step.attribute("axis", -1), len(view.layout)) == len(rows.lead), "along other axes")
     return step.made(step.layer("row_l2_norm", rows.value).outputs[0], rows)

@@ -183,9 +183,24 @@ class Step:
 
     def view(self, given: Any, what: str = "input") -> View:
         """A value of a layer."""
+        given = self.settled(given)
         if isinstance(given, View):
             return given
         raise NotSupported(f"its {what} is {described(given)}, which no layer gives")
+
+    def settled(self, given: Any) -> Any:
+        """A mean, which may become a part of normalisation, as a value of a layer; all else as it is."""
+        if not isinstance(given, Statistic) or given.kind != "mean":
+            return given
+        made = self.known.get(given)
+        if made is None:
+            rows, gone = self.rows(given.view), atoms_of(given.view.layout[-given.over :])
+            value = self.layer("reduction", rows.value, operation="MEAN", axes=list(range(-given.over, 0))).outputs[0]
+            if given.epsilon:
+                value = self.layer("slope_intercept", value, intercept=given.epsilon).outputs[0]
+            order = tuple(atom for atom in rows.view.order if atom not in gone)
+            made = self.known[given] = View(given.layout, value=value, order=order)
+        return made
 
     def listed(self, name: str, given: Any, default: Any = None) -> Any:
         """Axes or sizes, which older opsets have as an attribute and newer ones as an input."""
