@@ -129,6 +129,24 @@ MODELS = {
            [node("ConvTranspose", "x", "w", to="y", pads=pads, strides=[2, 2], output_padding=[more, more])],
            {"w": numbers(4, 2, 3, 3)})
        for pads, more in (([0, 0, 0, 0], 1), ([1, 1, 1, 1], 1), ([1, 1, 0, 1], 0), ([0, 0, 1, 1], 1))},
+    **{f"pad {mode} {axes}": ([node("Pad", "x", "p", "o", "k", to="h", mode=mode), node("Relu", "h", to="y")],
+                              {"p": np.int64([1, 2, 0, 1]), "o": np.float32(0.5), "k": np.int64(axes)})
+       for mode in ("constant", "edge", "reflect") for axes in ([2, 3], [1, 3])},
+    "padded output": ([node("Pad", "x", "p", to="y")], {"p": np.int64([0, 0, 1, 2, 0, 0, 0, 1])}),
+    "padded, turned, conv": (
+        [node("Pad", "x", "p", to="h"), turn("h", "t", (0, 3, 2, 1)), node("Conv", "t", "w", to="y")],
+        {"p": np.int64([0, 0, 1, 0, 0, 0, 1, 0]), "w": FILTERS},
+    ),
+    **{f"padded by {number}, {operator}": (
+           [node("Pad", "x", "p", "o", to="h"), node(operator, "h", to="y", kernel_shape=[2, 2], pads=[0, 1, 0, 1])],
+           {"p": np.int64([0, 0, 1, 2, 0, 0, 0, 1]), "o": np.float32(number)})
+       for operator, number in (("MaxPool", 1), ("MaxPool", 2), ("AveragePool", 0), ("AveragePool", 2))},
+    **{f"padded by {number}, conv": (
+           [node("Pad", "x", "p", "o", to="h"), node("Conv", "h", "w", to="y")],
+           {"p": np.int64([0, 0, 1, 2, 0, 0, 0, 1]), "o": np.float32(number), "w": FILTERS}) for number in (0, 2)},
+    **{f"every second of {axes}": ([node("Slice", "x", "a", "e", "k", "s", to="y")],
+                                   {"a": np.int64([1, 0]), "e": np.int64([99, -1]), "k": np.int64(axes),
+                                    "s": np.int64([2, 1])}) for axes in ([1, 2], [-1, 1], [2, 3])},
     "mean of turned": ([turn("x", "t", (0, 3, 2, 1)), node("ReduceMean", "t", "k", to="y")], {"k": np.int64([2, 3])}),
 }  # fmt: skip
 LINES = {

@@ -33,15 +33,11 @@ REFUSED = {
     "its exponent is computed": ("row_power-0", "row_power-1"),
     "ids become real numbers": ("arg_max-0",),
     "axes, it needs 1": ("arg_max-2", "arg_max-3"),
-    "it has steps": ("crop-1", "crop-3"),
-    "its mode is": ("pad-1", "pad-2"),
-    "it is padding": ("pool-3", "pad-0"),
     "it multiplies two values": ("linear_comb-0", "linear_comb-1", "linear_comb-2"),
     "neither channels nor points": ("layer_norm-5",),
     "do not meet": ("out_prod-0",),
-    "it pads rows or channels, or cuts": (
+    "it pads rows of the batch or of sequences, or cuts": (
         *("context-0", "context-2", "kmax_seq_score-0", "mixed-2", "sequence_conv_pool-0", "sequence_conv_pool-1"),
-        "pad-3",
     ),
     "it copies values along an axis": ("expand-0", "simple_attention-0", "simple_attention-1"),
     "strides, gaps or groups": ("row_conv-0",),

@@ -26,7 +26,7 @@ from . import (
 from .entries import READINGS, Entries
 from .folding import folded
 from .layers import NotSupported, Value
-from .meanings import Constant, Filled, Label, Lengths, Meaning, View
+from .meanings import Chosen, Constant, Filled, Label, Lengths, Meaning, Normal, Padded, Statistic, View
 from .model import Model, Node, shown
 from .operators import OPERATORS, Handler, Step, described
 from .sizes import NoSize
@@ -139,7 +139,13 @@ class _Conversion:
                 return found
         if handler is None:
             raise NotSupported(_unknown(node))
+        step = Step(node, opset, self.entries.steps, self.known)
+        if node.operator not in ("Conv", "MaxPool", "AveragePool"):
+            inputs = [step.settled(one) if isinstance(one, Padded) else one for one in inputs]
         first = inputs[0] if inputs else None
+        whole = isinstance(first, (Chosen, Normal)) or (isinstance(first, Statistic) and first.over_all)
+        if whole and node.operator in _OF_VALUES:
+            raise NotSupported(f"its input is {described(first)}, whose axes stay as they are")
         if isinstance(first, Label) and node.operator not in ("ZipMap",):
             return [first] * len(node.outputs)
         if isinstance(first, Filled) and node.operator in (
@@ -153,7 +159,7 @@ class _Conversion:
             return [first]
         if handler.__module__.endswith(".shapes") and isinstance(first, Constant) and node.operator in _OF_VALUES:
             raise NotSupported(f"its input is {described(first)}, its axes are computed")
-        result = _called(handler, Step(node, opset, self.entries.steps, self.known), inputs)
+        result = _called(handler, step, inputs)
         return result if isinstance(result, tuple) else (result,)
 
     def _output(self, name: str) -> None:

@@ -43,6 +43,7 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
     auto = step.attribute("auto_pad", "NOTSET")
     pairs = list(zip(pads[:count], pads[count:], strict=True))
     if auto in ("SAME_UPPER", "SAME_LOWER"):
+        step.refuse_unless(not isinstance(x, Padded), f"it pads by the size of its input (`{auto}`) behind a Pad")
         pairs = []
         for size, window, stride in zip(sizes, spread, strides, strict=True):
             total = max((-(-size // stride) - 1) * stride + window - size, 0)
@@ -59,8 +60,9 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
 def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     """The filters as they are."""
     padded = x
-    if isinstance(x, Padded):
-        step.refuse_unless(x.number == 0, "the Pad before it adds other numbers than 0")
+    if isinstance(x, Padded) and x.number != 0:
+        padded = x = step.settled(x)
+    elif isinstance(x, Padded):
         x = x.view
     given = step.numbers(filters, "weight")
     kernel = list(given.array.shape[2:])
@@ -146,8 +148,8 @@ def pool(step: Step, x: Any) -> Anything:
         low = x.number < -1e30
         own = any(step.attribute("pads") or [0])
         fits = (x.number == 0 and not own) if average else low
-        step.refuse_unless(fits, f"the Pad before it adds {x.number}, which its padding is not")
-        x = x.view
+        padded = x if fits else step.settled(x)
+        x = x.view if fits else padded
     step.refuse_unless(not any(step.node.outputs[1:]), "it gives the places of the maxima, too")
     rows, value, spatial = image(step, x)
     kernel = step.attribute("kernel_shape") or []

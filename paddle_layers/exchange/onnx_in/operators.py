@@ -189,7 +189,9 @@ class Step:
         raise NotSupported(f"its {what} is {described(given)}, which no layer gives")
 
     def settled(self, given: Any) -> Any:
-        """A mean, which may become a part of normalisation, as a value of a layer; all else as it is."""
+        """A mean or padding, which the nodes behind it might have taken, as a value of a layer; all else as it is."""
+        if isinstance(given, Padded):
+            return self.padded(given.view, given.pads, value=given.number or None)
         if not isinstance(given, Statistic) or given.kind != "mean":
             return given
         made = self.known.get(given)
@@ -201,6 +203,14 @@ class Step:
             order = tuple(atom for atom in rows.view.order if atom not in gone)
             made = self.known[given] = View(given.layout, value=value, order=order)
         return made
+
+    def padded(self, view: View, pads: Sequence[tuple[int, int]], **settings: Any) -> View:
+        """A value with something around its last axes: (before, after) for each of them."""
+        rows = self.rows(view)
+        own = [place - len(pads) for place, pair in enumerate(pads) if any(pair)]
+        begin, end = ([pads[place][side] for place in own] for side in (0, 1))
+        made = self.layer("pad", rows.value, axes=own, begin=begin, end=None if begin == end else end, **settings)
+        return self.made(made.outputs[0], rows)
 
     def listed(self, name: str, given: Any, default: Any = None) -> Any:
         """Axes or sizes, which older opsets have as an attribute and newer ones as an input."""
@@ -221,7 +231,6 @@ KNOWN: dict[type, str] = {
     Lengths: "the lengths of sequences",
     Mask: "a mask",
     Normal: "an error function, which is known in `gelu` only",
-    Padded: "padding, which only a convolution or a pool behind it adds",
     PlaceRows: "rows of a table for places",
     Places: "the places of rows in their sequences",
     Scores: "products of queries and keys, which are known in attention only",
