@@ -147,6 +147,9 @@ MODELS = {
     **{f"every second of {axes}": ([node("Slice", "x", "a", "e", "k", "s", to="y")],
                                    {"a": np.int64([1, 0]), "e": np.int64([99, -1]), "k": np.int64(axes),
                                     "s": np.int64([2, 1])}) for axes in ([1, 2], [-1, 1], [2, 3])},
+    **{f"{operator} {axis}": ([node(operator, "x", to="a", axis=axis, keepdims=keep, select_last_index=keep),
+                               helper.make_node("Cast", ["a"], ["y"], to=1)], {})
+       for operator in ("ArgMax", "ArgMin") for axis, keep in ((1, 0), (3, 1))},
     "mean of turned": ([turn("x", "t", (0, 3, 2, 1)), node("ReduceMean", "t", "k", to="y")], {"k": np.int64([2, 3])}),
 }  # fmt: skip
 LINES = {
