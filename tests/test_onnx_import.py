@@ -308,7 +308,7 @@ def test_everything_is_refused_at_once(tmp_path):
         helper.make_node("Det", ["x"], ["a"], "first"),
         helper.make_node("Relu", ["a"], ["b"], "between"),
         helper.make_node("Mine", ["b"], ["c"], "second", domain="com.example"),
-        helper.make_node("Conv", ["x", "w"], ["d"], "third", pads=[0, 1, 0, 0]),
+        helper.make_node("MaxPool", ["x"], ["d"], "third", kernel_shape=[3, 3], dilations=[2, 1]),
         helper.make_node("Add", ["c", "d"], ["y"], "last"),
     ]
     path = model_file(tmp_path / "m.onnx", nodes, [("x", ["N", 2, 5, 5])], [("y", None)], {"w": numbers(3, 2, 3, 3)})
@@ -318,7 +318,7 @@ def test_everything_is_refused_at_once(tmp_path):
         f"{path}: 3 things have no counterpart here:",
         "  first (Det): the operator has no counterpart here",
         "  second (Mine): the operator of the domain `com.example` has no counterpart here",
-        "  third (Conv): it pads [(0, 0), (1, 0)] before and after; here both sides get the same",
+        "  third (MaxPool): its windows have gaps (`dilations`)",
     ]
     done = CliRunner().invoke(commands, ["import", str(path), "-o", str(tmp_path / "out")], catch_exceptions=False)
     assert (done.exit_code, "3 things have no counterpart" in done.stderr) == (1, True)

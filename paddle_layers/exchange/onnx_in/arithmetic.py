@@ -38,7 +38,7 @@ Pair = tuple[Any, Any]
 def add(step: Step, x: Any, *others: Any) -> Anything:
     """A sum."""
     if len(others) > 1:
-        return _sum_of_all(step, [step.view(one) for one in (x, *others)])
+        return _sum_of_all(step, x, *others)
     if not others:
         return step.view(x)
     for one, other in ((x, others[0]), (others[0], x)):
@@ -194,6 +194,7 @@ def _with_places(step: Step, x: View, places: PlaceRows) -> Anything:
 
 
 def _combined(step: Step, type_: str, x: Any, y: Any) -> Anything:
+    x, y = step.settled(x), step.settled(y)
     if isinstance(y, Constant) and isinstance(x, View):
         return _constant(step, type_, x, step.numbers(y, "second input"))
     if isinstance(x, Constant) and isinstance(y, View):
@@ -252,13 +253,30 @@ def _vector(step: Step, type_: str, x: View, y: Constant) -> Anything:
     if "T" in named:
         return _places(step, type_, x, array, y.source)
     found = x.value
+    if atoms_of(tuple(x.layout[place] for place in used)) == _of_parameters(x):
+        joined = _joined(step, type_, found, weight(array.reshape(-1), y.source))
+        if joined is not None:
+            return replace(x, value=joined)
     outer = _outer(x)
     if len(used) == 1 and x.layout[used[0]] == outer and outer:
         return replace(x, value=_channels(step, type_, found, weight(array.reshape(-1), y.source)))
-    numbers = _in_order(x, array)
-    if len(found.dims) != 1:
-        found = step.layer("flatten", found, suffix="flat").outputs[0]
-    return replace(x, value=_channels(step, type_, found, weight(numbers, y.source)))
+    numbers = weight(_in_order(x, array), y.source)
+    if len(found.dims) == 1:
+        joined = _joined(step, type_, found, numbers)
+        return replace(x, value=_channels(step, type_, found, numbers) if joined is None else joined)
+    found = step.layer("flatten", found, suffix="flat").outputs[0]
+    return replace(x, value=_channels(step, type_, found, numbers))
+
+
+def _of_parameters(x: View) -> tuple[Any, ...]:
+    """The atoms for which the layer before has a number each in its bias or its gain."""
+    layer = x.value.layer
+    if layer.type not in ("fc", "layer_norm", "rms_norm"):
+        return _outer(x)
+    axis = layer.attributes.get("axis", 1)
+    left = math.prod(x.value.dims[axis - 1 if axis > 0 else axis :])
+    places = range(len(x.inside))
+    return next((x.inside[place:] for place in places if size_of(x.inside[place:]) == left), ())
 
 
 def _outer(x: View) -> tuple[Any, ...]:
@@ -298,21 +316,22 @@ def _places(step: Step, type_: str, x: View, array: Any, source: tuple[str, ...]
     return step.made(made.outputs[0], rows)
 
 
-def _channels(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
-    """A number for each channel: the bias or the gain of the layer before, or a layer."""
+def _joined(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
+    """The layer before with a bias or a gain, where it has none yet."""
     layer = value.layer
     grown = {("fc", "add"): "bias", ("conv", "add"): "bias", ("scale", "add"): "bias", ("layer_norm", "add"): "bias"}
     name = grown.get((layer.type, type_))
     if name and layer.attributes.get("bias") is False and "act" not in layer.attributes:
         made = step.again(layer, {"bias": numbers}, bias=True)
         return made.outputs[value.place]
-    if (
-        layer.type in ("layer_norm", "rms_norm")
-        and type_ == "mul"
-        and "gain" not in layer.weights
-        and "bias" not in layer.weights
-    ):
+    bare = not layer.weights.keys() & {"gain", "bias"}
+    if layer.type in ("layer_norm", "rms_norm") and type_ == "mul" and bare:
         return step.again(layer, {"gain": numbers}).outputs[value.place]
+    return None
+
+
+def _channels(step: Step, type_: str, value: Any, numbers: Weight) -> Any:
+    """A number for each channel by a layer."""
     if type_ == "mul":
         return step.layer("scale", value, weights={"gain": numbers}, bias=False).outputs[0]
     return step.layer("shift", value, weights={"offset": numbers}).outputs[0]
@@ -349,6 +368,7 @@ def _broadcast(step: Step, type_: str, x: View, y: View) -> Anything:
     step.refuse_unless(set(y.rows) == set(x.rows), "one input has no axis of the batch or of steps")
     rows = step.rows(x)
     count = len(rows.lead)
+    step.refuse_unless(y.layout[:count] == rows.lead, "its inputs have other rows")
     step.refuse_unless(atoms_of(y.layout[count:]) == y.inside, "the axes of the smaller input are in another order")
     own = [size_of(axis) for axis in y.layout[count:]]
     dims = [size_of(axis) for axis in x.layout[count:]]
@@ -368,8 +388,12 @@ def _smaller(x: View, y: View) -> bool:
     return all(a in (b, 1) for a, b in zip(x.shape, y.shape, strict=True))
 
 
-def _sum_of_all(step: Step, views: list[View]) -> Anything:
-    rows = [step.rows(view) for view in views]
+def _sum_of_all(step: Step, *given: Any) -> Anything:
+    constants = [one for one in given if isinstance(one, Constant)]
+    rows = [step.rows(step.view(one)) for one in given if not isinstance(one, Constant)]
     step.refuse_unless(len({(one.lead, one.value.dims) for one in rows}) == 1, "its inputs have different shapes")
     made = step.layer("addto", *(one.value for one in rows))
-    return step.made(made.outputs[0], rows[0])
+    found: Anything = step.made(made.outputs[0], rows[0])
+    for one in constants:
+        found = _combined(step, "add", found, one)
+    return found

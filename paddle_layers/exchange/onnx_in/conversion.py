@@ -26,7 +26,7 @@ from . import (
 from .entries import READINGS, Entries
 from .folding import folded
 from .layers import NotSupported, Value
-from .meanings import Constant, Filled, Label, Lengths, Meaning, View
+from .meanings import Chosen, Constant, Filled, Label, Lengths, Meaning, Normal, Padded, Statistic, View
 from .model import Model, Node, shown
 from .operators import OPERATORS, Handler, Step, described
 from .sizes import NoSize
@@ -139,7 +139,13 @@ class _Conversion:
                 return found
         if handler is None:
             raise NotSupported(_unknown(node))
+        step = Step(node, opset, self.entries.steps, self.known)
+        if node.operator not in ("Conv", "MaxPool", "AveragePool"):
+            inputs = [step.settled(one) if isinstance(one, Padded) else one for one in inputs]
         first = inputs[0] if inputs else None
+        whole = isinstance(first, (Chosen, Normal)) or (isinstance(first, Statistic) and first.over_all)
+        if whole and node.operator in _OF_VALUES:
+            raise NotSupported(f"its input is {described(first)}, whose axes stay as they are")
         if isinstance(first, Label) and node.operator not in ("ZipMap",):
             return [first] * len(node.outputs)
         if isinstance(first, Filled) and node.operator in (
@@ -153,11 +159,11 @@ class _Conversion:
             return [first]
         if handler.__module__.endswith(".shapes") and isinstance(first, Constant) and node.operator in _OF_VALUES:
             raise NotSupported(f"its input is {described(first)}, its axes are computed")
-        result = _called(handler, Step(node, opset, self.entries.steps, self.known), inputs)
+        result = _called(handler, step, inputs)
         return result if isinstance(result, tuple) else (result,)
 
     def _output(self, name: str) -> None:
-        given = self.meanings.get(name)
+        given = self._step(name).settled(self.meanings.get(name))
         if isinstance(given, Label):
             self.outcome.notes.append(f"output {shown(name)}: left out, `predict` names the class with the best score")
         elif isinstance(given, Lengths):
@@ -169,15 +175,21 @@ class _Conversion:
         elif not self.outcome.refused:
             self.outcome.refused.append(f"output {shown(name)}: nothing gives it, or it is no value here")
 
-    def _value(self, name: str, view: View) -> None:
+    def _step(self, name: str) -> Step:
+        """A place for layers that an output needs."""
         node = Node(len(self.model.nodes), name, "output", "", (), (), {})
-        step = Step(node, 0, self.entries.steps, self.known)
+        return Step(node, 0, self.entries.steps, self.known)
+
+    def _value(self, name: str, view: View) -> None:
+        step = self._step(name)
         plain = step.plain(view)
         try:
             value = step.rows(plain).value
-        except NotSupported:
+        except NotSupported as reason:
             value = plain.value
-            self.outcome.notes.append(f"output {shown(name)}: its axes stand in another order than in the model")
+            self.outcome.notes.append(
+                f"output {shown(name)}: its axes stand in another order than in the model: {reason}"
+            )
         if value.layer.type == "data":
             value = step.layer("linear", value).outputs[0]
         self.outcome.outputs.append((name, value))

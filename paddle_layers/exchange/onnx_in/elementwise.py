@@ -86,8 +86,10 @@ def prelu(step: Step, x: Any, slope: Any) -> Anything:
     shape = given.array.shape
     by_channel = (
         shared
-        or len(rows.value.dims) == 1
-        or (len(shape) >= len(rows.value.dims) and shape[-len(rows.value.dims)] == channels)
+        or (len(rows.value.dims) == 1 and shape[-1] == channels)
+        or (
+            len(rows.value.dims) > 1 and len(shape) >= len(rows.value.dims) and shape[-len(rows.value.dims)] == channels
+        )
     )
     step.refuse_unless(by_channel, "it has other slopes than one for each channel")
     weights = {"slope": weight(given.array.reshape(-1), given.source)}
@@ -205,8 +207,7 @@ def softmax(step: Step, x: Any) -> Anything:
         return step.each("sequence_softmax", view)
     rows = step.rows(view)
     step.refuse_unless(step.opset >= 13 or axis == rank - 1, "before opset 13 it goes over several axes")
-    step.refuse_unless(axis == len(rows.lead), f"it goes along axis {axis}, which is not that of the channels")
-    made = step.layer("log_softmax" if log else "softmax", rows.value)
+    made = step.layer("log_softmax" if log else "softmax", rows.value, axis=step.axis_of_row(axis, rows))
     return step.made(made.outputs[0], rows)
 
 

@@ -24,8 +24,8 @@ def conv_trans(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     pads, more = step.attribute("pads") or [0] * 2 * spatial, step.attribute("output_padding") or [0] * spatial
     fits = len(strides) == len(dilations) == len(more) == spatial and len(pads) == 2 * spatial
     step.refuse_unless(fits, "its attributes have other axes than the image")
-    even = pads[:spatial] == pads[spatial:]
-    step.refuse_unless(even, f"it takes off {pads}; here both sides lose the same")
+    more = [own + before - after for own, before, after in zip(more, pads[:spatial], pads[spatial:], strict=True)]
+    step.refuse_unless(min(more) >= 0, f"it takes off {pads}, behind more than before")
     groups = step.attribute("group", 1)
     array = given.array if spatial == 2 else given.array[:, :, None]
     filters_ = int(array.shape[1]) * groups
@@ -54,6 +54,9 @@ CORNERS = {"align_corners": "ALIGNED", "half_pixel": "HALF_PIXEL", "pytorch_half
 def resize(step: Step, x: Any, *given: Any) -> Anything:
     """Images in another size, by the nearest pixel or by the four around a place."""
     rows = step.rows(step.view(x), 3)
+    step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
+    kept = step.attribute("keep_aspect_ratio_policy", "stretch")
+    step.refuse_unless(kept == "stretch", f"it keeps the ratio of sides (`{kept}`)")
     height, width = rows.value.dims[1:]
     resizes = step.node.operator == "Resize" and step.opset > 10
     scales, sizes = [*(given[1:] if resizes else given), None, None][:2]
@@ -66,7 +69,9 @@ def resize(step: Step, x: Any, *given: Any) -> Anything:
     by_axis = dict(zip(axes, numbers, strict=False))
     last = [by_axis.get(axis) for axis in (2, 3)]
     step.refuse_unless(len(numbers) == len(axes) and None not in last, "it names no size for rows and columns")
-    if sizes is None:
+    if sizes is not None:
+        step.refuse_unless(by_axis.get(1, rows.value.dims[0]) == rows.value.dims[0], "it enlarges channels")
+    else:
         step.refuse_unless(by_axis.get(0, 1) == by_axis.get(1, 1) == 1, "it enlarges channels or the batch")
         last = [size * float(scale) for size, scale in zip((height, width), last, strict=True)]  # type: ignore[arg-type]
     whole = all(isinstance(one, (int, float)) and float(one).is_integer() and one >= 1 for one in last)

@@ -35,6 +35,11 @@ class Entries:
     notes: list[str] = field(default_factory=list)
     batch: Atom | None = None
 
+    @property
+    def told(self) -> bool:
+        """Whether the model says what its axes mean: this library's export gives the lengths of sequences."""
+        return self.model.producer.startswith("paddle-layers")
+
     def read(self) -> Entries:
         """All inputs; what cannot be read is `refused`."""
         names = {entry.name for entry in self.model.inputs}
@@ -71,7 +76,10 @@ class Entries:
         self.meanings[entry.name] = View((*layout, *inside), value=layer.outputs[0], order=rows)
 
     def _numbers(self, entry: Entry, axes: tuple[int | str | None, ...], *, sequence: bool) -> None:
-        steps = sequence or (len(axes) == 3 and self.reading != "rows")
+        steps = sequence or (len(axes) == 3 and self.reading != "rows" and not self.told)
+        if steps and not sequence and isinstance(axes[1 if self.reading != "steps first" else 0], int):
+            size = axes[1 if self.reading != "steps first" else 0]
+            self.notes.append(f"input {shown(entry.name)}: read as sequences, which have {size} rows each in the model")
         layout, rows = self._rows(axes, sequence=steps)
         dims = axes[len(layout) :]
         if not all(isinstance(size, int) for size in dims):
@@ -79,7 +87,7 @@ class Entries:
         sizes = [int(size) for size in dims if isinstance(size, int)]
         inside: tuple[Axis, ...] = tuple(axis_for(size) for size in sizes)
         order, shape = inside, tuple(sizes)
-        if len(sizes) == 3 and self._channels_last(entry.name):
+        if len(sizes) == 3 and not self.told and self._channels_last(entry.name):
             order, shape = (inside[2], *inside[:2]), (sizes[2], *sizes[:2])
             told = "x".join(map(str, shape))
             self.notes.append(

@@ -15,6 +15,8 @@ def image(step: Step, x: Any) -> tuple[Rows, Value, int]:
     """Rows as channels, rows, columns; how many axes the node sees behind the channels."""
     rows = step.rows(step.view(x))
     dims = rows.value.dims
+    alone = len(rows.lead) == 1
+    step.refuse_unless(alone, "its channels are the steps of sequences")
     step.refuse_unless(len(dims) in (2, 3), f"its rows have {len(dims)} axes; here it is channels, rows, columns")
     value = rows.value
     if len(dims) == 2:
@@ -41,6 +43,7 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
     auto = step.attribute("auto_pad", "NOTSET")
     pairs = list(zip(pads[:count], pads[count:], strict=True))
     if auto in ("SAME_UPPER", "SAME_LOWER"):
+        step.refuse_unless(not isinstance(x, Padded), f"it pads by the size of its input (`{auto}`) behind a Pad")
         pairs = []
         for size, window, stride in zip(sizes, spread, strides, strict=True):
             total = max((-(-size // stride) - 1) * stride + window - size, 0)
@@ -57,8 +60,9 @@ def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], sprea
 def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     """The filters as they are."""
     padded = x
-    if isinstance(x, Padded):
-        step.refuse_unless(x.number == 0, "the Pad before it adds other numbers than 0")
+    if isinstance(x, Padded) and x.number != 0:
+        padded = x = step.settled(x)
+    elif isinstance(x, Padded):
         x = x.view
     given = step.numbers(filters, "weight")
     kernel = list(given.array.shape[2:])
@@ -72,12 +76,10 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     step.refuse_unless(len(dilations) == spatial, "`dilations` has other axes than the image")
     spread = [(size - 1) * gap + 1 for size, gap in zip(kernel, dilations, strict=True)]
     pads, strides = windows(step, padded, kernel, rows.value.dims[1:], spread)
-    even = all(a == b for a, b in pads)
-    step.refuse_unless(even, f"it pads {pads} before and after; here both sides get the same")
     array = given.array if spatial == 2 else given.array[:, :, None]
     settings: dict[str, Any] = {
         "num_filters": int(array.shape[0]), **pair("filter_size", kernel, 1),
-        **pair("stride", strides, 1), **pair("padding", [a for a, _ in pads], 0), **pair("dilation", dilations, 1),
+        **pair("stride", strides, 1), **around(pads), **pair("dilation", dilations, 1),
     }  # fmt: skip
     weights: dict[str, Weight] = {"weight": weight(array, given.source)}
     if bias is not None:
@@ -97,6 +99,15 @@ def pair(name: str, sizes: list[int], one: int) -> dict[str, int]:
     """An attribute for columns, and one for rows where these differ; a line is one row."""
     rows, columns = (one, sizes[0]) if len(sizes) == 1 else sizes
     return {name: columns} if rows == columns else {name: columns, f"{name}_y": rows}
+
+
+def around(pads: Pads) -> dict[str, int]:
+    """The attributes for (before, after) of each axis."""
+    found = pair("padding", [before for before, _ in pads], 0)
+    if any(before != after for before, after in pads):
+        rows, columns = (0, pads[0][1]) if len(pads) == 1 else (pads[0][1], pads[1][1])
+        found |= {"padding_end": columns, "padding_end_y": rows}
+    return found
 
 
 def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> Anything:
@@ -137,8 +148,8 @@ def pool(step: Step, x: Any) -> Anything:
         low = x.number < -1e30
         own = any(step.attribute("pads") or [0])
         fits = (x.number == 0 and not own) if average else low
-        step.refuse_unless(fits, f"the Pad before it adds {x.number}, which its padding is not")
-        x = x.view
+        padded = x if fits else step.settled(x)
+        x = x.view if fits else padded
     step.refuse_unless(not any(step.node.outputs[1:]), "it gives the places of the maxima, too")
     rows, value, spatial = image(step, x)
     kernel = step.attribute("kernel_shape") or []
@@ -146,7 +157,7 @@ def pool(step: Step, x: Any) -> Anything:
     step.refuse_unless(set(step.attribute("dilations") or [1]) == {1}, "its windows have gaps (`dilations`)")
     pads, strides = windows(step, padded, kernel, rows.value.dims[1:], kernel)
     up = bool(step.attribute("ceil_mode", 0))
-    before, rounding = [a for a, _ in pads], "FLOOR"
+    before = [a for a, _ in pads]
     counts = [
         _count(size + a + b, window, stride, up, size + a)
         for size, (a, b), window, stride in zip(rows.value.dims[1:], pads, kernel, strides, strict=True)
@@ -159,21 +170,17 @@ def pool(step: Step, x: Any) -> Anything:
         for name in ("FLOOR", "CEIL")
     }
     fitting = [name for name, sizes in found.items() if sizes == counts]
-    step.refuse_unless(fitting, f"it pads {pads} before and after; here both sides get the same")
-    rounding = "CEIL" if "CEIL" in fitting else "FLOOR"
     divisor = None
     if average and any(map(any, pads)):
         if isinstance(padded, Padded):
             divisor = "PADDED"
         elif counted:
             divisor = "PADDED" if up else "KERNEL"
-        even = all(a == b for a, b in pads) or divisor != "PADDED"
-        step.refuse_unless(even, f"it pads {pads} before and after; here both sides get the same")
-    settings: dict[str, Any] = {
-        **pair("pool_size", kernel, 1),
-        **pair("stride", strides, 1),
-        **pair("padding", before, 0),
-    }
+    if fitting and (divisor != "PADDED" or all(a == b for a, b in pads)):
+        rounding, sides = "CEIL" if "CEIL" in fitting else "FLOOR", [(a, a) for a in before]
+    else:
+        rounding, sides = "CEIL" if up else "FLOOR", pads
+    settings: dict[str, Any] = {**pair("pool_size", kernel, 1), **pair("stride", strides, 1), **around(sides)}
     kind = "AVERAGE" if average else None
     made = step.layer("pool", value, pool_type=kind, rounding=rounding, divisor=divisor, **settings)
     return given_back(step, made.outputs[0], rows, spatial)
@@ -202,6 +209,7 @@ def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) ->
     """With the averages that it has: training moves them on."""
     step.refuse_unless(not step.attribute("training_mode", 0), "it is written for training")
     rows = step.rows(step.view(x))
+    step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
     names = {"gain": gain, "bias": bias, "running_mean": mean, "running_var": var}
     given = {name: step.numbers(one, name.replace("_", " ")) for name, one in names.items()}
     channels = rows.value.dims[0] if rows.value.dims else 1
@@ -217,6 +225,7 @@ def batch_norm(step: Step, x: Any, gain: Any, bias: Any, mean: Any, var: Any) ->
 def lrn(step: Step, x: Any) -> Anything:
     """Across channels."""
     rows = step.rows(step.view(x), 3)
+    step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
     size = step.attribute("size", 1)
     numbers = {"scale": "alpha", "power": "beta", "shift": "bias"}
     defaults = {"alpha": 1e-4, "beta": 0.75, "bias": 1.0}

@@ -144,6 +144,11 @@ class Statistic(Meaning):
     over: int = field(kw_only=True)
     epsilon: float = 0.0
 
+    @property
+    def over_all(self) -> bool:
+        """Whether it has a number for each one of the view."""
+        return self.kind in ("centred", "square")
+
 
 @dataclass(frozen=True, eq=False)
 class Normal(Meaning):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .layers import NotSupported, Value, weight
+from .layers import Value, weight
 from .meanings import Anything, View
 from .operators import Step, operator
 
@@ -13,9 +13,12 @@ from .operators import Step, operator
 def norm_of(step: Step, type_: str, x: View, over: int, epsilon: float) -> View:
     """Rows brought to one size over their last axes."""
     rows = step.rows(x)
-    whole = len(rows.lead) + over >= len(x.layout) and over <= len(x.layout) - len(rows.lead)
-    step.refuse_unless(whole, "it goes over a part of the axes of a row")
+    own = len(x.layout) - len(rows.lead)
+    step.refuse_unless(over <= own, "it goes over rows of the batch or of sequences")
     settings: dict[str, Any] = {"bias": False} if type_ == "layer_norm" else {}
+    if over < own:
+        step.refuse_unless(type_ == "layer_norm", "it goes over a part of the axes of a row")
+        settings["axis"] = -over
     made = step.layer(type_, rows.value, epsilon=epsilon, **settings)
     return step.made(made.outputs[0], rows)
 
@@ -35,8 +38,8 @@ def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Anything:
     axis = step.axis(step.attribute("axis", -1), len(view.layout))
     step.refuse_unless(not any(step.node.outputs[1:]), "it gives means and deviations, too")
     rows = step.rows(view)
-    step.refuse_unless(axis == len(rows.lead), "it goes over a part of the axes of a row")
-    size = math.prod(rows.value.dims)
+    first = step.axis_of_row(axis, rows)
+    size = math.prod(rows.value.dims[axis - len(rows.lead) :])
     weights = {}
     for name, given in (("gain", gain), ("bias", bias)):
         if given is not None:
@@ -44,17 +47,15 @@ def layer_norm(step: Step, x: Any, gain: Any, bias: Any = None) -> Anything:
             step.refuse_unless(own.array.size == size, f"its {name} has not one number for each of {size}")
             weights[name] = weight(own.array.reshape(-1), own.source)
     epsilon = step.attribute("epsilon", 1e-5)
-    made = step.layer("layer_norm", rows.value, weights=weights, epsilon=epsilon, bias=bias is not None)
+    made = step.layer("layer_norm", rows.value, weights=weights, axis=first, epsilon=epsilon, bias=bias is not None)
     return step.made(made.outputs[0], rows)
 
 
-@operator("ReduceL2", "LpNormalization")
-def row_length(step: Step, x: Any, *_: Any) -> Anything:
+@operator("LpNormalization")
+def row_length(step: Step, x: Any) -> Anything:
     """Rows brought to length 1."""
     view = step.view(x)
-    fits = step.node.operator == "LpNormalization" and step.attribute("p", 2) == 2
-    if not fits:
-        raise NotSupported("lengths of rows are no values here")
+    step.refuse_unless(step.attribute("p", 2) == 2, "it divides by another length than that of a vector")
     rows = step.rows(view, 1)
     step.refuse_unless(step.axis(step.attribute("axis", -1), len(view.layout)) == len(rows.lead), "along other axes")
     return step.made(step.layer("row_l2_norm", rows.value).outputs[0], rows)

@@ -138,12 +138,29 @@ class Step:
         count = self.lead(plain)
         rest = plain.layout[count:]
         self.refuse_unless(rank is None or len(rest) == rank, f"its rows have {len(rest)} axes, it needs {rank}")
-        self.refuse_unless(atoms_of(rest) == plain.inside, "the axes of its input are in another order")
+        if atoms_of(rest) != plain.inside:
+            plain = self._permuted(plain, atoms_of(rest))
         dims = tuple(size_of(axis) for axis in rest)
         value = plain.value
         if value.dims != dims and value.type.kind != "INT":
             value = self.layer("reshape", value, dims=list(dims), suffix="shape").outputs[0]
         return Rows(value, plain.layout[:count], plain)
+
+    def _permuted(self, view: View, order: tuple[Atom, ...]) -> View:
+        """The value with the atoms of its rows in another order, by a layer that all who want it so read."""
+        places = [view.inside.index(atom) + 1 for atom in order]
+        made = self.known.get((view.value, *places))
+        if made is None:
+            value, dims = view.value, [size_of((atom,)) for atom in view.inside]
+            if list(value.dims) != dims:
+                value = self.layer("reshape", value, dims=dims, suffix="shape").outputs[0]
+            made = self.known[view.value, *places] = self.layer("permute", value, order=places, suffix="order")
+        return replace(view, value=made.outputs[0], order=(*view.rows, *order))
+
+    def axis_of_row(self, axis: int, rows: Rows) -> int | None:
+        """The attribute `axis` of a layer for an axis of the node's input; None for the first one of a row."""
+        self.refuse_unless(axis >= len(rows.lead), "it goes along rows of the batch or of sequences")
+        return axis - len(rows.lead) + 1 if axis > len(rows.lead) else None
 
     def made(self, value: Value, like: Rows) -> View:
         """What a layer of rows has made, with the axes of its input before those of a row."""
@@ -166,9 +183,34 @@ class Step:
 
     def view(self, given: Any, what: str = "input") -> View:
         """A value of a layer."""
+        given = self.settled(given)
         if isinstance(given, View):
             return given
         raise NotSupported(f"its {what} is {described(given)}, which no layer gives")
+
+    def settled(self, given: Any) -> Any:
+        """A mean or padding, which the nodes behind it might have taken, as a value of a layer; all else as it is."""
+        if isinstance(given, Padded):
+            return self.padded(given.view, given.pads, value=given.number or None)
+        if not isinstance(given, Statistic) or given.kind != "mean":
+            return given
+        made = self.known.get(given)
+        if made is None:
+            rows, gone = self.rows(given.view), atoms_of(given.view.layout[-given.over :])
+            value = self.layer("reduction", rows.value, operation="MEAN", axes=list(range(-given.over, 0))).outputs[0]
+            if given.epsilon:
+                value = self.layer("slope_intercept", value, intercept=given.epsilon).outputs[0]
+            order = tuple(atom for atom in rows.view.order if atom not in gone)
+            made = self.known[given] = View(given.layout, value=value, order=order)
+        return made
+
+    def padded(self, view: View, pads: Sequence[tuple[int, int]], **settings: Any) -> View:
+        """A value with something around its last axes: (before, after) for each of them."""
+        rows = self.rows(view)
+        own = [place - len(pads) for place, pair in enumerate(pads) if any(pair)]
+        begin, end = ([pads[place][side] for place in own] for side in (0, 1))
+        made = self.layer("pad", rows.value, axes=own, begin=begin, end=None if begin == end else end, **settings)
+        return self.made(made.outputs[0], rows)
 
     def listed(self, name: str, given: Any, default: Any = None) -> Any:
         """Axes or sizes, which older opsets have as an attribute and newer ones as an input."""
@@ -189,7 +231,6 @@ KNOWN: dict[type, str] = {
     Lengths: "the lengths of sequences",
     Mask: "a mask",
     Normal: "an error function, which is known in `gelu` only",
-    Padded: "padding, which only a convolution or a pool behind it adds",
     PlaceRows: "rows of a table for places",
     Places: "the places of rows in their sequences",
     Scores: "products of queries and keys, which are known in attention only",

@@ -24,8 +24,14 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
     rest = x.layout[count:]
     dims = [size_of(axis) for axis in rest]
     step.refuse_unless(len(rest) > 0, "its rows have no axis")
-    step.refuse_unless(all(size == 1 for size in dims[:-1]), f"it maps the last of the axes {dims} of a row")
     step.refuse_unless(array.shape[0] == dims[-1], f"its weight has {array.shape[0]} rows for {dims[-1]} numbers")
+    settings: dict[str, Any] = {"size": int(array.shape[1]), "bias": bias is not None}
+    if any(size != 1 for size in dims[:-1]):
+        rows = step.rows(x)
+        weights = {"weight": weight(array, source), **({"bias": bias} if bias else {})}
+        return step.made(
+            step.layer("fc", rows.value, weights=weights, axis=-1, suffix=suffix, **settings).outputs[0], rows
+        )
     atoms = atoms_of(rest)
     if atoms != x.inside:  # the numbers of a row stay where they are: the rows of the weight are sorted instead
         sizes = [whole(atom.size) for atom in atoms]
@@ -33,7 +39,7 @@ def fc_of(step: Step, x: View, array: Any, source: tuple[str, ...], bias: Weight
         array = array.reshape(math.prod(sizes), -1)
         source = (*source, "sorted") if source else ()
     weights = {"weight": weight(array, source), **({"bias": bias} if bias else {})}
-    made = step.layer("fc", x.value, weights=weights, size=int(array.shape[1]), bias=bias is not None, suffix=suffix)
+    made = step.layer("fc", x.value, weights=weights, suffix=suffix, **settings)
     lead = (*x.layout[:count], *(() for _ in dims[:-1]))
     return view_of(made.outputs[0], x.rows, lead)
 
@@ -117,15 +123,27 @@ def _embedding(step: Step, table: Constant, places: Any, axis: int) -> Anything:
     return view_of(made.outputs[0], view.rows, view.layout)
 
 
-@operator("ArgMax")
+@operator("ArgMax", "ArgMin")
 def arg_max(step: Step, x: Any) -> Anything:
-    """The number of the largest channel."""
-    view = step.view(x)
-    axis = step.axis(step.attribute("axis", 0), len(view.layout))
-    rows: Rows = step.rows(view, 1)
-    step.refuse_unless(
-        axis == len(rows.lead) and not step.attribute("select_last_index", 0), "it goes along other axes"
-    )
-    made = step.layer("maxid", rows.value)
-    lead = (*rows.lead, ()) if step.attribute("keepdims", 1) else rows.lead
-    return View(lead, value=made.outputs[0], order=rows.view.rows)
+    """The place of the largest or the smallest along an axis; of all classes it is an id."""
+    rows: Rows = step.rows(step.view(x))
+    axis = step.axis_of_row(step.axis(step.attribute("axis", 0), len(rows.view.layout)), rows)
+    keep, last = bool(step.attribute("keepdims", 1)), bool(step.attribute("select_last_index", 0))
+    least = step.node.operator == "ArgMin"
+    if len(rows.value.dims) == 1 and not least and not last:
+        made = step.layer("maxid", rows.value)
+        return View((*rows.lead, ()) if keep else rows.lead, value=made.outputs[0], order=rows.view.rows)
+    settings: dict[str, Any] = {"operation": "MIN" if least else None, "last": last or None, "keep_dims": keep or None}
+    return step.made(step.layer("arg_max", rows.value, axis=axis, **settings).outputs[0], rows)
+
+
+@operator("TopK")
+def top_k(step: Step, x: Any, count: Any) -> Any:
+    """The best values along an axis, and their places as real numbers."""
+    rows = step.rows(step.view(x))
+    axis = step.axis_of_row(step.axis(step.attribute("axis", -1), len(rows.view.layout)), rows)
+    found = step.integers(count, "k")
+    step.refuse_unless(len(found) == 1 and isinstance(found[0], int), "its `k` is no number")
+    largest = None if step.attribute("largest", 1) else False
+    made = step.layer("top_k", rows.value, k=found[0], axis=axis, largest=largest)
+    return tuple(step.made(one, rows) for one in made.outputs)

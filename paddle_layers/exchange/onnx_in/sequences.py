@@ -124,11 +124,18 @@ REDUCTIONS = {"ReduceMean": ("seq_avg_pool", {}), "ReduceSum": ("seq_avg_pool", 
               "ReduceMax": ("seq_max_pool", {})}  # fmt: skip
 
 
-@operator(*REDUCTIONS, "ReduceMin")
+OPERATIONS = {"ReduceSum": "SUM", "ReduceMean": "MEAN", "ReduceL1": "ASUM", "ReduceL2": "L2", "ReduceMax": "MAX",
+              "ReduceMin": "MIN", "ReduceProd": "PROD", "ReduceSumSquare": "SUMSQ",
+              "ReduceLogSumExp": "LOG_SUM_EXP"}  # fmt: skip
+
+
+@operator(*OPERATIONS)
 def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
     """Over steps: one row of each sequence. Over an image: a global pool. Over a row: a part of normalisation."""
     rank = len(x.layout)
     given = step.listed("axes", axes)
+    if not given and step.attribute("noop_with_empty_axes", 0):
+        return step.view(x)
     places = sorted({step.axis(one, rank) for one in (range(rank) if given is None else given)})
     keep = bool(step.attribute("keepdims", 1))
     name = step.node.operator
@@ -146,25 +153,33 @@ def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
     view = step.view(x)
     atoms = atoms_of(tuple(view.layout[place] for place in places))
     if [atom.name for atom in atoms] == ["T"]:
-        step.refuse_unless(name in REDUCTIONS and len(places) == 1, "the smallest of a sequence is no layer here")
+        fits = name in REDUCTIONS and len(places) == 1
+        step.refuse_unless(fits, "over the rows of a sequence there are sums, means and largest values alone")
         type_, settings = REDUCTIONS[name]
         return one_row(step, view, places[0], type_, keep=keep, **settings)
     if name == "ReduceMean" and places == list(range(rank - len(places), rank)) and not _image(step, view, places):
         return Statistic(left, view=view, kind="mean", over=len(places))
-    return _over_points(step, view, places, keep=keep)
+    if _image(step, view, places) and name in ("ReduceMean", "ReduceMax"):
+        return _over_points(step, view, keep=keep)
+    named = any(atom.name for atom in atoms)
+    step.refuse_unless(not named, "it goes over the rows of the batch, or over those of sequences and other axes")
+    rows = step.rows(view)
+    own = [place - len(rows.lead) + 1 for place in places]
+    step.refuse_unless(min(own) > 0, "it goes over axes before that of the batch")
+    made = step.layer("reduction", rows.value, operation=OPERATIONS[name], axes=own, keep_dims=keep or None)
+    return step.made(made.outputs[0], rows)
 
 
 def _image(step: Step, view: View, places: list[int]) -> bool:
-    return len(view.layout) - step.lead(view) == 3 and len(places) == 2
+    lead = step.lead(view)
+    return len(view.layout) == lead + 3 and places == [lead + 1, lead + 2]
 
 
-def _over_points(step: Step, view: View, places: list[int], *, keep: bool) -> View:
+def _over_points(step: Step, view: View, *, keep: bool) -> View:
     """Over rows and columns of an image."""
     names = {"ReduceMean": "AVERAGE", "ReduceMax": "MAX"}
     rows = step.rows(view)
     lead = len(rows.lead)
-    fits = places == [lead + 1, lead + 2] and len(view.layout) == lead + 3 and step.node.operator in names
-    step.refuse_unless(fits, "it goes over other axes than the steps of sequences or the points of images")
     made = step.layer("pool", rows.value, pool_type=names[step.node.operator], global_pooling=True)
     found = view_of(made.outputs[0], rows.view.rows, rows.lead)
     return found if keep else replace(found, layout=found.layout[: lead + 1])

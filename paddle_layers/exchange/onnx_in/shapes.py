@@ -75,6 +75,8 @@ def squeeze(step: Step, x: Meaning, axes: Any = None) -> Anything:
     """Axes of the size 1 go."""
     given = step.listed("axes", axes)
     rank = len(x.layout)
+    known = given is not None or all(size != 1 or not axis for size, axis in zip(x.shape, x.layout, strict=True))
+    step.refuse_unless(known, "it names no axes, and the batch has one row: so its axis goes, too")
     gone = {step.axis(one, rank) for one in given} if given is not None else set(_ones(x))
     for place in gone:
         step.refuse_unless(not x.layout[place], f"the axis {place} is that of the batch or has not the size 1")
@@ -190,14 +192,8 @@ def concat(step: Step, *parts: Any) -> Anything:
     for one in rows[1:]:
         same_rows = first.view.rows == one.view.rows and len(first.lead) == len(one.lead)
         step.refuse_unless(same_rows and first.lead == one.lead, "its inputs have other rows")
-    step.refuse_unless(axis == len(first.lead), _not_channels(axis, len(first.lead), len(views[0].layout)))
-    made = step.layer("concat", *(one.value for one in rows))
+    made = step.layer("concat", *(one.value for one in rows), axis=step.axis_of_row(axis, first))
     return step.made(made.outputs[0], first)
-
-
-def _not_channels(axis: int, channels: int, rank: int) -> str:
-    what = "rows of the batch" if axis < channels else f"axis {axis} of {rank}; here it is the axis of channels"
-    return f"it goes along {what}"
 
 
 @operator("Split")
@@ -235,17 +231,16 @@ def cut(step: Step, view: View, axis: int, sizes: list[int]) -> list[View]:
         made = _sliced_once(step, value, [one * scale for one in sizes])
         return [_part(plain, axis, one, size) for one, size in zip(made.outputs, sizes, strict=True)]
     rows = step.rows(plain)
-    step.refuse_unless(axis == len(rows.lead), _not_channels(axis, len(rows.lead), len(plain.layout)))
-    made = _sliced_once(step, rows.value, sizes)
+    made = _sliced_once(step, rows.value, sizes, step.axis_of_row(axis, rows))
     return [step.made(one, rows) for one in made.outputs]
 
 
-def _sliced_once(step: Step, value: Value, sizes: list[int]) -> Layer:
+def _sliced_once(step: Step, value: Value, sizes: list[int], axis: int | None = None) -> Layer:
     """Nodes that each take a part make one layer."""
-    found: Layer | None = step.known.get((value, *sizes))
+    found: Layer | None = step.known.get((value, axis, *sizes))
     if found is None:
         settings: dict[str, Any] = {"parts": len(sizes)} if len(set(sizes)) == 1 else {"sizes": sizes}
-        found = step.known[(value, *sizes)] = step.layer("slice", value, **settings)
+        found = step.known[value, axis, *sizes] = step.layer("slice", value, axis=axis, **settings)
     elif step.node.place not in found.nodes:
         found.nodes = (*found.nodes, step.node.place)
     return found
@@ -287,11 +282,29 @@ def slice_(step: Step, x: Any, *given: Any) -> Any:
     if isinstance(x, Constant):
         return _place_rows(step, x, starts, ends, axes)
     axes = list(range(len(starts))) if axes is None else axes
-    step.refuse_unless(all(one == 1 for one in steps or [1]), "it has steps")
+    if any(one != 1 for one in steps or [1]):
+        return _cropped(step, step.view(x), list(zip(starts, ends, axes, steps, strict=True)))
     found = x
     for start, end, axis in zip(starts, ends, axes, strict=True):
         found = _sliced(step, found, step.axis(axis, len(x.layout)), start, end)
     return found
+
+
+def _cropped(step: Step, view: View, given: list[tuple[Any, ...]]) -> View:
+    """A part whose elements are so many steps apart, by a layer of its own."""
+    rows = step.rows(view)
+    parts = []
+    for start, end, axis, by in given:
+        place = step.axis(axis, len(view.layout))
+        size = view.shape[place]
+        known = all(isinstance(one, int) for one in (start, end, by, size)) and by > 0
+        step.refuse_unless(known and place >= len(rows.lead), "its steps go back, or along rows of the batch")
+        first, behind = (min(max(one + size if one < 0 else one, 0), size) for one in (start, end))
+        step.refuse_unless(first < behind, "nothing is left")
+        parts.append((place - len(rows.lead) + 1, first, -(-(behind - first) // by), by))
+    axes, begin, sizes, steps = map(list, zip(*parts, strict=True))
+    made = step.layer("crop", rows.value, axes=axes, begin=begin, sizes=sizes, steps=steps)
+    return step.made(made.outputs[0], rows)
 
 
 def _place_rows(step: Step, x: Constant, starts: Any, ends: Any, axes: Any) -> Anything:
@@ -340,7 +353,7 @@ def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
 
 @operator("Pad")
 def pad(step: Step, x: Any, pads: Any = None, value: Any = None, axes: Any = None) -> Anything:
-    """Zeros around images, which the convolution or the pool behind them adds."""
+    """Something around rows; zeros around images are left to the convolution or the pool behind them."""
     view = step.view(x)
     rank = len(view.layout)
     counts = step.listed("pads", pads)
@@ -351,11 +364,15 @@ def pad(step: Step, x: Any, pads: Any = None, value: Any = None, axes: Any = Non
     around |= {axis: (counts[place], counts[place + len(names)]) for place, axis in enumerate(names)}
     if all(one == (0, 0) for one in around.values()):
         return view
-    step.refuse_unless(mode == "constant", f"its mode is `{mode}`")
+    step.refuse_unless(mode in ("constant", "edge", "reflect"), f"its mode is `{mode}`")
     lead = step.lead(view)
-    spatial = all(around[axis] == (0, 0) for axis in range(lead + 1))
     grows = all(isinstance(one, int) and one >= 0 for pair in around.values() for one in pair)
-    step.refuse_unless(spatial and grows, "it pads rows or channels, or cuts")
+    grows = grows and all(around[axis] == (0, 0) for axis in range(lead))
+    step.refuse_unless(grows, "it pads rows of the batch or of sequences, or cuts")
+    if mode != "constant":
+        return step.padded(view, [around[axis] for axis in range(lead, rank)], mode=mode.upper())
     given = step.attribute("value", 0.0) if value is None else step.numbers(value, "value").number
     number = needed(given, "it has no number to pad with")
+    if lead > 1 or around[lead] != (0, 0):
+        return step.padded(view, [around[axis] for axis in range(lead, rank)], value=number or None)
     return Padded(view.layout, view=view, pads=tuple(around[axis] for axis in range(lead + 1, rank)), number=number)
