@@ -13,7 +13,7 @@ from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from .native import BODY, pointer, run_launches
+from .native import ADDRESS, BODY, CHUNKS, COLUMNS, FLOATS, INTS, LENGTH, POINTERS, TOTAL, pointer, run_launches
 from .threads import apply_limit
 
 LANES = 16 if llvmlite.binding.get_host_cpu_features().get("avx512f") else 8
@@ -52,7 +52,9 @@ def measure_peaks(threads: int) -> Peaks:
 def _best(body: Any, items: int, threads: int, arrays: list[NDArray[Any]]) -> float:
     """Seconds of the fastest run."""
     pointers = np.array([array.ctypes.data for array in arrays], np.int64)
-    table = np.array([[body.address, items, threads, *[pointers.ctypes.data] * 3]], np.int64)
+    table = np.zeros((1, len(COLUMNS)), np.int64)
+    table[0, [ADDRESS, TOTAL, CHUNKS, LENGTH]] = body.address, items, threads, 1
+    table[0, [POINTERS, INTS, FLOATS]] = pointers.ctypes.data
     run_launches(table, 0, 1)  # wakes the threads
     best, end = float("inf"), time.perf_counter() + SECONDS
     while time.perf_counter() < end:
