@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
-from paddle_layers.define import Definition, LayerDefinition
+from paddle_layers.define import LayerDefinition
 from paddle_layers.define.name_patterns import listed
 
 from ..binding.blocks import BlockDefinition
@@ -234,9 +234,12 @@ class Names:
             self.report.add(code, message, start, **rest)
 
 
-def repeats(definition: Definition | None) -> bool:
-    """Whether the types of a layer decide how many outputs it has."""
-    return isinstance(definition, LayerDefinition) and any(one.repeatable for one in definition.outputs.values())
+def repeats(draft: Draft) -> bool:
+    """Whether the types of a layer decide how many outputs it has; those of a group have names."""
+    definition = draft.definition
+    if draft.step is not None or not isinstance(definition, LayerDefinition):
+        return False
+    return any(one.repeatable for one in definition.outputs.values())
 
 
 def _possible(draft: Draft, read: Iterable[str] = ()) -> Iterable[str]:
@@ -244,7 +247,7 @@ def _possible(draft: Draft, read: Iterable[str] = ()) -> Iterable[str]:
     definition = draft.definition
     if draft.explicit_outputs() or definition is None:
         return output_names(draft, 1)
-    if repeats(definition):
+    if repeats(draft):
         (own,) = definition.outputs
         later = re.compile(rf"{re.escape(draft.name)}\.{own}_[1-9]\d{{0,8}}")
         return draft.name, *filter(later.fullmatch, read)

@@ -170,7 +170,7 @@ class Wires:
             if name in makers or stem not in makers or name not in self.names.anywhere:
                 continue
             first = makers[stem]
-            if first.type is not None and repeats(first.draft.definition):
+            if first.type is not None and repeats(first.draft):
                 made = [name for name, maker in makers.items() if maker.draft is first.draft]
                 self.names.unmade(draft, item, made)
 
