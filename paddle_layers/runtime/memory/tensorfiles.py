@@ -59,7 +59,8 @@ def write_tensors(
         whole = {name: np.ascontiguousarray(array) for name, array in tensors.items()}
         # safetensors ends the process where it gets no memory for its copy, and Python's of each tensor: ask first
         np.empty(2 * sum(array.nbytes for array in whole.values()) + _SLACK, np.uint8)
-        data = save(whole, metadata=dict(facts) if facts else None)
+        # safetensors before 0.5 reads no file of facts alone
+        data = save(whole, metadata=dict(facts) if facts and whole else None)
     except MemoryError:
         raise save_error(Path(path), OSError(errno.ENOMEM, os.strerror(errno.ENOMEM))) from None
     write_file(Path(path), data)
