@@ -85,14 +85,14 @@ class Decoder:
 
     def shape(self, name: str, content: Callable[[], bytes]) -> Size:
         """The size of a picture, turned as it was taken; read from its header. Raises `DataError`."""
-        with _refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
+        with _Refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
             turned = image.getexif().get(0x0112, 1) in {5, 6, 7, 8}  # the orientation: on its side
             return Size(image.width, image.height) if turned else Size(image.height, image.width)
 
     def array(self, name: str, content: Callable[[], bytes]) -> Array:
         """A picture as bytes of shape (channels, height, width). `DataError` names what cannot be read."""
-        with _refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
+        with _Refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
             if self.size is not None:  # JPEG may be decoded to half the size or less, which is faster
                 most = 2 * max(self.size)
@@ -145,7 +145,7 @@ def _from_sixteen(image: Any) -> Any:
     return pillow("").fromarray((values >> 8).astype(np.uint8))
 
 
-class _refused:  # noqa: N801  used as a function
+class _Refused:
     """What Pillow raises becomes a `DataError` of one line; lack of memory is none of the picture's faults."""
 
     def __init__(self, name: str) -> None:

@@ -54,7 +54,7 @@ class _Pictures(PictureSettings):
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
         """As `open`, but only the fields in `wanted`."""
-        raise NotImplementedError
+        raise NotImplementedError(f"{type(self).__name__} has to say which pictures there are")
 
 
 @source("image_folder", elsewhere={"Keras": "image_dataset_from_directory", "PyTorch": "ImageFolder"})

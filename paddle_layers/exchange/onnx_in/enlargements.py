@@ -67,16 +67,16 @@ def resize(step: Step, x: Any, *given: Any) -> Anything:
     elif scales is not None:
         numbers = step.numbers(scales, "scales").array.reshape(-1).tolist()
     by_axis = dict(zip(axes, numbers, strict=False))
-    last = [by_axis.get(axis) for axis in (2, 3)]
+    last: list[Any] = [by_axis.get(axis) for axis in (2, 3)]
     step.refuse_unless(len(numbers) == len(axes) and None not in last, "it names no size for rows and columns")
     if sizes is not None:
         step.refuse_unless(by_axis.get(1, rows.value.dims[0]) == rows.value.dims[0], "it enlarges channels")
     else:
         step.refuse_unless(by_axis.get(0, 1) == by_axis.get(1, 1) == 1, "it enlarges channels or the batch")
-        last = [size * float(scale) for size, scale in zip((height, width), last, strict=True)]  # type: ignore[arg-type]
+        last = [size * float(scale) for size, scale in zip((height, width), last, strict=True)]
     whole = all(isinstance(one, (int, float)) and float(one).is_integer() and one >= 1 for one in last)
     step.refuse_unless(whole, f"its sizes are {last}, no whole numbers")
-    out = [int(one) for one in last]  # type: ignore[arg-type]
+    out = [int(one) for one in last]
     mode, where = step.attribute("mode", "nearest"), step.attribute("coordinate_transformation_mode", "half_pixel")
     settings: dict[str, Any] = pair("out_size", out, 1)
     if out[0] % height == 0 == out[1] % width:

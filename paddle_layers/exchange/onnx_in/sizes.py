@@ -50,7 +50,7 @@ class Size:
 
     __rtruediv__ = __rfloordiv__
 
-    def _none(self, other: Any) -> Any:  # noqa: ARG002  any operand
+    def _none(self, other: Any) -> Any:  # noqa: ARG002  Python gives an operator both sides
         raise NoSize("sizes of the batch are added or compared")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __lt__ = __gt__ = __le__ = __ge__ = __mod__ = __rmod__ = _none
