@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -184,8 +185,18 @@ def _fewer(field: str) -> Callable[[Any, Any], bool]:
 
 
 def _axes_narrower(old: pb.ArgumentDef, new: pb.ArgumentDef) -> bool:
-    """Axes may be taken together where they were not: `N C...` takes what `N C` did."""
-    return new.axes.replace("...", "") != old.axes or "..." in old.axes
+    """Axes may be taken together where they were not, and others may follow: `N C... ...` takes what `N C` did."""
+    left, found = (_AT.sub("", argument.axes).split() for argument in (old, new))
+    for axis in found:
+        if left and axis in (left[0], f"{left[0]}..."):
+            left.pop(0)
+        elif axis != "...":
+            return True
+    return bool(left)
+
+
+_AT = re.compile(r"@[\w:]+")
+"""The attribute that says where an axis is; its default is compared as one of an attribute."""
 
 
 INPUT: dict[str, Rule] = {
@@ -215,7 +226,7 @@ OUTPUT: dict[str, Rule] = {
     "repeatable": Rule(
         "count changed", lambda a: "several" if a.repeatable else "one", always, "names of outputs change"
     ),
-    "axes": Rule("axes changed", lambda a: a.axes, always, "inferred shapes change"),
+    "axes": Rule("axes changed", lambda a: a.axes, _axes_narrower, "inferred shapes change"),
     "differentiable": Rule(
         "gradient changed", lambda a: "gradient" if a.differentiable else "no gradient",
         lambda o, _: o.differentiable, "what lies before it does not learn any more",

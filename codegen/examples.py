@@ -94,7 +94,7 @@ def python_text(layer: LayerDefinition, example: Example, worked: Worked) -> str
 def _data_arguments(type_: Type) -> str:
     """What `nn.data` takes for values of a type."""
     words = [] if type_.kind == "DENSE" else [f'data_type="{type_.kind}"', f"size={type_.size}"]
-    words += [f"shape={list(type_.dims)}"] if type_.kind == "DENSE" and type_.dims else []
+    words += [f"shape={list(type_.dims)}"] if not type_.kind.startswith("SPARSE") and type_.dims else []
     words += [f"seq_nested_level={type_.level}"] if type_.level else []
     return ", ".join(words)
 

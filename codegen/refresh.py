@@ -28,11 +28,15 @@ EXAMPLES = ROOT / "docs" / "examples"
 
 
 def example_pictures() -> Iterator[tuple[Path, str]]:
-    """The pictures of the examples' networks that their pages show, but of the plugin's, whose layers are not here."""
+    """The pictures of the examples' networks that their pages show, but of the plugin's, whose layers are not here.
+
+    What the networks made has pictures, too: these are there already.
+    """
     for page in sorted(EXAMPLES.glob("*/README.md")):
         for name in re.findall(r"\]\((\w+)\.svg\)", page.read_text(encoding="utf-8")):
-            if not (page.parent / "pyproject.toml").is_file():
-                network = network_of(page.parent / f"{name}.textproto")
+            file = page.parent / f"{name}.textproto"
+            if file.is_file() and not (page.parent / "pyproject.toml").is_file():
+                network = network_of(file)
                 yield page.parent / f"{name}.svg", picture(network, footprint(network, 64))
 
 

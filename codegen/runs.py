@@ -80,7 +80,7 @@ def _rows(type_: Type, field: Input, place: int, deepest: int) -> Any:
     above = deepest - type_.level
     count = ROWS[deepest] if above == 0 else len(STARTS[deepest][type_.level]) - 1
     if type_.kind == "INT":
-        return (np.arange(count) + place) % type_.size
+        return ((np.arange(count * type_.columns) + place) % type_.size).reshape(count, *type_.dims)
     if field.places is not None:
         lengths = np.diff(STARTS[deepest][type_.level])[:, None]
         places = np.arange(count)[:, None] + np.arange(type_.size) + place - 1

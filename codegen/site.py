@@ -38,14 +38,19 @@ ORDER = (
     "examples",
     "write-a-network",
     "blocks",
+    "combinations",
     "from-python",
     "recurrent-groups",
+    "decoder-and-costs",
     "use-your-own-data",
     "pictures-on-disk",
     "tables",
     "numbers",
+    "recipes",
     "logs",
+    "several-processes",
     "evaluate-and-predict",
+    "generate",
     "caffe",
     "onnx",
     "fine-tuning",
@@ -144,7 +149,8 @@ def _write_guides(pages: Path) -> None:
     if GUIDES is None:
         return
     texts = [*GUIDES.glob("*.md"), *GUIDES.glob("examples/*/README.md")]
-    known = {path.relative_to(GUIDES) for path in (*texts, *GUIDES.glob("examples/*/*.svg"))}
+    pictures = [*GUIDES.glob("examples/*/*.svg"), *GUIDES.glob("examples/*/*.png")]
+    known = {path.relative_to(GUIDES) for path in (*texts, *pictures)}
     for path in sorted(known):
         (pages / path).parent.mkdir(parents=True, exist_ok=True)
         if path.suffix == ".md":

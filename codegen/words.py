@@ -14,8 +14,10 @@ LEVELS = ("rows", "sequences", "nested sequences")
 
 FAMILIES = {
     "inputs": "Inputs",
+    "sources": "Constants and noise",
     "rows": "Dense layers, products and normalization of rows",
     "images": "Convolution, pooling and normalization of images",
+    "detection": "Detection: boxes in images, and regions of interest",
     "elementwise": "Activations, dropout and elementwise arithmetic",
     "recurrences": "Recurrent layers: LSTM, GRU, groups",
     "sequences": "Sequences: embedding, attention, pooling, selection",

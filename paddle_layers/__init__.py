@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .define import Bool as Bool
     from .define import Choice as Choice
     from .define import DefinitionError as DefinitionError
+    from .define import Entries as Entries
     from .define import Example as Example
     from .define import Float as Float
     from .define import Floats as Floats
@@ -44,8 +45,10 @@ if TYPE_CHECKING:
     from .define import Type as Type
     from .define import body as body
     from .define import callback as callback
+    from .define import direction as direction
     from .define import double as double
     from .define import each as each
+    from .define import entries as entries
     from .define import fill as fill
     from .define import gradient as gradient
     from .define import helper as helper
@@ -59,6 +62,7 @@ if TYPE_CHECKING:
     from .define import optimizer as optimizer
     from .define import output_types as output_types
     from .define import penalty as penalty
+    from .define import prepare as prepare
     from .define import real as real
     from .define import registries as registries
     from .define import regularizer as regularizer
@@ -81,6 +85,7 @@ if TYPE_CHECKING:
     from .training import Optimizer as Optimizer
     from .training import Schedule as Schedule
     from .training import evaluate as evaluate
+    from .training import generate as generate
     from .training import predict as predict
     from .training import train as train
 
@@ -96,6 +101,7 @@ _HOMES = {
             "Bool",
             "Choice",
             "DefinitionError",
+            "Entries",
             "Example",
             "Float",
             "Floats",
@@ -105,9 +111,23 @@ _HOMES = {
             "Numbers",
             "Output",
         ),
-        *("Param", "ShapeError", "Stat", "State", "String", "Strings", "Temp", "Type", "body", "callback", "double"),
+        *(
+            "Param",
+            "ShapeError",
+            "Stat",
+            "State",
+            "String",
+            "Strings",
+            "Temp",
+            "Type",
+            "body",
+            "callback",
+            "direction",
+            "double",
+        ),
         *(
             "each",
+            "entries",
             "fill",
             "gradient",
             "helper",
@@ -121,6 +141,7 @@ _HOMES = {
             "optimizer",
             "output_types",
             "penalty",
+            "prepare",
         ),
         *("real", "registries", "regularizer", "require", "result", "schedule", "source", "starts", "step"),
         *("transform", "update"),
@@ -130,7 +151,7 @@ _HOMES = {
     "exchange.onnx_out.exporting": ("export_onnx",),
     "kernels.tuned": ("tuned",),
     "runtime": ("DeviceError", "FeedError", "Net", "Sequences"),
-    "training": ("Optimizer", "Schedule", "evaluate", "predict", "train"),
+    "training": ("Optimizer", "Schedule", "evaluate", "generate", "predict", "train"),
 }
 _ROOM_OF = {name: room for room, names in _HOMES.items() for name in names}
 

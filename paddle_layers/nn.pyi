@@ -41,18 +41,20 @@ def accuracy(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Share of the rows whose right class is among the `top_k` best scores.
+    """Share of the labels whose class is among the `top_k` best scores.
 
-    A row is right if fewer than `top_k` other classes score as much as the right one or more, so ties count against
-    it, as in Caffe: a network that gives every class the same score is right nowhere. A score that is not a number
-    counts against the row, too. Rows whose label is `ignore_label` or outside the classes are not counted; with no
-    row counted there is no share (NaN), where Caffe gives 0. Counts run on over the batches until they are reset, as
-    in Mocha. Paddle reports the error rate, one minus this: `classification_error`.
+    A row has one label, or one for each of its last axes: scores of 21x28x28 and labels of 28x28 are a class for each
+    pixel. A label is right if fewer than `top_k` other classes score as much as the right one or more, so ties
+    count against it, as in Caffe: a network that gives every class the same score is right nowhere. A score that is not
+    a number counts against it, too. Labels that are `ignore_label` or outside the classes are not counted; with none
+    counted there is no share (NaN), where Caffe gives 0. Counts run on over the batches until they are reset, as in
+    Mocha. Paddle reports the error rate, one minus this: `classification_error`. The accuracy of each class, Caffe's
+    second top, is its recall: `paddle-layers evaluate` prints it, and `confusion_matrix` has the mean of all.
 
     x: score or probability of every class
-    label: right class of every row
+    label: right class of every row, or of every place
     top_k: how many best scores count as right (>= 1, 1)
-    ignore_label: rows of this class are not counted (none)
+    ignore_label: labels of this class are not counted (none)
     """
 
 def add(
@@ -302,6 +304,42 @@ def bilinear_interp(
     corners: where a pixel of the result lies in the image (ALIGNED)
     """
 
+def block_expand(
+    x: Value,
+    *,
+    block: int,
+    block_y: int | None = None,
+    stride: int | None = None,
+    stride_y: int | None = None,
+    padding: int = 0,
+    padding_y: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cuts images into blocks that become the rows of a sequence, from left to right and from the top down.
+
+    A row has the elements of a block, channel by channel, as `im2col` has them; so columns of a text line can be read
+    by a recurrent network, and patches by a `transformer_block`. The number of blocks along an axis is rounded up,
+    `1 + ceil((H + 2 * padding_y - block_y) / stride_y)`, and what lies outside of the image is 0; where the image is
+    smaller than a block there is one.
+
+    Paddle's `stride` is 0 unless set, and does not work so; here blocks lie side by side then.
+
+    x: images: channels, rows, columns
+    block: columns of a block (>= 1, required)
+    block_y: rows of a block (>= 1, same as block)
+    stride: columns from one block to the next (>= 1, same as block)
+    stride_y: rows from one block to the next (>= 1, same as block_y)
+    padding: columns of zeros on the left, and on the right (>= 0, 0)
+    padding_y: rows of zeros above, and below (>= 0, same as padding)
+    """
+
 def chunk(
     x: Value,
     label: Value,
@@ -346,16 +384,17 @@ def class_weight(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """The weight of every row's class, for the input `weight` of a cost.
+    """The weight of every label's class, for the input `weight` of a cost.
 
-    `y[n] = weights[label[n]]`, and 0 for a label that is `ignore_label` or outside the classes. So rare classes, or
-    those whose mistakes cost more, teach more. The losses of `softmax_with_loss` and `cross_entropy` are then sums of
-    weighted costs divided by the number of rows, not by that of weights: a mean weight of 1 leaves their size alone, as
-    `rows / (classes * rows of the class)` has. PyTorch and ONNX divide by the weights.
+    `y = weights[label]` of every row, or of every pixel where labels have axes, and 0 for a label that is
+    `ignore_label` or outside the classes. So rare classes, or those whose mistakes cost more, teach more. The losses of
+    `softmax_with_loss` and `cross_entropy` are then sums of weighted costs divided by the number of labels, not by that
+    of weights: a mean weight of 1 leaves their size alone, as `labels / (classes * labels of the class)` has. PyTorch
+    and ONNX divide by the weights.
 
-    label: class of every row
+    label: class of every row, or of every place
     weights: weight of each class, in the order of the ids (required)
-    ignore_label: rows of this class weigh nothing (none)
+    ignore_label: labels of this class weigh nothing (none)
     """
 
 def classification_error(
@@ -365,6 +404,7 @@ def classification_error(
     *,
     top_k: int = 1,
     threshold: float = 0.5,
+    ignore_label: int | None = None,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -374,17 +414,18 @@ def classification_error(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Sink:
-    """Share of the rows whose right class is not among the `top_k` best scores.
+    """Share of the labels whose class is not among the `top_k` best scores.
 
-    One minus `accuracy`, which has the same rules for ties, and two things more, as in Paddle: rows may have weights,
-    and a single score says yes (class 1) where it is above `threshold`. Counts run on over the batches until they are
-    reset; without any weight there is no share (NaN).
+    One minus `accuracy`, which has the same rules for ties, `ignore_label` and labels of pixels, and two things more,
+    as in Paddle: labels may have weights, and a single score says yes (class 1) where it is above `threshold`. Counts
+    run on over the batches until they are reset; without any weight there is no share (NaN).
 
     x: score or probability of every class
-    label: right class of every row
-    weight: importance of every row
+    label: right class of every row, or of every place
+    weight: importance of every label
     top_k: how many best scores count as right (>= 1, 1)
     threshold: where a single score says yes (0.5)
+    ignore_label: labels of this class are not counted (none)
     """
 
 def clip(
@@ -478,18 +519,19 @@ def confusion_matrix(
 ) -> Sink:
     """How often each class was taken for each other one.
 
-    `counts[k, j]` are the rows of class `k` that were found to be of class `j`, weighted. A row is found to be of the
+    `counts[k, j]` are the labels of class `k` that were found to be of class `j`, weighted. A row has one label, or one
+    for each of its last axes, as for the pixels of an image. One is found to be of the
     class with the best score, the first of equal ones, and of none where a score is not a number; a single score says
-    yes (class 1) where it is above `threshold`. Rows whose label is `ignore_label` or outside the classes are not
+    yes (class 1) where it is above `threshold`. Labels that are `ignore_label` or outside the classes are not
     counted. `accuracy` is the share of the diagonal, `balanced_accuracy` the plain mean of the recalls of the classes
     that have rows. `paddle-layers evaluate` prints and draws the counts, with precision, recall and F1 of every class,
     and adds this layer to costs of classes by itself.
 
     x: score or probability of every class
-    label: right class of every row
-    weight: importance of every row
+    label: right class of every row, or of every place
+    weight: importance of every label
     threshold: where a single score says yes (0.5)
-    ignore_label: rows of this class are not counted (none)
+    ignore_label: labels of this class are not counted (none)
     """
 
 def context(
@@ -511,7 +553,7 @@ def context(
     """Puts the rows around a row side by side: a window that moves over the sequence.
 
     `y[t] = x[t + start], ..., x[t + start + length - 1]`, zeros beyond the ends of the sequence. In Paddle it is a
-    projection of `mixed`, and the rows beyond the ends may be learned (`trainable_padding`), which is not offered.
+    projection of `mixed`; where the rows beyond the ends are learned (`trainable_padding`) it is `padded_context`.
 
     x: rows of sequences
     length: rows of the window (>= 1 and <= 1024, required)
@@ -614,6 +656,268 @@ def conv(
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def conv1d(
+    x: Value,
+    *,
+    num_filters: int,
+    filter_size: int,
+    stride: int = 1,
+    padding: int = 0,
+    padding_end: int | None = None,
+    dilation: int = 1,
+    groups: int = 1,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Slides `num_filters` filters along a line of channels and sums the products: sound, sensors, heartbeats.
+
+    `y[n, k, p] = bias[k] + sum over d, b of weight[k, d, b] * x[n, first(k) + d, p * stride - padding + b * dilation]`.
+    It is a `conv` of images of one row, which is its part: `param { of: "conv.weight" }` speaks of its filters, of
+    `num_filters x channels x 1 x filter_size`. All lines have one length; along sequences, which differ in length, see
+    `context` and `row_conv`.
+
+    x: lines: channels, elements
+    num_filters: number of filters (>= 1, required)
+    filter_size: elements of a filter (>= 1, required)
+    stride: elements from one window to the next (>= 1, 1)
+    padding: zeros added before the first element, and behind the last (>= 0, 0)
+    padding_end: zeros behind the last element, where they are others (>= 0, same as padding)
+    dilation: elements from one element of a filter to the next (>= 1, 1)
+    groups: runs that channels and filters are cut into (>= 1, 1)
+    bias: add `conv.bias`, a number per filter (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def conv1d_trans(
+    x: Value,
+    *,
+    num_filters: int,
+    filter_size: int,
+    stride: int = 1,
+    padding: int = 0,
+    output_padding: int = 0,
+    dilation: int = 1,
+    groups: int = 1,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Puts every element's multiple of the filters into a longer line and adds what overlaps.
+
+    It is a `conv_trans` of images of one row, which is its part: `param { of: "conv_trans.weight" }` speaks of its
+    filters, of `channels x num_filters / groups x 1 x filter_size`. The line becomes
+
+    `Q = (W - 1) * stride - 2 * padding + (filter_size - 1) * dilation + 1 + output_padding`
+
+    elements long.
+
+    x: lines: channels, elements
+    num_filters: number of filters (>= 1, required)
+    filter_size: elements of a filter (>= 1, required)
+    stride: elements from one element's filter to the next (>= 1, 1)
+    padding: elements taken off at both ends (>= 0, 0)
+    output_padding: elements more at the end (>= 0, 0)
+    dilation: elements from one element of a filter to the next (>= 1, 1)
+    groups: runs that channels and filters are cut into (>= 1, 1)
+    bias: add `conv_trans.bias`, a number per filter (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def conv3d(
+    x: Value,
+    *,
+    num_filters: int,
+    filter_size: Sequence[int],
+    stride: Sequence[int] = ...,
+    padding: Sequence[int] = ...,
+    padding_end: Sequence[int] | None = None,
+    dilation: Sequence[int] = ...,
+    groups: int = 1,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Slides `num_filters` filters over a volume and sums the products under each: scans of bodies, short films.
+
+    `y[n, k, r, p, q] = bias[k] + sum over d, e, a, b of weight[k, d, e, a, b] * x[n, first(k) + d, z, h, w]` with
+    `z = r * stride - padding + e * dilation` along the depth, and `h` and `w` in the same way along rows and columns:
+    `conv` with one axis more. Elements outside count as zero; `groups` cut channels and filters as in `conv`.
+
+    What is said of axes is a list in their order, depth, rows, columns, `filter_size: [3, 5, 5]`, or one number for all
+    three. The number of windows along an axis is rounded down:
+
+    `R = (Z + padding + padding_end - ((filter_size - 1) * dilation + 1)) // stride + 1`
+
+    `padding_end` is that behind the last element, where it is another one. Paddle's lists begin with the columns, it
+    has no dilation, and what it calls channels of the filter are those of a group, as here. For lines see `conv1d`.
+
+    x: volumes: channels, planes, rows, columns
+    num_filters: number of filters (>= 1, required)
+    filter_size: size of a filter along each axis (1 to 3 values, each >= 1, required)
+    stride: from one window to the next along each axis (1 to 3 values, each >= 1, [1])
+    padding: zeros added before the first, and behind the last (1 to 3 values, each >= 0, [0])
+    padding_end: zeros behind the last element, where they are others (1 to 3 values, each >= 0, same as padding)
+    dilation: from one element of a filter to the next (1 to 3 values, each >= 1, [1])
+    groups: runs that channels and filters are cut into (>= 1, 1)
+    bias: add a bias to every output (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def conv3d_trans(
+    x: Value,
+    *,
+    num_filters: int,
+    filter_size: Sequence[int],
+    stride: Sequence[int] = ...,
+    padding: Sequence[int] = ...,
+    output_padding: Sequence[int] = ...,
+    dilation: Sequence[int] = ...,
+    groups: int = 1,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Puts every element's multiple of the filters into a larger volume and adds what overlaps.
+
+    It is the gradient of `conv3d` for its input, `conv_trans` with one axis more: element `(z, h, w)` adds
+    `weight[c, d, e, a, b] * x[n, c, z, h, w]` to the element with `r = z * stride - padding + e * dilation`, and `p`
+    and `q` in the same way. A `conv3d` with the same settings makes a volume of the size of `x` out of one of
+    `R x P x Q`, and
+
+    `R = (Z - 1) * stride - 2 * padding + (filter_size - 1) * dilation + 1 + output_padding`
+
+    What is said of axes is a list in their order, depth, rows, columns, or one number for all three. Paddle's lists
+    begin with the columns, and it has no dilation.
+
+    x: volumes: channels, planes, rows, columns
+    num_filters: number of filters (>= 1, required)
+    filter_size: size of a filter along each axis (1 to 3 values, each >= 1, required)
+    stride: from one element's filter to the next (1 to 3 values, each >= 1, [1])
+    padding: elements taken off at both ends (1 to 3 values, each >= 0, [0])
+    output_padding: elements more at the end (1 to 3 values, each >= 0, [0])
+    dilation: from one element of a filter to the next (1 to 3 values, each >= 1, [1])
+    groups: runs that channels and filters are cut into (>= 1, 1)
+    bias: add a bias to every output (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def conv_operator(
+    x: Value,
+    filter: Value,
+    *,
+    num_filters: int,
+    filter_size: int,
+    filter_size_y: int | None = None,
+    stride: int = 1,
+    stride_y: int | None = None,
+    padding: int = 0,
+    padding_y: int | None = None,
+    trans: bool = False,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Convolves every image with filters of its own, which another layer has made; or spreads it by them.
+
+    `y[n, k, p, q] = sum over c, a, b of filter[n, k, c, a, b] * x[n, c, p * stride_y - padding_y + a, q * stride -
+    padding + b]`, as `conv` without bias, 0 outside of the image. A row of `filter` has `num_filters * C *
+    filter_size_y * filter_size` numbers in this order, from an `fc` say: a network that looks for what another one
+    describes, or that makes its own filters (Jia et al., "Dynamic filter networks", 2016).
+
+    With `trans` it is `conv_trans` instead, Paddle's `conv_trans_operator`: the first axes of a filter are then
+    `C x num_filters`. In Paddle both are operators of `mixed` that run on cards only.
+
+    x: images: channels, rows, columns
+    filter: the filters of each image
+    num_filters: number of filters (>= 1, required)
+    filter_size: columns of a filter (>= 1, required)
+    filter_size_y: rows of a filter (>= 1, same as filter_size)
+    stride: columns from one window to the next (>= 1, 1)
+    stride_y: rows from one window to the next (>= 1, same as stride)
+    padding: columns of zeros added on the left, and on the right (>= 0, 0)
+    padding_y: rows of zeros added above, and below (>= 0, same as padding)
+    trans: spread the image by the filters, as `conv_trans` (false)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def conv_shift(
+    x: Value,
+    weights: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Turns every row around by as much as the weights in a second one say: a circular convolution.
+
+    `y[n, i] = sum over j of x[n, (i + j - (K - 1) / 2) mod C] * weights[n, j]`, with an odd number K of weights. A
+    single 1 in the middle changes nothing, one behind it turns the row one place to the front. Neural Turing machines
+    (Graves, Wayne and Danihelka 2014) move their attention so. Paddle does the same.
+
+    x: rows that are turned
+    weights: an odd number of weights, the middle one for no turn
     """
 
 def conv_trans(
@@ -789,12 +1093,39 @@ def crop(
     steps: elements from one that stays to the next (at least 1 values, each >= 1, none)
     """
 
+def cross_channel_norm(
+    x: Value,
+    *,
+    epsilon: float = 1e-06,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Brings the channels of every pixel to length 1, then scales each by a number that is learned.
+
+    `y = x / sqrt(s + epsilon) * scale`, where `s` sums the squares of all channels at the pixel (Liu, Rabinovich and
+    Berg 2016, ParseNet). SSD has it in front of its first maps, with `scale` 20 to begin with. Caffe's Normalize, of
+    that branch, has one number for all channels where `channel_shared` is true, and the length of the whole image
+    where `across_spatial` is.
+
+    x: rows or images
+    epsilon: added to the sum of squares (> 0, 1e-06)
+    """
+
 def cross_entropy(
     x: Value,
     label: Value,
     weight: Value | None = None,
     *,
     floor: float = 1e-20,
+    ignore_label: int | None = None,
+    label_smoothing: float = 0.0,
+    normalization: Literal["VALID", "FULL", "BATCH_SIZE", "NONE"] = "VALID",
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -806,15 +1137,19 @@ def cross_entropy(
 ) -> Value:
     """Minus the logarithm of the probability given to the right class.
 
-    `cost = -log(max(x[label], floor))`, times `weight` where the row has one. `x` are probabilities, as `softmax`
-    gives; on scores, `softmax_with_loss` is the same with less rounding. Below `floor` the cost is flat and its
-    gradient 0. Caffe and Mocha have a floor of 1e-20, Paddle has none; Mocha's layer has no gradient. Paddle's `coeff`
-    scales the gradient and not the cost: `loss_weight` scales both.
+    `cost = -log(max(x[label], floor))`, times `weight` where there is one. `x` are probabilities, as `softmax` gives;
+    on scores, `softmax_with_loss` is the same with less rounding, and its page says how labels of pixels,
+    `ignore_label`, `label_smoothing` and `normalization` are meant. Below `floor` the cost is flat and its gradient 0.
+    Caffe and Mocha have a floor of 1e-20, Paddle has none; Mocha's layer has no gradient. Paddle's `coeff` scales the
+    gradient and not the cost: `loss_weight` scales both.
 
     x: probability of every class
-    label: right class of every row
-    weight: importance of every row
+    label: right class of every row, or of every place
+    weight: importance of every label
     floor: smallest probability that counts (> 0 and < 1, 1e-20)
+    ignore_label: rows or places of this class cost nothing (none)
+    label_smoothing: share of the right class that is given to all classes, to each the same (>= 0 and <= 1, 0)
+    normalization: what the loss of the network divides the sum over the labels by (VALID)
     """
 
 def ctc(
@@ -869,7 +1204,9 @@ def ctc_edit_distance(
 
     Every row says the class with the best score; a class that is said several times running counts once, and blanks
     are left out, here and among the labels, as in `ctc`. An edit puts in, takes out or replaces one class (Levenshtein
-    1966). Paddle also counts the three kinds of edits and the sequences that need any.
+    1966). `deletions`, `insertions` and `substitutions` are the shares of labels that are not said, of classes that are
+    said without a label, and of labels for which another class is said, with as many of the last as the fewest edits
+    leave; `sequences` is the share of the sequences that need any edit. Paddle divides by the longer of the two.
 
     x: score of every class in every row
     label: labels in their order
@@ -882,6 +1219,7 @@ def data(
     data_type: Literal["DENSE", "INT", "SPARSE", "SPARSE_INT"] = "DENSE",
     size: int | None = None,
     seq_nested_level: int = 0,
+    carry: str | None = None,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -893,15 +1231,22 @@ def data(
 ) -> Value:
     """A value that is fed to the network under the layer's name.
 
-    Real numbers have a `shape`, the axes behind the row axis; without one, a row is a single number. Ids and sparse
-    rows have a `size` instead. Rows may be grouped in sequences, or in sequences of sub-sequences, and then follow
+    Real numbers have a `shape`, the axes behind the row axis; without one, a row is a single number. Ids have a `size`,
+    which is how many there are, and a `shape` where a row has several, as a label for each pixel of an image; sparse
+    rows have a `size` only. Rows may be grouped in sequences, or in sequences of sub-sequences, and then follow
     one another without padding. Paddle's `data_layer` gives a dense value its width as `size`; Caffe's shapes include
     the batch, which here is never part of a shape.
+
+    With `carry` nobody has to feed it: it has the rows of another value in the batch before, zeros in the first one.
+    So states of recurrent layers go on from batch to batch, and gradients end where the batch begins (truncated
+    backpropagation through time); every batch then has the same number of samples. To begin anew somewhere, multiply
+    the rows by a fed 0 or 1 (`scaling`), which is the `cont` of Caffe.
 
     shape: axes behind the row axis, without the batch (>= 1, none)
     data_type: what a row is (DENSE)
     size: number of ids, or width of a sparse row (>= 1, none)
     seq_nested_level: 0: single rows, 1: sequences, 2: sequences of sub-sequences (>= 0 and <= 2, 0)
+    carry: value whose rows in the batch before are fed; absent: the data's (none)
     """
 
 def data_norm(
@@ -925,6 +1270,100 @@ def data_norm(
     `batch_norm` measures every batch.
 
     x: rows or images of a data layer
+    """
+
+def detection_map(
+    label: Value,
+    score: Value,
+    box: Value,
+    truth: Value,
+    truth_box: Value,
+    difficult: Value | None = None,
+    *,
+    overlap_threshold: float = 0.5,
+    background_id: int = 0,
+    evaluate_difficult: bool = False,
+    ap_type: Literal["ELEVEN_POINT", "INTEGRAL"] = "ELEVEN_POINT",
+    bins: int = 1000,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Sink:
+    """Mean average precision (mAP) of boxes that were found in images, between 0 and 1.
+
+    In each image the boxes that were found come one by one, the most sure first. One is right if the box of its class
+    that it overlaps most is overlapped by more than `overlap_threshold`, and by none before it; the overlap is the area
+    in common divided by the area that both cover together. From the most sure box of all images on, `precision` is the
+    share of the boxes found that are right, and `recall` the share of those that are there that were found.
+
+    The average precision of a class is the mean of the largest precision at a recall of 0, 0.1, ... 1 or more
+    (`ELEVEN_POINT`, as in Pascal VOC 2007), or the sum of the precision times what the recall gains (`INTEGRAL`). The
+    mean is over the classes that have boxes; without any it is NaN. A box that is `difficult` counts neither as one
+    that is there nor, when it is found, as right or wrong, unless `evaluate_difficult`.
+
+    Scores are counted in `bins` of equal width, since boxes of all images since the last reset count: those in one bin
+    count as equally sure. If any score is outside of 0 to 1 there is no mean (NaN). Paddle keeps every score, leaves
+    out classes of which nothing was found, where they count as 0 here, and shows percent.
+
+    label: class of each box that was found
+    score: how sure it is
+    box: its corners `x1, y1, x2, y2`
+    truth: class of each box that is there
+    truth_box: its corners
+    difficult: 1 for a box that is hard to find, 0 for others
+    overlap_threshold: overlap above which a box is found (>= 0 and < 1, 0.5)
+    background_id: class of the background, which does not count (>= 0, 0)
+    evaluate_difficult: difficult boxes count as all others (false)
+    ap_type: how the average is taken (ELEVEN_POINT)
+    bins: bins of scores (>= 2, 1000)
+    """
+
+def detection_output(
+    prior: Value,
+    *maps: Value | Sequence[Value],
+    num_classes: int,
+    nms_threshold: float = 0.45,
+    nms_top_k: int = 400,
+    keep_top_k: int = 200,
+    confidence_threshold: float = 0.01,
+    background_id: int = 0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """The boxes that a single-shot detector (Liu et al. 2016, SSD) finds in every image, from the most sure one on.
+
+    The scores of a box become probabilities by a softmax. A default box with the middle `(p, q)`, the sides `w` and `h`
+    and the variances `v` is moved by its locations `l`: to the middle `(p + v[0] * l[0] * w, q + v[1] * l[1] * h)` and
+    the sides `w * exp(v[2] * l[2])` and `h * exp(v[3] * l[3])`.
+
+    In each class but the background, the `nms_top_k` most probable boxes above `confidence_threshold` are taken one by
+    one; one that overlaps another that was kept before by more than `nms_threshold` is left out (non-maximum
+    suppression). The overlap is the area in common divided by the area that both cover together. Of the boxes of all
+    classes, the `keep_top_k` most probable ones are given, cut off at the borders of the image.
+
+    The boxes of an image are a sequence, which may be empty: no rows are filled up. Inputs are those of `multibox_loss`
+    without what is there. Paddle gives one row of seven numbers for each box, first the number of the image, class by
+    class. Nothing learns through it; `detection_map` judges it.
+
+    prior: default boxes and their variances, as `priorbox` gives
+    maps: locations of all scales, then scores of all scales
+    num_classes: classes, that of the background included (>= 2, required)
+    nms_threshold: overlap up to which two boxes of a class are kept (> 0 and <= 1, 0.45)
+    nms_top_k: most boxes of a class that are looked at (>= 1, 400)
+    keep_top_k: most boxes of an image (>= 1, 200)
+    confidence_threshold: probability above which a box counts (>= 0 and < 1, 0.01)
+    background_id: class of the background (>= 0, 0)
     """
 
 def div(
@@ -1274,6 +1713,30 @@ def gated_unit(
     gate_bias: add a bias to the gate (true)
     """
 
+def gaussian_kl(
+    mu: Value,
+    sigma: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Kullback-Leibler divergence from the standard normal distribution to others, given by means and deviations.
+
+    `cost = sum over c of (mu ** 2 + sigma ** 2 - 1) / 2 - log(sigma)`: what a code costs that tells the numbers of each
+    row beside one that knows nothing, in nats. It is 0 where every mean is 0 and every deviation 1, and a part of the
+    loss of a variational autoencoder (Kingma and Welling, "Auto-encoding variational Bayes", 2014). Deviations have to
+    be above 0, as `exponential` makes them. Mocha's manual has the other sign; its layer computes this.
+
+    mu: means
+    sigma: deviations
+    """
+
 def gelu(
     x: Value,
     *,
@@ -1316,6 +1779,42 @@ def gradient_clip(
 
     x: values
     threshold: limit of the gradient's elements (> 0, required)
+    """
+
+def group_norm(
+    x: Value,
+    *,
+    groups: int,
+    epsilon: float = 1e-05,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Brings every group of an image's channels to mean 0 and variance 1, then scales channels and adds `bias`.
+
+    `y = (x - mean) / sqrt(var + epsilon) * gain + bias`
+
+    (Wu and He 2018), mean and variance over the `C / groups` channels of a group and all their pixels, the variance
+    divided by their number; `gain` and `bias` have a number for each channel. One group is `layer_norm` with fewer
+    gains; as many groups as channels are `instance_norm`. Unlike `batch_norm` it does the same in all phases, and small
+    batches do no harm.
+
+    x: rows or images
+    groups: runs of neighbouring channels (>= 1, required)
+    epsilon: added to the variance (> 0, 1e-05)
+    bias: add a bias to every output (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
 def gru_step(
@@ -1456,6 +1955,41 @@ def hinge_loss(
     norm: what is added up (L1)
     """
 
+def hsigmoid(
+    x: Value,
+    label: Value,
+    *,
+    counts: Sequence[float] = ...,
+    codes: Sequence[str] = ...,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cost of a class among very many: of the yes-or-no answers on the way to it through a binary tree.
+
+    The classes are the leaves. Each inner node has a score, `z[i] = x @ weight[i] + bias[i]`, and goes on to its side 1
+    with the probability `1 / (1 + exp(-z[i]))`; the probability of a class is the product along its path, and `cost =
+    sum over the path of log(1 + exp(z[i])) - side * z[i]`, minus its logarithm. So the probabilities of all classes
+    add up to one, and a step takes as long as the tree is deep, whatever the number of classes, which is that of the
+    label: the gradients of `weight` and `bias` have only the rows in use.
+
+    By default the tree is complete, as Paddle's: the path of a class is the binary form of `label + classes` behind its
+    first digit, and node 0 the root. With `counts`, how often each class occurs, frequent classes have short paths
+    (Huffman; Mikolov et al. 2013). `codes` gives any tree, as the path of each class in the digits 0 and 1; its nodes
+    are numbered from the root, the shorter first, then in the order of their paths. Morin and Bengio (2005). Paddle
+    keeps `z` within 40 of 0, and takes several inputs: put a `concat` before.
+
+    x: rows of features
+    label: right class of every row
+    counts: how often each class occurs, in the order of the ids: makes the tree (>= 0, [])
+    codes: path to each class from the root, such as 010: makes the tree ([])
+    """
+
 def huber_classification(
     x: Value,
     label: Value,
@@ -1506,6 +2040,49 @@ def huber_regression(
     delta: error from which on the cost grows evenly (> 0, 1)
     """
 
+def im2col(
+    x: Value,
+    *,
+    filter_size: int,
+    filter_size_y: int | None = None,
+    stride: int = 1,
+    stride_y: int | None = None,
+    padding: int = 0,
+    padding_y: int | None = None,
+    padding_end: int | None = None,
+    padding_end_y: int | None = None,
+    dilation: int = 1,
+    dilation_y: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Puts the elements under each window of an image side by side, as channels.
+
+    `y[n, (c * A + a) * B + b, p, q] = x[n, c, p * stride_y - padding_y + a * dilation_y, q * stride - padding + b *
+    dilation]`, 0 outside of the image, for windows of `A = filter_size_y` rows and `B = filter_size` columns: what the
+    filters of a `conv` with the same settings see. An element of the image gets the sum of the gradients of all its
+    places. PyTorch's Unfold has the windows as one axis: put a `reshape` behind. For windows as rows of a sequence see
+    `block_expand`.
+
+    x: images: channels, rows, columns
+    filter_size: columns of a window (>= 1, required)
+    filter_size_y: rows of a window (>= 1, same as filter_size)
+    stride: columns from one window to the next (>= 1, 1)
+    stride_y: rows from one window to the next (>= 1, same as stride)
+    padding: columns of zeros added on the left, and on the right (>= 0, 0)
+    padding_y: rows of zeros added above, and below (>= 0, same as padding)
+    padding_end: columns of zeros on the right, where they are others (>= 0, same as padding)
+    padding_end_y: rows of zeros below, where they are others (>= 0, same as padding_y)
+    dilation: columns from one element of a window to the next (>= 1, 1)
+    dilation_y: rows from one element of a window to the next (>= 1, same as dilation)
+    """
+
 def img_conv_group(
     x: Value,
     *,
@@ -1547,6 +2124,8 @@ def infogain_loss(
     label: Value,
     weight: Value | None = None,
     *,
+    ignore_label: int | None = None,
+    normalization: Literal["VALID", "FULL", "BATCH_SIZE", "NONE"] = "VALID",
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -1558,14 +2137,46 @@ def infogain_loss(
 ) -> Value:
     """Cross entropy of the softmax of scores in which mistakes differ in what they cost.
 
-    `cost = sum over c of gain[label, c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where the row has one.
+    `cost = sum over c of gain[label, c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where there is one.
     `gain` is given and not learned: load it with the weights, where Caffe has a third input or the file `source`. As
-    long as it is not loaded it is the identity matrix, and the layer is `softmax_with_loss`. Caffe's `ignore_label` is
-    a weight of zero here.
+    long as it is not loaded it is the identity matrix, and the layer is `softmax_with_loss`, whose page says how labels
+    of pixels, `ignore_label` and `normalization` are meant.
 
     x: score of every class
-    label: right class of every row
-    weight: importance of every row
+    label: right class of every row, or of every place
+    weight: importance of every label
+    ignore_label: rows or places of this class cost nothing (none)
+    normalization: what the loss of the network divides the sum over the labels by (VALID)
+    """
+
+def instance_norm(
+    x: Value,
+    *,
+    epsilon: float = 1e-05,
+    bias: bool = True,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Brings every channel of every image to mean 0 and variance 1, as networks that paint in a style do.
+
+    (Ulyanov, Vedaldi and Lempitsky 2016): `group_norm` with a group for each channel, which is its part: its numbers
+    are `norm.gain` and `norm.bias`. PyTorch has them with `affine=True` only; without, see `mvn`.
+
+    x: images, lines or volumes
+    epsilon: added to the variance (> 0, 1e-05)
+    bias: add `norm.bias`, a number per channel (true)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
 def interpolation(
@@ -1884,6 +2495,41 @@ def lstmemory(
     reverse: run from the last row of a sequence to its first (false)
     """
 
+def max_pool_with_mask(
+    x: Value,
+    *,
+    pool_size: int,
+    pool_size_y: int | None = None,
+    stride: int = 1,
+    stride_y: int | None = None,
+    padding: int = 0,
+    padding_y: int | None = None,
+    rounding: Literal["CEIL", "FLOOR"] = "CEIL",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """Maximum under each window of an image, channel by channel, and its place.
+
+    `y` is what `pool` gives for `MAX`. `mask` is the place of each maximum in its channel, `h * W + w`, of equal ones
+    the first; `upsample` puts values back there. It is ids with axes, which nothing learns through. Caffe's second top
+    has them as real numbers, ONNX counts through all rows and channels.
+
+    x: images: channels, rows, columns
+    pool_size: columns of a window (>= 1, required)
+    pool_size_y: rows of a window (>= 1, same as pool_size)
+    stride: columns from one window to the next (>= 1, 1)
+    stride_y: rows from one window to the next (>= 1, same as stride)
+    padding: columns added on the left, and on the right (>= 0, 0)
+    padding_y: rows added above, and below (>= 0, same as padding)
+    rounding: what becomes of a last window that does not fit (CEIL)
+    """
+
 def maxid(
     x: Value,
     *,
@@ -1898,11 +2544,43 @@ def maxid(
 ) -> Value:
     """Number of the best score of every row; of equal scores the first, and NaN before all others.
 
-    Paddle gives `beam_size` ids a row inside its beam search and one elsewhere; here it is one id, which an embedding
-    takes as it is. Caffe's ArgMax gives real numbers, of equal scores the last, and Mocha's runs over any axis: see
-    `arg_max`.
+    Paddle gives `beam_size` ids a row, and their values, inside its beam search, and one elsewhere; here it is one id,
+    which an embedding takes as it is, and several with their values are those of `top_k`. Caffe's ArgMax gives real
+    numbers, of equal scores the last, and Mocha's runs over any axis: see `arg_max`.
 
     x: score of every class
+    """
+
+def mean_iou(
+    x: Value,
+    label: Value,
+    weight: Value | None = None,
+    *,
+    threshold: float = 0.5,
+    ignore_label: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Sink:
+    """Mean intersection over union of the classes, for labels of pixels.
+
+    Of a class, it is the share of the pixels that are found to be of it or are of it where both are true:
+    `correct / (found + wanted - correct)`, counted over all images until the counts are reset; `mean_iou` is the plain
+    mean over the classes that are there or are found, and `accuracy` the share of all labels that are right. A pixel is
+    found to be of the class with the best score, the first of equal ones, and of none where a score is not a number; a
+    single score says yes (class 1) where it is above `threshold`. Labels that are `ignore_label` or outside the classes
+    are not counted.
+
+    x: score or probability of every class
+    label: right class of every row, or of every place
+    weight: importance of every label
+    threshold: where a single score says yes (0.5)
+    ignore_label: labels of this class are not counted (none)
     """
 
 def memory(
@@ -2079,6 +2757,159 @@ def multi_head_attention(
     scale: factor of the products; when absent: one over the root of a head's columns (none)
     """
 
+def multibox_loss(
+    prior: Value,
+    label: Value,
+    box: Value,
+    *maps: Value | Sequence[Value],
+    num_classes: int,
+    overlap_threshold: float = 0.5,
+    neg_pos_ratio: float = 3.0,
+    neg_overlap: float = 0.5,
+    background_id: int = 0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """The cost of a single-shot detector (Liu et al. 2016, SSD): where boxes lie, and what is in them.
+
+    The overlap of two boxes is the area they have in common, as a share of the area that they cover together. Each box
+    of an image takes the default box that it overlaps most, the best of all pairs first, of equal ones that of the
+    first default box. Then every default box that is left takes the box that it overlaps most, if that is by
+    `overlap_threshold` or more. Of those that match none, and overlap none by `neg_overlap`, the ones that are most
+    sure of being something count as background, `neg_pos_ratio` for each match of the image.
+
+    The cost of an image adds up, for its matches, `smooth(l - t)` of each of four locations `l`, and for these and the
+    background minus the logarithm of the softmax of the scores at the class. `smooth(d)` is `d**2 / 2` up to 1 and
+    `|d| - 1 / 2` from there on. For a default box with the middle `(p, q)`, the sides `w` and `h` and the variances
+    `v`, and a box with the middle `(a, b)` and the sides `c` and `d`, the four `t` are
+
+    `(a - p) / w / v[0]`, `(b - q) / h / v[1]`, `log(c / w) / v[2]`, `log(d / h) / v[3]`
+
+    The network's loss is the sum over the batch divided by the number of matches. An image without boxes costs nothing.
+
+    Boxes are two opposite corners `x1, y1, x2, y2`, as shares of the image's width and height. Of the maps, those with
+    the locations come first, in the order of the scales in `prior`, then those with the scores, in the same order; for
+    each box of a cell they have four channels, or one for every class. Paddle has classes and boxes in one input,
+    besides a mark that it does not use here, and the loss of the batch in every row.
+
+    prior: default boxes and their variances, as `priorbox` gives
+    label: class of each box that is there
+    box: corners of each box that is there
+    maps: locations of all scales, then scores of all scales
+    num_classes: classes, that of the background included (>= 2, required)
+    overlap_threshold: overlap from which on a default box matches (> 0 and <= 1, 0.5)
+    neg_pos_ratio: background boxes for each match (>= 0, 3)
+    neg_overlap: overlap from which on a default box is no background (> 0 and <= 1, 0.5)
+    background_id: class of the background (>= 0, 0)
+    """
+
+def multiplex(
+    index: Value,
+    *x: Value | Sequence[Value],
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Takes every row from one of several inputs; `index` says from which, counted from 0.
+
+    `y[n] = x_i[n]` with `i = index[n]`. The gradient goes to the input that was chosen. Paddle does the same.
+
+    index: number of the input that a row is taken from
+    x: the inputs that rows are taken from
+    """
+
+def mvn(
+    x: Value,
+    *,
+    axis: int = 2,
+    end_axis: int = -1,
+    normalize_variance: bool = True,
+    epsilon: float = 1e-09,
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Takes the mean off, channel by channel of each image, and divides by the standard deviation.
+
+    `y = (x - mean) / (sqrt(var) + epsilon)`; without `normalize_variance` only `x - mean`. Nothing is learned. `axis`
+    and `end_axis` name the first and the last of the axes that mean and variance are over: from axis 2 on are the
+    pixels of a channel, from axis 1 on all of an image, Caffe's `across_channels`. As in Caffe and ONNX `epsilon` is
+    added to the deviation, where `instance_norm` and `layer_norm` add it to the variance. ONNX's default axes have the
+    rows with them: that is a `batch_norm` without averages.
+
+    x: images or rows
+    axis: first axis of those that are brought to mean 0 together: 1 is the first behind the rows (2)
+    end_axis: last axis of those, -1 is the last (-1)
+    normalize_variance: divide by the standard deviation (true)
+    epsilon: added to the standard deviation (> 0, 1e-09)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def nce(
+    x: Value,
+    label: Value,
+    importance: Value | None = None,
+    *,
+    num_neg_samples: int = 10,
+    noise: Literal["UNIFORM", "LOG_UNIFORM"] = "UNIFORM",
+    neg_distribution: Sequence[float] = ...,
+    shared: bool = False,
+    odds: Literal["EXP", "SIGMOID", "NEGATIVE_SAMPLING"] = "EXP",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cost of a class among very many, by telling it from classes that are drawn as noise.
+
+    Each class has a score, `s[k] = x @ weight[k] + bias[k]`, of which only those of the row's label and of
+    `num_neg_samples` drawn classes are computed: `cost = log(1 + 1 / odds[label]) + sum over the drawn k of
+    log(1 + odds[k])`, times `importance` where the row has one. `odds[k]` are those that a class k is the label and no
+    noise: the probability that the model gives it, over `num_neg_samples` times the share of k in the noise. Time and
+    memory of a step do not depend on the number of classes, which is that of the label: the gradients of `weight` and
+    `bias` have only the rows in use.
+
+    Gutmann and Hyvärinen (2010), Mnih and Teh (2012): with `odds: EXP` the scores learn to be logarithms of
+    probabilities, and an `fc` with the same numbers, transposed, before a `softmax` gives these. Paddle has `SIGMOID`,
+    ten drawn classes for every row, and takes several inputs: put a `concat` before. word2vec's negative sampling
+    (Mikolov et al. 2013) is `NEGATIVE_SAMPLING`. A drawn class may be the label. A row with several labels, as
+    sparse ids, has a term for each. Labels come from a data layer.
+
+    x: rows of features
+    label: right classes of every row
+    importance: importance of every row
+    num_neg_samples: classes that are drawn for a row (>= 1, 10)
+    noise: which classes are drawn how often, where no `neg_distribution` says it (UNIFORM)
+    neg_distribution: how often each class is drawn, in the order of the ids, such as counts; divided by their sum (> 0, [])
+    shared: whether the classes are drawn once for all rows of a batch: fewer rows of `weight` are read and learn (false)
+    odds: what the score s of a class says (EXP)
+    """
+
 def nearest_interp(
     x: Value,
     *,
@@ -2159,6 +2990,81 @@ def pad(
     value: what stands there in the mode CONSTANT (0)
     """
 
+def padded_context(
+    x: Value,
+    *,
+    length: int,
+    start: int | None = None,
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Puts the rows around a row side by side, as `context`; the rows beyond the ends of a sequence are learned.
+
+    `y[t] = x[t + start], ..., x[t + start + length - 1]`. Where that is k rows before the first row of the sequence it
+    is row `before - k` of `padding`, and k rows behind the last one row `before + k - 1`, with `before = max(0,
+    -start)`: Paddle's `trainable_padding`. All sequences share these rows.
+
+    x: rows of sequences
+    length: rows of the window (>= 2 and <= 1024, required)
+    start: the first row of the window, counted from the row itself; when absent the window is around it (>= -1024 and <= 1024, none)
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def parameter(
+    x: Value,
+    *,
+    shape: Sequence[int],
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """The same learned numbers in every row: a constant that the training finds.
+
+    `y[n] = weight`, in as many rows as `x` has, whose numbers do not matter. Give the numbers that it starts with by
+    `param { of: "weight" init { ... } }`. Caffe's layer has no input, and its blob no axis of the batch.
+
+    x: values in whose rows it is wanted
+    shape: axes of the numbers, without the rows (at least 1 values, each >= 1, required)
+    """
+
+def perceptron_loss(
+    x: Value,
+    label: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cost of the multi-class perceptron: how far the best score is above that of the right class.
+
+    `cost = max over c of x[c] - x[label]`, so that a row that is right costs nothing and teaches nothing; of one that
+    is wrong, the right score shall rise and the best one fall, each by the same. With `sgd` at a rate of 1 and one row
+    at a time, an `fc` before it learns as a perceptron does (Rosenblatt 1958). KUnet's gradient is not divided by the
+    number of rows.
+
+    x: score of every class
+    label: right class of every row
+    """
+
 def permute(
     x: Value,
     *,
@@ -2186,6 +3092,7 @@ def permute(
 def pnpair(
     score: Value,
     label: Value,
+    weight: Value | None = None,
     *,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
@@ -2199,11 +3106,12 @@ def pnpair(
     """Share of the pairs of rows of one sequence, such as the answers to a query, that the scores put in order.
 
     Pairs with different labels count; in order, the row with the greater label has the higher score. Equal scores
-    count one half. Paddle gives the query as a number with every row, and reports the ratio of the pairs in order to
-    those that are not: of a share `p` that is `p / (1 - p)`.
+    count one half. Where rows have weights, a pair counts the mean of its two. Paddle gives the query as a number with
+    every row, and reports the ratio of the pairs in order to those that are not: of a share `p` that is `p / (1 - p)`.
 
     score: score of every row
     label: relevance of every row
+    weight: importance of every row
     """
 
 def pool(
@@ -2276,6 +3184,91 @@ def pool(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def pool1d(
+    x: Value,
+    *,
+    pool_type: Literal["MAX", "AVERAGE"] = "MAX",
+    pool_size: int,
+    stride: int = 1,
+    padding: int = 0,
+    padding_end: int | None = None,
+    rounding: Literal["CEIL", "CEIL_ALL", "FLOOR"] = "CEIL",
+    divisor: Literal["VALID", "PADDED", "KERNEL"] = "VALID",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Maximum or mean under each window of a line, channel by channel.
+
+    It is a `pool` of images of one row: what that says of rounding, divisors and equal maxima holds here. For one
+    window as long as the line see `reduction` with `axes: -1`. Mocha's ChannelPooling, which takes windows of channels
+    of an image, is this between two `reshape`, with `divisor: KERNEL`.
+
+    x: lines: channels, elements
+    pool_type: what a window gives (MAX)
+    pool_size: elements of a window (>= 1, required)
+    stride: elements from one window to the next (>= 1, 1)
+    padding: elements added before the first, and behind the last (>= 0, 0)
+    padding_end: elements added behind the last, where they are others (>= 0, same as padding)
+    rounding: what becomes of a last window that does not fit (CEIL)
+    divisor: what a mean divides by (VALID)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def pool3d(
+    x: Value,
+    *,
+    pool_type: Literal["MAX", "AVERAGE"] = "MAX",
+    pool_size: Sequence[int],
+    stride: Sequence[int] = ...,
+    padding: Sequence[int] = ...,
+    padding_end: Sequence[int] | None = None,
+    rounding: Literal["CEIL", "CEIL_ALL", "FLOOR"] = "CEIL",
+    divisor: Literal["VALID", "PADDED", "KERNEL"] = "VALID",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Maximum or mean under each window of a volume, channel by channel.
+
+    `pool` with one axis more: what it says of windows, rounding, divisors, NaN and equal maxima holds here. What is
+    said of axes is a list in their order, depth, rows, columns, `pool_size: [1, 2, 2]`, or one number for all three.
+    For one window as large as the volume see `reduction` with `axes: [2, 3, 4]`.
+
+    Paddle's lists begin with the columns; its helper of version 0.11 names kinds that its layer does not know. ONNX,
+    Keras and PyTorch round down: `rounding: FLOOR`.
+
+    x: volumes: channels, planes, rows, columns
+    pool_type: what a window gives (MAX)
+    pool_size: size of a window along each axis (1 to 3 values, each >= 1, required)
+    stride: from one window to the next along each axis (1 to 3 values, each >= 1, [1])
+    padding: elements added before the first, and behind the last (1 to 3 values, each >= 0, [0])
+    padding_end: elements added behind the last, where they are others (1 to 3 values, each >= 0, same as padding)
+    rounding: what becomes of a last window that does not fit (CEIL)
+    divisor: what a mean divides by (VALID)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def position_embedding(
     x: Value,
     *,
@@ -2334,6 +3327,7 @@ def precision_recall(
     *,
     positive_label: int | None = None,
     threshold: float = 0.5,
+    ignore_label: int | None = None,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -2345,24 +3339,28 @@ def precision_recall(
 ) -> Sink:
     """Precision, recall and F1 of the class `positive_label`, or their means over all classes.
 
-    Precision is the share of the rows found that are right, recall the share of the rows of the class that are found,
-    `F1 = 2 * correct / (found + wanted)`. A row is found to be of the class with the best score, the first of equal
-    ones, and of none where a score is not a number; a single score says yes (class 1) where it is above `threshold`.
-    Without `positive_label` each number is the plain mean (macro average) over the classes that have it: a class that
-    is never found has no precision. `accuracy` is the share of all rows that are right: Paddle's micro average, which
-    is the same for all three.
+    Precision is the share of the labels found that are right, recall the share of those of the class that are found,
+    `F1 = 2 * correct / (found + wanted)`. A row has one label, or one for each of its last axes, as for the pixels of
+    an image; those that are `ignore_label` are not counted. One is found to be of the class with the best score, the
+    first of equal ones, and of none where a score is not a number; a single score says yes (class 1) where it is above
+    `threshold`. Without `positive_label` each number is the plain mean (macro average) over the classes that have it: a
+    class that is never found has no precision. `accuracy` is the share of all labels that are right: Paddle's micro
+    average, which is the same for all three.
 
     x: score or probability of every class
-    label: right class of every row
-    weight: importance of every row
+    label: right class of every row, or of every place
+    weight: importance of every label
     positive_label: the class that is looked for; all of them when absent (>= 0, none)
     threshold: where a single score says yes (0.5)
+    ignore_label: labels of this class are not counted (none)
     """
 
 def prelu(
     x: Value,
     *,
     channel_shared: bool = False,
+    axis: int = 1,
+    end_axis: int | None = None,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -2372,14 +3370,111 @@ def prelu(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Rectifier whose slopes on the negative side are learned, one per channel or one for all.
+    """Rectifier whose slopes on the negative side are learned: one per channel, along other axes, or one for all.
 
-    `y = x` for `x > 0`, else `slope * x`. He et al., "Delving deep into rectifiers" (2015).
-    Caffe does the same. Paddle's `partial_sum` of height times width is one slope per channel; its default of 1
-    is one slope per value: put a `flatten` before the layer for that.
+    `y = x` for `x > 0`, else `slope * x`. He et al., "Delving deep into rectifiers" (2015). `axis` and `end_axis` name
+    the first and the last of the axes that have slopes of their own: from 1 to -1 is one for each value.
+
+    Caffe has one per channel or one for all. Paddle's `partial_sum` of height times width is one slope per channel; its
+    default of 1 is one for each value. Keras has one for each value, save for its `shared_axes`.
 
     x: rows or images
     channel_shared: one slope for all channels (false)
+    axis: first axis with slopes of its own: 1 is the first behind the rows, -1 the last (1)
+    end_axis: last axis with slopes of its own (same as axis)
+    """
+
+def priorbox(
+    x: Value,
+    image: Value,
+    *,
+    min_size: Sequence[float],
+    max_size: Sequence[float] | None = None,
+    aspect_ratio: Sequence[float] | None = None,
+    variance: Sequence[float] = ...,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """The default boxes of a feature map, around the middle of each of its cells (Liu et al. 2016, SSD).
+
+    The middle of the cell in row `h` and column `w` is `((w + 0.5) * Q / W, (h + 0.5) * P / H)` in the image of
+    `P` rows and `Q` columns. Around it lie, for each of `min_size` in its turn,
+
+    * a square of that side `s`,
+    * where `max_size` has a `t` for it, a square of the side `sqrt(s * t)`,
+    * for each ratio `r` but 1, a box of the sides `s * sqrt(r)` and `s / sqrt(r)`, and one with `1 / r` for `r`.
+
+    A box is a row of eight numbers: its corners `x1, y1, x2, y2`, as shares of the image's width and height and cut off
+    at its borders, then the four of `variance`. Boxes come by cells, row by row, those of a cell in the order above.
+    All images of a batch have the same ones. Boxes of several feature maps are put together by `concat`, for
+    `multibox_loss` and `detection_output`.
+
+    Paddle takes whole numbers, has the ratios of the last size alone, first all `r` and then all `1 / r`, and with
+    several sizes more boxes than it has memory for. Caffe cuts off where `clip` is true.
+
+    x: feature map; its numbers are not read
+    image: the image; its numbers are not read
+    min_size: sides of squares, in pixels of the image (at least 1 values, each > 0, required)
+    max_size: for each of `min_size` the side of a larger square (at least 1 values, each > 0, none)
+    aspect_ratio: widths divided by heights (at least 1 values, each > 0, none)
+    variance: what offsets are divided by: of the middle across and down, of width and height (4 values, each > 0, [0.1, 0.1, 0.2, 0.2])
+    """
+
+def random_crop(
+    x: Value,
+    *,
+    size: int,
+    size_y: int | None = None,
+    mirror: bool = True,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Takes a window out of every image, at a random place while training and from the middle in the test phase.
+
+    Each image has a place of its own, and with `mirror` every second one is mirrored from left to right, by the seed,
+    the step and the place in the batch; Mocha draws once for a batch. Pictures that are fed can be cropped and mirrored
+    before they enter the network, by the transforms `crop` and `mirror`, which cost no memory on a card; this layer is
+    for images that a network makes. For windows whose place is known see `crop`.
+
+    x: images: channels, rows, columns
+    size: columns of the window (>= 1, required)
+    size_y: rows of the window (>= 1, same as size)
+    mirror: mirror half of the images while training (true)
+    """
+
+def random_normal(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Independent numbers of the standard normal distribution, in the shape of `x`, new in every pass.
+
+    The numbers are a function of the seed, the step and the position, so that they are the same on every device; those
+    of `x` do not matter, and nothing learns through it. Pairs of uniform numbers become normal ones by Box and Muller's
+    "A note on the generation of random normal deviates" (1958). `slope_intercept` gives another mean and deviation,
+    and a mean and a deviation that are learned are `mean + deviation * noise`, by two layers `eltwise`: the noise of a
+    variational autoencoder. Mocha's layer has no input and is told how many rows a batch has.
+
+    x: values in whose shape the numbers are
     """
 
 def rank_auc(
@@ -2484,6 +3579,8 @@ def recurrent_group(
     one row for each sequence, or a sequence to attend to. A `memory` in the step is what a layer gave in the step
     before. The outputs that the step names become the group's, in sequences again. In Paddle, a static input is a
     `StaticInput`, and the lengths are those of `targetInlink`; here they are those of all inputs that are not static.
+    What `beam_search` of a `GeneratedInput` is there, the block `generate` of a training file is here: the same group
+    writes texts.
 
     x: sequences, and what all steps see
     static: names of inputs that every step sees whole ([])
@@ -2606,6 +3703,7 @@ def repeat(
     *,
     num_repeats: int,
     as_row_vector: bool = True,
+    axis: int = 1,
     act: str = "linear",
     drop_rate: float = 0.0,
     error_clip: float | None = None,
@@ -2618,14 +3716,16 @@ def repeat(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Repeats the columns of every row: as a whole, or each by itself.
+    """Repeats the columns of every row, or what lies along another axis: as a whole, or each by itself.
 
-    With two repeats, the row `[a, b]` becomes `[a, b, a, b]`, or `[a, a, b, b]` if `as_row_vector` is false. Paddle's
-    helper is `repeat_layer`; rows themselves are repeated by `expand`.
+    With two repeats, the row `[a, b]` becomes `[a, b, a, b]`, or `[a, a, b, b]` if `as_row_vector` is false. With
+    `axis: 2` these are the rows of an image, and so on. Paddle's helper is `repeat_layer`, of columns; Caffe's Tile
+    repeats along any axis as a whole. Rows of the batch are repeated by `expand`.
 
-    x: rows
+    x: rows or images
     num_repeats: how often (>= 1, required)
     as_row_vector: repeat the row (true) or every column (false) (true)
+    axis: axis that is repeated: 1 is the first behind the rows, -1 the last (1)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
@@ -2706,6 +3806,126 @@ def rms_norm(
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def roi_align(
+    x: Value,
+    box: Value,
+    *,
+    pooled_width: int,
+    pooled_height: int | None = None,
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """What lies in each box of an image, on a grid of one size, interpolated (He et al. 2017, Mask R-CNN).
+
+    The corners `x1, y1, x2, y2` of a box times `spatial_scale` are places in the feature map; with `aligned`, half a
+    pixel is taken off them, so that a pixel's middle is at a whole number. The box is cut into `P` rows of `Q` bins.
+    Each value is the mean over `sampling_ratio` rows and as many columns of places, evenly spread in a bin; 0 takes as
+    many as a bin has pixels, rounded up, but not over 1024. A place gets the mean of the four pixels around it, by how
+    near they are; less than a pixel beside the map it gets the border's value, further away 0. Without `aligned` no box
+    is smaller than a pixel, which is the first version of the layer.
+
+    The boxes of an image are a sequence; PyTorch and ONNX have the number of the image with each. Boxes do not learn.
+
+    x: feature map
+    box: corners of each box, in pixels times `1 / spatial_scale`
+    pooled_width: columns of the grid (>= 1, required)
+    pooled_height: rows of the grid (>= 1, same as pooled_width)
+    spatial_scale: size of the feature map divided by what boxes are counted in (> 0, 1)
+    sampling_ratio: places across a bin, and down; 0: as many as it has pixels (>= 0, 0)
+    aligned: a pixel's middle is at a whole number (true)
+    """
+
+def roi_pool(
+    x: Value,
+    box: Value,
+    *,
+    pooled_width: int,
+    pooled_height: int | None = None,
+    spatial_scale: float = 1.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """The largest values of each box of an image, on a grid of one size (Girshick 2015, Fast R-CNN).
+
+    The corners `x1, y1, x2, y2` of a box times `spatial_scale` are rounded to pixels of the feature map; the last ones
+    belong to it. Of its `h` rows, bin `p` of `P` has those from `floor(p * h / P)` to before `ceil((p + 1) * h / P)`,
+    columns likewise. Every value is the largest in its bin, 0 where none of it lies in the map.
+
+    The boxes of an image are a sequence, where Paddle and ONNX have the number of the image in a column before the
+    corners. Paddle gives 0 for a bin of negative numbers. Boxes do not learn. `roi_align` rounds nothing.
+
+    x: feature map
+    box: corners of each box, in pixels times `1 / spatial_scale`
+    pooled_width: columns of the grid (>= 1, required)
+    pooled_height: rows of the grid (>= 1, same as pooled_width)
+    spatial_scale: size of the feature map divided by what boxes are counted in (> 0, 1)
+    """
+
+def rotary_position(
+    x: Value,
+    *,
+    num_heads: int = 1,
+    base: float = 10000.0,
+    pairs: Literal["HALVES", "NEIGHBOURS"] = "HALVES",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Turns pairs of columns by angles that grow with the place of the row in its sequence.
+
+    The columns are cut into `num_heads` equal parts. Pair `i` of a head with `D` columns is turned by the angle
+    `a = p * base ** (-2 * i / D)`: `(u, v)` becomes `(u * cos(a) - v * sin(a), v * cos(a) + u * sin(a))`, where `p`
+    counts from 0 within the sequence, or within the sub-sequence of a nested one. A product of two rows then depends on
+    how far they are apart, and not on where they are (Su et al. 2021): put it behind the maps of `query` and `keys` of
+    `multi_head_attention`. Nothing is learned. Weights of Llama and GPT-NeoX are for pairs `HALVES` of a head, as
+    Transformers and ONNX have them; the paper and GPT-J pair neighbours.
+
+    x: rows of sequences, such as queries or keys
+    num_heads: parts into which the columns are cut (>= 1, 1)
+    base: the longest wave is nearly so many rows long, divided by 2 pi (>= 1, 10000)
+    pairs: which columns of a head make a pair (HALVES)
+    """
+
+def rotate(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Turns every channel of an image by 90 degrees to the right: `y[w, h] = x[H - 1 - h, w]`.
+
+    Of `H` rows and `W` columns become `W` rows and `H` columns. Paddle wants `height` and `width`, which follow from
+    the input here. The transform `rotate` of a data source turns pictures by any angle, at random.
+
+    x: images: channels, rows, columns
     """
 
 def row_conv(
@@ -2795,9 +4015,66 @@ def row_sum(
     weight: importance of every row
     """
 
+def sampled_softmax(
+    x: Value,
+    label: Value,
+    *,
+    num_neg_samples: int = 10,
+    noise: Literal["UNIFORM", "LOG_UNIFORM"] = "UNIFORM",
+    neg_distribution: Sequence[float] = ...,
+    shared: bool = True,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cost of a class among very many: that of `softmax_with_loss` over the label and classes that are drawn.
+
+    `cost = log(sum over the chosen k of exp(s[k])) - s[label]` with `s[k] = x @ weight[k] + bias[k] -
+    log(num_neg_samples * share of k in the noise)`, which makes up for classes that are drawn more often (Jean et al.
+    2015); drawn classes that are the label are left out. TensorFlow has it as `sampled_softmax_loss`. Time and
+    memory of a step do not depend on the number of classes, which is that of the label: the gradients of `weight` and
+    `bias` have only the rows in use. The more classes are drawn, the nearer the scores come to those of a `softmax`; in
+    a test, `fc` and `softmax_with_loss` with the same numbers give the whole cost.
+
+    x: rows of features
+    label: right class of every row
+    num_neg_samples: classes that are drawn (>= 1, 10)
+    noise: which classes are drawn how often, where no `neg_distribution` says it (UNIFORM)
+    neg_distribution: how often each class is drawn, in the order of the ids, such as counts; divided by their sum (> 0, [])
+    shared: whether the classes are drawn once for all rows of a batch: fewer rows of `weight` are read and learn (true)
+    """
+
+def sampling_id(
+    x: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """An id drawn for every row, with the probabilities that the row has.
+
+    The probabilities need not sum to one, but none may be negative; where all are zero, the last id is drawn. What is
+    drawn is a function of the seed, the step and the row, in both phases, so that it is the same on every device. ONNX
+    takes logarithms of the probabilities. Texts are drawn by the command `generate`.
+
+    x: probability of every class
+    """
+
 def scale(
     x: Value,
     *,
+    axis: int = 1,
+    end_axis: int | None = None,
     bias: bool = True,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
@@ -2808,14 +4085,45 @@ def scale(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Multiplies every channel by a learned number and adds another one.
+    """Multiplies every channel by a learned number and adds another one; or does so along other axes.
 
-    `y[n, c] = gain[c] * x[n, c] + bias[c]` at every point of an image. Caffe's Scale has no bias unless
-    `bias_term` is set, and may scale along other axes; by a second input, see `mul`. Paddle's scale_shift has one
-    number for all channels. ONNX's Mul by a constant for each channel is this without `bias`.
+    `y[n, c] = gain[c] * x[n, c] + bias[c]` at every point of an image. `axis` and `end_axis` name the first and the
+    last of the axes that have numbers of their own: from 1 to -1 is one for every element of an image, -1 one for every
+    column.
+
+    Caffe's Scale has no bias unless `bias_term` is set; its `num_axes` is `end_axis - axis + 1`. For a second input see
+    `mul`. Paddle's scale_shift has one number for all: put `reshape { dims: [1, -1] }` before the layer. ONNX's Mul by
+    a constant is this without `bias`.
 
     x: rows or images
+    axis: first axis with numbers of its own: 1 is the first behind the rows, -1 the last (1)
+    end_axis: last axis with numbers of its own (same as axis)
     bias: add a bias to every output (true)
+    """
+
+def scale_sub_region(
+    x: Value,
+    indices: Value,
+    *,
+    value: float,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Multiplies a box of every image by `value`; what is outside of the box stays.
+
+    `indices` has six numbers a row: the first and the last channel of the box, the first and the last row, the first
+    and the last column, counted from 1 as in Paddle, the last ones included. A box may reach beyond the image, and one
+    whose last number is before its first is empty. The box gets no gradient.
+
+    x: images: channels, rows, columns
+    indices: six numbers a row
+    value: what the box is multiplied by (required)
     """
 
 def scaling(
@@ -2839,6 +4147,30 @@ def scaling(
     x: rows or images
     """
 
+def selected_scores(
+    x: Value,
+    selected: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Affine map of every row to the columns that are selected for the row, and no others: a sequence of numbers.
+
+    The sequence of row n has `sum_c x[n, c] * weight[k, c] + bias[k]` for each column k that is set in row n of
+    `selected`, in its order. `selective_fc` is the same with a row of all columns; with many columns, this takes time
+    and memory for the selected ones alone, and the gradients of `weight` and `bias` have only the rows in use. It is
+    Paddle's `selective_fc` with rows of the selected columns; a `sequence_softmax` behind it makes probabilities.
+
+    x: rows of features
+    selected: the columns that are wanted of each row
+    """
+
 def selective_fc(
     x: Value,
     selected: Value,
@@ -2857,8 +4189,9 @@ def selective_fc(
 
     `y[n, k] = sum_c x[n, c] * weight[k, c] + bias[k]` for the columns k that are set in row n of `selected`, and
     `others` in all other columns; there is no gradient from these, and that of the weight has only the rows in use. For
-    a `softmax` behind the layer let `others` be a large negative number. In Paddle `size` says once more how many
-    columns there are, rows hold the selected ones alone, and there may be several inputs.
+    a `softmax` behind the layer let `others` be a large negative number. Rows of the selected columns alone, as Paddle
+    has them, are `selected_scores`. In Paddle `size` says once more how many columns there are, and there may be
+    several inputs: put a `concat` before.
 
     x: rows of features
     selected: the columns that are wanted of each row
@@ -2884,6 +4217,28 @@ def selu(
     before it want the initializer `gaussian` with a deviation of one by the root of the inputs.
 
     x: values of any shape
+    """
+
+def seq_arg_max(
+    x: Value,
+    *,
+    level: Literal["SEQUENCE", "SUBSEQUENCE"] = "SEQUENCE",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """The place of the largest value of every column among the rows of a sequence, which `seq_max_pool` takes.
+
+    `y[s, c]` is the number of the first row with that value, counted from 0 in the sequence; -1 for an empty one. It is
+    a real number, as in Paddle, which counts the rows of the batch. There is no gradient.
+
+    x: rows of sequences
+    level: what one row of the output covers (SEQUENCE)
     """
 
 def seq_avg_pool(
@@ -2966,6 +4321,29 @@ def seq_concat(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def seq_filter(
+    x: Value,
+    keep: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Keeps the rows of every sequence that are chosen, in their order.
+
+    Row t of `x` stays where `keep[t]` is not 0. `keep` may be fed, or made by the network, by `maxid` say; it gets no
+    gradient. Caffe's Filter leaves whole samples out of the batch; here a batch keeps
+    its samples, so that they are the rows of sequences that go. For samples, costs have `ignore_label` and weights.
+
+    x: rows of sequences
+    keep: which rows stay: all that are not 0
+    """
+
 def seq_first(
     x: Value,
     *,
@@ -3041,7 +4419,7 @@ def seq_max_pool(
 
     `y[s, c] = max over the rows t of s of x[t, c]`; the gradient goes to the first row that has it. An empty sequence
     gives zeros, as in Paddle, whose `trans_type` is `level`. For windows of rows (`seq_pool_stride`) there is
-    `seq_window_pool`.
+    `seq_window_pool`, for the place of the value (`output_max_index`) `seq_arg_max`.
 
     x: rows of sequences
     level: what one row of the output covers (SEQUENCE)
@@ -3197,6 +4575,8 @@ def sequence_softmax(
 def shift(
     x: Value,
     *,
+    axis: int = 1,
+    end_axis: int | None = None,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -3206,13 +4586,17 @@ def shift(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Adds a learned number to every channel.
+    """Adds a learned number to every channel, or along other axes.
 
-    `y[n, c] = x[n, c] + offset[c]` at every point of an image. Caffe's Bias may add along other axes too; for a second
-    input see `add`. In Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant for each
-    channel is this; that of two values is `add` or `addto`.
+    `y[n, c] = x[n, c] + offset[c]` at every point of an image. `axis` and `end_axis` name the first and the last of the
+    axes that have numbers of their own: from 1 to -1 is one for every element, as behind a `conv` without `bias`, which
+    Paddle calls biases that are not shared. Caffe's `num_axes` is `end_axis - axis + 1`; for a second input see `add`.
+    In Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant is this; that of two values
+    is `add` or `addto`.
 
     x: rows or images
+    axis: first axis with numbers of its own: 1 is the first behind the rows, -1 the last (1)
+    end_axis: last axis with numbers of its own (same as axis)
     """
 
 def sigmoid(
@@ -3239,6 +4623,7 @@ def sigmoid_cross_entropy(
     target: Value,
     *,
     ignore_label: int | None = None,
+    normalization: Literal["VALID", "FULL", "BATCH_SIZE", "NONE"] = "BATCH_SIZE",
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -3252,12 +4637,14 @@ def sigmoid_cross_entropy(
 
     `cost = sum over c of max(x, 0) - x * target + log(1 + exp(-|x|))`, which is
     `-target * log(p) - (1 - target) * log(1 - p)` for `p = 1 / (1 + exp(-x))` without overflow. Targets lie between
-    0 and 1. Terms whose target is `ignore_label` cost nothing; the divisor stays the number of rows, as in Caffe when
-    nothing is set. On probabilities, `soft_binary_cross_entropy` is the same.
+    0 and 1. Terms whose target is `ignore_label` cost nothing. The loss of the network is divided by what
+    `normalization` says, by the rows as in Caffe when nothing is set; PyTorch and Keras divide by all terms. On
+    probabilities, `soft_binary_cross_entropy` is the same.
 
     x: one score per question
     target: wanted answers
     ignore_label: terms with this target cost nothing (none)
+    normalization: what the loss of the network divides the sum over the terms by (BATCH_SIZE)
     """
 
 def simple_attention(
@@ -3553,7 +4940,8 @@ def softmax_with_loss(
     weight: Value | None = None,
     *,
     ignore_label: int | None = None,
-    normalization: Literal["VALID", "BATCH_SIZE", "NONE"] = "VALID",
+    normalization: Literal["VALID", "FULL", "BATCH_SIZE", "NONE"] = "VALID",
+    label_smoothing: float = 0.0,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -3565,21 +4953,26 @@ def softmax_with_loss(
 ) -> Value:
     """Minus the logarithm of the softmax probability of the right class.
 
-    `loss = log(sum over c of exp(x[c])) - x[label]`, times `weight` where the row has one; the largest score is taken
-    off first, so that nothing overflows and no digit is lost. Rows whose label is `ignore_label` cost nothing, and
-    that label may lie outside the classes; another label outside them costs NaN.
+    `loss = log(sum over c of exp(x[c])) - x[label]`, times `weight` where there is one; the largest score is taken off
+    first, so that nothing overflows and no digit is lost. A row has one label, or one for each of its last axes: scores
+    of 21x28x28 and labels of 28x28 are a class for each pixel, and so are their costs.
 
-    The loss of the network is what `normalization` says: with `VALID` the mean over the rows that are not ignored,
-    with `BATCH_SIZE` the mean over all rows, with `NONE` the sum. Caffe has `VALID` when nothing is set, and its `FULL`
-    is `BATCH_SIZE` here, where every row has one label. Weights change no divisor; in ONNX and Mocha a weight belongs
-    to a class, and ONNX's mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place
-    of one label.
+    Labels that are `ignore_label` cost nothing, and that label may lie outside the classes; another label outside them
+    costs NaN. With `label_smoothing` e, the right class is wanted with `1 - e + e / C` and each other one of the C
+    classes with `e / C`.
+
+    The loss of the network is what `normalization` says: with `VALID` the mean over the labels that are not ignored,
+    with `FULL` that over all labels, with `BATCH_SIZE` their sum divided by the rows, with `NONE` the sum. Caffe has
+    `VALID` when nothing is set. Weights change no divisor; `class_weight` gives those of classes, as in Mocha, ONNX and
+    PyTorch, where the mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place of
+    one label.
 
     x: score of every class
-    label: right class of every row
-    weight: importance of every row
-    ignore_label: rows of this class cost nothing (none)
-    normalization: what the loss of the network divides the sum over the rows by (VALID)
+    label: right class of every row, or of every place
+    weight: importance of every label
+    ignore_label: rows or places of this class cost nothing (none)
+    normalization: what the loss of the network divides the sum over the labels by (VALID)
+    label_smoothing: share of the right class that is given to all classes, to each the same (>= 0 and <= 1, 0)
     """
 
 def softplus(
@@ -3645,6 +5038,34 @@ def split(
 
     x: what is copied
     copies: number of outputs (>= 1 and <= 1024, 2)
+    """
+
+def spp(
+    x: Value,
+    *,
+    pyramid_height: int,
+    pool_type: Literal["MAX", "AVERAGE"] = "MAX",
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Pools an image into 1, 4, 16, ... bins and puts all side by side: rows of one width from images of any size.
+
+    (He et al. 2014): level l has `2 ** l` bins along each axis, each of `ceil(H / 2 ** l)` rows and
+    `ceil(W / 2 ** l)` columns, pooled as by a `pool` whose padding, as much as lacks, lies around the image, the odd
+    one before it. A row of `C * (4 ** pyramid_height - 1) / 3` numbers has level after level, each channel by channel.
+
+    A mean is that of the pixels in the bin, as in Paddle; Caffe counts the padding, too. As in Caffe, an image whose
+    bins would lie in the padding is refused: take fewer levels.
+
+    x: images: channels, rows, columns
+    pyramid_height: number of levels (>= 1 and <= 16, required)
+    pool_type: what a bin gives (MAX)
     """
 
 def square_error(
@@ -3908,6 +5329,30 @@ def threshold(
     threshold: largest value that becomes 0 (0)
     """
 
+def to_sequence(
+    x: Value,
+    *,
+    size: int,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cuts every row into narrower ones, which become its sequence.
+
+    A row of `C` numbers becomes a sequence of `C / size` rows; their order stays. Images are rows with their axes side
+    by side: put a `permute` before the layer so that what becomes a row comes last, `order: [3, 1, 2]` for the columns
+    of an image. Paddle's seq_reshape does this with rows that are no sequences; those of sequences are cut by
+    `seq_reshape` here. Paddle's resize, which cuts the whole batch anew, would mix samples.
+
+    x: rows of any shape
+    size: width of a row of the sequences (>= 1, required)
+    """
+
 def top_k(
     x: Value,
     *,
@@ -3994,4 +5439,70 @@ def transformer_block(
     causal: a row sees itself and the rows before it only (false)
     norm: how rows are brought to one size (LAYER_NORM)
     drop_rate: share of what each part adds that is set to zero while training (>= 0 and < 1, 0)
+    """
+
+def upsample(
+    x: Value,
+    mask: Value,
+    *,
+    scale: int | None = None,
+    scale_y: int | None = None,
+    upsample_size: int | None = None,
+    upsample_size_y: int | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Puts every value of a small image where the maximum of a window was, and zeros elsewhere.
+
+    `y[n, c, m] = sum of x[n, c, p, q]` over the windows with `mask[n, c, p, q] = m`, the place `h * W + w` in the large
+    image: `mask` is that of `max_pool_with_mask` on an image of the same size. Where windows overlap, one place may be
+    the maximum of several: here their values are added up, elsewhere one of them stays. Interpolation is
+    `bilinear_interp` and `nearest_interp`, a learned enlargement `conv_trans`.
+
+    x: images: channels, rows, columns
+    mask: place in the large image's channel for each value
+    scale: how many times as many columns (>= 1, none)
+    scale_y: how many times as many rows (>= 1, same as scale)
+    upsample_size: columns of the result (>= 1, none)
+    upsample_size_y: rows of the result (>= 1, same as upsample_size)
+    """
+
+def wasserstein_loss(
+    x: Value,
+    target: Value,
+    *,
+    distances: Sequence[float],
+    sharpness: float,
+    iterations: int = 50,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """What it costs to carry one distribution over the classes to another, each share as far as its way is.
+
+    `cost = sum over c, d of p[c, d] * distances[c, d]` for the plan p that has `x` and `target` as its sums, costs
+    least, and is spread a little: `p[c, d] = exp(f[c] + g[d] - sharpness * distances[c, d])`, with f and g from as many
+    `iterations` of Sinkhorn's (Cuturi 2013). `x` are probabilities, as `softmax` gives, and add up to one as `target`
+    does.
+
+    The gradient by `x` is `f / sharpness` less its mean over the classes, that of the distance with the spread taken
+    into account (Frogner et al. 2015); a `softmax` before does not notice what is added to all of it, and Mocha, whose
+    `lambda` is `sharpness`, does not take the mean off.
+
+    x: share of every class
+    target: wanted share of every class
+    distances: how far it is from class to class: a row of numbers for each class, one after the other (>= 0, required)
+    sharpness: the larger, the less the plan is spread, and the more iterations it takes (> 0, required)
+    iterations: how often each of the sums is met (>= 1, 50)
     """

@@ -159,44 +159,53 @@ def layer_norm(node: dict[str, Any], inputs: Arrays) -> Use:
     return Use("layer_norm", settings, [x], parameters)
 
 
+NAMES = {1: "1d", 2: "", 3: "3d"}
+"""What the layers for lines, images and volumes end in."""
+
+
 def window(node: dict[str, Any], x: Any, kernel: list[int]) -> dict[str, Any]:
-    """Sizes, strides, dilation and padding along rows and columns."""
-    refuse_unless(x.ndim == 4, f"images of {x.ndim - 2} dimensions")
-    strides, dilations = node.get("strides", [1, 1]), node.get("dilations", [1, 1])
-    how, pads = node.get("auto_pad", "NOTSET"), node.get("pads", [0] * 4)
+    """Strides, dilation and padding along the axes."""
+    axes = len(kernel)
+    strides, dilations = node.get("strides", [1] * axes), node.get("dilations", [1] * axes)
+    how, pads = node.get("auto_pad", "NOTSET"), node.get("pads", [0] * 2 * axes)
     if how.startswith("SAME"):
         places = zip(x.shape[2:], kernel, strides, dilations, strict=True)
         wanted = [max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0) for n, k, s, d in places]
         low, high = [size // 2 for size in wanted], [-(-size // 2) for size in wanted]
         pads = [*low, *high] if how == "SAME_UPPER" else [*high, *low]
-    found = {"stride_y": strides[0], "stride": strides[1], "padding_y": pads[0], "padding": pads[1]}
-    return {
-        **found,
-        "padding_end_y": pads[2],
-        "padding_end": pads[3],
-        "dilation_y": dilations[0],
-        "dilation": dilations[1],
-    }
+    found = {"stride": strides, "padding": pads[:axes], "padding_end": pads[axes:], "dilation": dilations}
+    return {key: one for name, numbers in found.items() for key, one in of_axes(name, numbers).items()}
+
+
+def of_axes(name: str, numbers: list[int]) -> dict[str, Any]:
+    """One attribute for lines and volumes, two for images."""
+    if len(numbers) == 2:
+        return {f"{name}_y": numbers[0], name: numbers[1]}
+    return {name: numbers[0] if len(numbers) == 1 else list(numbers)}
 
 
 def conv(node: dict[str, Any], inputs: Arrays) -> Use:
     x, weight = inputs[:2]
-    settings = window(node, x, list(weight.shape[2:]))
-    settings |= {"num_filters": len(weight), "filter_size_y": weight.shape[2], "filter_size": weight.shape[3]}
-    parameters = dict(zip(("weight", "bias"), inputs[1:], strict=False))
-    return Use("conv", {**settings, "groups": node.get("group", 1), "bias": len(inputs) > 2}, [x], parameters)
+    kernel = list(weight.shape[2:])
+    settings = {"num_filters": len(weight), **of_axes("filter_size", kernel), **window(node, x, kernel)}
+    part = "conv." if len(kernel) == 1 else ""
+    parameters = dict(zip((f"{part}weight", f"{part}bias"), inputs[1:], strict=False))
+    layer = f"conv{NAMES[len(kernel)]}"
+    return Use(layer, {**settings, "groups": node.get("group", 1), "bias": len(inputs) > 2}, [x], parameters)
 
 
 def pool(kind: str) -> Callable[..., Use]:
     def use(node: dict[str, Any], inputs: Arrays) -> Use:
-        settings = window(node, inputs[0], node["kernel_shape"])
-        spread = (settings.pop("dilation_y"), settings.pop("dilation"))
-        refuse_unless(spread == (1, 1), "a pool with dilation")
+        kernel = node["kernel_shape"]
+        settings = window(node, inputs[0], kernel)
+        spread = {name: settings.pop(name) for name in list(settings) if name.startswith("dilation")}
+        refuse_unless(set(np.ravel(list(spread.values()))) == {1}, "a pool with dilation")
         refuse_unless(node["outputs"] == 1, "the places of the maxima as an output")
         refuse_unless(inputs[0].dtype == np.float32, "whole numbers of 8 bits")
-        settings |= {"pool_size_y": node["kernel_shape"][0], "pool_size": node["kernel_shape"][1], "pool_type": kind}
+        settings |= {**of_axes("pool_size", kernel), "pool_type": kind}
         settings |= {"rounding": "CEIL" if node.get("ceil_mode") else "FLOOR"}
-        return Use("pool", {**settings, "divisor": "PADDED" if node.get("count_include_pad") else "VALID"}, inputs)
+        settings |= {"divisor": "PADDED" if node.get("count_include_pad") else "VALID"}
+        return Use(f"pool{NAMES[len(kernel)]}", settings, inputs)
 
     return use
 

@@ -163,16 +163,21 @@ SMALL = {
         {"dims": (3, 2, 4, 8)},
         "3x2x4x8",
     ),
-    "tile": (layer("Tile", "tile_param { tiles: 2 }"), {}, "6x8x8"),
+    "tile": (layer("Tile", "tile_param { tiles: 2 }"), {"num_repeats": 2}, "6x8x8"),
+    "tile of rows": (layer("Tile", "tile_param { tiles: 2 axis: 2 }"), {"num_repeats": 2, "axis": 2}, "3x16x8"),
     "arg max": (layer("ArgMax"), {}, "ids<192"),
     "mvn is not the same as batch norm": (
         layer("BatchNorm", "batch_norm_param { eps: 0.01 use_global_stats: true }"),
         {"epsilon": 0.01, "use_global_stats": True, "momentum": 0.999, "unbiased": True, "bias": False},
         "3x8x8",
     ),
+    "mvn": (layer("MVN", "mvn_param { normalize_variance: false }"), {"axis": 2, "normalize_variance": False}, "3x8x8"),
+    "mvn of images": (layer("MVN", "mvn_param { across_channels: true }"), {"axis": 1, "epsilon": 1e-9}, "3x8x8"),
     "scale": (layer("Scale"), {"bias": False}, "3x8x8"),
     "scale with bias": (layer("Scale", "scale_param { bias_term: true }"), {"bias": True}, "3x8x8"),
+    "scale of points": (layer("Scale", "scale_param { axis: 2 num_axes: 2 }"), {"axis": 2, "end_axis": 3}, "3x8x8"),
     "bias": (layer("Bias"), {}, "3x8x8"),
+    "bias of elements": (layer("Bias", "bias_param { num_axes: -1 }"), {"axis": 1, "end_axis": 3}, "3x8x8"),
     "prelu": (layer("PReLU", "prelu_param { channel_shared: true }"), {"channel_shared": True}, "3x8x8"),
     "sum": (layer("Eltwise", bottom=("data", "data")), {}, "3x8x8"),
     "difference": (
@@ -195,6 +200,17 @@ def test_one_layer(tmp_path, name):
     node = one(tmp_path, text)
     assert {key: node.attributes[key] for key in attributes} == attributes
     assert str(node.output_types[0]) == shape
+
+
+def test_labels_of_pixels(tmp_path):
+    labels = LABEL.replace("dim: 4", "dim: 4 dim: 1 dim: 8 dim: 8")
+    loss = layer("SoftmaxWithLoss", "loss_param { ignore_label: 255 }", bottom=("data", "label"))
+    accuracy = layer("Accuracy", name="a", bottom=("data", "label"), top=())
+    found = imported(tmp_path, DATA + labels + loss + accuracy, label="8x8 ids<3")
+    assert str(found.network["label"].output_types[0]) == "8x8 ids<3"
+    cost = found.network["y"]
+    assert (cost.attributes["ignore_label"], cost.attributes["normalization"]) == (255, "VALID")
+    assert str(cost.output_types[0]) == "8x8"
 
 
 def test_every_rule_has_a_test_here_or_among_the_costs():
@@ -408,11 +424,11 @@ def faults(tmp_path, text, **options):
 def test_everything_that_is_not_supported_is_told_at_once(tmp_path):
     text = """name: "net"
 layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 3 dim: 8 dim: 8 } } }
-layer { name: "up" type: "SPP" bottom: "data" top: "up" }
+layer { name: "up" type: "Filter" bottom: "data" top: "up" }
 layer { name: "odd" type: "Permute" bottom: "up" top: "odd" permute_param { order: 0 } }
 layer { name: "p" type: "Pooling" bottom: "odd" top: "p" pooling_param { pool: STOCHASTIC kernel_size: 2 } }
 layer { name: "c" type: "Convolution" bottom: "data" top: "c" convolution_param { num_output: 4 kernal_size: 3 } }
-layer { name: "e" type: "Softmax" bottom: "data" top: "e" softmax_param { axis: 2 } loss_weight: 2 }
+layer { name: "e" type: "Softmax" bottom: "data" top: "e" softmax_param { axis: 0 } loss_weight: 2 }
 layer { name: "f" type: "InnerProduct" bottom: "nowhere" top: "f" inner_product_param { num_output: "4" } }
 layer { name: "f" type: "Relu" bottom: "data" top: "g" include { phase: TRAIN } exclude { phase: TEST } }
 """
@@ -430,7 +446,7 @@ layer { name: "f" type: "Relu" bottom: "data" top: "g" include { phase: TRAIN } 
         ("E102", 9, 89),
     ]
     assert "did you mean `ReLU`?" in shown
-    assert "help: pools of several sizes" in shown
+    assert "help: leave rows out of the data" in shown
 
 
 ALONE = {
@@ -453,7 +469,7 @@ ALONE = {
         "E511",
     ),
     "a weight of what is no cost": (layer("TanH", "loss_weight: 1"), "E511"),
-    "labels for pixels": (LABEL + layer("SoftmaxWithLoss", bottom=("data", "label")), "E511"),
+    "one label for all pixels": (LABEL + layer("SoftmaxWithLoss", bottom=("data", "label")), "E511"),
     "the first form": ('layers { layer { name: "a" type: "relu" } bottom: "data" top: "b" }', "E511"),
     "a field that there is not": ('frobnicate: 1\n' + layer("TanH"), "E101"),
     "a layer without a type": ('layer { name: "x" }', "E110"),

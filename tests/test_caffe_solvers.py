@@ -9,7 +9,7 @@ import pytest
 
 import paddle_layers as pl
 import paddle_layers.data
-from paddle_layers.training.schedules import rate_at
+from paddle_layers.training.schedules import Staged, rate_at
 from tests import caffe_helpers as caffe
 from tests.caffe_helpers import imported
 from tests.fuzz.target import as_python
@@ -42,12 +42,12 @@ def test_every_field(tmp_path):
         SOLVER + "momentum: 0.8 weight_decay: 0.01 iter_size: 2 test_interval: 10 test_iter: 5 display: 7 snapshot: 15 "
         'snapshot_prefix: "some/where/../lenet" random_seed: 3 clip_gradients: 5 solver_mode: CPU',
     )
-    assert (training.steps, training.batch_size, training.seed) == (30, 16, 3)
+    assert (training.steps, training.batch_size, training.accumulate, training.seed) == (30, 8, 2, 3)
     assert (training.optimizer.type, training.optimizer.learning_rate) == ("sgd", 0.1)
     assert dict(training.optimizer.attributes) == {"momentum": 0.8}
     assert (training.regularizer.type, training.regularizer.attributes["rate"]) == ("l2", 0.01)
     assert (training.test.every, training.log.every, training.checkpoint.every, training.clip.norm) == (10, 7, 15, 5)
-    assert (training.output, training.schedule) == ("output/lenet", None)
+    assert (training.output, training.schedule) == ("output/lenet", ())
     assert [one.phase for one in training.source] == ["train", "test"]
     changes = [(one.type, one.input) for one in training.source[0].transform]
     assert changes == [("crop", "x"), ("mirror", "x"), ("mean", "x"), ("scale", "x")]
@@ -59,6 +59,7 @@ OPTIMIZERS = {
     'type: "Nesterov" momentum: 0.5': ("nesterov", {"momentum": 0.5}),
     "solver_type: ADAGRAD delta: 0.1": ("adagrad", {"epsilon": 0.1}),
     'type: "RMSProp" rms_decay: 0.7': ("rmsprop", {"decay": 0.7, "epsilon": 1e-8}),
+    'type: "AdaDelta" momentum: 0.95 delta: 1e-6': ("adadelta", {"decay": 0.95, "epsilon": 1e-6}),
     'type: "Adam" momentum: 0.9 momentum2: 0.99': ("adam", {"beta1": 0.9, "beta2": 0.99, "epsilon": 1e-8}),
     "": ("sgd", {"momentum": 0}),
 }
@@ -87,7 +88,7 @@ def test_policies_have_the_rates_of_caffe(tmp_path, policy):
     text, expected = POLICIES[policy]
     training, _ = solved(tmp_path, SOLVER.replace("fixed", policy) + text)
     schedule = training.schedule
-    chosen = schedule.definition.create(schedule.attributes) if schedule is not None else None
+    chosen = Staged(schedule)
     assert [rate_at(chosen, 0.1, int(step), 30) for step in STEPS] == pytest.approx(0.1 * expected)
 
 
@@ -124,7 +125,7 @@ WRONG = {
     "a net that is not there": (SOLVER.replace("net.prototxt", "other.prototxt"), "E302"),
     "policy": (SOLVER.replace("fixed", "cosine"), "E104"),
     "step without its size": (SOLVER.replace("fixed", "step") + "gamma: 0.1", "E105"),
-    "solver": (SOLVER + 'type: "AdaDelta"', "E511"),
+    "solver": (SOLVER + 'type: "Eve"', "E511"),
     "momentum of adagrad": (SOLVER + 'type: "AdaGrad" momentum: 0.9', "E103"),
     "momentum": (SOLVER + "momentum: 2", "E103"),
     "decay": (SOLVER + "weight_decay: -1", "E103"),

@@ -27,6 +27,7 @@ layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
 
 def settings(kind: str, name: str, **attributes: float) -> ComponentSettings:
     definition = registries[kind][name]
+    attributes = {"l1": 0.1, "l2": 0.2} if name == "l1_l2" else attributes
     return ComponentSettings(definition, definition.bind(attributes))
 
 

@@ -63,7 +63,7 @@ def test_every_number_against_its_definition(trained):
         right, named, there = expected[k, k], (said == k).sum(), (label == k).sum()
         precision = right / named if named else math.nan
         assert measures[1:] == pytest.approx(
-            (precision, right / there, 2 * right / (named + there), there), nan_ok=True
+            (precision, right / there, 2 * right / (named + there), there, right / (named + there - right)), nan_ok=True
         )
     macro, weighted = confusion.means()
     recalls = [expected[k, k] / (label == k).sum() for k in range(3)]

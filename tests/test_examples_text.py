@@ -62,3 +62,34 @@ def test_a_tagger_learns(folder, monkeypatch):
     assert data["characters.starts"][-1] == len(data["tags"]) > 1000
     report = train("tagger", "epochs: 2", 120)
     assert report.results["chunks.F1"] > 0.6
+
+
+@pytest.mark.parametrize("folder", ["translation"], indirect=True)
+@pytest.mark.slow
+def test_numbers_are_learned_and_written(folder, monkeypatch, capsys):
+    run(monkeypatch, "make_data.py", "--numbers", "8000")
+    data = np.load("train.npz")
+    assert (data["words"][:-1] == data["before"][1:])[data["words"][:-1] != 1].all()
+    learned, held_out = (
+        {tuple(part) for part in np.split(one["digits"], one["digits.starts"][1:-1])}
+        for one in (data, np.load("test.npz"))
+    )
+    assert learned.isdisjoint(held_out)
+    train("numbers", "epochs: 8", 400)
+    run(monkeypatch, "score.py", "numbers.textproto", "test.npz", "--beam", "4")
+    (shown,) = capsys.readouterr().out.splitlines()[-1:]
+    assert float(shown.split(" right, ")[1].split(";")[0]) > 0.7
+
+
+@pytest.mark.parametrize("folder", ["word_vectors"], indirect=True)
+@pytest.mark.parametrize(("name", "most"), [("nce", 12.0), ("hsigmoid", 7.35)])
+@pytest.mark.slow
+def test_vectors_of_words_are_learned(folder, name, most, monkeypatch, capsys):
+    run(monkeypatch, "make_data.py", "--share", "0.3")
+    data = np.load("train.npz")
+    assert data["context.starts"][-1] == len(data["context"]) > 5 * len(data["word"])
+    report = train(name, "epochs: 10", 600)
+    assert report.results["loss"] < most, "nats: by chance the tree costs 7.6, the drawn words more than 40"
+    capsys.readouterr()
+    run(monkeypatch, "nearest.py", f"{name}.textproto", str(report.weights), "float", "import")
+    assert [line.partition(":")[0] for line in capsys.readouterr().out.splitlines()] == ["float", "import"]

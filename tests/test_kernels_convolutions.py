@@ -8,6 +8,7 @@ from llvmlite import binding, ir
 
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
+from paddle_layers.kernels.primitives.resampling import resampling_function
 from paddle_layers.kernels.primitives.tiles import DOTS, Machine, dots_function, machine_of, shapes, tile_function
 from paddle_layers.kernels.primitives.transforms import transform_function
 from paddle_layers.kernels.primitives.windows import KINDS, window_function
@@ -72,9 +73,11 @@ def test_every_tile_and_transform_compiles(name):
                 transform_function(module, machine.bytes // size, kind, real)
             for kind in KINDS:
                 window_function(module, machine, kind, real)
+            for picks in (False, *([True] if machine.bytes == 64 else [])):
+                resampling_function(module, machine, real, picks)
 
     text = assembly(name, build)
-    assert len(re.findall(r"^\s+ret", text, re.MULTILINE)) >= 2 * (len(shapes(machine)) + len(DOTS) + 3 + len(KINDS))
+    assert len(re.findall(r"^\s+ret", text, re.MULTILINE)) >= 2 * (len(shapes(machine)) + len(DOTS) + 4 + len(KINDS))
 
 
 @pytest.mark.parametrize("name", ["AVX2", "AVX-512"])
@@ -145,8 +148,15 @@ def test_winograd_equals_the_sums(rows, capacity, shape, attributes):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("attributes", ["num_filters: 32 filter_size: 3 padding: 1", "num_filters: 40 filter_size: 1"])
-@pytest.mark.parametrize("rows", [1, 3])
+@pytest.mark.parametrize(
+    "attributes",
+    [
+        "num_filters: 32 filter_size: 3 padding: 1",
+        "num_filters: 40 filter_size: 1",
+        "num_filters: 300 filter_size: 5",  # images of an item: as many as go together and divide the batch
+    ],
+)
+@pytest.mark.parametrize("rows", [1, 3, 6])
 def test_fewer_rows_than_the_capacity(rows, attributes):
     network = conv(20, 9, 8, attributes)
     x = np.random.default_rng(rows).standard_normal((rows, 20, 9, 8))

@@ -43,6 +43,15 @@ class Text:
                 if any(ast.unparse(argument).split(".")[0] == owner for argument in mark.args):
                     names = [argument.arg for argument in function.args.args]
                     self.arguments.setdefault(ast.unparse(mark.func), []).append(names)
+        for mark in self._borrowed(tree):
+            if ast.unparse(mark.args[0]).split(".")[0] == owner:
+                self.arguments.setdefault(ast.unparse(mark.func), []).append([])
+
+    @staticmethod
+    def _borrowed(tree: ast.Module) -> list[ast.Call]:
+        """Decorators of functions that another layer has, too: `gradient(Layer.x)(its_gradient)`."""
+        calls = [node.value for node in tree.body if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)]
+        return [call.func for call in calls if isinstance(call.func, ast.Call) and call.func.args]
 
     def fields(self, *words: str) -> dict[str, dict[str, str]]:
         """Fields that these words declare, with the settings that are named."""
@@ -99,7 +108,7 @@ def test_what_the_functions_ask_for(name: str) -> None:
     assert facts.has_state == bool(text.fields("State"))
     assert facts.has_stats == bool(text.fields("Stat"))
     assert facts.has_phase == ("training" in elements)
-    assert facts.is_random == ("key" in elements)
+    assert facts.is_random == ("key" in elements | text.asked("entries"))
     assert facts.can_do_bp == ("gradient" in text.arguments or bool(layer.networks))
     if not elements:
         assert not any((facts.overwrites, facts.is_inplace, facts.back_reads_x, facts.back_reads_y))
@@ -231,7 +240,8 @@ def read_inputs(case: Case) -> Iterator[str]:
 def read_outputs(case: Case) -> Iterator[str]:
     """Outputs without whose numbers the backward pass gives something else; what the framework adds may read them."""
     for place, type_ in enumerate(case.output_types if not case.followed else ()):
-        if type_.kind == "DENSE" and reads(case, case.outputs[place], np.nan):
+        lost = {"DENSE": np.nan, "INT": 0}.get(type_.kind)
+        if lost is not None and reads(case, case.outputs[place], lost):
             names = list(case.definition.outputs)
             yield names[min(place, len(names) - 1)]  # a repeatable one is the last
 
@@ -244,7 +254,7 @@ def reads(case: Case, name: str, values: Any) -> bool:
         def lose() -> None:
             plan = trial.net.plan("train")
             buffer = plan.values[name]
-            plan.write(buffer, np.broadcast_to(values, plan.rows.size(buffer.extent)))
+            plan.write(buffer, np.broadcast_to(np.ravel(values), plan.rows.size(buffer.extent)))
 
         found = trial.step(between=lose)
     return differ({name: value for name, value in expected.items() if name.startswith("gradient")}, found)
@@ -255,6 +265,7 @@ HIDDEN = {
     "split": {"is_inplace", "overwrites"},  # one of its copies may be the input, which is no fact of the function
     "eos_id": {"is_inplace", "overwrites"},  # nothing stands before fed ids in a case
     "class_weight": {"is_inplace", "overwrites"},  # as eos_id
+    "random_normal": {"is_inplace", "overwrites"},  # it reads nothing of its input, so that nothing makes a copy of it
 }
 """What the run does not show, or shows of something else."""
 

@@ -34,7 +34,8 @@ def read_again(layer: LayerDefinition) -> LayerDefinition:
     given.type = f"test_{layer.name}"
     temporaries = {name: pl.Temp(field.text, field.doc, field.kind) for name, field in layer.temps.items()}
     numbers = {name: pl.Numbers(field.doc) for name, field in layer.numbers.items()}
-    pl.register_layer(given, **temporaries, **numbers)
+    entries = {name: pl.Entries(field.text, field.doc) for name, field in layer.entries.items()}
+    pl.register_layer(given, **temporaries, **numbers, **entries)
     again: LayerDefinition = pl.registry[given.type]
 
     def own(value: Any) -> Any:
@@ -74,7 +75,7 @@ def test_the_divisor_of_a_loss_is_a_temporary_that_the_message_names() -> None:
     given.CopyFrom(pl.registry["softmax_with_loss"].definition)
     given.type = "test_cost"
     cost = pl.register_layer(given)
-    assert (cost.loss.divisor, cost.counted.text) == (cost.counted, "N")
+    assert (cost.loss.divisor, cost.counted.text) == (cost.counted, "N ...")
 
 
 def told(field: Field) -> dict[str, Any]:

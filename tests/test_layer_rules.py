@@ -7,7 +7,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.layers.costs.classification import softmax_with_loss_loss
-from paddle_layers.layers.evaluators.classification import accuracy_hits, accuracy_share
+from paddle_layers.layers.evaluators.classification import accuracy_right, accuracy_share
 from paddle_layers.layers.images import normalizations, poolings
 
 
@@ -154,8 +154,8 @@ def test_global_statistics_stand_still():
 
 @pytest.mark.parametrize(("label", "outcome"), [(255, 0.0), (7, math.nan), (-1, math.nan)])
 def test_a_label_outside_the_classes_is_ignored_or_costs_nan(label, outcome):
-    one = np.ones(1)
-    cost = softmax_with_loss_loss(0, np.zeros((1, 3)), np.array([label]), None, one, one, 3, 255)
+    one = np.ones((1, 1))
+    cost = softmax_with_loss_loss(0, 0, np.zeros((1, 3, 1)), np.array([[label]]), None, one, one, 3, 255, 0.0)
     np.testing.assert_equal(cost, outcome)
 
 
@@ -170,7 +170,7 @@ def test_a_label_outside_the_classes_is_ignored_or_costs_nan(label, outcome):
     ],
 )
 def test_ties_and_nan_count_against_a_row(scores, top_k, hit):
-    assert accuracy_hits(0, np.array([scores]), np.array([0]), np.ones(1), 3, top_k) == hit
+    assert accuracy_right(0, 0, np.array([scores])[:, :, None], np.array([[0]]), np.ones((1, 1)), 3, top_k) == hit
 
 
 def test_accuracy_of_no_row_is_not_a_number():

@@ -16,10 +16,14 @@ from paddle_layers.runtime.optimise.adaptive_history import FACTORS, AdaptiveHis
 from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.testing import check_lazy_update, check_linear_penalty
 
+DENSE = {"centered_rmsprop", "lamb", "lion"}
+"""Optimizers whose steps are no linear maps of a state, and no steps along a fading mean."""
+
 
 @pytest.mark.parametrize("name", sorted(registries["optimizer"]))
 def test_every_declaration_of_an_optimizer(name: str) -> None:
-    assert check_lazy_update(name) > 100
+    held = check_lazy_update(name)
+    assert held == 0 if name in DENSE else held > 100
 
 
 @pytest.mark.parametrize("name", sorted(registries["regularizer"]))

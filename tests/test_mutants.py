@@ -81,8 +81,8 @@ CAUGHT = {
     "auc": ("auc_place", "score <= 1.0", "score < 1.0"),
     "sigmoid_cross_entropy": ("sigmoid_cross_entropy_cost", "target[n, c] != real(ignore_label)", "True"),
     "maxid": ("exceeds", "v > best", "v >= best"),
-    "cross_entropy": ("cross_entropy_cost", "max(x[n, label[n]], floor)", "x[n, label[n]]"),
-    "pnpair": ("pnpair_ordered", "total += 0.5", "total += 0.0"),
+    "cross_entropy": ("cross_entropy_cost", "max(x[n, label[n, i], i], floor)", "x[n, label[n, i], i]"),
+    "pnpair": ("pnpair_pairs", "0.5 * counted", "0.0 * counted"),
 }
 """Faults that the checks catch: the layer, its function, what is replaced and by what.
 

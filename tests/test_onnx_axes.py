@@ -9,7 +9,6 @@ from onnx import TensorProto, helper, numpy_helper
 from onnx_helpers import run_model
 
 import paddle_layers as pl
-from paddle_layers.exchange.onnx_in.model import ImportFailure
 from paddle_layers.testing.engines import as_python
 
 ROWS = 5
@@ -167,9 +166,6 @@ LINES = {
     "prelu of columns": ([node("PRelu", "x", "w", to="y")], {"w": numbers(4)}),
     "gain": ([node("Mul", "x", "w", to="y")], {"w": numbers(4, 1)}),
 }
-REFUSED = {"prelu of columns"}
-AS_SEQUENCES = {"line: prelu of columns"}
-"""A slope for each column: there is no layer for that, but where the first axis is one of steps."""
 CASES = {**{name: (*one, SHAPE) for name, one in MODELS.items()},
          **{f"line: {name}": (*one, (4, 4)) for name, one in LINES.items()}}  # fmt: skip
 
@@ -179,17 +175,10 @@ def test_axes(name, tmp_path):
     nodes, constants, shape = CASES[name]
     path = tmp_path / "m.onnx"
     model_file(path, nodes, shape, constants)
-    if name in REFUSED:
-        with pytest.raises(ImportFailure):
-            pl.import_onnx(path)
-        return
     x = numbers(ROWS, *shape, seed=9)
     wanted = run_model(path, {"x": x})["y"]
     imported = pl.import_onnx(path)
     with imported.net() as net:
-        fed = pl.Sequences(np.concatenate(x), np.arange(ROWS + 1) * len(x[0])) if name in AS_SEQUENCES else x
-        found = as_python(lambda: net.forward({"x": fed}, phase="test"))[imported.outputs["y"]]
-    assert ("input x: read as sequences, which have 4 rows each in the model" in imported.report) == (fed is not x)
-    found = found.data.reshape(wanted.shape) if name in AS_SEQUENCES else found
+        found = as_python(lambda: net.forward({"x": x}, phase="test"))[imported.outputs["y"]]
     assert found.shape == wanted.shape
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-5)

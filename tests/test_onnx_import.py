@@ -146,8 +146,17 @@ def agrees(path, x):
         ([("Pad", "x pads"), ("Conv", "_ w")], (2, 5, 6),
          {"pads": np.array([0, 0, 1, 1, 0, 0, 1, 1]), "w": numbers(3, 2, 3, 3)}, ["conv"]),
         ([("Conv", "x w", {"auto_pad": "SAME_UPPER"})], (2, 5, 6), {"w": numbers(3, 2, 3, 3)}, ["conv"]),
-        ([("Conv", "x w", {"strides": [2], "pads": [1, 1]})], (2, 7), {"w": numbers(3, 2, 3)},
-         ["reshape", "conv", "reshape"]),
+        ([("Conv", "x w b", {"strides": [2], "pads": [1, 1]})], (2, 7), {"w": numbers(3, 2, 3), "b": numbers(3)},
+         ["conv1d"]),
+        ([("Conv", "x w", {"dilations": [2], "pads": [0, 3], "group": 2})], (4, 7), {"w": numbers(6, 2, 3)},
+         ["conv1d"]),
+        ([("ConvTranspose", "x w b", {"strides": [3], "pads": [1, 0], "output_padding": [1]})], (2, 5),
+         {"w": numbers(2, 3, 3), "b": numbers(3)}, ["conv1d_trans"]),
+        ([("MaxPool", "x", {"kernel_shape": [3], "strides": [2], "pads": [1, 0], "ceil_mode": 1})], (2, 8), {},
+         ["pool1d"]),
+        ([("AveragePool", "x", {"kernel_shape": [2], "strides": [2], "pads": [1, 1], "count_include_pad": 1})], (2, 7),
+         {}, ["pool1d"]),
+        ([("GlobalMaxPool", "x")], (3, 7), {}, ["reduction"]),
         ([("MaxPool", "x", {"kernel_shape": [2, 3], "strides": [2, 1], "ceil_mode": 1})], (2, 5, 6), {}, ["pool"]),
         ([("AveragePool", "x", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "strides": [2, 2]})], (2, 5, 6), {},
          ["pool"]),
@@ -162,11 +171,24 @@ def agrees(path, x):
         ([("PRelu", "x w")], (2, 3, 4), {"w": np.abs(numbers(2, 1, 1))}, ["prelu"]),
         ([("ConvTranspose", "x w", {"strides": [2, 1], "pads": [1, 0, 1, 0], "output_padding": [1, 0], "group": 2})],
          (4, 4, 3), {"w": numbers(4, 3, 3, 2)}, ["conv_trans"]),
+        ([("Conv", "x w b", {"strides": [1, 2, 1], "pads": [1, 0, 0, 1, 0, 2]})], (2, 3, 4, 3),
+         {"w": numbers(3, 2, 2, 3, 2), "b": numbers(3)}, ["conv3d"]),
+        ([("ConvTranspose", "x w", {"strides": [2, 1, 2], "output_padding": [1, 0, 1]})], (2, 2, 3, 2),
+         {"w": numbers(2, 3, 2, 2, 2)}, ["conv3d_trans"]),
+        ([("MaxPool", "x", {"kernel_shape": [1, 2, 2], "strides": [1, 2, 2], "ceil_mode": 1})], (2, 3, 5, 4), {},
+         ["pool3d"]),
+        ([("AveragePool", "x", {"kernel_shape": [2, 2, 2], "pads": [1, 0, 1, 1, 0, 1]})], (2, 3, 3, 4), {}, ["pool3d"]),
+        ([("GlobalAveragePool", "x")], (2, 3, 3, 4), {}, ["reduction"]),
         ([("Resize", "x _ s", {"mode": "nearest", "nearest_mode": "floor",
                                "coordinate_transformation_mode": "asymmetric"})],
          (2, 3, 4), {"s": np.array([1, 1, 2, 2], np.float32)}, ["nearest_interp"]),
         ([("Resize", "x _ _ s", {"mode": "linear", "coordinate_transformation_mode": "align_corners"})],
          (2, 3, 4), {"s": np.array([2, 2, 5, 7])}, ["bilinear_interp"]),
+        ([("Tile", "x r")], (3, 2, 4), {"r": np.array([1, 1, 2, 3])}, ["repeat", "repeat"]),
+        ([("InstanceNormalization", "x w b", {"epsilon": 0.1})], (3, 2, 4), {"w": numbers(3), "b": numbers(3, seed=1)},
+         ["instance_norm"]),
+        ([("MeanVarianceNormalization", "x", {"axes": [2, 3]})], (3, 2, 4), {}, ["mvn"]),
+        ([("MeanVarianceNormalization", "x", {"axes": [1]})], (3, 2, 4), {}, ["mvn"]),
         ([("LRN", "x", {"size": 3, "alpha": 0.1})], (4, 3, 3), {}, ["lrn"]),
     ],
 )  # fmt: skip
@@ -192,6 +214,16 @@ def test_nodes(nodes, dims, weights, types, tmp_path):
     else:
         imported = agrees(path, x)
     assert [node.definition.name for node in imported.network.nodes if node.definition.inputs] == types
+
+
+@pytest.mark.parametrize(("opset", "gains"), [(18, 2), (21, 4)])
+def test_groups_of_channels_are_normalised(opset, gains, tmp_path):
+    """Since opset 21 there is a gain for each channel, before for each group."""
+    node = helper.make_node("GroupNormalization", ["x", "w", "b"], ["y"], num_groups=2)
+    weights = {"w": numbers(gains), "b": numbers(gains, seed=1)}
+    path = model_file(tmp_path / "m.onnx", [node], [("x", ["N", 4, 2, 3])], [("y", None)], weights, opset=opset)
+    imported = agrees(path, numbers(2, 4, 2, 3, seed=4))
+    assert [node.definition.name for node in imported.network.nodes][-1] == "group_norm"
 
 
 def test_images_with_channels_last_are_fed_channels_first(tmp_path):

@@ -77,7 +77,7 @@ def test_layers_of_one_input(layer, attributes, operator, settings, dims):
 @pytest.mark.parametrize("slope", [np.float32([0.1, -0.2, 0.3]), np.float32([0.25])])
 def test_prelu(slope):
     x = draw(3, 2, 5)
-    check("prelu", {"x": x}, {"slope": slope}, {}, "PRelu", [x, slope.reshape(-1, 1, 1)])
+    check("prelu", {"x": x}, {"slope": slope}, {"axis": 1, "end_axis": 1}, "PRelu", [x, slope.reshape(-1, 1, 1)])
 
 
 @pytest.mark.parametrize(
@@ -116,8 +116,15 @@ def test_arithmetic_of_two_inputs(layer, operator, dims):
 def test_products_and_learned_factors():
     x, channel = draw(3, 2, 5), np.float32([0.5, -2, 1])
     check("eltwise", {"x": [x, x + 1]}, {}, {"operation": "PROD"}, "Mul", [x, x + 1])
-    check("scale", {"x": x}, {"gain": channel}, {"bias": False}, "Mul", [x, channel.reshape(1, 3, 1, 1)])
-    check("shift", {"x": x}, {"offset": channel}, {}, "Add", [x, channel.reshape(1, 3, 1, 1)])
+    check(
+        "scale",
+        {"x": x},
+        {"gain": channel},
+        {"bias": False, "axis": 1, "end_axis": 1},
+        "Mul",
+        [x, channel.reshape(1, 3, 1, 1)],
+    )
+    check("shift", {"x": x}, {"offset": channel}, {"axis": 1, "end_axis": 1}, "Add", [x, channel.reshape(1, 3, 1, 1)])
 
 
 def test_moving_values():

@@ -218,9 +218,9 @@ FAULTS = {
         r"{home}/__init__.py:5: layer `twice`: the names of plugin `bad` start with its prefix; call it `bad_twice`",
     ),
     "wrong prefix of another kind": (
-        'import paddle_layers as pl\n\n@pl.optimizer("lion")\nclass Lion:\n    """A lion."""\n',
+        'import paddle_layers as pl\n\n@pl.optimizer("puma")\nclass Puma:\n    """A puma."""\n',
         "refused",
-        r"{home}/__init__.py:4: optimizer `lion`: the names of plugin `bad` start with its prefix; call it `bad_lion`",
+        r"{home}/__init__.py:4: optimizer `puma`: the names of plugin `bad` start with its prefix; call it `bad_puma`",
     ),
     "a name that is taken": (
         LAYER.format(name="relu"),

@@ -26,6 +26,7 @@ ORACLES = {
         "data_type": "test_references.test_generated_configs",
         "size": "test_references.test_generated_configs",
         "seq_nested_level": "test_references.test_generated_configs",
+        "carry": "test_carried.test_windows_one_after_the_other_are_the_whole_sequence",
     },
     "memory": {
         "x": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
@@ -35,19 +36,41 @@ ORACLES = {
         "shape": "test_recurrent_groups.test_a_memory_of_images_starts_with_its_value",
         "id": "test_recurrent_groups.test_a_memory_of_ids_shifts_a_sequence_by_one",
     },
+    "random_normal": {"x": "test_random_layers.test_the_numbers_are_normal"},
     "recurrent_group": {
         "x": "test_recurrent_groups.test_sparse_rows_are_the_same_as_dense_ones",
         "static": "test_recurrent_groups.test_every_step_may_attend_to_a_whole_sequence",
         "reverse": "test_recurrent_groups.test_a_group_is_a_loop_over_the_rows_of_each_sequence",
     },
+    "sampling_id": {"x": "test_layer_draws.test_ids_are_drawn_with_the_probabilities_of_their_row"},
+    "nce": {
+        "x": "test_layer_vocabularies.test_nce_is_its_formula",
+        "label": "test_layer_vocabularies.test_rows_with_several_labels_have_a_term_for_each",
+        "importance": "test_layer_vocabularies.test_nce_is_its_formula",
+        "num_neg_samples": "test_layer_vocabularies.test_the_number_of_drawn_classes_and_the_step_decide",
+        "noise": "test_layer_vocabularies.test_classes_are_drawn_as_often_as_the_noise_says",
+        "neg_distribution": "test_layer_vocabularies.test_classes_are_drawn_as_often_as_the_noise_says",
+        "shared": "test_layer_vocabularies.test_shared_classes_are_drawn_once_for_all_rows",
+        "odds": "test_layer_vocabularies.test_nce_is_its_formula",
+    },
+    "sampled_softmax": {
+        "x": "test_layer_vocabularies.test_sampled_softmax_is_its_formula",
+        "label": "test_layer_vocabularies.test_sampled_softmax_is_its_formula",
+        "num_neg_samples": "test_layer_vocabularies.test_sampled_softmax_is_its_formula",
+        "noise": "test_layer_vocabularies.test_sampled_softmax_is_its_formula",
+        "neg_distribution": "test_layer_vocabularies.test_sampled_softmax_is_its_formula",
+        "shared": "test_layer_vocabularies.test_shared_classes_are_drawn_once_for_all_rows",
+    },
 }
 """Layers that are checked inside a network, and the test for each of their attributes and inputs.
 
 `data` computes nothing: all that is compared is fed through it, in all data types and levels. `memory` and
-`recurrent_group` are nothing without the layers of a step; their references are loops for these.
+`recurrent_group` are nothing without the layers of a step; their references are loops for these. What `sampling_id`,
+`nce` and `sampled_softmax` draw is looked at by tests of their own, and so is `random_normal`.
 """
 NO_EFFECT = {
     "gradient_clip": {"threshold": "it limits the gradient, which is compared, too"},
+    "random_crop": {"mirror": "it counts while training; test_layer_random_parts.py has that"},
     "transformer_block": {"hidden": "columns between two maps of a part: those of the parameters, which are given"},
 }
 """Attributes that make no difference in what is compared, and why."""

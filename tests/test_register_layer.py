@@ -173,7 +173,7 @@ def test_temporaries_and_sizes_of_its_own() -> None:
 
 
 def test_other_fields_than_temporaries_stand_in_the_message() -> None:
-    with pytest.raises(pl.DefinitionError, match="`z` is no Temp or Numbers"):
+    with pytest.raises(pl.DefinitionError, match="`z` is no Temp, Numbers or Entries"):
         pl.register_layer(message(CUBE), z=pl.Input("N", "more"))  # type: ignore[arg-type]
     with pytest.raises(pl.DefinitionError, match="two fields are called `x`"):
         declared(x=pl.Temp("N", "more"))

@@ -18,7 +18,20 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "paddle_layers"
 
 ORDER = (
-    *("schema", "define", "kernels", "layers", "config", "nn", "runtime", "data", "training", "exchange", "testing"),
+    *(
+        "schema",
+        "define",
+        "kernels",
+        "layers",
+        "config",
+        "nn",
+        "runtime",
+        "generation",
+        "data",
+        "training",
+        "exchange",
+        "testing",
+    ),
     *("codegen", "editor", "cli"),
 )
 """From the bottom to the top; a room may import from those before it."""
@@ -33,6 +46,7 @@ INSIDE: dict[str, tuple[str, ...]] = {
             "define",
             "kernels",
             "layers",
+            "generation",
             "data",
             "training",
             "exchange",

@@ -96,6 +96,8 @@ TABLE: dict[str, tuple[Mutation, tuple[str, str, bool]]] = {
     ),
     "kinds widened": (lambda d: d.inputs[0].data_type.append(pb.SPARSE), (X, "accepted data types changed", False)),
     "levels narrowed": (lambda d: d.inputs[0].seq_nested_level.pop(), (X, "accepted sequence levels changed", True)),
+    "axes that follow": (lambda d: setattr(d.inputs[0], "axes", "N C... H W ..."), (X, "axes changed", False)),
+    "axes that are gone": (lambda d: setattr(d.inputs[0], "axes", "N C H ..."), (X, "axes changed", True)),
     "axes of an input": (lambda d: setattr(d.inputs[0], "axes", "N C W"), (X, "axes changed", True)),
     "repeatable input": (lambda d: setattr(d.inputs[0], "repeatable", True), (X, "count changed", False)),
     "optional input": (lambda d: setattr(d.inputs[0], "optional", True), (X, "need changed", False)),

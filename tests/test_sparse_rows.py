@@ -54,6 +54,7 @@ def feeds(rng: np.random.Generator, rows: int = 4) -> dict[str, Any]:
 
 def component(kind: str, name: str, **attributes: float) -> ComponentSettings:
     definition = registries[kind][name]
+    attributes = {"l1": 0.1, "l2": 0.2} if name == "l1_l2" else attributes
     return ComponentSettings(definition, definition.bind(attributes))
 
 
@@ -182,7 +183,10 @@ def test_on_the_simulator(optimizer: str) -> None:
     compare(optimizer=optimizer, device=simulated_device(), dtype="float32", tolerance=1e-4, steps=4)
 
 
-LAZY = {"sgd": {None, "l2"}, "nesterov": {None, "l2"}}
+LAZY = {
+    **{name: {None, "l2"} for name in ("sgd", "nesterov", "torch_momentum")},
+    **{name: set() for name in ("lamb", "lion")},
+}
 """Regularizers with which an optimizer has a lazy update; the others: with none. The guide on data has this table."""
 
 

@@ -54,3 +54,28 @@ def test_fine_tuning_beats_first_values_that_know_nothing(tmp_path, monkeypatch)
         told = [float(cell.removesuffix(" % ")) for cell in row.split("|")]
         np.testing.assert_allclose([results[name].mean(), results[name].min(), results[name].max()], told, atol=4)
     assert min(results["ten"]) > max(results["scratch"]) + 5
+
+
+@pytest.mark.slow
+def test_a_detector_finds_digits(tmp_path, monkeypatch):
+    """Fewer pictures and steps than the example has: boxes for each picture, and a picture of them."""
+    pytest.importorskip("PIL")
+    folder = shutil.copytree(EXAMPLES / "detection", tmp_path / "example")
+    monkeypatch.chdir(folder)
+    subprocess.run([sys.executable, "make_data.py", "--train", "600", "--test", "60"], check=True)
+    with np.load("train.npz") as data:
+        assert data["boxes.starts"][-1] == len(data["classes"]) > 600
+        assert (data["boxes"][:, :2] < data["boxes"][:, 2:]).all()
+    path = Path("detector.textproto")
+    text = path.read_text()
+    assert "epochs: 5" in text
+    path.write_text(text.replace("epochs: 5", "steps: 180"))
+    report = pl.train(path)
+    assert report.results["map"] > 0.3
+    subprocess.run([sys.executable, "-m", "paddle_layers", "predict", path, "--output", "boxes.npz"], check=True)
+    with np.load("boxes.npz") as found:
+        assert found["found.box"].shape == (found["found.starts"][-1], 4)
+        assert len(found["found.starts"]) == 61
+        assert found["found"].min() >= 1, "the background is not found"
+    subprocess.run([sys.executable, "draw.py", "test.npz", "boxes.npz", "found.png", "--count", "3"], check=True)
+    assert Path("found.png").stat().st_size > 1000

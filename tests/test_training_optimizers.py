@@ -43,6 +43,13 @@ def rmsprop(w, g, rate, t, s, decay=0.99, epsilon=1e-8):
     return w - rate * g / (np.sqrt(s["h"]) + epsilon)
 
 
+def adadelta(w, g, rate, t, s, decay=0.95, epsilon=1e-6):
+    s["g"] = decay * s.get("g", 0) + (1 - decay) * g**2
+    step = np.sqrt(s.get("d", 0) + epsilon) / np.sqrt(s["g"] + epsilon) * g
+    s["d"] = decay * s.get("d", 0) + (1 - decay) * step**2
+    return w - rate * step
+
+
 def adam(w, g, rate, t, s, beta1=0.9, beta2=0.999, epsilon=1e-8):
     s["m"] = beta1 * s.get("m", 0) + (1 - beta1) * g
     s["v"] = beta2 * s.get("v", 0) + (1 - beta2) * g**2
@@ -56,15 +63,62 @@ def adamw(w, g, rate, t, s, beta1=0.9, beta2=0.999, epsilon=1e-8, weight_decay=0
     return w * (1 - rate * weight_decay) - rate * mean / (np.sqrt(square) + epsilon)
 
 
+def torch_momentum(w, g, rate, t, s, momentum=0.9, dampening=0.0):
+    s["v"] = g if t == 1 else momentum * s["v"] + (1 - dampening) * g
+    return w - rate * s["v"]
+
+
+def decayed_adagrad(w, g, rate, t, s, decay=0.95, epsilon=1e-6):
+    s["h"] = decay * s.get("h", 0) + (1 - decay) * g**2
+    return w - rate * g / np.sqrt(s["h"] + epsilon)
+
+
+def centered_rmsprop(w, g, rate, t, s, decay=0.95, epsilon=1e-6):
+    s["h"] = decay * s.get("h", 0) + (1 - decay) * g**2
+    s["m"] = decay * s.get("m", 0) + (1 - decay) * g
+    return w - rate * g / (np.sqrt(s["h"] - s["m"] ** 2) + epsilon)
+
+
+def adamax(w, g, rate, t, s, beta1=0.9, beta2=0.999, epsilon=1e-8):
+    s["m"] = beta1 * s.get("m", 0) + (1 - beta1) * g
+    s["u"] = np.maximum(beta2 * s.get("u", 0), abs(g))
+    return w - rate / (1 - beta1**t) * s["m"] / (s["u"] + epsilon)
+
+
+def lion(w, g, rate, t, s, beta1=0.9, beta2=0.99, weight_decay=0.0):
+    moved = np.sign(beta1 * s.get("m", 0) + (1 - beta1) * g)
+    s["m"] = beta2 * s.get("m", 0) + (1 - beta2) * g
+    return w - rate * (moved + weight_decay * w)
+
+
+def lamb(w, g, rate, t, s, beta1=0.9, beta2=0.999, epsilon=1e-6, weight_decay=0.01):
+    s["m"] = beta1 * s.get("m", 0) + (1 - beta1) * g
+    s["v"] = beta2 * s.get("v", 0) + (1 - beta2) * g**2
+    r = s["m"] / (1 - beta1**t) / (np.sqrt(s["v"] / (1 - beta2**t)) + epsilon) + weight_decay * w
+    ratio = np.linalg.norm(w) / np.linalg.norm(r) if w.any() and r.any() else 1.0
+    return w - rate * ratio * r
+
+
 OPTIMIZERS = {
     "sgd": (sgd, {"momentum": 0.8}),
     "nesterov": (nesterov, {"momentum": 0.7}),
     "adagrad": (adagrad, {"epsilon": 1e-3}),
     "rmsprop": (rmsprop, {"decay": 0.9, "epsilon": 1e-4}),
+    "adadelta": (adadelta, {"decay": 0.8, "epsilon": 1e-3}),
     "adam": (adam, {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-4}),
     "adamw": (adamw, {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-4, "weight_decay": 0.2}),
+    "torch_momentum": (torch_momentum, {"momentum": 0.7, "dampening": 0.4}),
+    "decayed_adagrad": (decayed_adagrad, {"decay": 0.9, "epsilon": 1e-3}),
+    "centered_rmsprop": (centered_rmsprop, {"decay": 0.9, "epsilon": 1e-3}),
+    "adamax": (adamax, {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-3}),
+    "lion": (lion, {"beta1": 0.8, "beta2": 0.95, "weight_decay": 0.2}),
+    "lamb": (lamb, {"beta1": 0.8, "beta2": 0.95, "epsilon": 1e-3, "weight_decay": 0.2}),
 }
-PENALTIES = {"l2": lambda w: 0.3 * w, "l1": lambda w: 0.3 * np.sign(w)}
+PENALTIES = {
+    "l2": lambda w: 0.3 * w,
+    "l1": lambda w: 0.3 * np.sign(w),
+    "l1_l2": lambda w: 0.3 * np.sign(w) + 0.5 * w,
+}
 TOLERANCE = {"float64": 1e-12, "float32": 2e-5}
 
 
@@ -81,6 +135,8 @@ def gradients(made, rng):
 
 def settings(kind, name, **attributes):
     definition = registries[kind][name]
+    if name == "l1_l2":
+        attributes = {"l1": attributes["rate"], "l2": 0.5}
     return ComponentSettings(definition, definition.bind(attributes))
 
 
@@ -120,6 +176,39 @@ def test_optimizer(name, dtype):
     compare(made, Updater(definition, definition.bind({}), made), formula)
     made = net(dtype)
     compare(made, Updater(definition, definition.bind(attributes), made), formula, **attributes)
+
+
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_fifty_steps_by_themselves(name):
+    """The formula goes its own way: nothing is given to it but the gradients, which depend on where it stands."""
+    formula, attributes = OPTIMIZERS[name]
+    definition, made, rng = registries["optimizer"][name], net(), np.random.default_rng(2)
+    updater = Updater(definition, definition.bind(attributes), made)
+    trained = made.parameters
+    own = {one: parameter.value.copy() for one, parameter in trained.items()}
+    states = {one: {} for one in own}
+    for step in range(1, 51):
+        rate = 0.05 * (1 - step / 60)
+        for one, parameter in trained.items():
+            noise = rng.normal(size=parameter.shape)
+            times = parameter.settings.lr_mult if parameter.settings else 1.0
+            parameter.gradient[...] = parameter.value + noise
+            own[one] = formula(own[one], own[one] + noise, rate * times, step, states[one], **attributes)
+        updater.step(rate, step)
+    for one, parameter in trained.items():
+        np.testing.assert_allclose(parameter.value, own[one], rtol=1e-9, atol=1e-11, err_msg=one)
+
+
+def test_lamb_moves_parameters_and_gradients_of_zero():
+    definition, made = registries["optimizer"]["lamb"], net()
+    updater = Updater(definition, definition.bind({}), made)
+    made.parameters["b.weight"].value = 0
+    for parameter in made.parameters.values():
+        parameter.gradient[...] = 0 if parameter.name == "a.weight" else 1
+    made.parameters["a.weight"].value = before = made.parameters["a.weight"].value.copy()
+    updater.step(0.1, 1)
+    np.testing.assert_allclose(made.parameters["b.weight"].value, -0.1 / (1 + 1e-6), rtol=1e-12)
+    np.testing.assert_allclose(made.parameters["a.weight"].value, before * (1 - 0.05), rtol=1e-12)  # by its decay
 
 
 @pytest.mark.parametrize("name", PENALTIES)
@@ -184,7 +273,7 @@ def test_parameters_that_are_updated_alike_are_one_range():
     assert [one.name for one in decayed] == ["a.weight", "a.bias", "parameters"]
 
 
-@pytest.mark.parametrize("name", OPTIMIZERS)
+@pytest.mark.parametrize("name", sorted(OPTIMIZERS.keys() - {"lamb"}))
 def test_every_optimizer_leaves_what_lies_between_parameters_at_zero(name):
     assert rules_of(name).rest_at_zero()
     assert all(rules_of(name, regularizer=settings("regularizer", one, rate=0.3)).rest_at_zero() for one in PENALTIES)
@@ -195,6 +284,11 @@ def test_an_optimizer_that_moves_zeros_updates_each_parameter_by_itself(monkeypa
     monkeypatch.setattr(rules.optimizer, "function", Function("optimizer", (), away_from_zero))
     assert not rules.rest_at_zero()
     assert len(rules.ranges(made.arena.trained, made.dtype)) == 4
+
+
+def test_an_optimizer_that_asks_for_norms_updates_each_parameter_by_itself():
+    made = net()
+    assert rules_of("lamb").ranges(made.arena.trained, made.dtype) == made.arena.trained
 
 
 def away_from_zero(i, value, gradient, rate, velocity):

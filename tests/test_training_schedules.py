@@ -5,8 +5,11 @@ import math
 import numpy as np
 import pytest
 
-from paddle_layers.define import registries
+import paddle_layers as pl
+from paddle_layers.config.trainingfiles import read_training
+from paddle_layers.define import InvalidAttributes, registries
 from paddle_layers.layers.initializers import Fans
+from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.training.schedules import rate_at
 
 STEPS, TOTAL, BASE = np.arange(11), 10, 0.2
@@ -19,6 +22,16 @@ SHARES = {
     "inv": ({"gamma": 0.1, "power": 0.5}, 1 / np.sqrt(1 + 0.1 * STEPS)),
     "poly": ({"power": 2.0}, (1 - STEPS / TOTAL) ** 2),
     "sigmoid": ({"gamma": -0.7, "middle": 4}, 1 / (1 + np.exp(0.7 * (STEPS - 4)))),
+    "linear": ({"to": 0.2, "steps": 8}, 1 - 0.8 * np.minimum(1, STEPS / 8)),
+    "piecewise": ({"at": [2, 7], "factor": [0.5, 0.125]}, np.select([STEPS < 2, STEPS < 7], [1, 0.5], 0.125)),
+    "one_cycle": (
+        {"rise": 0.4, "start": 0.1, "end": 0.01},  # the top is at step 0.4 * 10 - 1
+        np.where(
+            STEPS < 3,
+            0.55 - 0.45 * np.cos(np.pi * STEPS / 3),
+            0.505 + 0.495 * np.cos(np.pi * np.minimum(STEPS - 3, 6) / 6),
+        ),
+    ),
     "cosine": ({"floor": 0.1}, 0.1 + 0.9 * (1 + np.cos(np.pi * STEPS / TOTAL)) / 2),
 }
 
@@ -38,7 +51,7 @@ def test_schedule(name):
     assert rates(name, attributes) == pytest.approx(BASE * shares, rel=1e-14, abs=1e-16)
 
 
-@pytest.mark.parametrize("name", [name for name in SHARES if name != "warmup"])
+@pytest.mark.parametrize("name", [name for name in SHARES if name not in ("warmup", "one_cycle")])
 def test_every_schedule_can_rise_first(name):
     attributes, shares = SHARES[name]
     expected = BASE * shares * np.minimum(1, (STEPS + 1) / 5)
@@ -50,8 +63,20 @@ def test_without_a_schedule_the_rate_stays():
 
 
 def test_schedules_end_where_they_should():
+    assert rate_at(registries["schedule"]["linear"].create({"to": 0.5}), 1.0, 10, 10) == 0.5
+    one_cycle = registries["schedule"]["one_cycle"].create({})
+    assert rate_at(one_cycle, 1.0, 0, 1) == 1  # a training of one step, and the shortest rise
+    assert rate_at(one_cycle, 1.0, 0, 3) == 1
     assert rate_at(registries["schedule"]["poly"].create({}), 1.0, 10, 10) == 0
     assert rate_at(registries["schedule"]["cosine"].create({}), 1.0, 10, 10) == pytest.approx(0)
+
+
+def test_pieces_of_a_schedule_that_do_not_fit():
+    piecewise = registries["schedule"]["piecewise"]
+    with pytest.raises(InvalidAttributes, match="there are 2 pieces in `at`, and 1 factors"):
+        piecewise.create({"at": [1, 2], "factor": [0.5]})
+    with pytest.raises(InvalidAttributes, match="each piece begins behind the one before"):
+        piecewise.create({"at": [2, 2], "factor": [0.5, 0.1]})
 
 
 FANS = Fans(fan_in=200, fan_out=50)
@@ -130,3 +155,104 @@ def test_bilinear_is_the_kernel_of_caffe():
 def test_shapes_that_do_not_fit(name, shape, attributes, message):
     with pytest.raises(ValueError, match=message):
         draw(name, shape, **attributes)
+
+
+NET = """
+net {
+  layer { name: "x" type: "data" data { shape: [2] } }
+  layer { name: "y" type: "fc" input: "x" fc { size: 2 } }
+  layer { name: "cost" type: "square_error" input: "y" input: "x" }
+}
+steps: 12
+"""
+STAGES = """
+optimizer { type: "sgd" learning_rate: 0.5 momentum: 0.4 }
+schedule { type: "warmup" steps: 3 until: 3 }
+schedule { type: "linear" linear { to: 0.5 } base: 1 until: 7 }
+schedule { type: "exp" gamma: 0.5 }
+momentum_schedule { type: "linear" linear { to: 2 steps: 4 } until: 6 }
+momentum_schedule { type: "fixed" base: 0.9 }
+"""
+DATA = {"train": {"x": np.random.default_rng(0).normal(size=(12, 2)).astype(np.float32)}}
+
+
+class Seen:
+    def __init__(self):
+        self.rates, self.values, self.gradients = [], [], []
+
+    def on_step(self, run):
+        self.rates.append(run.rate)
+        self.values.append(run.net.parameters["y.weight"].value.copy())
+        self.gradients.append(run.net.parameters["y.weight"].gradient.copy())
+
+
+def test_stages_of_rate_and_momentum(tmp_path):
+    seen = Seen()
+    pl.train(NET + STAGES, datasets=DATA, output=tmp_path / "out", callbacks=[seen])
+    rates = [0.5 / 3, 1 / 3, 0.5, 1, 0.875, 0.75, 0.625, *(0.5 * 0.5**step for step in range(5))]
+    momenta = [0.4, 0.5, 0.6, 0.7, 0.8, 0.8, *[0.9] * 6]
+    assert seen.rates == pytest.approx(rates)
+    velocity = 0
+    for step in range(1, 12):  # the first step is not seen from its start
+        before, after = seen.values[step - 1 : step + 1]
+        if step == 1:
+            velocity = rates[0] * seen.gradients[0]
+        velocity = momenta[step] * velocity + rates[step] * seen.gradients[step]
+        np.testing.assert_allclose(before - after, velocity, rtol=1e-3, atol=1e-6)
+
+
+def faults(text):
+    return [(fault.code, fault.message) for fault in read_training(NET + text, "t", sources_needed=False)[1].faults]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "message"),
+    [
+        ('schedule { type: "fixed" } schedule { type: "cosine" }', "E315", "does not say until which step"),
+        ('schedule { type: "fixed" until: 5 }', "E315", "nothing follows the last schedule"),
+        (
+            'schedule { type: "fixed" until: 5 } schedule { type: "fixed" until: 5 } schedule { type: "exp" gamma: 1 }',
+            "E315",
+            "the schedule before holds until step 5",
+        ),
+        ('schedule { type: "piecewise" piecewise { at: 3 factor: [1, 2] } }', "E103", "1 pieces in `at`, and 2"),
+    ],
+)
+def test_schedules_that_do_not_go_together(text, code, message):
+    ((found, said),) = faults('optimizer { type: "sgd" learning_rate: 1 }' + text)
+    assert found == code
+    assert message in said
+
+
+def test_a_momentum_that_is_none(tmp_path):
+    ((code, said),) = faults('optimizer { type: "adam" learning_rate: 1 } momentum_schedule { type: "fixed" }')
+    assert (code, said) == ("E311", "the optimizer `adam` has no `momentum`")
+    text = NET + 'optimizer { type: "sgd" learning_rate: 1 }\nmomentum_schedule { type: "linear" to: 1.2 }'
+    with pytest.raises(pl.ConfigError, match=r"the momentum becomes 1.005 at step 7; it has to be below 1"):
+        pl.train(text, datasets=DATA, output=tmp_path / "out")
+
+
+def test_tables_follow_a_scheduled_momentum(monkeypatch):
+    found = []
+    for dense in (False, True):
+        if dense:
+            monkeypatch.setattr("paddle_layers.runtime.net.mark_row_gradients", lambda _: None)
+        net = pl.Net(pl.loads(TABLE), dtype="float64", seed=1)
+        table, rng = net.parameters["row.table"], np.random.default_rng(2)
+        assert table.by_rows is not dense
+        definition = registries["optimizer"]["sgd"]
+        updater = Updater(definition, definition.bind({}), net, momentum_scheduled=True)
+        for step in range(1, 9):
+            net.forward({"id": rng.integers(0, 9, 2), "x": rng.normal(size=(2, 2))})
+            net.backward()
+            updater.step(0.1, step, 0.1 * step)
+        found.append(table.value.copy())
+    np.testing.assert_allclose(*found, rtol=1e-12)
+
+
+TABLE = """
+layer { name: "id" type: "data" data { data_type: INT size: 9 } }
+layer { name: "x" type: "data" data { shape: [2] } }
+layer { name: "row" type: "embedding" input: "id" embedding { size: 2 } }
+layer { name: "cost" type: "square_error" input: "row" input: "x" }
+"""

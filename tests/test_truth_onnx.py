@@ -85,6 +85,27 @@ CASES = [
         MEAN + "pool_size: 3 stride: 2 padding: 0 padding_end: 1 padding_y: 2 divisor: PADDED rounding: FLOOR",
         (2, 6, 8), "AveragePool", kernel_shape=[3, 3], strides=[2, 2], pads=[2, 0, 2, 1], count_include_pad=1,
     ),
+    Case(
+        "conv3d", "num_filters: 4 filter_size: [2, 3, 1] stride: [1, 2, 1] padding: [1, 0, 0] padding_end: [0, 1, 2]",
+        (2, 4, 5, 3), "Conv", {"kernel_shape": [2, 3, 1], "strides": [1, 2, 1], "pads": [1, 0, 0, 0, 1, 2]},
+        (("weight", (4, 2, 2, 3, 1)), ("bias", (4,))),
+    ),
+    Case(
+        "conv3d_trans", "num_filters: 4 filter_size: [2, 3, 1] stride: 2 dilation: [1, 2, 1] groups: 2",
+        (2, 3, 2, 3), "ConvTranspose",
+        {"kernel_shape": [2, 3, 1], "strides": [2, 2, 2], "dilations": [1, 2, 1], "group": 2},
+        (("weight", (2, 2, 2, 3, 1)), ("bias", (4,))),
+    ),
+    Case(
+        "conv1d", "num_filters: 4 filter_size: 3 stride: 2 padding: 1 padding_end: 2", (2, 7), "Conv",
+        {"kernel_shape": [3], "strides": [2], "pads": [1, 2]}, (("conv.weight", (4, 2, 3)), ("conv.bias", (4,))),
+    ),
+    Case("pool1d", "pool_size: 3 stride: 2", (2, 8), "MaxPool", {"kernel_shape": [3], "strides": [2], "ceil_mode": 1}),
+    Case(
+        "pool3d", MEAN + "pool_size: [2, 3, 2] stride: 2 padding: [0, 1, 1] divisor: PADDED rounding: FLOOR",
+        (2, 4, 5, 4), "AveragePool",
+        {"kernel_shape": [2, 3, 2], "strides": [2, 2, 2], "pads": [0, 1, 1] * 2, "count_include_pad": 1},
+    ),
     pool(MAX + "global_pooling: true", (3, 4, 5), "GlobalMaxPool"),
     pool(MEAN + "global_pooling: true", (3, 4, 5), "GlobalAveragePool"),
     Case(
@@ -95,6 +116,12 @@ CASES = [
         "layer_norm", "epsilon: 0.001", (4, 3, 2), "LayerNormalization", {"epsilon": 0.001, "axis": 1},
         (("gain", (24,)), ("bias", (24,))),
     ),
+    Case(
+        "instance_norm", "epsilon: 0.001", (4, 3, 2), "InstanceNormalization", {"epsilon": 0.001},
+        (("norm.gain", (4,)), ("norm.bias", (4,))),
+    ),
+    Case("mvn", "", (4, 3, 2), "MeanVarianceNormalization", {"axes": [2, 3]}),
+    Case("mvn", "axis: 1", (4, 3, 2), "MeanVarianceNormalization", {"axes": [1, 2, 3]}),
     Case(
         "lrn", "size: 3 scale: 0.5 power: 0.7 shift: 2", (7, 2, 3),
         "LRN", {"size": 3, "alpha": 0.5, "beta": 0.7, "bias": 2.0},

@@ -25,6 +25,7 @@ NAMES = (
         "train",
         "evaluate",
         "predict",
+        "generate",
         "layers",
         "explain",
         "fmt",

@@ -8,6 +8,7 @@ import click
 
 from .device import device_option
 from .output import check_new, ending_of, replace_file
+from .settings import chosen, set_option
 from .terminal import echo
 from .threads import threads_option
 
@@ -31,6 +32,7 @@ FORMATS = {".txt": "text", ".json": "json", ".csv": "csv"}
     help="Write here instead of to stdout: .txt, .json or .csv. Nothing is overwritten.",
 )
 @click.option("--dictionary", metavar="FILE", help="The words of the classes, one on each line.")
+@set_option
 @device_option
 @threads_option
 def command(
@@ -41,6 +43,7 @@ def command(
     svg: str | None,
     output: str | None,
     dictionary: str | None,
+    settings: tuple[str, ...],
     device: str,
 ) -> None:
     """Test the network of the training FILE with saved weights on DATA, by default the file's source of the test phase.
@@ -57,7 +60,7 @@ def command(
 
     from .evaluation_texts import as_csv, as_json, as_text
 
-    found = evaluate(file, data, weights=weights, dictionary=dictionary, device=device)
+    found = evaluate(chosen(file, settings), data, weights=weights, dictionary=dictionary, device=device)
     for note in found.notes:
         echo(f"note: {note}", err=True)
     if svg is not None and not found.confusions:

@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 WIDEST = 20
 """Classes of a matrix that is printed; of a larger one the most frequent mistakes are."""
 MISTAKES = 10
-MEASURES = ("precision", "recall", "F1", "support")
+MEASURES = ("precision", "recall", "F1", "support", "IoU")
+"""The last one, intersection over union, is for labels of places, as of pixels."""
 
 
 def as_text(found: Evaluation) -> str:
@@ -53,8 +54,8 @@ def as_json(found: Evaluation) -> str:
                     "value": one.value,
                     "label": one.label,
                     "accuracy": _number(one.accuracy),
-                    "classes": [_measures(measures) for measures in one.classes()],
-                    "means": [_measures(measures) for measures in one.means()],
+                    "classes": [_measures(measures, one) for measures in one.classes()],
+                    "means": [_measures(measures, one) for measures in one.means()],
                     "confusion": [[_number(count) for count in row] for row in one.counts.tolist()],
                 }
                 for one in found.confusions
@@ -73,7 +74,7 @@ def as_csv(found: Evaluation) -> str:
     writer.writerows((name, "", "", name.rpartition(".")[2], f"{value:.9g}") for name, value in found.results.items())
     for one in found.confusions:
         for measures in (*one.classes(), *one.means()):
-            for measure, value in zip(MEASURES, measures[1:], strict=True):
+            for measure, value in zip(_columns(one), measures[1:], strict=False):
                 writer.writerow((one.value, measures.name, "", measure, f"{value:.9g}"))
         for right, row in zip(one.names, one.counts.tolist(), strict=True):
             writer.writerows(
@@ -83,15 +84,19 @@ def as_csv(found: Evaluation) -> str:
 
 
 def _classes(confusion: Confusion) -> str:
-    table = _table("class", *MEASURES)
+    table = _table("class", *_columns(confusion))
     for measures in confusion.classes():
-        table.add_row(*_cells(measures))
+        table.add_row(*_cells(measures, confusion))
     table.add_row()
     rows = f"{float(confusion.wanted.sum()):,g}"
     table.add_row("accuracy", "", "", f"{confusion.accuracy:.4f}", rows)
     for measures in confusion.means():
-        table.add_row(*_cells(measures))
+        table.add_row(*_cells(measures, confusion))
     return table_text(table)
+
+
+def _columns(confusion: Confusion) -> Sequence[str]:
+    return MEASURES if confusion.regions else MEASURES[:-1]
 
 
 def _matrix(confusion: Confusion) -> str:
@@ -119,18 +124,21 @@ def _table(*headings: str) -> Table:
     return table
 
 
-def _cells(measures: ClassMeasures) -> Iterator[str]:
+def _cells(measures: ClassMeasures, confusion: Confusion) -> Iterator[str]:
     yield measures.name
-    yield from ("-" if math.isnan(value) else f"{value:.4f}" for value in measures[1:-1])
+    yield from map(_share, measures[1:4])
     yield f"{measures.support:,g}"
+    if confusion.regions:
+        yield _share(measures.iou)
 
 
-def _measures(measures: ClassMeasures) -> dict[str, Any]:
-    return {"name": measures.name} | _named(measures[1:])
+def _share(value: float) -> str:
+    return "-" if math.isnan(value) else f"{value:.4f}"
 
 
-def _named(values: Sequence[float]) -> dict[str, Any]:
-    return {name: _number(value) for name, value in zip(MEASURES, values, strict=True)}
+def _measures(measures: ClassMeasures, confusion: Confusion) -> dict[str, Any]:
+    named = zip(_columns(confusion), measures[1:], strict=False)
+    return {"name": measures.name} | {name: _number(value) for name, value in named}
 
 
 def _number(value: float) -> float | int | None:

@@ -10,6 +10,7 @@ import click
 
 from .device import device_option
 from .output import check_new, ending_of
+from .settings import chosen, set_option
 from .terminal import echo
 from .threads import threads_option
 
@@ -28,6 +29,7 @@ from .threads import threads_option
     "is overwritten.",
 )
 @click.option("--dictionary", metavar="FILE", help="The words of ids and classes, one on each line.")
+@set_option
 @device_option
 @threads_option
 def command(
@@ -37,6 +39,7 @@ def command(
     values: tuple[str, ...],
     output: str | None,
     dictionary: str | None,
+    settings: tuple[str, ...],
     device: str,
 ) -> None:
     """Write what the network of the training FILE makes of DATA, as a table with a line for each row.
@@ -55,9 +58,10 @@ def command(
         check_sink(Path(output))
     from paddle_layers.training.folders import BEST
     from paddle_layers.training.prediction import open_prediction
+    from paddle_layers.training.runs import left_out_text
 
     with contextlib.ExitStack() as stack:
-        run = stack.enter_context(open_prediction(file, data, weights, values, dictionary, device))
+        run = stack.enter_context(open_prediction(chosen(file, settings), data, weights, values, dictionary, device))
         if weights is None and run.weights.name == BEST:
             echo(f"weights: {run.weights}, of the best test", err=True)
         if run.note:
@@ -67,6 +71,8 @@ def command(
         for batch in run.batches():
             sink.write(batch)
             stream.show()
+        if left_out := left_out_text(run.data):
+            echo(f"note: {left_out}", err=True)
     if output is not None:
         echo(f"wrote {output}", err=True)
 

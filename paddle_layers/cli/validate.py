@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from .settings import set_option
 from .terminal import echo
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     show_default=True,
     help="How faults are written: for people on stderr, as a JSON list or as GitHub annotations on stdout.",
 )
-def command(files: tuple[str, ...], style: str) -> None:
+@set_option
+def command(files: tuple[str, ...], style: str, settings: tuple[str, ...]) -> None:
     """Check network and training FILES, in text format or JSON, without running anything.
 
     Of data that are read when they are wanted, such as pictures in folders, it is looked whether they are there and go
@@ -35,7 +37,7 @@ def command(files: tuple[str, ...], style: str) -> None:
     found, fine = [], []
     for file in files:
         try:
-            what, faults, training = validated(file)
+            what, faults, training = validated(file, settings)
             _check_data(training)
         except ConfigError as error:
             found += error.diagnostics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -42,10 +43,10 @@ class _Either(NamedTuple):
     found: Examined
 
 
-def _examined(text: str, path: str | Path) -> _Either:
+def _examined(text: str, path: str | Path, settings: Sequence[str] = ()) -> _Either:
     if _names_training(text):
-        return _Either(True, *read_training(text, path))
-    return _Either(False, None, examine_network(text, str(path)))
+        return _Either(True, *read_training(text, path, settings=settings))
+    return _Either(False, None, examine_network(text, str(path), settings))
 
 
 def network_of(path: str | Path) -> Network:
@@ -60,9 +61,9 @@ def validate(path: str | Path) -> tuple[str, list[Diagnostic]]:
     return words, faults
 
 
-def validated(path: str | Path) -> tuple[str, list[Diagnostic], Training | None]:
-    """As `validate`, and the training where it is one."""
-    either = _examined(read_file(path), path)
+def validated(path: str | Path, settings: Sequence[str] = ()) -> tuple[str, list[Diagnostic], Training | None]:
+    """As `validate`, and the training where it is one; `settings` are fields in the place of the file's."""
+    either = _examined(read_file(path), path, settings)
     network, faults = either.found
     if network is None or either.found.failed:
         raise ConfigError(faults)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -59,9 +59,12 @@ class Examined(NamedTuple):
         return any(fault.severity == "error" for fault in self.faults)
 
 
-def examine_network(text: str, name: str = "<text>") -> Examined:
-    """The sound part of a network file and all its faults, warnings too: for editors, where a text is unfinished."""
-    source = Source(name, text)
+def examine_network(text: str, name: str = "<text>", given: Sequence[str] = ()) -> Examined:
+    """The sound part of a network file and all its faults, warnings too: for editors, where a text is unfinished.
+
+    `given` are fields from the command line, such as "net.layer[fc1].fc.size=20".
+    """
+    source = Source(name, text, given)
     wired, faults = wire_text(source)
     return Examined(Network.checked(*wired) if wired is not None else None, faults)
 

@@ -23,6 +23,12 @@ class ParamRule:
     decay_mult: float | None = None
     frozen: bool | None = None
     clip: float | None = None
+    clip_norm: float | None = None
+    l1: float | None = None
+    l2: float | None = None
+    momentum: float | None = None
+    max_norm: float | None = None
+    prune: float | None = None
 
     def change(self, settings: ParamSettings) -> ParamSettings:
         """The settings of a parameter that it is for."""
@@ -33,6 +39,11 @@ class ParamRule:
 def parameter_names(network: Network) -> list[str]:
     """Names of all parameters of a network, those inside of layers too, as weights bear them: `conv1.weight`."""
     return list(all_settings(network.nodes))
+
+
+def settings_of(network: Network) -> Mapping[str, ParamSettings]:
+    """What a network says of its parameters, by name."""
+    return all_settings(network.nodes)
 
 
 def learning_names(network: Network) -> list[str]:

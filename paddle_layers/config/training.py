@@ -10,6 +10,7 @@ from paddle_layers.define import Attributes, Definition
 
 from .diagnostics.diagnostic import Diagnostic, Note, Source
 from .diagnostics.report import ConfigError
+from .generating import GenerateSettings
 from .network import Network
 from .parameters import ParamRule
 
@@ -32,6 +33,14 @@ class OptimizerSettings(ComponentSettings):
     """An optimizer."""
 
     learning_rate: float
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleSettings(ComponentSettings):
+    """A schedule; the next one holds from the step `until` on. It starts from `base` in place of the optimizer's."""
+
+    until: int | None = None
+    base: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +72,8 @@ class SourceSettings(ComponentSettings):
     """Where the data of a phase come from; rows are drawn in random order when `shuffle` is set.
 
     With a `split` it feeds the test phase, too. So many `workers`, None for as many as are of use, make batches ahead,
-    in so many MiB of `memory`; `on_error` says whether a record that cannot be read is fatal or left out.
+    in so many MiB of `memory`; `on_error` says whether a record that cannot be read is fatal or left out. Sources to
+    train with that have a `ratio` are mixed; of these four settings those of the first hold.
     """
 
     phase: str
@@ -73,6 +83,7 @@ class SourceSettings(ComponentSettings):
     workers: int | None = None
     memory: int = 256
     on_error: str = "stop"
+    ratio: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,19 +108,37 @@ class ClipSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class AverageSettings:
+    """An average of the parameters: fading by `decay`, or the mean over a share of the steps, the `window`."""
+
+    decay: float | None = None
+    window: float | None = None
+    max_window: int = 10000
+
+
+@dataclass(frozen=True, slots=True)
 class TestSettings:
-    """Steps between two tests; None: at the end only."""
+    """Steps and epochs between two tests, None: at the end only; whether one comes first; how many batches it has."""
 
     __test__ = False  # pytest, this is no test
     every: int | None = None
+    every_epochs: int | None = None
+    at_start: bool = False
+    batches: int | None = None
+
+    @property
+    def repeated(self) -> bool:
+        """Whether there are tests before the end of the training."""
+        return self.every is not None or self.every_epochs is not None
 
 
 @dataclass(frozen=True, slots=True)
 class CheckpointSettings:
-    """Steps between two checkpoints, None: at the end only; and how many are kept."""
+    """Steps and epochs between two checkpoints, None: at the end only; and how many are kept."""
 
     every: int | None = None
     keep: int = 2
+    every_epochs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +161,16 @@ class Training:
     batch_size: int = 64
     epochs: int | None = None
     steps: int | None = None
-    schedule: ComponentSettings | None = None
+    schedule: tuple[ScheduleSettings, ...] = ()
+    """Of the learning rate, one behind the other."""
+    momentum_schedule: tuple[ScheduleSettings, ...] = ()
     regularizer: ComponentSettings | None = None
     clip: ClipSettings = ClipSettings()
+    accumulate: int = 1
+    """Batches that make one step."""
+    average: AverageSettings | None = None
+    on_nan: str = "stop"
+    """Whether a batch whose loss is no finite number stops the training, or is skipped."""
     test: TestSettings = TestSettings()
     checkpoint: CheckpointSettings = CheckpointSettings()
     log: LogSettings = LogSettings()
@@ -148,6 +184,7 @@ class Training:
     weights: WeightsSettings | None = None
     param: tuple[ParamRule, ...] = ()
     """Settings that the network has from the training file."""
+    generate: GenerateSettings | None = None
     network_path: Path | None = None
     base: Path = Path()
     """Folder of the training file: relative paths of sources start here."""
@@ -156,7 +193,7 @@ class Training:
     """Offsets in the file by dotted name: `optimizer.learning_rate`, `source[0].transform[1]`, `source[0]/path`."""
 
     def source_of(self, phase: str) -> SourceSettings | None:
-        """The source that feeds a phase."""
+        """The source that feeds a phase, the first of several that are mixed."""
         fed = (source for source in self.source if source.phase == phase or source.split is not None)
         return next(fed, None)
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from paddle_layers.define.name_patterns import listed, matching, rename_problem
 
 from .binding.binder import Binder, Bound
+from .binding.given import put
 from .binding.headers import is_network, report_caffe, spec
 from .diagnostics.diagnostic import Source
 from .diagnostics.report import ConfigError, Report, TooManyFaults, warn
@@ -17,39 +18,59 @@ from .diagnostics.suggestions import nearest
 from .files import Examined, examine_network, load_plugins, read_file
 from .network import Network
 from .parameters import ParamRule, parameter_names, with_rules
+from .reading.fields import Fields
 from .reading.quiet import quietly
 from .reading.syntax import read
 from .training import (
     CheckpointSettings,
     ClipSettings,
-    ComponentSettings,
     LogSettings,
-    OptimizerSettings,
-    SourceSettings,
-    SplitSettings,
     TestSettings,
     Training,
-    TransformSettings,
-    WeightsSettings,
+)
+from .training_checks import check_average, check_momenta, check_schedules, check_split, get_field
+from .training_values import (
+    average_of,
+    component_of,
+    components_of,
+    generate_of,
+    header_of,
+    optimizer_of,
+    places_of,
+    plain_fields,
+    schedules_of,
+    source_of,
+    weights_of,
 )
 from .wiring.texts import of_another_kind, wire_fields
 
 NO_TEST_SOURCE = "there is no source for the test phase"
+MIXED_ONCE = ("shuffle", "workers", "memory", "on_error")
+"""What is said once of sources that are mixed: how the batches are made of all of them."""
 TEST_SOURCE = 'add `source { type: ... phase: "test" ... }`'
 
 
-def load_training(path: str | Path, plugins: Iterable[str | Path] = (), *, sources_needed: bool = True) -> Training:
+def load_training(
+    path: str | Path,
+    plugins: Iterable[str | Path] = (),
+    *,
+    sources_needed: bool = True,
+    settings: Sequence[str] = (),
+) -> Training:
     """Read and check a training file and the network that it names. Raises `ConfigError` with every fault of both.
 
-    Without `sources_needed` the data may come from elsewhere: that a phase has no source is then no fault.
+    Without `sources_needed` the data may come from elsewhere: that a phase has no source is then no fault. `settings`
+    are fields in the place of the file's, such as "optimizer.learning_rate=0.01" and "net.layer[fc1].fc.size=20".
     """
     load_plugins(plugins)
-    return loads_training(read_file(path), path, sources_needed=sources_needed)
+    return loads_training(read_file(path), path, sources_needed=sources_needed, settings=settings)
 
 
-def loads_training(text: str, path: str | Path = "<text>", *, sources_needed: bool = True) -> Training:
+def loads_training(
+    text: str, path: str | Path = "<text>", *, sources_needed: bool = True, settings: Sequence[str] = ()
+) -> Training:
     """Check the text of a training file that stands, or would stand, at `path`. Raises `ConfigError`."""
-    return sound(*read_training(text, path, sources_needed=sources_needed))
+    return sound(*read_training(text, path, sources_needed=sources_needed, settings=settings))
 
 
 def sound(training: Training | None, found: Examined) -> Training:
@@ -61,13 +82,18 @@ def sound(training: Training | None, found: Examined) -> Training:
 
 
 def read_training(
-    text: str, path: str | Path, network: Network | None = None, *, sources_needed: bool = True
+    text: str,
+    path: str | Path,
+    network: Network | None = None,
+    *,
+    sources_needed: bool = True,
+    settings: Sequence[str] = (),
 ) -> tuple[Training | None, Examined]:
     """The text of a training file at `path`: what it sets, if that is sound, and what is known beside its faults.
 
     With a `network` that is given, the text names none, and needs no source.
     """
-    report = Report(Source(str(path), text))
+    report = Report(Source(str(path), text, settings))
     reader = _Reader(report, Path(path).parent, network, sources_needed=sources_needed and network is None)
     training = quietly(reader.run)
     if fault := of_another_kind(report):
@@ -106,6 +132,7 @@ class _Reader:
             )
             self.report.add("E009", "this is a network file, not a training file", fields[0][3], help=help_)
             return None
+        put(fields, self.report, "Training", without="net." if _names_network(fields) else "")
         bound = self.binder.message(fields, spec("Training"), 0)
         network = self._network(bound)
         self._lengths(bound)
@@ -113,32 +140,43 @@ class _Reader:
         if "test" in phases or self.sources_needed:
             self._tests(bound, tested="test" in phases)
         self._weights(bound.values.get("weights"))
+        check_average(bound.values.get("average"), self.report)
+        for name in ("schedule", "momentum_schedule"):
+            check_schedules(bound.values.get(name, ()), name, self.report)
         if network is not None:
             self._feeds(bound, network)
             self._params(bound, network)
+            check_momenta(bound, network, self.report)
+            self._generate(bound.values.get("generate"), network)
         if self.report.failed or network is None:
             return None
         values = bound.values
-        rules = tuple(ParamRule(**_header(param, "Param")) for param in values.get("param", ()))
+        rules = tuple(ParamRule(**header_of(param, "Param")) for param in values.get("param", ()))
         return Training(
             network=with_rules(network, rules),
             param=rules,
-            optimizer=self._optimizer(values["optimizer"]),
-            source=tuple(map(self._source, values.get("source", ()))),
-            schedule=self._component(values.get("schedule")),
-            regularizer=self._component(values.get("regularizer")),
-            callback=tuple(_components(values.get("callback", ()))),
-            clip=ClipSettings(**_header(values.get("clip"), "Clip")),
-            test=TestSettings(**_header(values.get("test"), "Test")),
-            checkpoint=CheckpointSettings(**_header(values.get("checkpoint"), "Checkpoint")),
-            log=LogSettings(**_header(values.get("log"), "Log")),
+            optimizer=optimizer_of(values["optimizer"]),
+            source=tuple(map(source_of, values.get("source", ()))),
+            schedule=schedules_of(values.get("schedule", ())),
+            momentum_schedule=schedules_of(values.get("momentum_schedule", ())),
+            regularizer=component_of(values.get("regularizer")),
+            callback=tuple(components_of(values.get("callback", ()))),
+            clip=ClipSettings(**header_of(values.get("clip"), "Clip")),
+            average=average_of(values.get("average")),
+            test=TestSettings(**header_of(values.get("test"), "Test")),
+            checkpoint=CheckpointSettings(**header_of(values.get("checkpoint"), "Checkpoint")),
+            log=LogSettings(**header_of(values.get("log"), "Log")),
             feed={feed.values["input"]: feed.values["field"] for feed in values.get("feed", ())},
-            weights=_weights(values.get("weights")),
+            weights=weights_of(values.get("weights")),
+            generate=generate_of(values.get("generate")),
             network_path=self.network_path,
             base=self.base,
             file=self.report.source,
-            places=dict(_places(bound, "")),
-            **_plain(bound, ("seed", "batch_size", "epochs", "steps", "output", "dtype", "level", "stage")),
+            places=dict(places_of(bound, "")),
+            **plain_fields(
+                bound,
+                ("seed", "batch_size", "accumulate", "epochs", "steps", "output", "dtype", "level", "stage", "on_nan"),
+            ),
         )
 
     # ---- the network
@@ -171,7 +209,7 @@ class _Reader:
             self.report.add("E302", f"there is no network file `{self.network_path}`", bound.place("network"))
             return None
         try:
-            found = examine_network(read_file(self.network_path), str(self.network_path))
+            found = examine_network(read_file(self.network_path), str(self.network_path), self.report.source.given)
         except ConfigError as error:
             self.elsewhere = error.diagnostics
             return None
@@ -197,20 +235,16 @@ class _Reader:
 
     def _sources(self, bound: Bound, network: Network | None) -> Collection[str]:
         """Check the sources; gives the phases that they feed."""
-        first: dict[str, int] = {}
+        first: dict[str, Bound] = {}
         for source in bound.values.get("source", ()):
-            phases = ["train", "test"] if "split" in source.places else [_get(source, "phase", "Source")]
+            phases = ["train", "test"] if "split" in source.places else [get_field(source, "phase", "Source")]
             place = source.place("phase")
             if "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics):
                 continue  # it names no phase, which was reported
-            twice = next((phase for phase in phases if phase in first), None)
-            if twice is not None:
-                note = self.report.note("the other one is here", first[twice])
-                help_ = 'a source is for the train phase unless it says `phase: "test"`'
-                self.report.add("E304", f"two sources feed the {twice} phase", source.start, notes=(note,), help=help_)
+            self._mixed(source, phases, first)
             for phase in phases:
-                first.setdefault(phase, source.start)
-            self._split(source)
+                first.setdefault(phase, source)
+            check_split(source, self.report)
             if network is not None:
                 for transform in source.values.get("transform", ()):
                     self._data_layer(transform, network)
@@ -220,12 +254,37 @@ class _Reader:
             )
         return first
 
+    def _mixed(self, source: Bound, phases: Collection[str], first: Mapping[str, Bound]) -> None:
+        """A source that feeds phases which others may feed already: for the train phase, mixed by their ratios."""
+        mixed = "ratio" in source.places
+        if mixed and "train" not in phases:
+            message = "`ratio` mixes sources of the train phase; a test reads every row once"
+            self.report.add("E304", message, source.place("ratio"), help="leave it out")
+        for phase in phases:
+            other = first.get(phase)
+            if other is not None and phase == "train" and mixed and "ratio" in other.places:
+                self._mixed_once(source, other)
+            elif other is not None:
+                help_ = 'a source is for the train phase unless it says `phase: "test"`'
+                help_ += "; to mix both, write a `ratio` in each, such as `ratio: 1`" if phase == "train" else ""
+                note = self.report.note("the other one is here", other.start)
+                self.report.add("E304", f"two sources feed the {phase} phase", source.start, notes=(note,), help=help_)
+                return
+
+    def _mixed_once(self, source: Bound, first: Bound) -> None:
+        for name in MIXED_ONCE:
+            if name in source.places:
+                note = self.report.note("the first one is here", first.start)
+                message = f"of mixed sources, the first says `{name}` for all of them"
+                self.report.add("E304", message, source.place(name), notes=(note,), help="write it there")
+
     def _tests(self, bound: Bound, *, tested: bool) -> None:
         """What acts on tests needs some."""
         test: Bound | None = bound.values.get("test")
-        every = test is not None and "every" in test.places
+        given = [name for name in ("every", "every_epochs") if test is not None and name in test.places]
+        every = bool(given)
         if test is not None and every and not tested:
-            self.report.add("W005", NO_TEST_SOURCE, test.place("every"), help=TEST_SOURCE)
+            self.report.add("W005", NO_TEST_SOURCE, test.place(given[0]), help=TEST_SOURCE)
         for callback in bound.values.get("callback", ()):
             if callback.definition is None or not acts_on_tests(callback.definition.owner):
                 continue
@@ -235,33 +294,6 @@ class _Reader:
             elif not every:
                 help_ = "add `test { every: 100 }`, with as many steps as you like between two tests"
                 self.report.add("W005", f"{what}, and the only one is at the end", callback.start, help=help_)
-
-    def _split(self, source: Bound) -> None:
-        split = source.values.get("split")
-        if not isinstance(split, Bound) or split.broken:
-            return
-        given, share = split.places, split.values.get("test")
-        both = "both a share and a field" if {"test", "field"} <= given.keys() else ""
-        neither = "neither a share nor a field" if not {"test", "field"} & given.keys() else ""
-        if both or neither:
-            help_ = 'write `test: 0.2` for a fifth of the rows, or `field: "part" value: "test"`'
-            self.report.add("E307", f"this split has {both or neither}", split.start, help=help_)
-        elif isinstance(share, float) and share >= 1:
-            message = f"`test` is the share of the rows that is held out, found {share:g}"
-            self.report.add("E307", message, split.place("test"), help="write `test: 0.2` for a fifth of them")
-        elif ("field" in given) != ("value" in given):
-            missing = "value" if "field" in given else "field"
-            help_ = "a row is held out where `field` has this `value`"
-            self.report.add("E307", f"this split has no `{missing}`", split.start, help=help_)
-        elif "field" in given and (shared := next((name for name in ("stratify", "group") if name in given), "")):
-            message = f"`{shared}` is for a share of the rows; `field` says which rows are held out"
-            self.report.add("E307", message, split.place(shared))
-        elif "stratify" in given and "group" in given:
-            message = "`stratify` cuts every group in two, and `group` keeps it whole; leave one of them out"
-            self.report.add("E307", message, split.place("stratify"))
-        elif _get(source, "phase", "Source") == "test":
-            message = "a source with a split feeds both phases: leave `phase` out"
-            self.report.add("E307", message, source.place("phase"))
 
     def _feeds(self, bound: Bound, network: Network) -> None:
         for feed in bound.values.get("feed", ()):
@@ -297,76 +329,15 @@ class _Reader:
                 hint = f"did you mean `{near}`?" if near else f"there are {listed(known) or 'no parameters'}"
                 self.report.add("E306", f"no parameter is called `{pattern}`", block.place("of"), help=hint)
 
-    # ---- components
-
-    def _component(self, bound: Bound | None) -> ComponentSettings | None:
-        return next(_components([bound] if bound is not None else []), None)
-
-    def _optimizer(self, bound: Bound) -> OptimizerSettings:
-        (made,) = _components([bound])
-        return OptimizerSettings(made.definition, made.attributes, bound.values["learning_rate"])
-
-    def _source(self, bound: Bound) -> SourceSettings:
-        (made,) = _components([bound])
-        phase = _get(bound, "phase", "Source")
-        transforms = bound.values.get("transform", [])
-        changes = tuple(
-            TransformSettings(change.definition, change.attributes, one.values["input"])
-            for one, change in zip(transforms, _components(transforms), strict=True)
-        )
-        shuffle = bound.values.get("shuffle")
-        shuffled = phase == "train" if shuffle is None else bool(shuffle)
-        given = bound.values.get("split")
-        split = SplitSettings(**_header(given, "Split")) if given is not None else None
-        rest = {name: _get(bound, name, "Source") for name in ("workers", "memory", "on_error")}
-        return SourceSettings(made.definition, made.attributes, phase, changes, shuffled, split, **rest)
+    def _generate(self, bound: Bound | None, network: Network) -> None:
+        """What it says agrees with itself and with the network."""
+        if bound is None or bound.broken or "words" not in bound.values:
+            return
+        settings = generate_of(bound)
+        if settings is not None and (fault := settings.fault(network)) is not None:
+            self.report.add("E312", fault.message, bound.place(fault.setting), help=fault.help)
 
 
-def _components(found: Iterable[Bound]) -> Iterator[ComponentSettings]:
-    for bound in found:
-        assert bound.definition is not None, "an unknown type was reported"
-        assert bound.attributes is not None, "a faulty block was reported"
-        yield ComponentSettings(bound.definition, bound.attributes)
-
-
-def _get(bound: Bound, name: str, message: str) -> Any:
-    value = bound.values.get(name)
-    return spec(message).fields[name].default if value is None else value
-
-
-def _header(bound: Bound | None, message: str) -> dict[str, Any]:
-    """All fields of a small message, with their defaults."""
-    fields = spec(message).fields
-    return {name: field.default if bound is None else _get(bound, name, message) for name, field in fields.items()}
-
-
-def _weights(bound: Bound | None) -> WeightsSettings | None:
-    if bound is None:
-        return None
-    rename = {one.values["from"]: one.values["to"] for one in bound.values.get("rename", ())}
-    values = bound.values
-    return WeightsSettings(values["file"], rename, values.get("leave_out", ()), values.get("layout"))
-
-
-def _plain(bound: Bound, names: Iterable[str]) -> dict[str, Any]:
-    return {name: _get(bound, name, "Training") for name in names}
-
-
-def _places(bound: Bound, prefix: str) -> Iterator[tuple[str, int]]:
-    """Offsets by dotted name, for faults that show only when data are read."""
-    waiting = [(bound, prefix)]
-    while waiting:
-        message, path = waiting.pop()
-        for attribute in message.definition.attributes if message.definition is not None else ():
-            yield f"{path}/{attribute}", message.attribute_place(attribute)
-        for name, fields in message.places.items():
-            value = message.values.get(name)
-            if isinstance(value, tuple):
-                own = f"{path}.{name}".lstrip(".")
-                yield from ((f"{own}[{number}]", message.place(name, number)) for number in range(len(value)))
-            items = value if isinstance(value, list) else [value]
-            for number, item in enumerate(items):
-                own = f"{path}.{name}".lstrip(".") + (f"[{number}]" if isinstance(value, list) else "")
-                yield own, item.start if isinstance(item, Bound) else fields[0][4]
-                if isinstance(item, Bound):
-                    waiting.append((item, own))
+def _names_network(fields: Fields) -> bool:
+    """Whether the network is in a file of its own, to which what is given for it belongs."""
+    return any(field[0] == "network" for field in fields)

@@ -39,9 +39,10 @@ class _Epoch(NamedTuple):
 
 
 class _Made(NamedTuple):
-    """A batch, None where none of its records can be read; and what is wrong with those that cannot, by row."""
+    """A batch of rows, None where none of its records can be read; and what is wrong with those that cannot, by row."""
 
     values: dict[str, Any] | None
+    rows: Rows
     bad: Mapping[int, str]
 
 
@@ -75,10 +76,15 @@ class Batches:
         if batch_size < 1:
             raise ValueError(f"`batch_size` is {batch_size}, must be at least 1")
         self.dataset, self.part = dataset, np.arange(len(dataset)) if part is None else part
+        self.origin = dataset.origin
         self.batch_size = min(batch_size, self.count)
         self.seed, self.shuffle, self.training, self.feeds = seed, shuffle, training, feeds
         self.workers, self.memory, self.skip = workers, memory, skip
         self.bad: dict[int, str] = {}
+        self._number, self._count = 0, 1
+        self._numbers = len(dataset)
+        """How many numbers of rows there are, each with random numbers of its own."""
+        self._changes = [len(feed.transforms) for feed in feeds or ()]
         self._position = Position(0, 0)
         self._stream: Generator[_Made] | None = None
         self._found_bad: dict[int, str] = {}
@@ -107,14 +113,22 @@ class Batches:
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         """The batches of the current epoch from its start; does not move `position`."""
+        return (values for _, values in self.with_rows())
+
+    def with_rows(self) -> Generator[tuple[Rows, dict[str, Any]]]:
+        """As iteration, with the numbers of the rows. Raises `DataError` where no record can be read."""
         made = self._made(Position(self.position.epoch, batch) for batch in range(len(self)))
+        read = False
         try:
             for one in made:
                 self.bad.update(one.bad)
                 if one.values is not None:
-                    yield one.values
+                    read = True
+                    yield one.rows, one.values
         finally:
             made.close()
+        if not read:
+            raise self._nothing()
 
     def take(self) -> dict[str, Any]:
         """The batch at `position`, which moves on."""
@@ -122,8 +136,11 @@ class Batches:
             made = self._next()
             if made.values is not None:
                 return made.values
-        raise DataError(
-            f"{self.dataset.origin}: none of the {self.count} records can be read; of the first one it is said: "
+        raise self._nothing()
+
+    def _nothing(self) -> DataError:
+        return DataError(
+            f"{self.origin}: none of the {self.count} records can be read; of the first one it is said: "
             f"{next(iter(self.bad.values()))}"
         )
 
@@ -133,9 +150,19 @@ class Batches:
         if stream is not None:
             stream.close()
 
+    def share(self, number: int, count: int) -> None:
+        """From now on, give part `number` of `count` parts of every batch, of which some may have no rows."""
+        self.close()
+        self._number, self._count = number, count
+
+    def fed(self, layer: str, rows: Rows) -> Any:
+        """The values of a data layer, without what changes them by chance."""
+        return next(feed for feed in self.feeds or () if feed.layer == layer).take(rows, None)
+
     def rows(self, epoch: int, batch: int) -> Rows:
         """Numbers of the rows of a batch."""
-        return self._epoch(epoch).order[batch * self.batch_size : (batch + 1) * self.batch_size]
+        rows = self._epoch(epoch).order[batch * self.batch_size : (batch + 1) * self.batch_size]
+        return rows[len(rows) * self._number // self._count : len(rows) * (self._number + 1) // self._count]
 
     def _next(self) -> _Made:
         if self._stream is None:
@@ -165,15 +192,16 @@ class Batches:
         """The batch of a place; in any thread the same."""
         rows = self.rows(*place)
         if not self.skip:
-            return _Made(self._values(place.epoch, rows), {})
+            return _Made(self._values(place.epoch, rows), rows, {})
         bad = {row: self._found_bad[row] for row in rows.tolist() if row in self._found_bad} if self._found_bad else {}
         while len(bad) < len(rows):
+            good = rows[~np.isin(rows, list(bad))] if bad else rows
             try:
-                return _Made(self._values(place.epoch, rows[~np.isin(rows, list(bad))] if bad else rows), bad)
+                return _Made(self._values(place.epoch, good), good, bad)
             except BadRecords as error:
                 bad |= error.problems
                 self._found_bad.update(error.problems)
-        return _Made(None, bad)
+        return _Made(None, rows[:0], bad)
 
     def _values(self, epoch: int, rows: Rows) -> dict[str, Any]:
         if self.feeds is None:
@@ -193,11 +221,10 @@ class Batches:
         return shuffled(self.part, self.dataset.blocks, self.seed, epoch) if self.shuffle else self.part
 
     def _random(self, epoch: int) -> list[list[RowRandom]]:
-        count = len(self.dataset)
         return [
             [
-                RowRandom(self.seed, epoch, 1 + number * STREAMS_OF_A_FEED + place, count)
-                for place in range(len(feed.transforms))
+                RowRandom(self.seed, epoch, 1 + number * STREAMS_OF_A_FEED + place, self._numbers)
+                for place in range(transforms)
             ]
-            for number, feed in enumerate(self.feeds or ())
+            for number, transforms in enumerate(self._changes)
         ]

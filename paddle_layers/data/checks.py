@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -44,7 +45,8 @@ def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: 
             if sparse is not None and level == 0:
                 remedy = f"store `{name}.row_starts`, where rows begin, and `{name}.starts`, where sequences do"
         raise DataError(f"{where} holds {found}, but {target}; {remedy}")
-    if wanted.kind == "INT" and isinstance(column, np.ndarray) and column.ndim == 2 and _marked(column):
+    one_each = wanted.kind == "INT" and not wanted.dims
+    if one_each and isinstance(column, np.ndarray) and column.ndim == 2 and _marked(column):
         raise DataError(
             f"{where} has a column for each class, with one 1 in a row, but {target}; make it one column of numbers "
             f"from 0: {name}.argmax(axis=1)"
@@ -84,9 +86,10 @@ def check_values(
         return wanted.kind != "INT" and column.dtype.kind != "f"
     ids = _ids(column, wanted)
     if ids is not None:
-        for begin in range(0, len(ids), _CHUNK):
+        step = max(1, _CHUNK // max(1, math.prod(ids.shape[1:])))
+        for begin in range(0, len(ids), step):
             row_of = partial(_row_behind, column, begin)
-            check_ids(dataset, name, ids[begin : begin + _CHUNK], row_of, layer, wanted, ignored)
+            check_ids(dataset, name, ids[begin : begin + step], row_of, layer, wanted, ignored)
     values = _reals(column, wanted)
     if values is None or values.dtype.kind != "f":
         return True
@@ -124,7 +127,7 @@ def _ids(column: Column, wanted: Type) -> Array | None:
         return sparse.ids
     if wanted.kind != "INT":
         return None
-    return np.asarray(column.data if isinstance(column, SequenceColumn) else column).reshape(-1)
+    return np.asarray(column.data if isinstance(column, SequenceColumn) else column)
 
 
 def _reals(column: Column, wanted: Type) -> Array | None:
@@ -146,14 +149,16 @@ def check_ids(
 ) -> None:
     """`DataError` for the first id that is neither in the range of the data layer nor `ignored`.
 
-    `row_of` gives the row of an id by its position.
+    `row_of` gives the row of ids by their position along the first axis.
     """
-    bad = np.flatnonzero((ids < 0) | (ids >= wanted.size))
-    bad = bad[~np.isin(ids[bad], list(ignored))]
+    if not ids.size or (ids.min() >= 0 and ids.max() < wanted.size):
+        return
+    bad = np.argwhere(((ids < 0) | (ids >= wanted.size)) & ~np.isin(ids, list(ignored)))
     if not len(bad):
         return
-    value = int(ids[bad[0]])
-    place = dataset.place(row_of(int(bad[0])))
+    first = tuple(map(int, bad[0]))
+    value = int(ids[first])
+    place = dataset.place(row_of(first[0]))
     words = dataset.words.get(name)
     if words is not None and wanted.size < len(words):
         raise DataError(
@@ -168,8 +173,9 @@ def check_ids(
             "and train with that"
         )
     remedy = f"number them from 0, or set `size: {value + 1}` or more there" if value >= 0 else "number them from 0"
+    at = f" at {', '.join(map(str, first[1:]))}" if len(first) > 1 else ""
     raise DataError(
-        f"{place}: field `{name}` is {value}, but the data layer `{layer}` takes 0 to {wanted.size - 1}; {remedy}"
+        f"{place}: field `{name}` is {value}{at}, but the data layer `{layer}` takes 0 to {wanted.size - 1}; {remedy}"
     )
 
 

@@ -27,6 +27,12 @@ def gather(starts: Array, rows: Rows) -> tuple[Rows, Rows]:
     return np.repeat(first - taken[:-1], lengths) + np.arange(taken[-1]), taken
 
 
+def joined_starts(parts: Sequence[Array]) -> Rows:
+    """Starts of one batch behind those of another."""
+    ends = np.cumsum([0, *(part[-1] for part in parts[:-1])])
+    return np.concatenate([parts[0][:1], *(part[1:] + end for part, end in zip(parts, ends, strict=True))])
+
+
 def checked_starts(starts: Array, total: int, name: str, origin: str) -> Rows:
     """`starts` as 64-bit integers: begins with 0, never falls, ends with `total`; else `DataError`."""
     if starts.ndim != 1 or len(starts) < 1 or starts.dtype.kind not in "iu":

@@ -67,7 +67,7 @@ class Feed:
 
     def _change(self, batch: Array, rows: Rows, random: Sequence[RowRandom] | None) -> Array:
         if self.wanted.kind == "INT":
-            ids = batch.reshape(-1).astype(np.int64, copy=False)
+            ids = batch.reshape(len(batch), *self.wanted.dims).astype(np.int64, copy=False)
             if not self.checked:
                 row_of = rows.tolist().__getitem__
                 check_ids(self.dataset, self.name, ids, row_of, self.layer, self.wanted, self.ignored)
@@ -86,9 +86,13 @@ class Feed:
         if sparse_part(self.column) is not None:
             return ()
         stored = (self.column.data if isinstance(self.column, SequenceColumn) else self.column).shape[1:]
-        if self.wanted.kind == "INT":
+        if self.wanted.kind == "INT" and not self.wanted.dims:
             if math.prod(stored) != 1:
-                raise DataError(f"{self._where()} has rows of {_times(stored)}, {self._target()}: one id in a row")
+                declare = f"; write `shape: [{', '.join(map(str, stored))}]` there for an id at each place"
+                raise DataError(
+                    f"{self._where()} has rows of {_times(stored)}, {self._target()}: one id in a row"
+                    f"{declare if len(stored) > 1 else ''}"
+                )
             return ()
         flat_fits = len(stored) <= 1 and math.prod(stored) == math.prod(self.wanted.dims)
         shape = self.wanted.dims if flat_fits else stored

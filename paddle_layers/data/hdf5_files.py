@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from .columns import Rows
 from .dataset import Dataset
 from .extras import optional_module
-from .listed_files import names_of
 from .orders import TOGETHER, Blocks
 from .problems import DataError, as_data_error
+from .several_files import RATIO, FileRows
 from .stored import BadRecords, StoredColumn
 
 Array = NDArray[Any]
@@ -31,40 +31,28 @@ MOST_CACHED = 2**28
 _SLOTS = 997
 """Of the table of chunks that are kept: a prime number, some times as many as there are chunks in it."""
 
-RATIO = 1100
-"""So many times as large as the file may be what it claims to hold; zlib packs no more."""
+_HEADS = {3: 4, 6: 21}
+"""Bytes that a filter of HDF5 puts beside the values, by its number: the sum of fletcher32, the head of scaleoffset."""
 
 
-class Hdf5Files:
+class Hdf5Files(FileRows):
     """The datasets of the top level of HDF5 files by name; every file has the same ones. Raises `DataError`."""
 
     def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
         self._h5py = optional_module("h5py", "h5py", "hdf5", "hdf5")
-        self.paths = paths
         self._open = [self._datasets(path, wanted) for path in paths]
         self.names = list(self._open[0])
         for path, found in zip(paths, self._open, strict=True):
             if list(found) != self.names:
                 raise DataError(f"{path} has the datasets {_listed(found)}, {paths[0]} has {_listed(self.names)}")
-        counts = [self._rows(path, found) for path, found in zip(paths, self._open, strict=True)]
-        self.starts: Rows = np.cumsum([0, *counts])
-
-    def __len__(self) -> int:
-        return int(self.starts[-1])
+        super().__init__(paths, [self._rows(path, found) for path, found in zip(paths, self._open, strict=True)])
 
     def dataset(self) -> Dataset:
         """Every dataset as a field whose rows are read when they are wanted."""
         columns = {name: self._column(name) for name in self.names}
-        return Dataset(columns, origin=names_of(self.paths), place=self.place, blocks=self._blocks())
-
-    def place(self, row: int) -> str:
-        """File and row."""
-        file = int(np.searchsorted(self.starts, row, "right")) - 1
-        return f"{self.paths[file]}, row {row - int(self.starts[file])}"
+        return Dataset(columns, origin=self.origin, place=self.place, blocks=self._blocks())
 
     def _datasets(self, path: Path, wanted: Container[str] | None) -> dict[str, Any]:
-        if not path.is_file():
-            raise DataError(f"there is no file {path}; paths are relative to the training file, in a list to the list")
         with as_data_error(f"{path} is no HDF5 file, or damaged"):
             file = self._h5py.File(path, "r")
             found = {}
@@ -171,10 +159,12 @@ def _layer(item: Any) -> int:
 def _check_chunks(item: Any, size: int, place: str) -> None:
     """Where chunks lie: what unpacks them trusts that each has bytes, and ends the process if not."""
     whole = math.prod(item.chunks) * item.dtype.itemsize
-    packed = item.id.get_create_plist().get_nfilters() > 0
+    plan = item.id.get_create_plist()
+    filters = [plan.get_filter(at)[0] for at in range(plan.get_nfilters())]
+    least = 1 + sum(_HEADS.get(number, 0) for number in filters)
 
     def check(chunk: Any) -> None:
-        enough = chunk.size > 0 if packed else chunk.size >= whole
+        enough = chunk.size >= (least if filters else whole)
         if not enough or chunk.byte_offset is None or chunk.byte_offset + chunk.size > size:
             raise DataError(f"{place} is damaged: the chunk at {chunk.chunk_offset} is not there")
 

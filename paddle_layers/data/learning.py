@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -91,20 +92,35 @@ def _are_numbers(items: list[Any]) -> bool:
 
 
 def learn(dataset: Dataset, rows: Rows, known: Learned = NOTHING, labels: Container[str] = ()) -> Learned:
-    """Words and means of the rows; fields that are `known` already, from the weights to start from, stay as they are.
+    """As `learn_together`, of one data set."""
+    return learn_together([(dataset, rows)], known, labels)
+
+
+def learn_together(
+    parts: Sequence[tuple[Dataset, Rows]], known: Learned = NOTHING, labels: Container[str] = ()
+) -> Learned:
+    """Words and means of rows of data sets, each row counted once; the columns of a field are those of the first.
+
+    Fields that are `known` already, from the weights to start from, stay as they are.
 
     Words of single cells are in the order of the alphabet, those of text in that of how often they are there. Raises
     `DataError` for a column without any number, for a field none of whose words is known, and for a word in one of the
     `labels` that is not: all new classes would be one.
     """
-    words, means = dict(known.words), dict(known.means)
-    for name, column in dataset.raw.items():
-        if isinstance(column, WordColumn):
-            found = _sorted(column, rows)
-            _check_known(dataset, name, found, words.setdefault(name, found), label=name in labels)
-        elif isinstance(column, GapColumn) and name not in means:
-            means[name] = _means(dataset, column, rows)
-    return Learned(words, means, {**dataset.columns, **known.columns})
+    words, means, columns = dict(known.words), dict(known.means), dict(known.columns)
+    for dataset, _ in parts:
+        columns = {**dataset.columns, **columns}
+    for name in dict.fromkeys(name for dataset, _ in parts for name in dataset.raw):
+        raw = [(dataset, dataset.raw[name], rows) for dataset, rows in parts if name in dataset.raw]
+        texts = [(column, rows) for _, column, rows in raw if isinstance(column, WordColumn)]
+        if texts:
+            found = _sorted(texts)
+            _check_known(raw[0][0], name, found, words.setdefault(name, found), label=name in labels)
+        elif name not in means:
+            order = Learned(columns=columns)
+            gaps = [(_in_order(one, name, c, order), rows) for one, c, rows in raw if isinstance(c, GapColumn)]
+            means[name] = _means(raw[0][0], gaps)
+    return Learned(words, means, columns)
 
 
 def _check_known(dataset: Dataset, name: str, found: Sequence[str], known: Sequence[str], *, label: bool) -> None:
@@ -120,21 +136,26 @@ def _check_known(dataset: Dataset, name: str, found: Sequence[str], known: Seque
     )
 
 
-def _sorted(column: WordColumn, rows: Rows) -> list[str]:
-    counts = column.counts(rows)
-    return sorted(counts, key=lambda word: (-counts[word] if column.text else 0, word))
+def _sorted(parts: Sequence[tuple[WordColumn, Rows]]) -> list[str]:
+    counts = Counter[str]()
+    for column, rows in parts:
+        counts.update(column.counts(rows))
+    text = parts[0][0].text
+    return sorted(counts, key=lambda word: (-counts[word] if text else 0, word))
 
 
-def _means(dataset: Dataset, column: GapColumn, rows: Rows) -> list[float]:
-    values = column.values
-    counts, totals = np.zeros(len(column.names), np.int64), np.zeros(len(column.names))
-    for chosen in values.parts(rows) if isinstance(values, StoredColumn) else [values[rows]]:
-        there = ~np.isnan(chosen)
-        counts += there.sum(axis=0)
-        totals += np.where(there, chosen, 0).sum(axis=0, dtype=np.float64)
+def _means(dataset: Dataset, parts: Sequence[tuple[GapColumn, Rows]]) -> list[float]:
+    names = parts[0][0].names
+    counts, totals = np.zeros(len(names), np.int64), np.zeros(len(names))
+    for column, rows in parts:
+        values = column.values
+        for chosen in values.parts(rows) if isinstance(values, StoredColumn) else [values[rows]]:
+            there = ~np.isnan(chosen)
+            counts += there.sum(axis=0)
+            totals += np.where(there, chosen, 0).sum(axis=0, dtype=np.float64)
     empty = np.flatnonzero(counts == 0)
     if len(empty):
-        raise DataError(f"{dataset.origin}: column `{column.names[empty[0]]}` has no number in any row to learn from")
+        raise DataError(f"{dataset.origin}: column `{names[empty[0]]}` has no number in any row to learn from")
     return list(map(float, totals / counts))
 
 

@@ -6,7 +6,6 @@ import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from .lines import read_lines
 from .problems import DataError
 
 LIST = ".txt"
@@ -45,17 +44,6 @@ def inside(folder: Path, name: str, place: str) -> str:
             "source, and absolute paths in the list, if it is meant"
         )
     return path
-
-
-def several_files(base: Path, names: Sequence[str]) -> list[Path]:
-    """The files that a source names, or that the one list does which it names. Raises `DataError`."""
-    paths = [base / name for name in names]
-    if len(paths) > 1 or paths[0].suffix != LIST:
-        return paths
-    lines = [(line, text.strip()) for line, text in read_lines(paths[0]) if text.strip()]
-    if not lines:
-        raise DataError(f"{paths[0]} names no files")
-    return [Path(inside(paths[0].parent, name, f"{paths[0]}:{line}")) for line, name in lines]
 
 
 def names_of(paths: Sequence[Path]) -> str:

@@ -20,13 +20,13 @@ class Blocks(NamedTuple):
     together: int = TOGETHER
 
 
-def shuffled(part: Rows, blocks: Blocks | None, seed: int, epoch: int) -> Rows:
-    """The rows of `part`, which rise, in an order that seed and epoch alone choose.
+def shuffled(part: Rows, blocks: Blocks | None, seed: int, epoch: int, stream: int = 0) -> Rows:
+    """The rows of `part`, which rise, in an order that seed, epoch and stream of random numbers alone choose.
 
     Where rows lie in `blocks`, these come in random order, and rows in random order among those of a few blocks: so
     that a block is read once in an epoch, not once for each row.
     """
-    random = generator(seed, epoch, 0)
+    random = generator(seed, epoch, stream)
     if blocks is None:
         return np.asarray(random.permutation(part))
     starts, together = np.searchsorted(part, blocks.starts), blocks.together

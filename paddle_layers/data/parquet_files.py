@@ -15,9 +15,9 @@ from .ahead import size_of
 from .columns import Rows, WordColumn
 from .dataset import Dataset
 from .extras import optional_module
-from .listed_files import names_of
 from .orders import TOGETHER, Blocks
 from .problems import DataError, as_data_error
+from .several_files import RATIO, FileRows
 from .stored import BadRecords, Records
 
 Array = NDArray[Any]
@@ -28,11 +28,8 @@ MOST_KEPT = 2**28
 LARGEST_GROUP = 2**30
 """Bytes of a row group, which is read as a whole."""
 
-RATIO = 1100
-"""So many times as large as the file may be what it claims to hold."""
 
-
-class ParquetFiles:
+class ParquetFiles(FileRows):
     """The columns of Parquet files by name; every file has the same ones. Raises `DataError`.
 
     Columns of numbers are fields, lists of one length too, and texts are words. Row groups that were read are kept.
@@ -41,7 +38,6 @@ class ParquetFiles:
     def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
         self._arrow = optional_module("pyarrow", "pyarrow", "arrow", "parquet")
         self._parquet = optional_module("pyarrow.parquet", "pyarrow", "arrow", "parquet")
-        self.paths = paths
         self._files = [self._opened(path) for path in paths]
         self._fields = [field for field in self._files[0].schema_arrow if wanted is None or field.name in wanted]
         if not self._fields:
@@ -50,44 +46,35 @@ class ParquetFiles:
             (file, group) for file in range(len(paths)) for group in range(self._files[file].num_row_groups)
         ]
         for path, file in zip(paths, self._files, strict=True):
-            self._check(path, file)
+            self._check(path, paths[0], file)
         counts = [self._files[file].metadata.row_group(group).num_rows for file, group in self._groups]
-        self.starts: Rows = np.cumsum([0, *counts])
+        self._begins: Rows = np.cumsum([0, *counts])
+        """The first row of each row group."""
+        of_file = [
+            sum(count for (at, _), count in zip(self._groups, counts, strict=True) if at == file)
+            for file in range(len(paths))
+        ]
+        super().__init__(paths, of_file)
         self._kept: OrderedDict[int, Mapping[str, Any]] = OrderedDict()
         self._reading = threading.Lock()
-
-    def __len__(self) -> int:
-        return int(self.starts[-1])
 
     def dataset(self) -> Dataset:
         """Every column as a field whose rows are read when they are wanted."""
         if not len(self):
-            raise DataError(f"{names_of(self.paths)} has no rows; there is nothing to train on")
+            raise DataError(f"{self.origin} has no rows; there is nothing to train on")
         records, fields = Records(self._read), {}
         for field in self._fields:
             shape, dtype = self._kind(field)
             column = records.column(field.name, len(self), shape, dtype)
             fields[field.name] = WordColumn(column) if dtype is object else column
         together = max(1, min(TOGETHER, MOST_KEPT // max(1, self._largest()) - 1))
-        return Dataset(fields, origin=names_of(self.paths), place=self.place, blocks=Blocks(self.starts, together))
-
-    def place(self, row: int) -> str:
-        """File and row."""
-        group = self._group(row)
-        file = self._groups[group][0]
-        first = next(at for at, (other, _) in enumerate(self._groups) if other == file)
-        return f"{self.paths[file]}, row {row - int(self.starts[first])}"
-
-    def _group(self, row: int) -> int:
-        return int(np.searchsorted(self.starts, row, "right")) - 1
+        return Dataset(fields, origin=self.origin, place=self.place, blocks=Blocks(self._begins, together))
 
     def _opened(self, path: Path) -> Any:
-        if not path.is_file():
-            raise DataError(f"there is no file {path}; paths are relative to the training file, in a list to the list")
         with as_data_error(f"{path} is no Parquet file, or damaged"):
             return self._parquet.ParquetFile(path)
 
-    def _check(self, path: Path, file: Any) -> None:
+    def _check(self, path: Path, first: Path, file: Any) -> None:
         """What a file claims to hold, before anything is read of it."""
         names = [field.name for field in self._fields]
         schema = file.schema_arrow
@@ -96,7 +83,7 @@ class ParquetFiles:
                 raise DataError(f"{path} has not one column `{field.name}`")
             if schema.field(field.name).type != field.type:
                 raise DataError(
-                    f"{path}: the column `{field.name}` holds {schema.field(field.name).type}, that of {self.paths[0]} "
+                    f"{path}: the column `{field.name}` holds {schema.field(field.name).type}, that of {first} "
                     f"{field.type}"
                 )
         size = path.stat().st_size
@@ -130,7 +117,7 @@ class ParquetFiles:
         return int(max(sizes))
 
     def _read(self, rows: Rows) -> Mapping[str, Any]:
-        groups = np.searchsorted(self.starts, rows, "right") - 1
+        groups = np.searchsorted(self._begins, rows, "right") - 1
         columns: dict[str, Any] = {}
         for field in self._fields:
             shape, dtype = self._kind(field)
@@ -144,7 +131,7 @@ class ParquetFiles:
                 problems |= dict.fromkeys(rows[at].tolist(), str(error))
                 continue
             for name, column in columns.items():
-                column[at] = values[name][rows[at] - self.starts[group]]
+                column[at] = values[name][rows[at] - self._begins[group]]
         if problems:
             raise BadRecords(problems)
         return {name: column.tolist() if column.dtype == object else column for name, column in columns.items()}

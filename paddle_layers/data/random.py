@@ -12,7 +12,7 @@ _MASK = 2**64 - 1
 
 
 def generator(seed: int, epoch: int, stream: int) -> np.random.Generator:
-    """A generator for one purpose (`stream`: 0 is the order of the rows) in one epoch."""
+    """A generator for one purpose in one epoch; `stream` 0 is the order of the rows, the last are further orders."""
     key = np.array([seed & _MASK, (epoch << 16 | stream) & _MASK], np.uint64)
     return np.random.Generator(np.random.Philox(key=key))
 
@@ -29,13 +29,20 @@ class RowRandom:
         self._count = count
         self._tables: list[NDArray[np.float64]] = []
         self._drawing = threading.Lock()
+        self._offset = 0
         self._rows: NDArray[np.int64] = np.empty(0, np.int64)
         self._next = 0
 
     def at(self, rows: NDArray[np.int64]) -> RowRandom:
         """The numbers of these rows from the first call on."""
         own = copy.copy(self)
-        own._rows, own._next = rows, 0
+        own._rows, own._next = rows + self._offset, 0
+        return own
+
+    def behind(self, offset: int) -> RowRandom:
+        """For rows that have the numbers of those so many rows later."""
+        own = copy.copy(self)
+        own._offset = offset
         return own
 
     def random(self) -> NDArray[np.float64]:

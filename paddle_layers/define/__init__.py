@@ -3,10 +3,10 @@
 from .attributes import Attribute, Attributes, Bool, Choice, Float, Floats, Int, Ints, String, Strings
 from .bodies import Wire, body
 from .components import callback, initializer, schedule, source, transform
-from .decorators import each, fill, gradient, infer, onnx, output_types, result, starts, update
+from .decorators import each, entries, fill, gradient, infer, onnx, output_types, prepare, result, starts, update
 from .definitions import Definition
 from .derived import layer
-from .elementwise import optimizer, penalty, regularizer, step
+from .elementwise import direction, optimizer, penalty, regularizer, step
 from .elsewhere import meant_elsewhere
 from .errors import (
     CountError,
@@ -20,7 +20,7 @@ from .errors import (
     require,
 )
 from .examples import Example
-from .fields import Bias, Input, Numbers, Output, Param, Stat, State, Temp
+from .fields import Bias, Entries, Input, Numbers, Output, Param, Stat, State, Temp
 from .functions import double, helper, real
 from .installed import ENTRY_POINTS, Plugin, PluginWarning, installed_plugins
 from .layers import Body, LayerDefinition, Part
@@ -41,6 +41,7 @@ __all__ = [
     "CountError",
     "Definition",
     "DefinitionError",
+    "Entries",
     "Example",
     "Float",
     "Floats",
@@ -71,8 +72,10 @@ __all__ = [
     "body",
     "broken_plugin",
     "callback",
+    "direction",
     "double",
     "each",
+    "entries",
     "fill",
     "gradient",
     "helper",
@@ -90,6 +93,7 @@ __all__ = [
     "output_types",
     "penalty",
     "plugin_of",
+    "prepare",
     "real",
     "registries",
     "regularizer",

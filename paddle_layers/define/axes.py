@@ -3,13 +3,17 @@
 In ``"N... C@axis ..."`` the attribute `axis` says which axis C is: 1 is the one behind the rows, -1 the last one.
 ``N...`` stands for the rows and the axes before C, ``C...@axis`` for all from there on, and ``C...@axis:end_axis`` for
 those up to another one.
+
+In ``"N C... ..."`` C stands for the axes before those that another input, ``"N ..."``, has: the classes of which there
+is a score at every place.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 REST = "..."
 _TOKEN = re.compile(
@@ -61,10 +65,32 @@ def parse_axes(text: str) -> tuple[Axis, ...]:
     if len(set(names)) < len(names):
         raise ValueError(f"{text!r} names an axis twice")
     rests = [axis for axis in axes[1:] if axis.rest and axis.last is None]
-    if len(rests) + (text.split()[:1] == [REST]) > 1:
+    if len(rests) + (text.split()[:1] == [REST]) > 1 and not takes_what_is_left(axes):
         raise ValueError(f"{text!r} has more than one axis that takes the remaining ones")
     _check_placed(text, axes)
     return tuple(axes)
+
+
+def takes_what_is_left(axes: Sequence[Axis]) -> bool:
+    """Whether it is ``N C... ...``: what another input does not have is C."""
+    return len(axes) == 3 and axes[1].rest and axes[1].name != REST and axes[1].first is None and axes[2].name == REST
+
+
+def split_dims(axes: Sequence[Axis], dims: tuple[int, ...], tail: int) -> list[tuple[Axis, Any]]:
+    """The size that each axis behind the rows has: several for one that stands for the remaining axes.
+
+    `tail` is how many axes ``...`` has where another one takes what it leaves.
+    """
+    rest = next((i for i, axis in enumerate(axes) if axis.rest), None)
+    if rest is None:
+        return list(zip(axes, dims, strict=True))
+    if axes[-1].rest and rest < len(axes) - 1:
+        cut = len(dims) - tail
+        return [(axes[rest], dims[:cut]), (axes[-1], dims[cut:])]
+    behind = len(axes) - rest - 1
+    middle = dims[rest : len(dims) - behind]
+    after = zip(axes[rest + 1 :], dims[len(dims) - behind :], strict=True) if behind else ()
+    return [*zip(axes[:rest], dims[:rest], strict=True), (axes[rest], middle), *after]
 
 
 def _check_placed(text: str, axes: list[Axis]) -> None:

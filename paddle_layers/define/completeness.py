@@ -51,8 +51,24 @@ def _check_functions(layer: LayerDefinition) -> None:
     if layer.own_rows and "starts" not in layer.hooks and not layer.is_composite:
         row = next(iter(layer.own_rows))
         raise layer.error(f"no input has the rows `{row}`; write a function below @starts({layer.owner.__name__})")
+    if layer.entries:
+        _check_entries(layer)
     if layer.stats:
         _check_result(layer)
+
+
+def _check_entries(layer: LayerDefinition) -> None:
+    name = next(iter(layer.entries))
+    if len(layer.entries) > 1:
+        raise layer.error(f"has the entries {', '.join(layer.entries)}; a layer has one field of this kind")
+    if "entries" not in layer.hooks:
+        raise layer.error(f"nothing makes `{name}`; write a function below @entries({layer.owner.__name__})")
+    constants = {*layer.attributes, *layer.numbers, *layer.axis_names}
+    known = {"prepare": constants, "entries": constants | {*layer.inputs, "key", "prepared"}}
+    for role, names in known.items():
+        for asked in layer.hook_names.get(role, ()):
+            if asked not in names:
+                raise layer.error(f"@{role} asks for `{asked}`, which it is not given{suggestion(asked, names)}")
 
 
 def _check_result(layer: LayerDefinition) -> None:
@@ -63,7 +79,7 @@ def _check_result(layer: LayerDefinition) -> None:
         if name not in known:
             raise layer.error(f"@result asks for `{name}`, no statistic or attribute{suggestion(name, known)}")
     for name in layer.results:
-        if not name.isidentifier() or layer.results.count(name) > 1:
+        if not (name.isidentifier() or name == layer.results[0] == "") or layer.results.count(name) > 1:
             raise layer.error(f"@result names `{name}`: the names of its numbers are words, each there once")
 
 

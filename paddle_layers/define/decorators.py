@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from .errors import DefinitionError
-from .fields import Field, Input, Output
+from .fields import Entries, Field, Input, Output
 from .function_places import check_place
 from .functions import Function
 from .layers import LayerDefinition
@@ -69,14 +69,14 @@ def gradient(
     over: Input | Output | None = None,
     along: str | None = None,
     kind: str = "DENSE",
-    used: Input | None = None,
+    used: Input | Entries | None = None,
     scan: str | None = None,
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """The function gives one element of the cost's derivative by every target; it gathers, it never scatters.
 
     `over`: called for each item of a repeatable input; `along="C"`: for each item of a repeatable output, results lie
-    side by side along that axis. `used`: only the rows named by the ids of that input; the first index is then `u`, the
-    number of the used row. The layer then reads no other rows of the parameter either.
+    side by side along that axis. `used`: only the rows named by the ids of that input, or of entries; the first
+    index is then `u`, the number of the used row. The layer then reads no other rows of the parameter either.
     """
     return _marker("gradient", targets, {"over": over, "along": along, "kind": kind, "used": used, "scan": scan})
 
@@ -116,18 +116,35 @@ def starts(owner: type) -> Callable[[F], F]:
     """Starts of the sequences of an output that has rows of its own (`"Y:S C"` where no input has `Y`).
 
     A function on the host, called for every batch, of starts (`A_start` for rows `A:S` of an input), inputs (an array
-    of ids or of real numbers), sizes and attributes; it gives the starts as an array, one more than there are
-    sequences. Sub-sequences, too, can be new: for `"Y:Q:N C"` it gives the starts of Q in the samples N, and those of Y
-    in Q. Inputs that the network computes are read in the middle of the pass; a GPU is waited for.
+    of ids or of real numbers), temporaries that have rows of inputs, sizes (of an axis of rows, too) and attributes; it
+    gives the starts as an array, one more than there are sequences. Sub-sequences, too, can be new: for `"Y:Q:N C"` it
+    gives the starts of Q in the samples N, and those of Y in Q. What is computed is read in the middle of the pass; a
+    GPU is waited for.
     """
     return _attach("starts", owner)
+
+
+def entries(owner: type) -> Callable[[F], F]:
+    """What `Entries` are in a batch: starts of the rows, ids, and values, as arrays.
+
+    A function on the host, called before each pass with inputs (arrays of ids or numbers, or `Csr`), which have to be
+    fed, sizes, attributes, `key`, a whole number that differs from step to step, for a seed, and `prepared`, what a
+    function below `@prepare` gives.
+    """
+    return _attach("entries", owner)
+
+
+def prepare(owner: type) -> Callable[[F], F]:
+    """What a function below `@entries` needs and is the same for all batches: made once, of sizes and attributes."""
+    return _attach("prepare", owner)
 
 
 def result(owner: type, *names: str, best: str | tuple[str, ...] = "") -> Callable[[F], F]:
     """What is reported for the layer's statistics: a function of their sums and of attributes, by name.
 
     A sum is a number, or a list of numbers where the statistic has axes besides its rows. The function gives one
-    number, or a tuple of numbers with these `names`. `best` says whether the smallest or the largest is the best,
+    number, or a tuple of numbers with these `names`; the first name may be empty, for the one that the layer is named
+    after. `best` says whether the smallest or the largest is the best,
     "min" or "max": of all of them, or of each in their order. `save_best` and `early_stop` then refuse the other one.
     """
     attach = _attach("result", owner)

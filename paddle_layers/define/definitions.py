@@ -147,8 +147,7 @@ class Definition:
         bound = attributes if isinstance(attributes, Attributes) else self.bind(attributes)
         instance: Any = object.__new__(self.owner)
         instance.__dict__.update(bound)
-        if "__init__" in vars(self.owner):
-            instance.__init__()
+        instance.__init__()
         return instance
 
     def _check(self) -> None:

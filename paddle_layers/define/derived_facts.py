@@ -19,7 +19,7 @@ def derive_facts(layer: LayerDefinition) -> Facts:
     """Order the functions and read the facts off their text; those of a layer made of layers, off its parts."""
     if layer.is_composite:
         return facts_of_parts(layer)
-    forward, backward = split_order(layer.functions)
+    forward, backward = split_order(layer)
     back_reads = tuple(
         name for name in (*layer.inputs, *layer.outputs) if any(_reads(function, name) for function in backward)
     )
@@ -43,7 +43,7 @@ def derive_facts(layer: LayerDefinition) -> Facts:
         has_loss=any(output.loss for output in layer.outputs.values()),
         has_stats=bool(layer.stats),
         has_phase="training" in asked,
-        is_random="key" in asked,
+        is_random="key" in asked or "key" in layer.hook_names.get("entries", ()),
         has_state=bool(layer.states),
         is_composite=False,
         rows_independent=rows_independent(layer, forward),
@@ -71,11 +71,13 @@ def _overwrites(layer: LayerDefinition, forward: tuple[Function, ...], back_read
     )
 
 
-def split_order(functions: list[Function]) -> tuple[tuple[Function, ...], tuple[Function, ...]]:
+def split_order(layer: LayerDefinition) -> tuple[tuple[Function, ...], tuple[Function, ...]]:
     """Forward and backward functions, each in an order in which everything is computed before it is read.
 
-    Forward is what outputs, statistics, states and the divisors of costs need; the rest is backward.
+    Forward is what outputs, statistics, states and the divisors of costs need; the rest is backward. What knows the
+    rows of an output comes behind the temporaries that say how many there are.
     """
+    functions = layer.functions
     makers: dict[str, list[Function]] = {}
     for function in functions:
         if function.role != "update":
@@ -86,6 +88,8 @@ def split_order(functions: list[Function]) -> tuple[tuple[Function, ...], tuple[
         if function.role == "bias":
             return [maker for maker in makers[function.target_names[0]] if maker.role != "bias"]
         names = [name for name in function.args if name not in function.target_names]
+        if layer.decisive_temps and _knows_own_rows(layer, function):
+            names += layer.decisive_temps
         return [maker for name in names for maker in makers.get(name, ())]
 
     divisors = [t.divisor for f in functions for t in f.targets if isinstance(t, Output) and t.divisor is not None]
@@ -104,6 +108,13 @@ def split_order(functions: list[Function]) -> tuple[tuple[Function, ...], tuple[
     forward = [f for f in ordered if id(f) in wanted]
     forward.sort(key=lambda f: f.role == "update")
     return tuple(forward), tuple(f for f in ordered if id(f) not in wanted)
+
+
+def _knows_own_rows(layer: LayerDefinition, function: Function) -> bool:
+    """Whether a function has to do with rows that the layer makes."""
+    fields = [*function.targets, *(layer.fields[name] for name in function.args if name in layer.fields)]
+    rows = {field.axes[0].name for field in fields if field.axes}
+    return any(row in rows or f"{row}_start" in function.args for row in layer.own_rows)
 
 
 def _sorted(functions: list[Function], needs: Callable[[Function], list[Function]]) -> list[Function]:

@@ -80,7 +80,7 @@ class Output(Field):
     """An output. `size` names the axis that gives the number of ids of an INT output; `loss` makes it a cost.
 
     The network's loss is the sum of a cost over the rows, divided by their number, or by the sum of the `Temp` that
-    `divisor` names, which has a number for every row; where that sum is below 1, by 1.
+    `divisor` names, which has a number for every element of the cost; where that sum is below 1, by 1.
     `nan="without labels"` says when numbers are NaN though all inputs are finite; it is added to the description.
     """
 
@@ -98,6 +98,19 @@ class Output(Field):
     ) -> None:
         super().__init__(axes, doc if nan is None else f"{doc}; NaN {nan}", kind)
         self.size, self.loss, self.divisor, self.repeatable, self.nan = size, loss, divisor, repeatable, nan
+
+
+class Entries(Field):
+    """Sparse rows that a function on the host makes of what is fed, before each pass: classes to look at, say.
+
+    `"E:N V"` are entries E of the rows N, each with an id below V and a value; functions ask for the parts by name, as
+    for those of a sparse input. A parameter with an axis V that only these entries name has a gradient by rows.
+    """
+
+    def __init__(self, axes: str, doc: str) -> None:
+        super().__init__(axes, doc, "SPARSE")
+        if len(self.axes) != 2 or self.axes[0].group is None or self.axes[0].outer is not None:
+            raise ValueError(f'entries have the axes "E:N V": entries of rows, and what their ids count; not {axes!r}')
 
 
 class Param(Field):

@@ -20,7 +20,7 @@ from .definitions import is_word
 from .derived import DerivedLayer
 from .errors import DefinitionError
 from .examples import Example
-from .fields import Bias, Field, Input, Numbers, Output, Param, Stat, State, Temp
+from .fields import Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp
 from .layer_def import PARAMETER_SETTINGS, attribute_def, read_value
 from .message_attributes import check_fields, read_attribute
 from .registry import registries
@@ -33,7 +33,7 @@ class _Named(Protocol):
 M = TypeVar("M", bound=_Named)
 
 
-def register_layer(definition: pb.LayerDef, **temporaries: Temp | Numbers) -> type[Any]:
+def register_layer(definition: pb.LayerDef, **temporaries: Temp | Numbers | Entries) -> type[Any]:
     """Register a layer from a message; gives the class of its fields, for `@each(layer.y)` and its sisters.
 
     Without functions it is validated and documented, but does not run. `temporaries` are fields for functions, of which
@@ -85,11 +85,11 @@ def _options(message: pb.LayerDef) -> dict[str, Any]:
 # ---- fields
 
 
-def _fields(message: pb.LayerDef, temporaries: dict[str, Temp | Numbers]) -> dict[str, Any]:
+def _fields(message: pb.LayerDef, temporaries: dict[str, Temp | Numbers | Entries]) -> dict[str, Any]:
     """Tensors and attributes by name, in the order in which a class would have them."""
     for name, field in temporaries.items():
-        if not isinstance(field, (Temp, Numbers)):
-            raise ValueError(f"`{name}` is no Temp or Numbers; all other fields stand in the message")
+        if not isinstance(field, (Temp, Numbers, Entries)):
+            raise ValueError(f"`{name}` is no Temp, Numbers or Entries; all other fields stand in the message")
     temporaries = {**_divisors(message), **temporaries}
     found: dict[str, Any] = {}
     named = [
@@ -153,7 +153,7 @@ def _input(message: pb.ArgumentDef) -> Input:
 def _divisors(message: pb.LayerDef) -> dict[str, Temp]:
     """The temporaries that outputs name: a number for every row."""
     doc = "what the sum of the cost over the rows is divided by, summed over them"
-    return {one.divisor: Temp(one.axes.partition(" ")[0], doc) for one in message.outputs if one.divisor}
+    return {one.divisor: Temp(one.axes, doc) for one in message.outputs if one.divisor}
 
 
 def _output(message: pb.ArgumentDef, temporaries: Mapping[str, Any]) -> Output:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .errors import suggestion
-from .fields import Bias, Field, Input, Output, Param, Stat, State, Temp
+from .fields import Bias, Entries, Field, Input, Output, Param, Stat, State, Temp
 from .functions import Function
 from .types import KINDS
 
@@ -27,6 +27,7 @@ WORDS = {
     Bias: "a bias",
     State: "a state",
     Temp: "a temporary",
+    Entries: "entries, which a function below @entries makes",
     Stat: "a statistic",
 }
 

@@ -12,7 +12,7 @@ from types import FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from .errors import DefinitionError, suggestion
-from .fields import Field, Input, Output
+from .fields import Entries, Field, Input, Output
 from .program import Program
 
 if TYPE_CHECKING:
@@ -86,8 +86,8 @@ class Function:
         return str(self.options.get("kind", "DENSE"))
 
     @property
-    def used(self) -> Input | None:
-        """The input whose ids name the rows that this gradient has."""
+    def used(self) -> Input | Entries | None:
+        """The input, or the entries, whose ids name the rows that this gradient has."""
         return self.options.get("used")
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .attributes import Attributes
-from .axes import REST, Axis
+from .axes import REST, Axis, split_dims, takes_what_is_left
 from .errors import CountError, DefinitionError, KindError, LevelError, RankError, ShapeError, _Requirement, suggestion
 from .fields import Field, Input, Output
 from .given_sizes import given_sizes
@@ -21,12 +21,15 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
     """Bind the axes of `layer` to the sizes that `types` and `attributes` give. Raises `ShapeError`."""
     positions = _assign(layer, types)
     binder = _Binder(layer, types, attributes)
-    for name, places in positions.items():
+    last = [name for name, field in layer.inputs.items() if takes_what_is_left(field.axes)]
+    for name, places in sorted(positions.items(), key=lambda one: one[0] in last) if last else positions.items():
         for place in places:
             binder.take(layer.inputs[name], place)
     for row, group in layer.own_rows.items():
         if group not in binder.levels:
             raise layer.error(f"the rows `{row}` of an output are grouped in `{group}`, which is in no input")
+        binder.levels[row] = binder.levels[group] + 1
+    for row, group in layer.entry_rows.items():
         binder.levels[row] = binder.levels[group] + 1
     for axis, name in layer.axis_attributes:
         binder.sizes[axis] = attributes[name]
@@ -144,6 +147,8 @@ class _Binder:
             return self._match_placed(field, dims, f"{label} of `{self.layer.name}` has the shape {type_}", place)
         if [axis.name for axis in axes] == ["1"] and not dims:
             return []
+        if takes_what_is_left(field.axes):
+            return self._match_left(field, dims, f"{label} of `{self.layer.name}` is {type_}", place)
         rest = next((i for i, axis in enumerate(axes) if axis.rest), None)
         if (rest is None and len(dims) != len(axes)) or (rest is not None and len(dims) < len(axes) - 1):
             raise RankError(
@@ -153,12 +158,15 @@ class _Binder:
                 input=place,
                 axes=[axis.name for axis in axes if not axis.rest],
             )
-        if rest is None:
-            return list(zip(axes, dims, strict=True))
-        tail = len(axes) - rest - 1
-        middle = dims[rest : len(dims) - tail]
-        after = list(zip(axes[rest + 1 :], dims[len(dims) - tail :], strict=True)) if tail else []
-        return [*zip(axes[:rest], dims[:rest], strict=True), (axes[rest], middle), *after]
+        return split_dims(axes, dims, 0)
+
+    def _match_left(self, field: Field, dims: tuple[int, ...], what: str, place: int) -> list[tuple[Axis, Any]]:
+        """`N C... ...`: the last axes are those that another input has; the others are C."""
+        tail, other = self.sizes.get(REST, ()), self.bound_by.get(REST, "another input")
+        if tail and (len(dims) <= len(tail) or dims[len(dims) - len(tail) :] != tail):
+            name = field.axes[1].name
+            raise ShapeError(f"{what}, but {other} is {_show(tail)}: {name} before these axes is wanted", input=place)
+        return split_dims(field.axes[1:], dims, len(tail))
 
     def _match_placed(self, field: Field, dims: tuple[int, ...], what: str, place: int) -> list[tuple[Axis, Any]]:
         """`N... C@axis ...`: the axes before the one whose place an attribute says, that one, and those behind it."""
@@ -290,7 +298,7 @@ def _output_type(layer: LayerDefinition, binding: Binding, field: Output, item: 
     level = binding.levels.get(field.axes[0].name, 0) if field.axes else 0
     try:
         if field.kind == "INT":
-            return Type.ids(binding.sizes[field.size or ""], level)
+            return Type.ids(binding.sizes[field.size or ""], level, binding.dims(field, item))
         return Type.dense(*binding.dims(field, item), level=level)
     except KeyError as missing:
         raise layer.error(f"nothing binds axis {missing.args[0]} of `{field.name}`") from None

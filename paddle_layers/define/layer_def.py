@@ -29,6 +29,12 @@ PARAMETER_SETTINGS = {
     "share": "parameters with one `share` name are one parameter",
     "frozen": "it is not trained",
     "clip": "its gradient is cut to [-clip, clip]",
+    "clip_norm": "its gradient is scaled down to this norm where it is longer",
+    "l1": "strength of its own L1 penalty, in place of the training's regularizer",
+    "l2": "strength of its own L2 penalty, in place of the training's regularizer",
+    "momentum": "its own `momentum`, in place of the optimizer's",
+    "max_norm": "largest norm of the weights of one unit of the layer, behind every step",
+    "prune": "share of its numbers, the smallest of the first ones, that stay zero",
 }
 """What `param { ... }` may set, in words; types, defaults and limits are those of `schema/network.proto`."""
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 from .arity import Arity, arity_of
 from .attributes import Attribute, Attributes
-from .axes import REST, Axis
+from .axes import REST, Axis, takes_what_is_left
 from .common import COMMON, bias_attribute
 from .definitions import Definition
 from .errors import InvalidAttributes
 from .examples import Example
-from .fields import Bias, Field, Input, Numbers, Output, Param, Stat, State, Temp
+from .fields import Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp
 from .functions import Function
 from .registry import is_built_in
 from .types import Type, product
@@ -49,6 +49,7 @@ class LayerDefinition(Definition, ABC):
         self.bias: Bias | None = next(iter(of(Bias).values()), None)
         self.states: dict[str, State] = of(State)
         self.temps: dict[str, Temp] = of(Temp)
+        self.entries: dict[str, Entries] = of(Entries)
         self.stats: dict[str, Stat] = of(Stat)
         self.numbers = {key: value for key, value in vars(owner).items() if isinstance(value, Numbers)}
         self.functions: list[Function] = []
@@ -89,7 +90,7 @@ class LayerDefinition(Definition, ABC):
         self.functions.append(function)
 
     def attach(self, role: str, call: Callable[..., Any]) -> None:
-        """Take an `infer`, `output_types`, `body` or `result` function."""
+        """Take an `infer`, `output_types`, `body`, `entries` or `result` function."""
         if role in self.hooks:
             raise self.error(f"has two @{role} functions")
         self._start_anew()
@@ -117,6 +118,16 @@ class LayerDefinition(Definition, ABC):
         pairs = [pair for row in rows for pair in ((row.group, row.outer), (row.name, row.group))]
         return {row: group for row, group in pairs if row and group and row not in fed}
 
+    @property
+    def decisive_temps(self) -> tuple[str, ...]:
+        """Temporaries that say how many rows of its own the layer has."""
+        return tuple(name for name in self.hook_names.get("starts", ()) if name in self.temps)
+
+    @cached_property
+    def entry_rows(self) -> dict[str, str]:
+        """Row axes of entries, and the rows that they are entries of."""
+        return {field.axes[0].name: str(field.axes[0].group) for field in self.entries.values()}
+
     @cached_property
     def offered_names(self) -> set[str]:
         """Everything that a point function may ask for."""
@@ -128,7 +139,9 @@ class LayerDefinition(Definition, ABC):
         for name, field in self.inputs.items():
             if {"SPARSE", "SPARSE_INT"} & set(field.kinds):
                 names |= {f"{name}_start", f"{name}_id", f"{name}_value"}
-            names |= {f"{name}_used_{part}" for part in ("id", "start", "row", "value")}
+            names |= {f"{name}_used_{part}" for part in ("id", "start", "row", "value", "entry")}
+        for name in self.entries:
+            names |= {f"{name}_{part}" for part in ("id", "value", "used_id", "used_start", "used_row", "used_entry")}
         return names | {"training", "key"}
 
     @property
@@ -274,6 +287,7 @@ class LayerDefinition(Definition, ABC):
         if self.bias is not None and not (self.outputs and self.bias.indices):
             raise self.error(f"`{self.bias.name}` needs an output, and the axis of it along which it lies")
         self._check_axes()
+        self._check_left()
         repeatable = self._check_inputs()
         for name, param in self.params.items():
             if param.per is not None and param.per != repeatable:
@@ -288,6 +302,13 @@ class LayerDefinition(Definition, ABC):
             first = field.axes[0] if field.axes else None
             if first is not None and first.rest and first.name not in {REST, *placed}:
                 raise self.error(f"`{name}`: `{first.name}...` needs an input with an axis whose place `@` gives")
+
+    def _check_left(self) -> None:
+        whole = [field for field in self.inputs.values() if field.axes[1:] and field.axes[1].name == REST]
+        for name, field in self.inputs.items():
+            if takes_what_is_left(field.axes) and not any(not other.optional for other in whole):
+                rows = field.axes[0].name
+                raise self.error(f"`{name}` is {field.text!r}, which needs another input `{rows} ...` that has `...`")
 
     def _check_inputs(self) -> str:
         """Gives the name of the repeatable input, empty where there is none."""

@@ -73,9 +73,12 @@ class LazyUpdate:
     def __init__(self, optimizer: Elementwise, attributes: Mapping[str, Any], penalty: float) -> None:
         self.optimizer, self._attributes, self._penalty = optimizer, attributes, penalty
 
-    def step(self, rate: float, count: float) -> LinearStep | AdaptiveStep:
-        """The step of a learning rate and a number, from 1. Raises `DefinitionError` where it is not as it must be."""
-        step, function = self._declared(rate, count), self.optimizer.lazy
+    def step(self, rate: float, count: float, **now: Any) -> LinearStep | AdaptiveStep:
+        """The step of a learning rate and a number, from 1; `now` has attributes that are this step's alone.
+
+        Raises `DefinitionError` where it is not as it must be.
+        """
+        step, function = self._declared(rate, count, now), self.optimizer.lazy
         assert function is not None
         if step is None:
             raise function.error("gives None for some rates or counts only")
@@ -89,18 +92,18 @@ class LazyUpdate:
             )
         return step
 
-    def _declared(self, rate: float, count: float) -> LinearStep | AdaptiveStep | None:
+    def _declared(self, rate: float, count: float, now: Mapping[str, Any]) -> LinearStep | AdaptiveStep | None:
         function = self.optimizer.lazy
         if function is None or (self._penalty and "penalty" not in function.args):
             return None
-        given = {**self._attributes, "rate": rate, "count": count, "penalty": self._penalty}
+        given = {**self._attributes, "rate": rate, "count": count, "penalty": self._penalty, **now}
         step: LinearStep | AdaptiveStep | None = function.call(*(given[name] for name in function.args))
         return step
 
     @property
     def holds(self) -> bool:
         """Whether there is such a form for the attributes."""
-        return self._declared(1.0, 1.0) is not None
+        return self._declared(1.0, 1.0, {}) is not None
 
 
 def find_lazy_update(

@@ -15,7 +15,7 @@ KINDS = ("DENSE", "SPARSE_INT", "SPARSE", "INT")
 _LEVELS = ("", "sequence of ", "nested sequence of ")
 _TEXT = re.compile(
     r"(?P<level>nested sequence of |sequence of )?"
-    r"(?:(?P<scalar>scalar)|ids<(?P<ids>\d+)|(?P<dims>\d+(?:x\d+)*)"
+    r"(?:(?P<scalar>scalar)|(?:(?P<shape>\d+(?:x\d+)*) )?ids<(?P<ids>\d+)|(?P<dims>\d+(?:x\d+)*)"
     r"|sparse ids (?P<sparse_ids>\d+)|sparse (?P<sparse>\d+))"
 )
 
@@ -37,9 +37,9 @@ def product(sizes: Iterable[int]) -> int:
 class Type(NamedTuple):
     """What a layer knows of an input before any data exist; the number of rows is not part of it.
 
-    `dims` are the axes without the row axis (empty for ids and for one number a row), `size` is their product
-    and for ids the number of ids, `level` says how the rows are grouped: 0 not at all, 1 in sequences, 2 in
-    sequences of sub-sequences.
+    `dims` are the axes without the row axis (empty for one number or id a row), `size` is their product and for ids
+    the number of ids, `level` says how the rows are grouped: 0 not at all, 1 in sequences, 2 in sequences of
+    sub-sequences.
     """
 
     kind: str
@@ -53,9 +53,9 @@ class Type(NamedTuple):
         return cls("DENSE", dims, product(dims), level)
 
     @classmethod
-    def ids(cls, size: int, level: int = 0) -> Type:
-        """One id, smaller than `size`, in every row."""
-        return cls("INT", (), size, level)
+    def ids(cls, size: int, level: int = 0, dims: tuple[int, ...] = ()) -> Type:
+        """Rows of ids smaller than `size`: one in every row, or one at each place of the axes `dims`."""
+        return cls("INT", dims, size, level)
 
     @classmethod
     def sparse(cls, width: int, level: int = 0, *, values: bool = False) -> Type:
@@ -64,31 +64,36 @@ class Type(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Type:
-        """Read what `str()` writes, such as ``20x24x24`` or ``sequence of ids<10``.
+        """Read what `str()` writes, such as ``20x24x24``, ``sequence of ids<10`` or ``28x28 ids<21``.
 
         Raises `ValueError` for anything else.
         """
         match = _TEXT.fullmatch(text.strip())
         if match is None:
             raise ValueError(
-                f"{text!r} is no type; write for example `7`, `3x8x8`, `scalar`, `ids<10`, `sparse 100`, "
+                f"{text!r} is no type; write for example `7`, `3x8x8`, `scalar`, `ids<10`, `8x8 ids<10`, `sparse 100`, "
                 "`sparse ids 100`, with `sequence of ` or `nested sequence of ` before it"
             )
         level = _LEVELS.index(match["level"] or "")
         if match["ids"]:
-            return cls.ids(int(match["ids"]), level)
+            return cls.ids(int(match["ids"]), level, _dims(match["shape"]))
         if match["sparse_ids"] or match["sparse"]:
             return cls.sparse(int(match["sparse_ids"] or match["sparse"]), level, values=bool(match["sparse"]))
-        return cls.dense(*(map(int, match["dims"].split("x")) if match["dims"] else ()), level=level)
+        return cls.dense(*_dims(match["dims"]), level=level)
 
     def __str__(self) -> str:
         if self.kind == "INT":
-            text = f"ids<{self.size}"
+            text = " ".join([*filter(None, ["x".join(map(str, self.dims))]), f"ids<{self.size}"])
         elif self.kind == "DENSE":
             text = "x".join(map(str, self.dims)) or "scalar"
         else:
             text = f"sparse {'ids ' if self.kind == 'SPARSE_INT' else ''}{self.size}"
         return _LEVELS[self.level] + text
+
+    @property
+    def columns(self) -> int:
+        """Numbers, or ids, in a row that is not sparse."""
+        return product(self.dims)
 
     def to_message(self, name: str = "") -> LayerOutputDef:
         """The same as a protobuf message."""
@@ -108,6 +113,10 @@ class Type(NamedTuple):
         if not dims and kind != "INT" and message.size != 1:
             dims = (message.size,)
         return cls(kind, dims, message.size if kind == "INT" else product(dims), message.seq_nested_level)
+
+
+def _dims(text: str | None) -> tuple[int, ...]:
+    return tuple(map(int, text.split("x"))) if text else ()
 
 
 def channels_last(shape: tuple[int, ...], wanted: tuple[int, ...]) -> bool:

@@ -41,6 +41,15 @@ def place_of_axis(axis: int, x: Any) -> int:
     return axis if axis > 0 else axis + len(x.dims) + 1
 
 
+def along_axes(graph: Any, numbers: Any, x: Any, axis: int, end_axis: int) -> Any:
+    """Learned numbers of the shape that meets these axes of `x` in arithmetic."""
+    first, last = place_of_axis(axis, x), place_of_axis(end_axis, x)
+    if first == last == 1:
+        return graph.channels(numbers, x)
+    dims = (*x.dims[first - 1 : last], *[1] * (len(x.dims) - last))
+    return numbers if numbers.array.shape == dims else graph.constant(numbers.array.reshape(dims), "numbers")
+
+
 def chosen_axes(x: Any, axes: Sequence[int] | None) -> list[int]:
     """The axes of a row that `axes` names, in its order and counted from 0; all where it is absent."""
     count = len(x.dims)

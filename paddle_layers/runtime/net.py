@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from numpy.typing import NDArray
 
+from paddle_layers.runtime.batch.carried import Carried
 from paddle_layers.runtime.batch.feeding import Batch, check_gradient
+from paddle_layers.runtime.batch.made_entries import make_entries
 from paddle_layers.runtime.batch.own_rows import OutgrownError, make_late_rows
 from paddle_layers.runtime.batch.reshaping import changed_types, rebuilt
 from paddle_layers.runtime.batch.values import Sequences
@@ -23,10 +25,9 @@ from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
 from paddle_layers.runtime.memory.weights import OURS, LoadReport, Names, load_weights, save_weights
 from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
-from paddle_layers.runtime.plan.capacity import check_capacity
 from paddle_layers.runtime.plan.losses import LossSum, loss_sums, total_loss
-from paddle_layers.runtime.plan.phase import Phase, Planning, Seeds
-from paddle_layers.runtime.plan.plan import Plan
+from paddle_layers.runtime.plan.phase import Phase, Planning, Seeds, reserve
+from paddle_layers.runtime.plan.plan import Plan, Ready
 from paddle_layers.runtime.plan.statistics import Statistics
 
 from .arguments import check_arguments, check_feeds, check_keep, check_phase, names_of, no_gradient, no_value
@@ -68,15 +69,16 @@ class Net:
         check_arguments(network, dtype, seed, batch_size)
         self.target = open_device(device) if isinstance(device, str) else device
         self.network, self.device, self.dtype, self.seed = network, self.target.name, dtype, seed
-        self._progress, self._keep = progress, names_of(keep)
-        self.lock = threading.RLock()
-        self.arena = ParameterSet(dtype)
+        self.carried = Carried(network)
+        self._keep = (*names_of(keep), *self.carried.values.values())
+        self.lock, self.arena = threading.RLock(), ParameterSet(dtype)
         self._statistics = Statistics(self.target)
         planning = Planning(self.target, dtype, self._keep, self._statistics, progress)
         self._phases = {
             name: Phase(name, network.select(name, level, stages), self.arena, planning) for name in ("train", "test")
         }
         graphs = [phase.graph for phase in self._phases.values()]
+        self.carried.check(graphs)
         check_keep(self._keep, {name for graph in graphs for name in graph.values})
         self._forms = torch_forms(graphs)
         mark_row_gradients(graphs)
@@ -92,7 +94,7 @@ class Net:
         self._states_before: dict[str, NDArray[Any]] = {}
         """States that the last forward pass has read and then moved, as it found them."""
         if batch_size is not None:
-            self._reserve(batch_size)
+            reserve([*self._phases.values()], batch_size)
 
     # ---- what there is
 
@@ -153,17 +155,19 @@ class Net:
         check_feeds(feeds, self._phases["train"].graph.feeds)
         check_phase(phase)
         chosen = self._phases[phase]
+        feeds = self.carried.feed(phase, chosen.graph, feeds, self.dtype)
         self._adapt(chosen, feeds)
         batch = Batch(chosen.graph, feeds, self.dtype)
-        if batch.reserve(chosen.graph):
-            self._grow(chosen)
         if phase == "train":
             self._step = self._step + 1 if step is None else step
+        make_entries(batch, chosen.graph, self._key)
+        if batch.reserve(chosen.graph):
+            self._grow(chosen)
         plan = self._run_first(chosen, batch)
         plan.count()
         self._statistics.note(plan.stats)
-        values = chosen.graph.values
-        return {name: self._read(plan, values[name]) for name in chosen.outputs if name in plan.values}
+        self.carried.note(phase, chosen.graph, lambda name: self._read(plan, chosen.graph.values[name]))
+        return {name: self._read(plan, chosen.graph.values[name]) for name in chosen.outputs if name in plan.values}
 
     def _run_first(self, phase: Phase, batch: Batch) -> Plan:
         """The forward pass; once more with larger buffers where rows made in its middle outgrow those there are."""
@@ -200,11 +204,19 @@ class Net:
         return self._running
 
     @one_at_a_time
-    def backward(self, gradients: Mapping[str, Any] | None = None) -> None:
+    def backward(
+        self,
+        gradients: Mapping[str, Any] | None = None,
+        *,
+        divisors: Mapping[str, float] | None = None,
+        ready: Ready | None = None,
+    ) -> None:
         """Compute the gradients of the last batch: of the loss, or with the given gradients of outputs instead.
 
-        Gradients of parameters are overwritten, not added up. Raises `RuntimeError` before a forward pass in the
-        phase train, `FeedError` for gradients that don't fit.
+        Gradients of parameters are overwritten, not added up. Of a batch that is a part of a larger one `divisors` has
+        what the sums of costs are divided by, by name; then the gradients of all parts add up to those of the whole.
+        `ready` is called with each run of gradients of parameters, an array, as soon as the pass is done with it.
+        Raises `RuntimeError` before a forward pass in the phase train, `FeedError` for gradients that don't fit.
         """
         if self._running is None or self._running[0].name != "train":
             raise RuntimeError('backward needs a forward pass with phase="train" before it')
@@ -223,7 +235,8 @@ class Net:
             wanted.write(wanted.gradients[name], array)
         if write_used_ids(wanted, batch):
             wanted.lay(batch)
-        wanted.backward()
+        wanted.divide_by(divisors or {})
+        wanted.backward(ready)
         for rows in wanted.row_gradients:
             rows.parameter.row_gradient, rows.batch = rows, batch
         self._consumed = True
@@ -260,8 +273,7 @@ class Net:
         data = self._shaped(plan, plan.values[value.name], value)
         if value.type.level == 0 or self._running is None:
             return data
-        starts = self._running[2].starts
-        chain = value.domain.ancestors()
+        starts, chain = self._running[2].starts, value.domain.ancestors()
         inner = starts[value.domain, chain[0]]
         levels = (inner,) if value.type.level == 1 else (starts[chain[0], chain[1]], inner)
         return Sequences(data, *levels)
@@ -283,6 +295,11 @@ class Net:
         found = plan.find_non_finite(self.dtype)
         self.arena.restore_states(kept)
         return found
+
+    @one_at_a_time
+    def take_back(self) -> None:
+        """Give running states the numbers that they had before the last forward pass."""
+        self.arena.restore_states(self._states_before)
 
     # ---- statistics and weights
 
@@ -331,8 +348,6 @@ class Net:
         left = (leave_out,) if isinstance(leave_out, str) else tuple(leave_out)
         return load_weights(str(path), self.arena, self._forms, rename=rename or {}, leave_out=left, layout=layout)
 
-    # ---- plans
-
     @one_at_a_time
     def plan(self, phase: str) -> Plan:
         """The plan that the next batch of a phase uses, for tools that look at memory or kernels."""
@@ -342,19 +357,6 @@ class Net:
         """Those of the last pass, if it was of this phase: a plan for given gradients is used again."""
         running = phase.seeds_of(self._running[1]) if self._running is not None else None
         return phase.loss_seeds() if running is None else running
-
-    def _reserve(self, batch_size: int) -> None:
-        """Plan both phases; what they need is compiled in one go, so that the progress counts it together."""
-        schedules = []
-        for phase in self._phases.values():
-            for domain in phase.graph.domains:
-                domain.reserve(batch_size)
-            schedules.append(phase.schedule(phase.loss_seeds()))
-        check_capacity(self.target, schedules)
-        launches = [launch for schedule in schedules for launch in (*schedule.forward, *schedule.backward)]
-        self.target.compile(launches, self.dtype, self._progress)
-        for phase in self._phases.values():
-            phase.plan(phase.loss_seeds())
 
     def _grow(self, phase: Phase) -> None:
         """Plan anew for the capacities that the domains have now."""
@@ -378,8 +380,6 @@ class Net:
     def _key(self, op: str) -> int:
         low = zlib.crc32(f"{self.seed}/{self._step}".encode())
         return (zlib.crc32(op.encode()) & 0x7FFFFFFF) << 32 | low
-
-    # ---- life
 
     def synchronise(self) -> None:
         """Wait until the device has done all that was asked of it; the CPU always has."""

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import descriptor_pb2 as google_dot_protobuf_dot_descriptor__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"paddle_layers/schema/network.proto\x12\rpaddle_layers\x1a google/protobuf/descriptor.proto\"|\n\tFieldRule\x12\x10\n\x08required\x18\x01 \x01(\x08\x12\x0b\n\x03min\x18\x02 \x01(\x01\x12\r\n\x05\x61\x62ove\x18\x03 \x01(\x01\x12\x0b\n\x03max\x18\x04 \x01(\x01\x12\x0f\n\x07options\x18\x05 \x03(\t\x12\x10\n\x08registry\x18\x06 \x01(\t\x12\x11\n\telsewhere\x18\x07 \x03(\t\"a\n\x07Network\x12\x0c\n\x04name\x18\x01 \x01(\t\x12#\n\x05layer\x18\x02 \x03(\x0b\x32\x14.paddle_layers.Layer\x12#\n\x05\x62lock\x18\x03 \x03(\x0b\x32\x14.paddle_layers.Block\"\x9b\x01\n\x05\x42lock\x12\x14\n\x04name\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x1b\n\x05input\x18\x02 \x03(\tB\x0c\xa2\x9a\x19\x08:\x06\x62ottom\x12\x1f\n\x08settings\x18\x03 \x01(\tB\r\xa2\x9a\x19\t:\x07setting\x12#\n\x05layer\x18\x04 \x03(\x0b\x32\x14.paddle_layers.Layer\x12\x19\n\x06output\x18\x05 \x03(\tB\t\xa2\x9a\x19\x05:\x03top\"\xa8\x03\n\x05Layer\x12\x14\n\x04name\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x14\n\x04type\x18\x02 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x1b\n\x05input\x18\x03 \x03(\tB\x0c\xa2\x9a\x19\x08:\x06\x62ottom\x12\x19\n\x06output\x18\x04 \x03(\tB\t\xa2\x9a\x19\x05:\x03top\x12+\n\x05param\x18\x05 \x03(\x0b\x32\x1c.paddle_layers.ParamSettings\x12:\n\nactivation\x18\x06 \x01(\x0b\x32\x19.paddle_layers.ActivationB\x0b\xa2\x9a\x19\x07\x32\x05layer\x12)\n\x07include\x18\x07 \x03(\x0b\x32\x18.paddle_layers.StateRule\x12)\n\x07\x65xclude\x18\x08 \x03(\x0b\x32\x18.paddle_layers.StateRule\x12\x13\n\x0bloss_weight\x18\t \x03(\x01\x12\x16\n\x0epropagate_down\x18\n \x03(\x08\x12!\n\x04step\x18\x0b \x01(\x0b\x32\x13.paddle_layers.Step\x12\x0b\n\x03set\x18\x0c \x01(\t\x12\x1f\n\x05times\x18\r \x01(\x05:\x01\x31\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\";\n\x04Step\x12#\n\x05layer\x18\x01 \x03(\x0b\x32\x14.paddle_layers.Layer\x12\x0e\n\x06output\x18\x02 \x03(\t\"\xf6\x01\n\rParamSettings\x12\x12\n\x02of\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12;\n\x04init\x18\x02 \x01(\x0b\x32\x1a.paddle_layers.InitializerB\x11\xa2\x9a\x19\r2\x0binitializer\x12+\n\x07lr_mult\x18\x03 \x01(\x01:\x01\x31\x42\x17\xa2\x9a\x19\x13\x11\x00\x00\x00\x00\x00\x00\x00\x00:\x08\x62lobs_lr\x12$\n\ndecay_mult\x18\x04 \x01(\x01:\x01\x31\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12\r\n\x05share\x18\x05 \x01(\t\x12\x15\n\x06\x66rozen\x18\x06 \x01(\x08:\x05\x66\x61lse\x12\x1b\n\x04\x63lip\x18\x07 \x01(\x01\x42\r\xa2\x9a\x19\t\x19\x00\x00\x00\x00\x00\x00\x00\x00\"#\n\x0bInitializer\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"\"\n\nActivation\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"u\n\tStateRule\x12 \n\x05phase\x18\x01 \x01(\tB\x11\xa2\x9a\x19\r*\x05train*\x04test\x12\x11\n\tmin_level\x18\x02 \x01(\x05\x12\x11\n\tmax_level\x18\x03 \x01(\x05\x12\r\n\x05stage\x18\x04 \x03(\t\x12\x11\n\tnot_stage\x18\x05 \x03(\t:G\n\x04rule\x12\x1d.google.protobuf.FieldOptions\x18\xa4\x93\x03 \x01(\x0b\x32\x18.paddle_layers.FieldRule')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\"paddle_layers/schema/network.proto\x12\rpaddle_layers\x1a google/protobuf/descriptor.proto\"\x8b\x01\n\tFieldRule\x12\x10\n\x08required\x18\x01 \x01(\x08\x12\x0b\n\x03min\x18\x02 \x01(\x01\x12\r\n\x05\x61\x62ove\x18\x03 \x01(\x01\x12\x0b\n\x03max\x18\x04 \x01(\x01\x12\x0f\n\x07options\x18\x05 \x03(\t\x12\x10\n\x08registry\x18\x06 \x01(\t\x12\x11\n\telsewhere\x18\x07 \x03(\t\x12\r\n\x05\x62\x65low\x18\x08 \x01(\x01\"a\n\x07Network\x12\x0c\n\x04name\x18\x01 \x01(\t\x12#\n\x05layer\x18\x02 \x03(\x0b\x32\x14.paddle_layers.Layer\x12#\n\x05\x62lock\x18\x03 \x03(\x0b\x32\x14.paddle_layers.Block\"\x9b\x01\n\x05\x42lock\x12\x14\n\x04name\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x1b\n\x05input\x18\x02 \x03(\tB\x0c\xa2\x9a\x19\x08:\x06\x62ottom\x12\x1f\n\x08settings\x18\x03 \x01(\tB\r\xa2\x9a\x19\t:\x07setting\x12#\n\x05layer\x18\x04 \x03(\x0b\x32\x14.paddle_layers.Layer\x12\x19\n\x06output\x18\x05 \x03(\tB\t\xa2\x9a\x19\x05:\x03top\"\xa8\x03\n\x05Layer\x12\x14\n\x04name\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x14\n\x04type\x18\x02 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12\x1b\n\x05input\x18\x03 \x03(\tB\x0c\xa2\x9a\x19\x08:\x06\x62ottom\x12\x19\n\x06output\x18\x04 \x03(\tB\t\xa2\x9a\x19\x05:\x03top\x12+\n\x05param\x18\x05 \x03(\x0b\x32\x1c.paddle_layers.ParamSettings\x12:\n\nactivation\x18\x06 \x01(\x0b\x32\x19.paddle_layers.ActivationB\x0b\xa2\x9a\x19\x07\x32\x05layer\x12)\n\x07include\x18\x07 \x03(\x0b\x32\x18.paddle_layers.StateRule\x12)\n\x07\x65xclude\x18\x08 \x03(\x0b\x32\x18.paddle_layers.StateRule\x12\x13\n\x0bloss_weight\x18\t \x03(\x01\x12\x16\n\x0epropagate_down\x18\n \x03(\x08\x12!\n\x04step\x18\x0b \x01(\x0b\x32\x13.paddle_layers.Step\x12\x0b\n\x03set\x18\x0c \x01(\t\x12\x1f\n\x05times\x18\r \x01(\x05:\x01\x31\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\xf0?\";\n\x04Step\x12#\n\x05layer\x18\x01 \x03(\x0b\x32\x14.paddle_layers.Layer\x12\x0e\n\x06output\x18\x02 \x03(\t\"\xeb\x03\n\rParamSettings\x12\x12\n\x02of\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\x12;\n\x04init\x18\x02 \x01(\x0b\x32\x1a.paddle_layers.InitializerB\x11\xa2\x9a\x19\r2\x0binitializer\x12+\n\x07lr_mult\x18\x03 \x01(\x01:\x01\x31\x42\x17\xa2\x9a\x19\x13\x11\x00\x00\x00\x00\x00\x00\x00\x00:\x08\x62lobs_lr\x12$\n\ndecay_mult\x18\x04 \x01(\x01:\x01\x31\x42\r\xa2\x9a\x19\t\x11\x00\x00\x00\x00\x00\x00\x00\x00\x12\r\n\x05share\x18\x05 \x01(\t\x12\x15\n\x06\x66rozen\x18\x06 \x01(\x08:\x05\x66\x61lse\x12\x1b\n\x04\x63lip\x18\x07 \x01(\x01\x42\r\xa2\x9a\x19\t\x19\x00\x00\x00\x00\x00\x00\x00\x00\x12 \n\tclip_norm\x18\x08 \x01(\x01\x42\r\xa2\x9a\x19\t\x19\x00\x00\x00\x00\x00\x00\x00\x00\x12(\n\x02l1\x18\t \x01(\x01\x42\x1c\xa2\x9a\x19\x18\x11\x00\x00\x00\x00\x00\x00\x00\x00:\rdecay_rate_l1\x12%\n\x02l2\x18\n \x01(\x01\x42\x19\xa2\x9a\x19\x15\x11\x00\x00\x00\x00\x00\x00\x00\x00:\ndecay_rate\x12(\n\x08momentum\x18\x0b \x01(\x01\x42\x16\xa2\x9a\x19\x12\x11\x00\x00\x00\x00\x00\x00\x00\x00\x41\x00\x00\x00\x00\x00\x00\xf0?\x12\x1f\n\x08max_norm\x18\x0c \x01(\x01\x42\r\xa2\x9a\x19\t\x19\x00\x00\x00\x00\x00\x00\x00\x00\x12\x35\n\x05prune\x18\r \x01(\x01\x42&\xa2\x9a\x19\"\x19\x00\x00\x00\x00\x00\x00\x00\x00:\x0esparsity_ratioA\x00\x00\x00\x00\x00\x00\xf0?\"#\n\x0bInitializer\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"\"\n\nActivation\x12\x14\n\x04type\x18\x01 \x01(\tB\x06\xa2\x9a\x19\x02\x08\x01\"u\n\tStateRule\x12 \n\x05phase\x18\x01 \x01(\tB\x11\xa2\x9a\x19\r*\x05train*\x04test\x12\x11\n\tmin_level\x18\x02 \x01(\x05\x12\x11\n\tmax_level\x18\x03 \x01(\x05\x12\r\n\x05stage\x18\x04 \x03(\t\x12\x11\n\tnot_stage\x18\x05 \x03(\t:G\n\x04rule\x12\x1d.google.protobuf.FieldOptions\x18\xa4\x93\x03 \x01(\x0b\x32\x18.paddle_layers.FieldRule')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -62,28 +62,40 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_PARAMSETTINGS'].fields_by_name['decay_mult']._serialized_options = b'\242\232\031\t\021\000\000\000\000\000\000\000\000'
   _globals['_PARAMSETTINGS'].fields_by_name['clip']._loaded_options = None
   _globals['_PARAMSETTINGS'].fields_by_name['clip']._serialized_options = b'\242\232\031\t\031\000\000\000\000\000\000\000\000'
+  _globals['_PARAMSETTINGS'].fields_by_name['clip_norm']._loaded_options = None
+  _globals['_PARAMSETTINGS'].fields_by_name['clip_norm']._serialized_options = b'\242\232\031\t\031\000\000\000\000\000\000\000\000'
+  _globals['_PARAMSETTINGS'].fields_by_name['l1']._loaded_options = None
+  _globals['_PARAMSETTINGS'].fields_by_name['l1']._serialized_options = b'\242\232\031\030\021\000\000\000\000\000\000\000\000:\rdecay_rate_l1'
+  _globals['_PARAMSETTINGS'].fields_by_name['l2']._loaded_options = None
+  _globals['_PARAMSETTINGS'].fields_by_name['l2']._serialized_options = b'\242\232\031\025\021\000\000\000\000\000\000\000\000:\ndecay_rate'
+  _globals['_PARAMSETTINGS'].fields_by_name['momentum']._loaded_options = None
+  _globals['_PARAMSETTINGS'].fields_by_name['momentum']._serialized_options = b'\242\232\031\022\021\000\000\000\000\000\000\000\000A\000\000\000\000\000\000\360?'
+  _globals['_PARAMSETTINGS'].fields_by_name['max_norm']._loaded_options = None
+  _globals['_PARAMSETTINGS'].fields_by_name['max_norm']._serialized_options = b'\242\232\031\t\031\000\000\000\000\000\000\000\000'
+  _globals['_PARAMSETTINGS'].fields_by_name['prune']._loaded_options = None
+  _globals['_PARAMSETTINGS'].fields_by_name['prune']._serialized_options = b'\242\232\031\"\031\000\000\000\000\000\000\000\000:\016sparsity_ratioA\000\000\000\000\000\000\360?'
   _globals['_INITIALIZER'].fields_by_name['type']._loaded_options = None
   _globals['_INITIALIZER'].fields_by_name['type']._serialized_options = b'\242\232\031\002\010\001'
   _globals['_ACTIVATION'].fields_by_name['type']._loaded_options = None
   _globals['_ACTIVATION'].fields_by_name['type']._serialized_options = b'\242\232\031\002\010\001'
   _globals['_STATERULE'].fields_by_name['phase']._loaded_options = None
   _globals['_STATERULE'].fields_by_name['phase']._serialized_options = b'\242\232\031\r*\005train*\004test'
-  _globals['_FIELDRULE']._serialized_start=87
-  _globals['_FIELDRULE']._serialized_end=211
-  _globals['_NETWORK']._serialized_start=213
-  _globals['_NETWORK']._serialized_end=310
-  _globals['_BLOCK']._serialized_start=313
-  _globals['_BLOCK']._serialized_end=468
-  _globals['_LAYER']._serialized_start=471
-  _globals['_LAYER']._serialized_end=895
-  _globals['_STEP']._serialized_start=897
-  _globals['_STEP']._serialized_end=956
-  _globals['_PARAMSETTINGS']._serialized_start=959
-  _globals['_PARAMSETTINGS']._serialized_end=1205
-  _globals['_INITIALIZER']._serialized_start=1207
-  _globals['_INITIALIZER']._serialized_end=1242
-  _globals['_ACTIVATION']._serialized_start=1244
-  _globals['_ACTIVATION']._serialized_end=1278
-  _globals['_STATERULE']._serialized_start=1280
-  _globals['_STATERULE']._serialized_end=1397
+  _globals['_FIELDRULE']._serialized_start=88
+  _globals['_FIELDRULE']._serialized_end=227
+  _globals['_NETWORK']._serialized_start=229
+  _globals['_NETWORK']._serialized_end=326
+  _globals['_BLOCK']._serialized_start=329
+  _globals['_BLOCK']._serialized_end=484
+  _globals['_LAYER']._serialized_start=487
+  _globals['_LAYER']._serialized_end=911
+  _globals['_STEP']._serialized_start=913
+  _globals['_STEP']._serialized_end=972
+  _globals['_PARAMSETTINGS']._serialized_start=975
+  _globals['_PARAMSETTINGS']._serialized_end=1466
+  _globals['_INITIALIZER']._serialized_start=1468
+  _globals['_INITIALIZER']._serialized_end=1503
+  _globals['_ACTIVATION']._serialized_start=1505
+  _globals['_ACTIVATION']._serialized_end=1539
+  _globals['_STATERULE']._serialized_start=1541
+  _globals['_STATERULE']._serialized_end=1658
 # @@protoc_insertion_point(module_scope)

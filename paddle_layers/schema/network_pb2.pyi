@@ -10,7 +10,7 @@ RULE_FIELD_NUMBER: _ClassVar[int]
 rule: _descriptor.FieldDescriptor
 
 class FieldRule(_message.Message):
-    __slots__ = ("required", "min", "above", "max", "options", "registry", "elsewhere")
+    __slots__ = ("required", "min", "above", "max", "options", "registry", "elsewhere", "below")
     REQUIRED_FIELD_NUMBER: _ClassVar[int]
     MIN_FIELD_NUMBER: _ClassVar[int]
     ABOVE_FIELD_NUMBER: _ClassVar[int]
@@ -18,6 +18,7 @@ class FieldRule(_message.Message):
     OPTIONS_FIELD_NUMBER: _ClassVar[int]
     REGISTRY_FIELD_NUMBER: _ClassVar[int]
     ELSEWHERE_FIELD_NUMBER: _ClassVar[int]
+    BELOW_FIELD_NUMBER: _ClassVar[int]
     required: bool
     min: float
     above: float
@@ -25,7 +26,8 @@ class FieldRule(_message.Message):
     options: _containers.RepeatedScalarFieldContainer[str]
     registry: str
     elsewhere: _containers.RepeatedScalarFieldContainer[str]
-    def __init__(self, required: bool = ..., min: _Optional[float] = ..., above: _Optional[float] = ..., max: _Optional[float] = ..., options: _Optional[_Iterable[str]] = ..., registry: _Optional[str] = ..., elsewhere: _Optional[_Iterable[str]] = ...) -> None: ...
+    below: float
+    def __init__(self, required: bool = ..., min: _Optional[float] = ..., above: _Optional[float] = ..., max: _Optional[float] = ..., options: _Optional[_Iterable[str]] = ..., registry: _Optional[str] = ..., elsewhere: _Optional[_Iterable[str]] = ..., below: _Optional[float] = ...) -> None: ...
 
 class Network(_message.Message):
     __slots__ = ("name", "layer", "block")
@@ -90,7 +92,7 @@ class Step(_message.Message):
     def __init__(self, layer: _Optional[_Iterable[_Union[Layer, _Mapping]]] = ..., output: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class ParamSettings(_message.Message):
-    __slots__ = ("of", "init", "lr_mult", "decay_mult", "share", "frozen", "clip")
+    __slots__ = ("of", "init", "lr_mult", "decay_mult", "share", "frozen", "clip", "clip_norm", "l1", "l2", "momentum", "max_norm", "prune")
     OF_FIELD_NUMBER: _ClassVar[int]
     INIT_FIELD_NUMBER: _ClassVar[int]
     LR_MULT_FIELD_NUMBER: _ClassVar[int]
@@ -98,6 +100,12 @@ class ParamSettings(_message.Message):
     SHARE_FIELD_NUMBER: _ClassVar[int]
     FROZEN_FIELD_NUMBER: _ClassVar[int]
     CLIP_FIELD_NUMBER: _ClassVar[int]
+    CLIP_NORM_FIELD_NUMBER: _ClassVar[int]
+    L1_FIELD_NUMBER: _ClassVar[int]
+    L2_FIELD_NUMBER: _ClassVar[int]
+    MOMENTUM_FIELD_NUMBER: _ClassVar[int]
+    MAX_NORM_FIELD_NUMBER: _ClassVar[int]
+    PRUNE_FIELD_NUMBER: _ClassVar[int]
     of: str
     init: Initializer
     lr_mult: float
@@ -105,7 +113,13 @@ class ParamSettings(_message.Message):
     share: str
     frozen: bool
     clip: float
-    def __init__(self, of: _Optional[str] = ..., init: _Optional[_Union[Initializer, _Mapping]] = ..., lr_mult: _Optional[float] = ..., decay_mult: _Optional[float] = ..., share: _Optional[str] = ..., frozen: bool = ..., clip: _Optional[float] = ...) -> None: ...
+    clip_norm: float
+    l1: float
+    l2: float
+    momentum: float
+    max_norm: float
+    prune: float
+    def __init__(self, of: _Optional[str] = ..., init: _Optional[_Union[Initializer, _Mapping]] = ..., lr_mult: _Optional[float] = ..., decay_mult: _Optional[float] = ..., share: _Optional[str] = ..., frozen: bool = ..., clip: _Optional[float] = ..., clip_norm: _Optional[float] = ..., l1: _Optional[float] = ..., l2: _Optional[float] = ..., momentum: _Optional[float] = ..., max_norm: _Optional[float] = ..., prune: _Optional[float] = ...) -> None: ...
 
 class Initializer(_message.Message):
     __slots__ = ("type",)

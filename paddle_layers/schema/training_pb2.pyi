@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Training(_message.Message):
-    __slots__ = ("network", "net", "seed", "batch_size", "epochs", "steps", "source", "optimizer", "schedule", "regularizer", "clip", "test", "checkpoint", "log", "output", "dtype", "feed", "level", "stage", "callback", "weights", "param")
+    __slots__ = ("network", "net", "seed", "batch_size", "epochs", "steps", "source", "optimizer", "schedule", "regularizer", "clip", "test", "checkpoint", "log", "output", "dtype", "feed", "level", "stage", "callback", "weights", "param", "accumulate", "average", "momentum_schedule", "generate", "on_nan")
     NETWORK_FIELD_NUMBER: _ClassVar[int]
     NET_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -31,6 +31,11 @@ class Training(_message.Message):
     CALLBACK_FIELD_NUMBER: _ClassVar[int]
     WEIGHTS_FIELD_NUMBER: _ClassVar[int]
     PARAM_FIELD_NUMBER: _ClassVar[int]
+    ACCUMULATE_FIELD_NUMBER: _ClassVar[int]
+    AVERAGE_FIELD_NUMBER: _ClassVar[int]
+    MOMENTUM_SCHEDULE_FIELD_NUMBER: _ClassVar[int]
+    GENERATE_FIELD_NUMBER: _ClassVar[int]
+    ON_NAN_FIELD_NUMBER: _ClassVar[int]
     network: str
     net: _network_pb2.Network
     seed: int
@@ -39,7 +44,7 @@ class Training(_message.Message):
     steps: int
     source: _containers.RepeatedCompositeFieldContainer[Source]
     optimizer: Optimizer
-    schedule: Schedule
+    schedule: _containers.RepeatedCompositeFieldContainer[Schedule]
     regularizer: Regularizer
     clip: Clip
     test: Test
@@ -53,7 +58,38 @@ class Training(_message.Message):
     callback: _containers.RepeatedCompositeFieldContainer[Callback]
     weights: Weights
     param: _containers.RepeatedCompositeFieldContainer[Param]
-    def __init__(self, network: _Optional[str] = ..., net: _Optional[_Union[_network_pb2.Network, _Mapping]] = ..., seed: _Optional[int] = ..., batch_size: _Optional[int] = ..., epochs: _Optional[int] = ..., steps: _Optional[int] = ..., source: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., optimizer: _Optional[_Union[Optimizer, _Mapping]] = ..., schedule: _Optional[_Union[Schedule, _Mapping]] = ..., regularizer: _Optional[_Union[Regularizer, _Mapping]] = ..., clip: _Optional[_Union[Clip, _Mapping]] = ..., test: _Optional[_Union[Test, _Mapping]] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., output: _Optional[str] = ..., dtype: _Optional[str] = ..., feed: _Optional[_Iterable[_Union[Feed, _Mapping]]] = ..., level: _Optional[int] = ..., stage: _Optional[_Iterable[str]] = ..., callback: _Optional[_Iterable[_Union[Callback, _Mapping]]] = ..., weights: _Optional[_Union[Weights, _Mapping]] = ..., param: _Optional[_Iterable[_Union[Param, _Mapping]]] = ...) -> None: ...
+    accumulate: int
+    average: Average
+    momentum_schedule: _containers.RepeatedCompositeFieldContainer[Schedule]
+    generate: Generate
+    on_nan: str
+    def __init__(self, network: _Optional[str] = ..., net: _Optional[_Union[_network_pb2.Network, _Mapping]] = ..., seed: _Optional[int] = ..., batch_size: _Optional[int] = ..., epochs: _Optional[int] = ..., steps: _Optional[int] = ..., source: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., optimizer: _Optional[_Union[Optimizer, _Mapping]] = ..., schedule: _Optional[_Iterable[_Union[Schedule, _Mapping]]] = ..., regularizer: _Optional[_Union[Regularizer, _Mapping]] = ..., clip: _Optional[_Union[Clip, _Mapping]] = ..., test: _Optional[_Union[Test, _Mapping]] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., output: _Optional[str] = ..., dtype: _Optional[str] = ..., feed: _Optional[_Iterable[_Union[Feed, _Mapping]]] = ..., level: _Optional[int] = ..., stage: _Optional[_Iterable[str]] = ..., callback: _Optional[_Iterable[_Union[Callback, _Mapping]]] = ..., weights: _Optional[_Union[Weights, _Mapping]] = ..., param: _Optional[_Iterable[_Union[Param, _Mapping]]] = ..., accumulate: _Optional[int] = ..., average: _Optional[_Union[Average, _Mapping]] = ..., momentum_schedule: _Optional[_Iterable[_Union[Schedule, _Mapping]]] = ..., generate: _Optional[_Union[Generate, _Mapping]] = ..., on_nan: _Optional[str] = ...) -> None: ...
+
+class Generate(_message.Message):
+    __slots__ = ("words", "scores", "begin", "end", "max_length", "beam_size", "results", "length_penalty", "temperature", "top_k", "top_p")
+    WORDS_FIELD_NUMBER: _ClassVar[int]
+    SCORES_FIELD_NUMBER: _ClassVar[int]
+    BEGIN_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    MAX_LENGTH_FIELD_NUMBER: _ClassVar[int]
+    BEAM_SIZE_FIELD_NUMBER: _ClassVar[int]
+    RESULTS_FIELD_NUMBER: _ClassVar[int]
+    LENGTH_PENALTY_FIELD_NUMBER: _ClassVar[int]
+    TEMPERATURE_FIELD_NUMBER: _ClassVar[int]
+    TOP_K_FIELD_NUMBER: _ClassVar[int]
+    TOP_P_FIELD_NUMBER: _ClassVar[int]
+    words: str
+    scores: str
+    begin: int
+    end: int
+    max_length: int
+    beam_size: int
+    results: int
+    length_penalty: float
+    temperature: float
+    top_k: int
+    top_p: float
+    def __init__(self, words: _Optional[str] = ..., scores: _Optional[str] = ..., begin: _Optional[int] = ..., end: _Optional[int] = ..., max_length: _Optional[int] = ..., beam_size: _Optional[int] = ..., results: _Optional[int] = ..., length_penalty: _Optional[float] = ..., temperature: _Optional[float] = ..., top_k: _Optional[int] = ..., top_p: _Optional[float] = ...) -> None: ...
 
 class Weights(_message.Message):
     __slots__ = ("file", "rename", "leave_out", "layout")
@@ -75,21 +111,33 @@ class Rename(_message.Message):
     def __init__(self, to: _Optional[str] = ..., **kwargs) -> None: ...
 
 class Param(_message.Message):
-    __slots__ = ("of", "lr_mult", "decay_mult", "frozen", "clip")
+    __slots__ = ("of", "lr_mult", "decay_mult", "frozen", "clip", "clip_norm", "l1", "l2", "momentum", "max_norm", "prune")
     OF_FIELD_NUMBER: _ClassVar[int]
     LR_MULT_FIELD_NUMBER: _ClassVar[int]
     DECAY_MULT_FIELD_NUMBER: _ClassVar[int]
     FROZEN_FIELD_NUMBER: _ClassVar[int]
     CLIP_FIELD_NUMBER: _ClassVar[int]
+    CLIP_NORM_FIELD_NUMBER: _ClassVar[int]
+    L1_FIELD_NUMBER: _ClassVar[int]
+    L2_FIELD_NUMBER: _ClassVar[int]
+    MOMENTUM_FIELD_NUMBER: _ClassVar[int]
+    MAX_NORM_FIELD_NUMBER: _ClassVar[int]
+    PRUNE_FIELD_NUMBER: _ClassVar[int]
     of: str
     lr_mult: float
     decay_mult: float
     frozen: bool
     clip: float
-    def __init__(self, of: _Optional[str] = ..., lr_mult: _Optional[float] = ..., decay_mult: _Optional[float] = ..., frozen: bool = ..., clip: _Optional[float] = ...) -> None: ...
+    clip_norm: float
+    l1: float
+    l2: float
+    momentum: float
+    max_norm: float
+    prune: float
+    def __init__(self, of: _Optional[str] = ..., lr_mult: _Optional[float] = ..., decay_mult: _Optional[float] = ..., frozen: bool = ..., clip: _Optional[float] = ..., clip_norm: _Optional[float] = ..., l1: _Optional[float] = ..., l2: _Optional[float] = ..., momentum: _Optional[float] = ..., max_norm: _Optional[float] = ..., prune: _Optional[float] = ...) -> None: ...
 
 class Source(_message.Message):
-    __slots__ = ("type", "phase", "transform", "shuffle", "split", "workers", "memory", "on_error")
+    __slots__ = ("type", "phase", "transform", "shuffle", "split", "workers", "memory", "on_error", "ratio")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     PHASE_FIELD_NUMBER: _ClassVar[int]
     TRANSFORM_FIELD_NUMBER: _ClassVar[int]
@@ -98,6 +146,7 @@ class Source(_message.Message):
     WORKERS_FIELD_NUMBER: _ClassVar[int]
     MEMORY_FIELD_NUMBER: _ClassVar[int]
     ON_ERROR_FIELD_NUMBER: _ClassVar[int]
+    RATIO_FIELD_NUMBER: _ClassVar[int]
     type: str
     phase: str
     transform: _containers.RepeatedCompositeFieldContainer[Transform]
@@ -106,7 +155,8 @@ class Source(_message.Message):
     workers: int
     memory: int
     on_error: str
-    def __init__(self, type: _Optional[str] = ..., phase: _Optional[str] = ..., transform: _Optional[_Iterable[_Union[Transform, _Mapping]]] = ..., shuffle: bool = ..., split: _Optional[_Union[Split, _Mapping]] = ..., workers: _Optional[int] = ..., memory: _Optional[int] = ..., on_error: _Optional[str] = ...) -> None: ...
+    ratio: float
+    def __init__(self, type: _Optional[str] = ..., phase: _Optional[str] = ..., transform: _Optional[_Iterable[_Union[Transform, _Mapping]]] = ..., shuffle: bool = ..., split: _Optional[_Union[Split, _Mapping]] = ..., workers: _Optional[int] = ..., memory: _Optional[int] = ..., on_error: _Optional[str] = ..., ratio: _Optional[float] = ...) -> None: ...
 
 class Split(_message.Message):
     __slots__ = ("test", "seed", "stratify", "field", "value", "group")
@@ -141,10 +191,14 @@ class Optimizer(_message.Message):
     def __init__(self, type: _Optional[str] = ..., learning_rate: _Optional[float] = ...) -> None: ...
 
 class Schedule(_message.Message):
-    __slots__ = ("type",)
+    __slots__ = ("type", "until", "base")
     TYPE_FIELD_NUMBER: _ClassVar[int]
+    UNTIL_FIELD_NUMBER: _ClassVar[int]
+    BASE_FIELD_NUMBER: _ClassVar[int]
     type: str
-    def __init__(self, type: _Optional[str] = ...) -> None: ...
+    until: int
+    base: float
+    def __init__(self, type: _Optional[str] = ..., until: _Optional[int] = ..., base: _Optional[float] = ...) -> None: ...
 
 class Regularizer(_message.Message):
     __slots__ = ("type",)
@@ -166,19 +220,37 @@ class Clip(_message.Message):
     value: float
     def __init__(self, norm: _Optional[float] = ..., value: _Optional[float] = ...) -> None: ...
 
+class Average(_message.Message):
+    __slots__ = ("decay", "window", "max_window")
+    DECAY_FIELD_NUMBER: _ClassVar[int]
+    WINDOW_FIELD_NUMBER: _ClassVar[int]
+    MAX_WINDOW_FIELD_NUMBER: _ClassVar[int]
+    decay: float
+    window: float
+    max_window: int
+    def __init__(self, decay: _Optional[float] = ..., window: _Optional[float] = ..., max_window: _Optional[int] = ...) -> None: ...
+
 class Test(_message.Message):
-    __slots__ = ("every",)
+    __slots__ = ("every", "every_epochs", "at_start", "batches")
     EVERY_FIELD_NUMBER: _ClassVar[int]
+    EVERY_EPOCHS_FIELD_NUMBER: _ClassVar[int]
+    AT_START_FIELD_NUMBER: _ClassVar[int]
+    BATCHES_FIELD_NUMBER: _ClassVar[int]
     every: int
-    def __init__(self, every: _Optional[int] = ...) -> None: ...
+    every_epochs: int
+    at_start: bool
+    batches: int
+    def __init__(self, every: _Optional[int] = ..., every_epochs: _Optional[int] = ..., at_start: bool = ..., batches: _Optional[int] = ...) -> None: ...
 
 class Checkpoint(_message.Message):
-    __slots__ = ("every", "keep")
+    __slots__ = ("every", "keep", "every_epochs")
     EVERY_FIELD_NUMBER: _ClassVar[int]
     KEEP_FIELD_NUMBER: _ClassVar[int]
+    EVERY_EPOCHS_FIELD_NUMBER: _ClassVar[int]
     every: int
     keep: int
-    def __init__(self, every: _Optional[int] = ..., keep: _Optional[int] = ...) -> None: ...
+    every_epochs: int
+    def __init__(self, every: _Optional[int] = ..., keep: _Optional[int] = ..., every_epochs: _Optional[int] = ...) -> None: ...
 
 class Log(_message.Message):
     __slots__ = ("every", "format")

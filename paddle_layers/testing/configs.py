@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paddle_layers.define import Example, Input, LayerDefinition, Type
-from paddle_layers.define.axes import Axis
+from paddle_layers.define.axes import REST, Axis, split_dims
 
 from .batches import BATCHES, Batch
 from .networks import network_text
@@ -48,7 +48,7 @@ class Config:
     @property
     def elements(self) -> int:
         """Numbers that are fed."""
-        return sum(self.batch.rows_at(t.level) * (1 if t.kind == "INT" else t.size) for t in self.places)
+        return sum(self.batch.rows_at(t.level) * (t.columns if t.kind == "INT" else t.size) for t in self.places)
 
 
 class Draft:
@@ -56,7 +56,8 @@ class Draft:
 
     def __init__(self, definition: LayerDefinition, example: Example) -> None:
         types, attributes = definition.example_inputs(example)
-        positions = definition.bind_axes(types, attributes).positions
+        binding = definition.bind_axes(types, attributes)
+        positions, self.sizes = binding.positions, binding.sizes
         self.bound = attributes
         self.definition = definition
         self.attributes = {name: v for name, v in example.settings.items() if name not in definition.inputs}
@@ -75,21 +76,15 @@ class Draft:
         self.levels[axes[0].name] = type_.level
         if type_.kind == "INT":
             self.ids[name] = type_.size
-            return
         inner, dims = axes if axes[0].rest else axes[1:], type_.dims
         if len(axes) > 1 and axes[1].first is not None:
             for axis, sizes in zip(axes, self._placed(axes[1], dims), strict=False):
                 self.dims[axis.name, item if axis.per_item else 0] = sizes
             return
-        rest = next((at for at, axis in enumerate(inner) if axis.rest), len(inner))
-        tail = max(len(inner) - rest - 1, 0)
-        for axis, size in zip(inner[:rest], dims[:rest], strict=False):
-            self.dims[axis.name, item if axis.per_item else 0] = (size,)
-        if rest < len(inner):
-            axis = inner[rest]
-            self.dims[axis.name, item if axis.per_item else 0] = dims[rest : len(dims) - tail]
-            for axis, size in zip(inner[rest + 1 :], dims[len(dims) - tail :], strict=True):
-                self.dims[axis.name, item if axis.per_item else 0] = (size,)
+        if [axis.name for axis in inner] == ["1"]:  # which a single number a row has without an axis
+            return
+        for axis, sizes in split_dims(inner, dims, len(self.sizes.get(REST, ()))):
+            self.dims[axis.name, item if axis.per_item else 0] = sizes if axis.rest else (sizes,)
 
     def _placed(self, axis: Axis, dims: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
         """The axes before the one whose place an attribute says, that one, and those behind it."""
@@ -107,13 +102,17 @@ class Draft:
         axes, kind = self.definition.inputs[name].axes, self.kinds[name][item]
         level = self.levels.get(axes[0].name, 0)
         if kind == "INT":
-            return Type.ids(self.ids.get(name, 3), level)
-        inner = axes if axes[0].rest else axes[1:]
-        keys = [(axis.name, item if axis.per_item else 0) for axis in inner if axis.name != "1"]
-        dims = tuple(size for key in keys for size in self.dims.get(key, self.dims.get((key[0], 0), (2,))))
+            return Type.ids(self.ids.get(name, 3), level, self._dims_of(name, item))
+        dims = self._dims_of(name, item)
         if kind == "DENSE":
             return Type.dense(*dims, level=level)
         return Type.sparse(Type.dense(*dims).size, level, values=kind == "SPARSE")
+
+    def _dims_of(self, name: str, item: int) -> tuple[int, ...]:
+        axes = self.definition.inputs[name].axes
+        inner = axes if axes[0].rest else axes[1:]
+        keys = [(axis.name, item if axis.per_item else 0) for axis in inner if axis.name != "1"]
+        return tuple(size for key in keys for size in self.dims.get(key, self.dims.get((key[0], 0), (2,))))
 
     def config(self, batch: Batch) -> Config:
         """The config as it is now."""

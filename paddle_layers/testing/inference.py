@@ -96,7 +96,7 @@ def _attributes(definition: LayerDefinition) -> dict[str, Any]:
 def _illegal(field: Input, type_: Type) -> Iterator[tuple[str, Type]]:
     made = {
         "DENSE": Type.dense(*(type_.dims or (type_.size,)), level=type_.level),
-        "INT": Type.ids(type_.size, type_.level),
+        "INT": Type.ids(type_.size, type_.level, type_.dims if type_.kind == "INT" else ()),
         "SPARSE": Type.sparse(type_.size, type_.level, values=True),
         "SPARSE_INT": Type.sparse(type_.size, type_.level),
     }

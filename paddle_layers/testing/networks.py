@@ -54,7 +54,7 @@ def _block(definition: LayerDefinition, settings: Mapping[str, Any]) -> str:
 
 
 def _data_layer(name: str, type_: Type) -> str:
-    shape = f" shape: {list(type_.dims)}" if type_.kind == "DENSE" and type_.dims else ""
+    shape = f" shape: {list(type_.dims)}" if not type_.kind.startswith("SPARSE") and type_.dims else ""
     size = "" if type_.kind == "DENSE" else f" size: {type_.size}"
     level = f" seq_nested_level: {type_.level}" if type_.level else ""
     kind = "" if type_.kind == "DENSE" else f" data_type: {type_.kind}"

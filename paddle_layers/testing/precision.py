@@ -41,7 +41,8 @@ def _shift(trial: Trial, shift: float) -> None:
 
 
 def _imprecise(expected: Array, found: Array, shift: float) -> str | None:
-    allowed = ULPS * float(np.finfo(np.float32).eps) * abs(expected)
+    single = np.finfo(np.float32)
+    allowed = ULPS * float(single.eps) * abs(expected) + float(single.tiny)  # what is smaller has fewer digits
     error = np.where(expected == found, 0.0, abs(expected - found))
     worst = np.unravel_index(int(np.argmax(error - allowed)), error.shape) if error.size else ()
     if not error.size or error[worst] <= allowed[worst]:

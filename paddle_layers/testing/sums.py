@@ -18,6 +18,8 @@ def check_sums(case: Case) -> Verdicts:
     facts, samples = case.definition.facts, case.batch.samples
     if not (facts.has_loss or facts.has_stats) or samples < 2:
         return
+    if facts.is_random:
+        return  # random numbers depend on the place in the batch
     expected = _results(case, (0, samples))
     for at in {1, samples // 2, samples - 1}:
         found = _results(case, (0, at), (at, samples))

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from paddle_layers.runtime import Sequences
 from paddle_layers.runtime.devices.cpu.table import Table
 from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Ref
 from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch
@@ -226,8 +227,12 @@ class Trial:
         return array_at(start, (plan.nbytes,), np.uint8), outside, plan.storages
 
     def _size(self, storage: Storage) -> int:
-        """Bytes that the last batch uses."""
-        return max(self._plan.rows.size(buffer.extent) * buffer.itemsize for buffer in storage.buffers)
+        """Bytes that the last batch may use: rows that are made in the pass may be fewer than there is memory for."""
+        return max(self._rows(buffer.extent) * buffer.itemsize for buffer in storage.buffers)
+
+    def _rows(self, extent: Extent) -> int:
+        late = extent.domain is not None and extent.domain.late
+        return extent.capacity if late else self._plan.rows.size(extent)
 
 
 def guarded() -> contextlib.AbstractContextManager[object]:

@@ -34,7 +34,7 @@ def spread(
 def draw_rows(type_: Type, field: Input, rng: np.random.Generator, offset: float, count: int) -> Any:
     """Rows of a type for an input; a `Csr` for sparse ones, of which the second is empty."""
     if type_.kind == "INT":
-        return rng.integers(0, type_.size, count)
+        return rng.integers(0, type_.size, (count, *type_.dims))
     if type_.kind == "DENSE":
         values = spread(rng, (count, *type_.dims), field.kinks, offset)
         return values if field.within is None else _between(values, *field.within)

@@ -8,6 +8,7 @@ from .problems import TrainingError
 
 if TYPE_CHECKING:
     from .evaluation_report import Evaluation, evaluate
+    from .generation import Generation, generate
     from .own_loop import Optimizer, Schedule
     from .prediction import Prediction, predict
     from .runs import Report, Run
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Evaluation",
+    "Generation",
     "Optimizer",
     "Prediction",
     "Report",
@@ -22,6 +24,7 @@ __all__ = [
     "Schedule",
     "TrainingError",
     "evaluate",
+    "generate",
     "make_callback",
     "predict",
     "train",
@@ -30,6 +33,8 @@ __all__ = [
 _HOMES = {
     "Evaluation": "evaluation_report",
     "evaluate": "evaluation_report",
+    "Generation": "generation",
+    "generate": "generation",
     "Optimizer": "own_loop",
     "Schedule": "own_loop",
     "Prediction": "prediction",

@@ -6,12 +6,14 @@ A callback has any of the methods `on_step(run)`, `on_test_batch(run)`, `on_test
 given by `state()`, as JSON can hold it, and taken back by `restore(state)`. Values of the network that it reads by
 `run.net.value(name)` and `run.net.gradient(name)` are named in its attribute `keep`; its attribute `phase` is "test"
 where it reads them behind batches of a test. A result of the test that it needs is named in `watch`, those that it adds
-to `run.results` in `gives`; `prepare(base)` is called first, with the folder of the training file.
+to `run.results` in `gives`; the learning rate is multiplied by its attribute `rate_factor`, if it has one.
+`prepare(base)` is called first, with the folder of the training file.
 """
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -43,13 +45,16 @@ class Watching:
         beaten = best is None or (value < best if self.mode == "min" else value > best)
         return value if beaten and not math.isnan(value) else None
 
+    def better_by(self, run: Run, best: float | None, margin: float) -> float | None:
+        """As `better`, where only a result counts that is better by the margin."""
+        return self.better(run, None if best is None else best + (margin if self.mode == "max" else -margin))
 
-@callback("early_stop", elsewhere={"Keras": "EarlyStopping"})
-class EarlyStop(Watching):
-    """Stops the training when a result of the test has not become better for a while."""
 
-    patience = Int("tests without a better result before the training stops", default=5, min=1)
-    margin = Float("a result counts as better from this difference on", default=0.0, min=0)
+class Waiting(Watching, ABC):
+    """Shared by the callbacks that do something when no test has been better than the best one for a while."""
+
+    patience: int
+    margin: float
 
     def __init__(self) -> None:
         self._best: float | None = None
@@ -57,15 +62,17 @@ class EarlyStop(Watching):
 
     def on_test(self, run: Run) -> None:
         """Count the tests without a better result."""
-        shift = 0.0 if self._best is None else self.margin if self.mode == "max" else -self.margin
-        value = self.better(run, None if self._best is None else self._best + shift)
+        value = self.better_by(run, self._best, self.margin)
         if value is not None:
             self._best, self._worse = value, 0
             return
         self._worse += 1
         if self._worse >= self.patience:
-            best = f"become better than {self._best:.4g}" if self._best is not None else "been a number"
-            run.stop(f"`{self.watch}` has not {best} for {self._worse} tests")
+            self.out_of_patience(run)
+
+    @abstractmethod
+    def out_of_patience(self, run: Run) -> None:
+        """What is done then, and after each further test."""
 
     def state(self) -> dict[str, Any]:
         """The best result, and the tests since."""
@@ -76,6 +83,56 @@ class EarlyStop(Watching):
         self._best, self._worse = _best(state), state["worse"]
         if not is_count(self._worse):
             raise ValueError("`worse` has to be a whole number from 0 on")
+
+
+@callback("early_stop", elsewhere={"Keras": "EarlyStopping"})
+class EarlyStop(Waiting):
+    """Stops the training when a result of the test has not become better for a while."""
+
+    patience = Int("tests without a better result before the training stops", default=5, min=1)
+    margin = Float("a result counts as better from this difference on", default=0.0, min=0)
+
+    def out_of_patience(self, run: Run) -> None:
+        """Stop."""
+        best = f"become better than {self._best:.4g}" if self._best is not None else "been a number"
+        run.stop(f"`{self.watch}` has not {best} for {self._worse} tests")
+
+
+@callback("plateau", elsewhere={"Keras": "ReduceLROnPlateau", "PyTorch": "ReduceLROnPlateau"})
+class Plateau(Waiting):
+    """Lowers the learning rate when a result of the test has not become better for a while.
+
+    What the schedule gives is multiplied by `gamma` each time. Mocha's DecayOnValidation goes back to the last snapshot
+    as well; this one goes on from where it is.
+    """
+
+    gamma = Float("what the learning rate is multiplied by", default=0.5, above=0, below=1)
+    patience = Int("tests without a better result before the rate is lowered", default=1, min=1)
+    margin = Float("a result counts as better from this difference on", default=0.0, min=0)
+    floor = Float("the rate becomes no smaller than this share of what the schedule gives", default=0.0, min=0, max=1)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rate_factor = 1.0
+
+    def out_of_patience(self, run: Run) -> None:
+        """Lower the rate, and begin to count anew."""
+        if self.rate_factor <= self.floor:
+            return
+        self.rate_factor, self._worse = max(self.rate_factor * self.gamma, self.floor), 0
+        factor = f"{self.rate_factor:.3g} times what the schedule gives"
+        run.say(f"step {run.step}: `{self.watch}` has not become better: the learning rate is {factor}")
+
+    def state(self) -> dict[str, Any]:
+        """The best result, the tests since, and the factor."""
+        return {**super().state(), "factor": self.rate_factor}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on counting."""
+        super().restore(state)
+        self.rate_factor = state["factor"]
+        if not is_number(self.rate_factor) or not 0 <= self.rate_factor <= 1:
+            raise ValueError("`factor` has to be a number from 0 to 1")
 
 
 @callback("save_best", elsewhere={"Keras": "ModelCheckpoint"})

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from paddle_layers.runtime import Net
 
 WEIGHTS, OPTIMIZER, FACTS = "weights.safetensors", "optimizer.safetensors", "state.json"
+CARRIED = "carried/"
+"""Begins the names of rows that go on from batch to batch, beside those of the optimizer's arrays."""
 NAME, UNFINISHED = re.compile(r"step-[0-9]{8,}"), re.compile(r"\.step-[0-9]{8,}\.[0-9]+\.tmp")
 """Folders that trainings make; what is called otherwise is somebody else's, and stays."""
 
@@ -116,6 +118,7 @@ def read_facts(
         raise TrainingError(f"{path} cannot be read: {error}; {remedy}") from None
     if not isinstance(facts, dict) or not all(name in facts for name in NEEDED):
         raise TrainingError(f"{path} is no checkpoint; {remedy}")
+    facts.setdefault("accumulate", 1)  # of earlier versions, which had it not
     changed = [f"{name} was {facts.get(name)} and is {now}" for name, now in fixed.items() if facts.get(name) != now]
     if changed:
         raise TrainingError(f"{checkpoint} cannot be continued: {', '.join(changed)}; train to another --output")
@@ -138,17 +141,17 @@ def _check_trained(checkpoint: Path, before: Sequence[str], now: Sequence[str]) 
 
 
 def read_states(checkpoint: Path, sizes: Mapping[str, int]) -> dict[str, NDArray[Any]]:
-    """The optimizer's arrays; `TrainingError` when they are those of another optimizer or network."""
+    """The optimizer's arrays and what is carried; `TrainingError` when those are of another optimizer or network."""
     path, remedy = checkpoint / OPTIMIZER, f"delete {checkpoint} to use the one before"
     try:
         found, _ = read_tensors(path)
     except WeightsError as error:
         raise TrainingError(f"{error}; {remedy}") from None
-    shapes = {name: array.shape for name, array in found.items() if not name.startswith(PENDING)}
+    shapes = {name: array.shape for name, array in found.items() if not name.startswith((PENDING, CARRIED))}
     if {name: (size,) for name, size in sizes.items()} != shapes:
         raise TrainingError(f"{path} belongs to another optimizer or network; resume with the files it was made with")
     for name, array in found.items():
-        if array.dtype.kind != "f" and not name.startswith(PENDING):
+        if array.dtype.kind != "f" and not name.startswith((PENDING, CARRIED)):
             raise TrainingError(f"{path}: `{name}` holds {array.dtype}, no real numbers; {remedy}")
     return found
 

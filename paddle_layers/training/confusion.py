@@ -24,6 +24,8 @@ class ClassMeasures(NamedTuple):
     f1: float
     support: float
     """Rows of the class, weighted."""
+    iou: float
+    """Intersection over union: the share of what is of the class or was found to be that is both."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Confusion:
     names: Sequence[str]
     counts: Array
     wanted: Array
+    regions: bool = False
+    """Whether labels are those of places, as of pixels: what counts then is how far regions lie over one another."""
 
     @property
     def accuracy(self) -> float:
@@ -47,17 +51,17 @@ class Confusion:
 
     def classes(self) -> list[ClassMeasures]:
         """The measures of every class."""
-        precision, recall, f1 = (measure.tolist() for measure in self._measures())
-        wanted = self.wanted.tolist()
-        return [ClassMeasures(name, precision[k], recall[k], f1[k], wanted[k]) for k, name in enumerate(self.names)]
+        precision, recall, f1, iou = (measure.tolist() for measure in self._measures())
+        columns = zip(self.names, precision, recall, f1, self.wanted.tolist(), iou, strict=True)
+        return [ClassMeasures(*measures) for measures in columns]
 
     def means(self) -> list[ClassMeasures]:
         """`macro avg`, the plain mean over the classes that have a measure, and `weighted avg`, by their rows."""
         rows = float(self.wanted.sum())
         found = []
         for name, weights in (("macro avg", np.ones(len(self.wanted))), ("weighted avg", self.wanted)):
-            precision, recall, f1 = (_mean(measure, weights) for measure in self._measures())
-            found.append(ClassMeasures(name, precision, recall, f1, rows))
+            precision, recall, f1, iou = (_mean(measure, weights) for measure in self._measures())
+            found.append(ClassMeasures(name, precision, recall, f1, rows, iou))
         return found
 
     def mistakes(self, most: int) -> list[tuple[str, str, float]]:
@@ -67,12 +71,13 @@ class Confusion:
         places = zip(*np.unravel_index(order, wrong.shape), strict=True)
         return [(self.names[k], self.names[j], float(wrong[k, j])) for k, j in places if wrong[k, j] > 0]
 
-    def _measures(self) -> tuple[Array, Array, Array]:
+    def _measures(self) -> tuple[Array, Array, Array, Array]:
         right, found = self.counts.diagonal(), self.counts.sum(axis=0)
         return (
             _shares(right, found),
             _shares(right, self.wanted),
             _shares(2 * right, found + self.wanted),
+            _shares(right, found + self.wanted - right),
         )
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+import itertools
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from paddle_layers.runtime.plan.losses import LossSum, total_loss
 
+from .opening import advised
+from .ranks import ALONE, Alone
 from .runs import take_statistics
 
 if TYPE_CHECKING:
@@ -19,15 +22,27 @@ def evaluate(
     names: Mapping[str, str],
     losses: Mapping[str, str] | None = None,
     seen: Callable[[], None] | None = None,
+    ranks: Alone = ALONE,
 ) -> dict[str, float]:
     """The loss and the statistics over all batches, as if they were one; statistics are reset before and after.
 
     `names` are those of the statistics in the results, by the net's, and `losses` those of single costs; `seen` is
-    called behind each batch.
+    called behind each batch; other processes of `ranks` have other rows of each.
     """
-    sums = run_test(net, batches, seen)
+    sums = ranks.sums(run_test(net, batches, seen))
+    ranks.join_counts(net)
     costs = named_costs(sums, losses or {})
     return {"loss": total_loss(sums.values()), **costs, **take_statistics(net, names)}
+
+
+def first_batches(batches: Iterable[Mapping[str, Any]], count: int | None) -> Iterator[Mapping[str, Any]]:
+    """So many batches, all of them where no number is given; threads that made others ahead end with it."""
+    made = iter(batches)
+    try:
+        yield from itertools.islice(made, count)
+    finally:
+        if isinstance(made, Generator):
+            made.close()
 
 
 def run_test(
@@ -36,12 +51,13 @@ def run_test(
     """Run all batches. Gives the costs by name; the net has counted the statistics of these batches alone."""
     net.reset_statistics()
     sums: dict[str, LossSum] = {}
-    for batch in batches:
-        net.forward(batch, phase="test")
-        for name, one in net.loss_sums().items():
-            sums[name] = sums[name].plus(one) if name in sums else one
-        if seen is not None:
-            seen()
+    with advised():
+        for batch in batches:
+            net.forward(batch, phase="test")
+            for name, one in net.loss_sums().items():
+                sums[name] = sums[name].plus(one) if name in sums else one
+            if seen is not None:
+                seen()
     return sums
 
 

@@ -17,11 +17,11 @@ from .confusion import Confusion
 from .evaluation import named_costs, run_test
 from .given_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import CLASS_COSTS, always
-from .preparation import loss_names, nan_notes, selected, statistic_names
 from .printing import check_words, word_of
 from .problems import TrainingError
 from .reading import read_training
-from .runs import take_statistics
+from .result_names import loss_names, nan_notes, selected, statistic_names
+from .runs import left_out_text, take_statistics
 from .trained import load_trained
 
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ def evaluate(
     `training` and `data` are as for `predict`, but with labels. Beside the costs and statistics of the network, costs
     of classes get a confusion matrix and costs of numbers MAE, RMSE and R2, unless the network has these layers itself.
     `weights` are the best in the training's output folder unless they are given; `dictionary` is a file with the words
-    of the classes. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
+    of the classes. With `on_error: "skip"` in the source, records that cannot be read are left out, and `notes` say how
+    many. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
     """
     from paddle_layers.runtime import Net
 
@@ -86,10 +87,11 @@ def evaluate(
     own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
     judges = [node for node in network.nodes if node.definition.name == MATRIX]
     for node in judges if own is not None else ():
-        check_words(own or (), node.input_types[0].size, dictionary, node.inputs[0])
+        check_words(own or (), _classes(node), dictionary, node.inputs[0])
     confusions = [_confusion(node, counted, own or words_of(training, batches, node.inputs[1])) for node in judges]
-    notes += nan_notes(training, results)
-    return Evaluation(network.name, file, batches.dataset.origin, batches.count, results, confusions, notes)
+    notes += [*nan_notes(training, results), *filter(None, [left_out_text(batches)])]
+    rows = batches.count - len(batches.bad)
+    return Evaluation(network.name, file, batches.dataset.origin, rows, results, confusions, notes)
 
 
 def _source(training: Training, data: GivenData, named: str) -> SourceSettings | None:
@@ -118,8 +120,8 @@ def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, d
         if not kind or (kind, *node.inputs[:2]) in there or (kind == MATRIX and node.input_types[1].kind != "INT"):
             continue
         there.add((kind, *node.inputs[:2]))
-        classes = node.input_types[0].size
-        if kind == MATRIX and classes > MOST_CLASSES:
+        classes = _classes(node) if kind == MATRIX else 0
+        if classes > MOST_CLASSES:
             notes.append(
                 f"`{node.inputs[0]}` has {classes:,} classes: above {MOST_CLASSES:,} there is no table of them"
             )
@@ -132,6 +134,11 @@ def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, d
             short, long = f"{node.inputs[0]}.{measure}", f"{judge.name}.{measure}"
             judged[f"{judge.name}.{kind}.{measure}"] = long if short in taken or short in judged.values() else short
     return Network.checked(network.name, nodes, network.source), judged, notes
+
+
+def _classes(node: Node) -> int:
+    """The classes that have a score; there is one for every label where labels have axes."""
+    return node.input_types[0].columns // node.input_types[1].columns
 
 
 def _judge(kind: str, cost: Node, network: Network) -> Node:
@@ -156,4 +163,4 @@ def _confusion(node: Node, counted: Mapping[tuple[str, str], Sequence[float]], w
     wanted = np.array(counted[node.name, "wanted"])
     counts = np.array(counted[node.name, "counts"]).reshape(len(wanted), len(wanted))
     names = [word_of(number, words) for number in range(len(wanted))]
-    return Confusion(node.inputs[0], node.inputs[1], names, counts, wanted)
+    return Confusion(node.inputs[0], node.inputs[1], names, counts, wanted, regions=bool(node.input_types[1].dims))

@@ -43,6 +43,8 @@ def fault(facts: Mapping[str, Any], *, batches: int, capacities: Mapping[str, Se
         rows = found.get(phase) if isinstance(found, dict) else None
         if not isinstance(rows, list) or len(rows) != len(now) or not all(map(is_count, rows)):
             return f"`capacities` of the phase {phase} has to be a list of {len(now)} whole numbers"
+    if not is_count(facts.get("skipped", 0)):
+        return f"`skipped` is {_shown(facts['skipped'])}; it has to be a whole number from 0 on"
     trained = facts.get("trained", [])
     if not isinstance(trained, list) or not all(isinstance(name, str) for name in trained):
         return f"`trained` is {_shown(trained)}; it has to be a list of names"

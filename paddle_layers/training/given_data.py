@@ -81,7 +81,7 @@ def given_batches(
         dtype=training.dtype,
         ignored=ignored_labels(network),
     )
-    how = loading(source, dataset) | {"skip": False}  # a result for each row
+    how = loading(source, dataset)
     return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds, part=part, **how)
 
 
@@ -104,6 +104,13 @@ def _opened(
         raise TrainingError("the training file has no source, so it does not say how data are read: give arrays")
     if data is not None:
         return open_source(_reader(source, data, training.base), Path(), fields), None
+    if source.split is None and source.phase == "train":
+        mixed = [one for one in training.source if one.phase == "train"]
+        if len(mixed) > 1:
+            raise TrainingError(
+                f"the training file mixes {len(mixed)} sources for the train phase and has none for the test: name the "
+                "data, which are read as those of the first source are"
+            )
     if source.split is None:
         return open_source(source, training.base, fields), None
     dataset = open_source(source, training.base, [*fields, *source.split.fields])

@@ -19,21 +19,33 @@ class Ledger:
     """Adds up the losses between two lines and keeps the time, over several sittings of a resumed training."""
 
     def __init__(self) -> None:
-        self.records: Records
+        self._records: Records | None = None
         self._logs: list[Log] = []
         self._sums: dict[str, float] = {}
         self._count, self._earlier = 0, 0.0
         self._began = time.monotonic()
 
     def open(
-        self, path: Path, names: Sequence[str], *, resume_at: int | None, tested: bool, formats: Sequence[str] = ()
+        self,
+        path: Path | None,
+        names: Sequence[str],
+        *,
+        resume_at: int | None,
+        tested: bool,
+        formats: Sequence[str] = (),
     ) -> None:
         """Start the log, or go on with its lines up to a step, after which there was a test or not.
 
-        `names` are the columns of single costs and statistics, `formats` what is written beside.
+        `names` are the columns of single costs and statistics, `formats` what is written beside. Without a path
+        nothing is: another process does it.
         """
-        self.records = Records(path, names, resume_at=resume_at, tested=tested)
-        self._logs = open_logs(formats, path.parent, self.records, resume_at, tested=tested)
+        if path is not None:
+            self._records = Records(path, names, resume_at=resume_at, tested=tested)
+            self._logs = open_logs(formats, path.parent, self._records, resume_at, tested=tested)
+
+    def test_at(self, step: int) -> dict[str, float]:
+        """Results of a test after this step, if it was the last thing to be written down."""
+        return self._records.test_at(step) if self._records is not None else {}
 
     @property
     def seconds(self) -> float:
@@ -54,7 +66,7 @@ class Ledger:
     def write(self, run: Run, phase: str, facts: Mapping[str, float]) -> None:
         """A line of the log."""
         line = {"step": run.step, "epoch": run.epoch, "phase": phase, "seconds": round(self.seconds, 3), **facts}
-        if self.records.add(line):
+        if self._records is not None and self._records.add(line):
             for log in self._logs:
                 log.add(line)
 
@@ -76,7 +88,9 @@ class Ledger:
 
     def draw(self, path: Path, title: str) -> None:
         """Write the learning curve: loss, statistics and learning rate over the steps. Raises `SaveError`."""
-        names = ("loss", *self.records.columns[len(COLUMNS) :])
-        panels = {name: {phase: self.records.series(phase, name) for phase in ("train", "test")} for name in names}
-        panels["learning rate"] = {"train": self.records.series("train", "rate")}
+        if (records := self._records) is None:
+            return
+        names = ("loss", *records.columns[len(COLUMNS) :])
+        panels = {name: {phase: records.series(phase, name) for phase in ("train", "test")} for name in names}
+        panels["learning rate"] = {"train": records.series("train", "rate")}
         write_file(path, picture(title, panels).encode())

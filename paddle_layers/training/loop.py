@@ -9,14 +9,15 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.data import BadRecords, DataError, Position
+from paddle_layers.data import Batches, Position
 from paddle_layers.data.learning import FILE as LEARNED
 from paddle_layers.runtime.memory.tensorfiles import write_file
 from paddle_layers.runtime.memory.weights import OURS
-from paddle_layers.runtime.plan.losses import total_loss
+from paddle_layers.runtime.plan.losses import LossSum, total_loss
 
 from .callbacks import restore_states, states_of
 from .checkpoints import (
+    CARRIED,
     FACTS,
     OPTIMIZER,
     WEIGHTS,
@@ -26,37 +27,52 @@ from .checkpoints import (
     save_checkpoint,
 )
 from .data_norms import measure_data_norms
-from .evaluation import evaluate, named_costs
+from .evaluation import evaluate, first_batches, named_costs
 from .facts import MOST
 from .first_values import load_first, what_became
 from .folders import BEST, CHECKPOINTS, CURVE, LOG
 from .interrupts import Interrupts
 from .ledger import Ledger
 from .logs import EVENTS
-from .preparation import Job, nan_notes
+from .momentum import momentum_at
+from .opening import advised
+from .preparation import Job
 from .problems import TrainingError
 from .progress import Progress, as_text
-from .runs import Report, Run, call, left_out_text, take_statistics
-from .schedules import rate_at
+from .ranks import ALONE, Alone
+from .result_names import nan_notes
+from .runs import Report, Run, call, left_out_text, skipped_text, take_statistics
+from .schedules import Staged, rate_at
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training, WeightsSettings
+
+MOST_SKIPPED = 20
+"""Batches in a row that may be skipped."""
 
 
 class Trainer:
     """One training from its start, or a checkpoint, to its end."""
 
     def __init__(
-        self, training: Training, job: Job, folder: Path, progress: Progress, callbacks: Sequence[object]
+        self,
+        training: Training,
+        job: Job,
+        folder: Path,
+        progress: Progress,
+        callbacks: Sequence[object],
+        ranks: Alone = ALONE,
     ) -> None:
-        self.training, self.job, self.progress = training, job, progress
+        self.training, self.job, self.progress, self.ranks = training, job, progress, ranks
         self.run = Run(job.net, folder, job.total, progress.say)
-        self.callbacks = callbacks
-        chosen = training.schedule
-        self._schedule = chosen.definition.create(chosen.attributes) if chosen is not None else None
+        self.callbacks = callbacks if ranks.first else ()
+        self._adapting = any(hasattr(listener, "rate_factor") for listener in callbacks)
+        self._schedule = Staged(training.schedule)
+        self._momentum = momentum_at(training, job.total)
         self._ledger = Ledger()
         self._statistics: dict[str, float] = {}
         self._tested = self._saved = -1
+        self._skipped = self._skipped_in_a_row = 0
 
     def begin(self, *, resume: bool, weights: WeightsSettings | None) -> None:
         """Start afresh, from `weights` or from the newest checkpoint."""
@@ -68,25 +84,32 @@ class Trainer:
             measure_data_norms(net, training, self.job.train, known=report.loaded if report is not None else ())
             if text := what_became(net, training, weights, report):
                 self.progress.say(text)
-        if self.job.learned:
+        for batches in (self.job.train, self.job.test):
+            if isinstance(batches, Batches):  # not before: what is measured for layers needs all rows
+                batches.share(self.ranks.number, self.ranks.count)
+        if self.job.learned and self.ranks.first:
             write_file(self.run.folder / LEARNED, self.job.learned.text().encode())
         run, names = self.run, [*self.job.losses.values(), *self.job.statistics.values()]
-        due = _due(run.step, self.training.test.every)
+        due = self._test_due()
         at, tested = run.step if resume else None, due or run.step == run.total
         formats = self.training.log.format
-        self._ledger.open(run.folder / LOG, names, resume_at=at, tested=tested, formats=formats)
-        if due and (results := self._ledger.records.test_at(run.step)):  # callbacks know of it: it came before saving
+        path = run.folder / LOG if self.ranks.first else None
+        self._ledger.open(path, names, resume_at=at, tested=tested, formats=formats)
+        results = self._ledger.test_at(run.step) if due else {}
+        if self.ranks.any_of("tested" if results else ""):  # callbacks know of it: it came before saving
             run.results, self._tested = results, run.step
 
     def run_steps(self) -> None:
         """Do the steps that are left; Ctrl-C, SIGTERM and `Run.stop` end this early."""
         run, training = self.run, self.training
         with Interrupts() as interrupts:
+            if training.test.at_start and run.step == 0:
+                self._test()
             while run.step < run.total and not run.stopped:
                 self._step()
-                if interrupts.asked:
-                    run.stop(interrupts.asked)
-                test_due, save_due = _due(run.step, training.test.every), _due(run.step, training.checkpoint.every)
+                if reason := self.ranks.any_of(interrupts.asked or run.stopped):
+                    run.stop(reason)
+                test_due, save_due = self._test_due(), self._save_due()
                 if test_due or save_due or run.step == run.total or _due(run.step, training.log.every):
                     self._report()
                 if test_due:
@@ -105,46 +128,99 @@ class Trainer:
         if self._tested != run.step:
             self._test()
         curve = run.folder / CURVE
-        run.net.save(str(run.folder / WEIGHTS))
+        if self.ranks.first:
+            with self.job.updater.averaged():
+                run.net.save(str(run.folder / WEIGHTS))
         self._ledger.draw(curve, self.training.network.name or run.folder.name)
         call(self.callbacks, "on_end", run)
         weights = run.folder / (WEIGHTS if run.best is None else BEST)
-        commands = [(f"paddle-layers predict {file} --weights {quote(str(weights))}", "Use it")] if file else []
+        use = "predict" if self.training.generate is None else "generate"
+        commands = [(f"paddle-layers {use} {file} --weights {quote(str(weights))}", "Use it")] if file else []
         if file and run.step < run.total:
             commands.append((f"paddle-layers train {file} --output {quote(str(run.folder))} --resume", "Go on"))
         if "tensorboard" in self.training.log.format:
             commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Look at it"))
-        log = self._ledger.records.path
-        left_out = left_out_text(self.job.train, self.job.test)
+        log = run.folder / LOG
+        left_out = "\n".join(filter(None, (left_out_text(self.job.train, self.job.test), skipped_text(self._skipped))))
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)
 
     def close(self) -> None:
         """Close the logs, however the training has ended."""
         self._ledger.close()
 
+    def _test_due(self) -> bool:
+        test = self.training.test
+        return _due(self.run.step, test.every) or self._epoch_due(test.every_epochs)
+
+    def _save_due(self) -> bool:
+        checkpoint = self.training.checkpoint
+        return _due(self.run.step, checkpoint.every) or self._epoch_due(checkpoint.every_epochs)
+
+    def _epoch_due(self, every: int | None) -> bool:
+        """Whether the last step was the end of an epoch, after so many of them."""
+        done = self.job.train.position.epoch
+        return done > self.run.epoch and _due(done, every)
+
     def _step(self) -> None:
         job, run = self.job, self.run
         run.epoch = job.train.position.epoch
         run.rate = rate_at(self._schedule, self.training.optimizer.learning_rate, run.step, run.total)
-        batch = self._batch()
-        rows = max((len(value) for value in batch.values()), default=0)
-        job.net.forward(batch, phase="train", step=run.step)
-        sums = job.net.loss_sums()
-        run.loss = total_loss(sums.values())
-        if not math.isfinite(run.loss):
-            raise self._not_finite()
-        job.net.backward()
+        if self._adapting:
+            factor = math.prod(getattr(listener, "rate_factor", 1.0) for listener in self.callbacks)
+            run.rate *= self.ranks.of_first(factor)
+        sums: dict[str, LossSum] = {}
+        rows = 0
+        for number in range(self.training.accumulate):
+            rows += self._pass(number, sums)
+            if job.train.position.epoch > run.epoch:
+                break  # as the last batch of an epoch has the rows that are left
+        if sums:
+            run.loss = total_loss(sums.values())
         run.step += 1
-        job.updater.step(run.rate, run.step)
-        self._ledger.add({"loss": run.loss, **named_costs(sums, job.losses)})
-        self.progress.step(run.step, run.total, {"loss": run.loss, **self._statistics}, rows)
+        if sums:  # else all its batches were skipped
+            job.updater.step(run.rate, run.step, self._momentum(run.step - 1))
+            self._ledger.add({"loss": run.loss, **named_costs(sums, job.losses)})
+        self.progress.step(run.step, run.total, {"loss": run.loss, **self._statistics}, rows * self.ranks.count)
         call(self.callbacks, "on_step", run)
 
+    def _pass(self, number: int, sums: dict[str, LossSum]) -> int:
+        """Forward and backward over the next batch of a step; its costs are added to `sums`. Gives its rows."""
+        net, run, ranks = self.job.net, self.run, self.ranks
+        batch, place = self._batch(), run.step * self.training.accumulate + number
+        net.forward(batch, phase="train", step=place * ranks.count + ranks.number)
+        whole = ranks.sums(net.loss_sums())
+        run.loss = total_loss(whole.values())
+        rows = max((len(value) for value in batch.values()), default=0)
+        if not math.isfinite(run.loss):
+            self._skip()
+            return rows
+        self._skipped_in_a_row = 0
+        if ranks.count == 1:
+            net.backward()
+        else:
+            net.backward(divisors={name: one.divisor for name, one in whole.items()}, ready=ranks.start_sum)
+            ranks.wait()
+        if self.training.accumulate > 1:
+            self.job.updater.add(sum(one.divisor for one in whole.values()))
+        for name, one in whole.items():
+            sums[name] = sums[name].plus(one) if name in sums else one
+        return rows
+
+    def _skip(self) -> None:
+        """Go on without the last batch, whose loss is no finite number; `TrainingError` where it is not to be so."""
+        self._skipped += 1
+        self._skipped_in_a_row += 1
+        problem = self._not_finite()
+        if self.training.on_nan != "skip":
+            raise problem
+        if self._skipped_in_a_row == MOST_SKIPPED:
+            raise TrainingError(f"{problem}. {MOST_SKIPPED} batches in a row were skipped, and the weights stay as bad")
+        self.run.net.take_back()
+        self.progress.say(f"skipped a batch: {str(problem).partition('.')[0]}")
+
     def _batch(self) -> dict[str, Any]:
-        try:
+        with advised():
             return self.job.train.take()
-        except BadRecords as error:
-            raise DataError(f'{error}; `on_error: "skip"` in the source goes on without such records') from None
 
     def _report(self) -> None:
         """A line of the log and of the progress: the mean loss since the last one, and the statistics."""
@@ -152,6 +228,7 @@ class Trainer:
         means = self._ledger.means()
         if not means:
             return
+        self.ranks.join_counts(run.net)
         self._statistics = take_statistics(run.net, self.job.statistics)
         self._ledger.write(run, "train", {**means, "rate": run.rate, **self._statistics})
         self.progress.report(run.step, run.total, {**means, **self._statistics})
@@ -162,24 +239,33 @@ class Trainer:
         job, test, seen = self.job, self.job.test, partial(call, self.callbacks, "on_test_batch", run)
         if test is None:
             return
-        run.results = evaluate(job.net, test, job.statistics, job.losses, seen)
-        self._ledger.write(run, "test", run.results)
-        self.progress.say(f"step {run.step}: on the held-out data  {as_text(run.results)}")
-        for note in nan_notes(self.training, run.results) if not tested else ():
-            self.progress.say(f"note: {note}")
-        call(self.callbacks, "on_test", run)
+        self.ranks.level_states(job.net)
+        with job.updater.averaged():
+            batches = first_batches(test, self.training.test.batches)
+            run.results = evaluate(job.net, batches, job.statistics, job.losses, seen, self.ranks)
+            self._ledger.write(run, "test", run.results)
+            self.progress.say(f"step {run.step}: on the held-out data  {as_text(run.results)}")
+            for note in nan_notes(self.training, run.results) if not tested else ():
+                self.progress.say(f"note: {note}")
+            call(self.callbacks, "on_test", run)
 
     def _save(self) -> None:
         run, (epoch, batch) = self.run, self.job.train.position
         facts = {"epoch": epoch, "batch": batch, "capacities": run.net.capacities(), **self._fixed()}
+        self.ranks.level_states(run.net)
+        self.ranks.check_equal(run.net)
         facts |= {
             "trained": self._trained(),
             **self._ledger.facts(),
             "callbacks": states_of(self.callbacks),
-            "statistics": run.net.counted(),
+            "statistics": self.ranks.counted(run.net),
+            "skipped": self._skipped,
         }
         keep = self.training.checkpoint.keep
-        save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, self.job.updater.saved(), facts, keep=keep)
+        if self.ranks.first:
+            carried = {CARRIED + name: rows for name, rows in run.net.carried.saved().items()}
+            states = {**self.job.updater.saved(), **carried}
+            save_checkpoint(run.folder / CHECKPOINTS, run.step, run.net, states, facts, keep=keep)
         self._saved = run.step
 
     def _restore(self, checkpoint: Path) -> None:
@@ -187,21 +273,24 @@ class Trainer:
         trained, capacities = self._trained(), net.capacities()
         facts = read_facts(checkpoint, self._fixed(), trained=trained, batches=batches, capacities=capacities)
         net.load(checkpoint / WEIGHTS, layout=OURS)
-        sizes = {name: state.size for name, state in self.job.updater.states.items()}
+        states = read_states(checkpoint, self.job.updater.sizes)
+        carried = {name: states.pop(name) for name in list(states) if name.startswith(CARRIED)}
+        net.carried.restore({name.removeprefix(CARRIED): rows for name, rows in carried.items()})
         try:
-            self.job.updater.restore(read_states(checkpoint, sizes))
+            self.job.updater.restore(states)
         except ValueError as error:
             remedy = f"delete {checkpoint} to use the one before"
             raise TrainingError(f"{checkpoint / OPTIMIZER}: {error}; {remedy}") from None
         net.reserve(facts["capacities"])
         try:
-            net.count_on(facts.get("statistics", []))
+            net.count_on(facts.get("statistics", []) if self.ranks.first else [])
         except (TypeError, ValueError):
             raise TrainingError(f"the statistics in {checkpoint / FACTS} are none; delete {checkpoint}") from None
         self.run.step = self._saved = facts["step"]
         self.run.epoch = facts["epoch"] - (facts["batch"] == 0)  # that of the last step
         self.job.train.position = Position(facts["epoch"], facts["batch"])
         self._ledger.restore(facts)
+        self._skipped = facts.get("skipped", 0)
         restore_states(self.callbacks, facts.get("callbacks", {}), str(checkpoint / FACTS))
         self.progress.say(f"going on after step {self.run.step}")
 
@@ -211,6 +300,7 @@ class Trainer:
         return {
             "seed": job.train.seed,
             "batch_size": training.batch_size,
+            "accumulate": training.accumulate,
             "rows": job.train.count,
             "optimizer": training.optimizer.type,
             "dtype": training.dtype,
@@ -222,7 +312,7 @@ class Trainer:
 
     def _not_finite(self) -> TrainingError:
         run = self.run
-        layer = run.net.find_non_finite()
+        layer = self.ranks.any_of(run.net.find_non_finite() or "")
         where = f"the first layer whose output is not finite is `{layer}`" if layer else "every output is finite"
         return TrainingError(
             f"the loss is {run.loss} at step {run.step + 1}: {where}. Checkpoints made before are unchanged. "

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import os
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from paddle_layers.data import DataError, Dataset
+from paddle_layers.data import BadRecords, DataError, Dataset
 from paddle_layers.data.columns import Rows
-from paddle_layers.data.learning import FILE, Learned, encoded, learn, read_learned
+from paddle_layers.data.learning import FILE, NOTHING, Learned, encoded, learn_together, read_learned
+from paddle_layers.data.mixing import check_alike
 from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
 from paddle_layers.define.errors import brief
 
@@ -24,10 +26,16 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """The rows of a data set that feed a phase."""
+    """Rows of a data set that feed a phase, and the source that says how; None where there is none."""
 
     dataset: Dataset
     rows: Rows
+    source: SourceSettings | None
+
+    @property
+    def ratio(self) -> float:
+        """How many of its rows come for those of the other parts."""
+        return (self.source and self.source.ratio) or 1.0
 
 
 Given = Dataset | Mapping[str, Any] | Iterable[Mapping[str, Any]]
@@ -68,35 +76,58 @@ def open_parts(
     known: Learned,
     streamed: Container[str] = (),
     labels: Container[str] = (),
-) -> tuple[dict[str, Part], Learned]:
+) -> tuple[dict[str, list[Part]], Learned]:
     """The data of each phase that has some, as numbers, and what was learned of those to train with beside `known`.
 
+    There are several for the phase train where sources are mixed.
     `datasets` replaces sources by phase; of those in `streamed` nothing is opened. `labels` are fields of classes, none
     of which may be new where others are known. Raises `ConfigError` where they cannot be read or cut.
     """
-    parts = {phase: _whole(dataset) for phase, dataset in datasets.items()}
+    parts = {phase: [whole_part(dataset, training.source_of(phase))] for phase, dataset in datasets.items()}
     for source in training.source:
         if source.phase in streamed:
             continue
         with placed(training, source):
-            if source.phase not in parts:
-                parts[source.phase] = _whole(open_source(source, training.base))
+            given = datasets.get(source.phase)
+            part = whole_part(open_source(source, training.base) if given is None else given, source)
             if source.split is not None:
-                dataset = parts["train"].dataset
-                train, test = split_rows(dataset, source.split)
-                parts["train"] = Part(dataset, train)
+                train, test = split_rows(part.dataset, source.split)
                 if "test" not in streamed:
-                    parts.setdefault("test", Part(dataset, test))
-    learned = known
-    if "train" in parts:
-        with placed(training, training.source_of("train")):
-            learned = learn(*parts["train"], known, labels)
-    numbers = {id(part.dataset): part.dataset for part in parts.values()}
-    for phase, part in parts.items():
-        with placed(training, training.source_of(phase)):
-            if numbers[id(part.dataset)] is part.dataset:
-                numbers[id(part.dataset)] = encoded(part.dataset, learned, "the training")
-    return {phase: Part(numbers[id(part.dataset)], part.rows) for phase, part in parts.items()}, learned
+                    parts.setdefault("test", [part._replace(rows=test)])
+                part = part._replace(rows=train)
+        if given is None:
+            parts.setdefault(source.phase, []).append(part)
+        elif source.split is not None:
+            parts[source.phase] = [part]
+    learned = learned_of(training, parts["train"], known, labels) if "train" in parts else known
+    different = {id(part.dataset): part for part in itertools.chain(*parts.values())}
+    numbers = {key: as_numbers(training, part, learned) for key, part in different.items()}
+    return {
+        phase: [part._replace(dataset=numbers[id(part.dataset)].dataset) for part in several]
+        for phase, several in parts.items()
+    }, learned
+
+
+def learned_of(
+    training: Training, parts: Sequence[Part], known: Learned = NOTHING, labels: Container[str] = ()
+) -> Learned:
+    """What there is to learn of the data to train with. Raises `ConfigError` for sources that do not go together."""
+    for part in parts[1:]:
+        with placed(training, part.source):
+            check_alike(parts[0].dataset, part.dataset)
+    with placed(training, parts[0].source):
+        return learn_together([(part.dataset, part.rows) for part in parts], known, labels)
+
+
+def as_numbers(training: Training, part: Part, learned: Learned) -> Part:
+    """With numbers in place of words and gaps. Raises `ConfigError`."""
+    with placed(training, part.source):
+        return part._replace(dataset=encoded(part.dataset, learned, "the training"))
+
+
+def whole_part(dataset: Dataset, source: SourceSettings | None) -> Part:
+    """All rows of a data set."""
+    return Part(dataset, np.arange(len(dataset)), source)
 
 
 def open_source(source: SourceSettings, base: Path, wanted: Iterable[str] | None = None) -> Dataset:
@@ -117,14 +148,23 @@ def split_rows(dataset: Dataset, split: SplitSettings) -> tuple[Rows, Rows]:
     return split_by_share(dataset, split.test, split.seed, split.stratify)
 
 
-def loading(source: SourceSettings | None, dataset: Dataset) -> dict[str, Any]:
+def loading(source: SourceSettings | None, *datasets: Dataset) -> dict[str, Any]:
     """How `Batches` of a source are made: by how many threads, in which memory, and what of records that are bad."""
     if source is None:
         return {}
     workers = source.workers
     if workers is None:
-        workers = min(4, os.cpu_count() or 1) if dataset.is_stored else 0
+        workers = min(4, os.cpu_count() or 1) if any(dataset.is_stored for dataset in datasets) else 0
     return {"workers": workers, "memory": source.memory << 20, "skip": source.on_error == "skip"}
+
+
+@contextlib.contextmanager
+def advised() -> Iterator[None]:
+    """The error of a record that cannot be read says how to go on without it."""
+    try:
+        yield
+    except BadRecords as error:
+        raise DataError(f'{error}; `on_error: "skip"` in the source goes on without such records') from None
 
 
 def learned_for(weights: Path) -> tuple[Learned, Path]:
@@ -145,7 +185,3 @@ def placed(training: Training, source: SourceSettings | None) -> Iterator[None]:
     except DataError as error:
         place = f"source[{training.source.index(source)}]" if source is not None else "source"
         raise training.error(place, str(error)) from None
-
-
-def _whole(dataset: Dataset) -> Part:
-    return Part(dataset, np.arange(len(dataset)))

@@ -1,14 +1,15 @@
 """Optimizers: what one weight does in one step. `rate` is the learning rate times the parameter's `lr_mult`.
 
-Each `@step` gives the new weight, then its new states, which start at zero. Each `@lazy_update` says the same of a
-gradient of zero, or of `penalty * value`, in a form in which many steps can be made at once.
+Each `@step` gives the new weight, then its new states, which start at zero; where there is a `@direction`, that gives
+the states, and the step the weight alone. Each `@lazy_update` says the same of a gradient of zero, or of
+`penalty * value`, in a form in which many steps can be made at once.
 """
 
 from __future__ import annotations
 
 import math
 
-from paddle_layers.define import AdaptiveStep, Float, State, lazy_update, optimizer, step
+from paddle_layers.define import AdaptiveStep, Float, State, direction, lazy_update, optimizer, step
 
 
 @optimizer("sgd", elsewhere={"Caffe": "SGD", "Mocha": "SGD", "Paddle": "momentum", "Keras": "SGD", "PyTorch": "SGD"})
@@ -56,6 +57,33 @@ def nesterov_lazy(rate, penalty, momentum):
     return (1 - (1 + momentum) * rate * penalty, -(momentum**2)), (rate * penalty, momentum)
 
 
+@optimizer("torch_momentum", elsewhere={"Paddle": "torch_momentum"})
+class TorchMomentum:
+    """Momentum that the learning rate is not a part of: v = momentum * v + (1 - dampening) * gradient; w -= rate * v.
+
+    The first v is the gradient itself, and a change of the rate changes the steps that are on their way, too: the form
+    of PyTorch's SGD. While the rate stays, `dampening: 0` is `sgd`, and a dampening as large as the momentum is
+    Paddle's `torch_momentum`, whose steps are as long as those without momentum.
+    """
+
+    momentum = Float("share of the last velocity that is kept", default=0.9, min=0, below=1)
+    dampening = Float("share of a gradient that is left out, behind the first", default=0.0, min=0, below=1)
+    velocity = State("the running sum of gradients")
+
+
+@step(TorchMomentum)
+def torch_momentum_step(i, value, gradient, rate, count, velocity, momentum, dampening):
+    share = 1.0 if count <= 1.0 else 1.0 - dampening
+    v = momentum * velocity[i] + share * gradient[i]
+    return value[i] - rate * v, v
+
+
+@lazy_update(TorchMomentum)
+def torch_momentum_lazy(rate, count, penalty, momentum, dampening):
+    share = penalty * (1 if count <= 1 else 1 - dampening)
+    return (1 - rate * share, -rate * momentum), (share, momentum)
+
+
 @optimizer(
     "adagrad",
     elsewhere={"Caffe": "AdaGrad", "Paddle": "adagrad", "KUnet": "adagrad", "Keras": "Adagrad", "PyTorch": "Adagrad"},
@@ -82,15 +110,12 @@ def adagrad_lazy():
     return (1, 0), (0, 1)
 
 
-@optimizer(
-    "rmsprop", elsewhere={"Caffe": "RMSProp", "Paddle": "decayed_adagrad", "Keras": "RMSprop", "PyTorch": "RMSprop"}
-)
+@optimizer("rmsprop", elsewhere={"Caffe": "RMSProp", "Keras": "RMSprop", "PyTorch": "RMSprop"})
 class RmsProp:
     """Steps divided by the root of a moving average of squared gradients.
 
     h = decay * h + (1 - decay) * g²; w -= rate * g / (sqrt(h) + epsilon). Tieleman and Hinton 2012, in the form of
-    Caffe; Paddle's `decayed_adagrad` has `decay` 0.95 and epsilon (1e-6) under the root, and its `rmsprop` subtracts
-    the squared average gradient, too.
+    Caffe; `decayed_adagrad` has epsilon under the root, `centered_rmsprop` divides by the spread of the gradients.
     """
 
     decay = Float("share of the average that is kept", default=0.99, min=0, below=1, aliases=("rms_decay", "rho"))
@@ -107,6 +132,85 @@ def rmsprop_step(i, value, gradient, rate, squares, decay, epsilon):
 @lazy_update(RmsProp)
 def rmsprop_lazy(decay):
     return (1, 0), (0, decay)
+
+
+@optimizer("decayed_adagrad", elsewhere={"Paddle": "decayed_adagrad"})
+class DecayedAdaGrad:
+    """AdaGrad that forgets: h = decay * h + (1 - decay) * g²; w -= rate * g / sqrt(h + epsilon).
+
+    The form of Paddle. `rmsprop` is the same with epsilon behind the root.
+    """
+
+    decay = Float("share of the average that is kept", default=0.95, min=0, below=1, aliases=("rho",))
+    epsilon = Float("keeps the division finite", default=1e-6, above=0)
+    squares = State("moving average of the squared gradients")
+
+
+@step(DecayedAdaGrad)
+def decayed_adagrad_step(i, value, gradient, rate, squares, decay, epsilon):
+    h = decay * squares[i] + (1.0 - decay) * gradient[i] * gradient[i]
+    return value[i] - rate * gradient[i] / math.sqrt(h + epsilon), h
+
+
+@lazy_update(DecayedAdaGrad)
+def decayed_adagrad_lazy(decay):
+    return (1, 0), (0, decay)
+
+
+@optimizer("centered_rmsprop", elsewhere={"Paddle": "rmsprop"})
+class CenteredRmsProp:
+    """Steps divided by the moving standard deviation of the gradients: w -= rate * g / (sqrt(variance) + epsilon).
+
+    variance = average of g² - (average of g)², both moving, with `decay`: Graves 2013, PyTorch's RMSprop with
+    `centered`. It is kept as a variance, which rounding cannot make negative. Paddle's `rmsprop` has epsilon (1e-6)
+    under the root.
+    """
+
+    decay = Float("share of the averages that is kept", default=0.95, min=0, below=1, aliases=("rho",))
+    epsilon = Float("keeps the division finite", default=1e-6, above=0)
+    mean = State("moving average of the gradients")
+    variance = State("moving variance of the gradients")
+
+
+@step(CenteredRmsProp)
+def centered_rmsprop_step(i, value, gradient, rate, mean, variance, decay, epsilon):
+    away = gradient[i] - mean[i]
+    v = decay * (variance[i] + (1.0 - decay) * away * away)
+    return value[i] - rate * gradient[i] / (math.sqrt(v) + epsilon), mean[i] + (1.0 - decay) * away, v
+
+
+@optimizer(
+    "adadelta",
+    elsewhere={
+        "Caffe": "AdaDelta", "Mocha": "Adadelta", "Paddle": "adadelta", "Keras": "Adadelta", "PyTorch": "Adadelta"
+    },
+)  # fmt: skip
+class AdaDelta:
+    """Steps as large as the last ones were, whatever the size of the gradients.
+
+    h = decay * h + (1 - decay) * g²; d = g * sqrt((u + epsilon) / (h + epsilon)); u = decay * u + (1 - decay) * d²;
+    w -= rate * d. Zeiler 2012, whose rule has no rate: write `learning_rate: 1`. The form of Caffe and PyTorch; Mocha
+    and Paddle ignore what a parameter says of its rate.
+    """
+
+    decay = Float("share of the averages that is kept", default=0.95, min=0, below=1, aliases=("rho",))
+    epsilon = Float("under the roots: size of the first steps", default=1e-6, above=0, aliases=("delta",))
+    squares = State("moving average of the squared gradients")
+    moves = State("moving average of the squared steps of rate 1")
+
+
+@step(AdaDelta)
+def adadelta_step(i, value, gradient, rate, squares, moves, decay, epsilon):
+    h = decay * squares[i] + (1.0 - decay) * gradient[i] * gradient[i]
+    d = gradient[i] * math.sqrt((moves[i] + epsilon) / (h + epsilon))
+    return value[i] - rate * d, h, decay * moves[i] + (1.0 - decay) * d * d
+
+
+@lazy_update(AdaDelta)
+def adadelta_lazy(decay):
+    if decay == 0:  # the columns would say that no step reads the states
+        return None
+    return (1, 0, 0), (0, decay, 0), (0, 0, decay)
 
 
 @optimizer("adam", elsewhere={"Caffe": "Adam", "Mocha": "Adam", "Paddle": "adam", "Keras": "Adam", "PyTorch": "Adam"})
@@ -168,3 +272,84 @@ def adamw_lazy(rate, count, beta1, beta2, epsilon, weight_decay):
     correction = math.sqrt(1 - beta2**count)  # of the root; both sides of the fraction are multiplied by it
     scale = rate * correction / (1 - beta1**count)
     return AdaptiveStep(scale, epsilon * correction, mean=beta1, squares=beta2, value=1 - rate * weight_decay)
+
+
+@optimizer("adamax", elsewhere={"Paddle": "adamax", "Keras": "Adamax", "PyTorch": "Adamax"})
+class Adamax:
+    """Adam with the largest gradient, fading, in place of the root of the average square.
+
+    m = beta1 * m + (1 - beta1) * g; u = max(beta2 * u, |g|); w -= rate / (1 - beta1^t) * m / (u + epsilon).
+    Kingma and Ba 2015, section 7.1, with the epsilon of Keras; Paddle has none. u² is kept in place of u.
+    """
+
+    beta1 = Float("share of the average gradient that is kept", default=0.9, min=0, below=1)
+    beta2 = Float("share of the largest gradient that is kept", default=0.999, min=0, below=1)
+    epsilon = Float("keeps the division finite", default=1e-8, above=0)
+    mean = State("moving average of the gradients")
+    squares = State("square of the largest gradient, fading")
+
+
+@step(Adamax)
+def adamax_step(i, value, gradient, rate, count, mean, squares, beta1, beta2, epsilon):
+    m = beta1 * mean[i] + (1.0 - beta1) * gradient[i]
+    u = max(beta2 * beta2 * squares[i], gradient[i] * gradient[i])
+    return value[i] - rate / (1.0 - beta1**count) * m / (math.sqrt(u) + epsilon), m, u
+
+
+@lazy_update(Adamax)
+def adamax_lazy(rate, count, beta1, beta2, epsilon):
+    return AdaptiveStep(rate / (1 - beta1**count), epsilon, mean=beta1, squares=beta2 * beta2)
+
+
+@optimizer("lion", elsewhere={"Keras": "Lion"})
+class Lion:
+    """Steps of one size for all weights: the sign of an average of gradients.
+
+    w -= rate * (sign(beta1 * m + (1 - beta1) * g) + weight_decay * w); m = beta2 * m + (1 - beta2) * g. Chen et al.
+    2023. The rate is meant to be 3 to 10 times smaller than Adam's, the decay as many times larger.
+    """
+
+    beta1 = Float("share of the average in the direction of the step", default=0.9, min=0, below=1)
+    beta2 = Float("share of the average gradient that is kept", default=0.99, min=0, below=1)
+    weight_decay = Float("share of a weight that a step of rate 1 takes away", default=0.0, min=0)
+    mean = State("moving average of the gradients")
+
+
+@step(Lion)
+def lion_step(i, value, gradient, rate, mean, beta1, beta2, weight_decay):
+    c = beta1 * mean[i] + (1.0 - beta1) * gradient[i]
+    sign = 1.0 if c > 0 else -1.0 if c < 0 else c
+    return value[i] - rate * (sign + weight_decay * value[i]), beta2 * mean[i] + (1.0 - beta2) * gradient[i]
+
+
+@optimizer("lamb", elsewhere={"Keras": "Lamb"})
+class Lamb:
+    """Adam whose step is as long as the parameter is large, for batches of many thousand rows.
+
+    r = Adam's corrected mean / (root of the corrected square + epsilon) + weight_decay * w;
+    w -= rate * |w| / |r| * r, with the norms of the whole parameter; where one of them is zero, w -= rate * r.
+    You et al. 2020, without limits of the norm.
+    """
+
+    beta1 = Float("share of the average gradient that is kept", default=0.9, min=0, below=1)
+    beta2 = Float("share of the average square that is kept", default=0.999, min=0, below=1)
+    epsilon = Float("keeps the division finite", default=1e-6, above=0)
+    weight_decay = Float("share of the weights in the direction of the step", default=0.01, min=0)
+    mean = State("moving average of the gradients")
+    squares = State("moving average of the squared gradients")
+
+
+@direction(Lamb)
+def lamb_direction(i, value, gradient, count, mean, squares, beta1, beta2, epsilon, weight_decay):
+    m = beta1 * mean[i] + (1.0 - beta1) * gradient[i]
+    v = beta2 * squares[i] + (1.0 - beta2) * gradient[i] * gradient[i]
+    root = math.sqrt(v / (1.0 - beta2**count)) + epsilon
+    return m / (1.0 - beta1**count) / root + weight_decay * value[i], m, v
+
+
+@step(Lamb)
+def lamb_step(i, value, gradient, rate, value_norm, gradient_norm):
+    ratio = 1.0
+    if value_norm[0] > 0 and gradient_norm[0] > 0:
+        ratio = value_norm[0] / gradient_norm[0]
+    return value[i] - rate * ratio * gradient[i]

@@ -6,14 +6,17 @@ weights, is not.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from numpy.typing import NDArray
+
 from paddle_layers.define.errors import suggestion
 
-from .preparation import costs_of
 from .problems import TrainingError
+from .result_names import costs_of
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
@@ -41,6 +44,13 @@ class Reading(NamedTuple):
     """Whether the columns are classes, of which the best is meant."""
     label: str = ""
     """The value with the right classes as ids."""
+    places: tuple[int, ...] = ()
+    """The axes behind the classes, where each place has a class of its own, as pixels have."""
+
+    def by_class(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """The rows with the columns, or classes, as the second axis, and the places as the third."""
+        places = math.prod(self.places)
+        return rows.reshape(len(rows), math.prod(rows.shape[1:]) // places, places)
 
 
 def readings(network: Network) -> dict[str, Reading]:
@@ -49,13 +59,14 @@ def readings(network: Network) -> dict[str, Reading]:
     for node in network.nodes:
         kind = node.definition.name
         if kind in PROBABILITIES or kind in CLASS_COSTS:
-            ids = node.input_types[1].kind == "INT"
-            reading = Reading(PROBABILITIES.get(kind, ""), kind in CLASS_COSTS, node.inputs[1] if ids else "")
+            label = node.input_types[1]
+            named = (node.inputs[1], label.dims) if label.kind == "INT" else ("", ())
+            reading = Reading(PROBABILITIES.get(kind, ""), kind in CLASS_COSTS, *named)
             found.setdefault(node.inputs[0], reading)
     for node in network.nodes:
         of = found.get(node.inputs[0]) if node.definition.name == "softmax" else None
         if of is not None and of.classes:
-            found.setdefault(node.output_names[0], Reading("", True, of.label))
+            found.setdefault(node.output_names[0], of._replace(activation=""))
     return found
 
 
@@ -86,8 +97,12 @@ def predicted(network: Network) -> list[str]:
 def part_for(network: Network, names: Iterable[str]) -> Network:
     """The layers that values rest on; optional labels are left out. `TrainingError` for values that are not there."""
     from paddle_layers.config import Network
+    from paddle_layers.config.wiring.carried import carried_values
 
-    makers = {name: node for node in network.nodes for name in node.output_names}
+    makers, carried = (
+        {name: node for node in network.nodes for name in node.output_names},
+        carried_values(network.nodes),
+    )
     wanted: dict[str, Node] = {}
     waiting = list(names)
     for name in waiting:
@@ -103,6 +118,7 @@ def part_for(network: Network, names: Iterable[str]) -> Network:
         if node.name not in wanted:
             wanted[node.name] = _plain(_unlabelled(node))
             waiting += wanted[node.name].inputs
+            waiting += [carried[name] for name in node.output_names if name in carried]
     nodes = [wanted[node.name] for node in network.nodes if node.name in wanted]
     return Network.checked(network.name, nodes, network.source)
 

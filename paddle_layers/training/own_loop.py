@@ -107,10 +107,10 @@ class Optimizer:
         arrays, facts = read_tensors(path)
         if facts.get("optimizer") != self.name:
             raise WeightsError(f"{path} has no states of the optimizer `{self.name}`")
-        states = {name: (state.size,) for name, state in self._updater.states.items()}
-        found = {name: array.shape for name, array in arrays.items() if array.dtype.kind == "f" and name in states}
+        sizes = {name: (size,) for name, size in self._updater.sizes.items()}
+        found = {name: array.shape for name, array in arrays.items() if array.dtype.kind == "f" and name in sizes}
         steps = facts.get("steps", "")
-        if found != states or not (steps.isascii() and steps.isdigit()):
+        if found != sizes or not (steps.isascii() and steps.isdigit()):
             raise WeightsError(f"{path} holds the states of another network's optimizer")
         try:
             self._updater.restore(arrays)

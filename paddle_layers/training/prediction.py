@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.data.columns import joined_starts
 from paddle_layers.data.lines import read_dictionary
 from paddle_layers.data.sinks.values import Values
 
 from .given_data import GivenData, given_batches, source_for, weights_file, words_of
 from .network_values import rows_and_starts
+from .opening import advised
 from .outputs import Reading, part_for, predicted, readings
-from .preparation import selected
 from .printing import check_words, word_of, words_of_ids
 from .reading import read_training
+from .result_names import selected
 from .trained import load_trained
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ class Prediction(Values):
 
     weights: Path | None = None
     """The file they were computed with."""
+    left_out: Mapping[int, str] = field(default_factory=dict)
+    """Records that could not be read, by number, where the source says `on_error: "skip"`; of `records`, the others."""
 
 
 def predict(
@@ -55,8 +58,9 @@ def predict(
     results are the outputs, what no layer reads but costs and statistics, or the `values` that are named. They need no
     labels, nor weights of rows. Scores that a cost makes probabilities of are given as these. `weights` are those in
     the training's output folder unless they are given, the best ones if it has them; `dictionary` is a file with the
-    words of ids and classes, one on each line; else the words are those of the source. Raises `ConfigError`,
-    `DataError`, `WeightsError`, `TrainingError`.
+    words of ids and classes, one on each line; else the words are those of the source. With `on_error: "skip"` in the
+    source there are no results for records that cannot be read. Raises `ConfigError`, `DataError`, `WeightsError`,
+    `TrainingError`.
     """
     with open_prediction(training, data, weights, values, dictionary, device) as run:
         parts = list(run.batches())
@@ -65,9 +69,11 @@ def predict(
         values={name: np.concatenate([part.values[name] for part in parts]) for name in parts[0].values},
         classes={name: np.concatenate([part.classes[name] for part in parts]) for name in parts[0].classes},
         texts={name: [text for part in parts for text in part.texts[name]] for name in parts[0].texts},
-        starts={name: tuple(map(_joined, levels)) for name, levels in starts.items()},
+        starts={name: tuple(map(joined_starts, levels)) for name, levels in starts.items()},
         names=parts[0].names,
+        records=np.concatenate([part.records for part in parts if part.records is not None]) if run.data.skip else None,
         weights=run.weights,
+        left_out=dict(zip(run.numbers(list(run.data.bad)).tolist(), run.data.bad.values(), strict=True)),
     )
 
 
@@ -87,27 +93,36 @@ class Predicting:
 
     def batches(self) -> Iterator[Values]:
         """The values of one batch after another. Raises `TrainingError` for a dictionary of other classes."""
-        for number, batch in enumerate(self.data):
-            self.net.forward(batch, phase="test")
-            found = Values({}, {}, {}, {}, {})
-            for name, reading in self.readings.items():
-                self._add(found, name, reading)
-                if not number and self.dictionary is not None and name in found.classes:
-                    check_words(self.words[name], math.prod(found.values[name].shape[1:]), self.dictionary, name)
-            yield found
+        with advised():
+            for number, (rows, batch) in enumerate(self.data.with_rows()):
+                yield self._values(rows, batch, first=not number)
+
+    def _values(self, rows: Array, batch: Mapping[str, Any], *, first: bool) -> Values:
+        self.net.forward(batch, phase="test")
+        found = Values({}, {}, {}, {}, {}, self.numbers(rows) if self.data.skip else None)
+        for name, reading in self.readings.items():
+            self._add(found, name, reading)
+            if first and self.dictionary is not None and name in found.classes:
+                classes = reading.by_class(found.values[name]).shape[1]
+                check_words(self.words[name], classes, self.dictionary, name)
+        return found
+
+    def numbers(self, rows: Sequence[int] | Array) -> NDArray[np.int64]:
+        """The numbers of rows of the data among those that are predicted."""
+        return np.searchsorted(self.data.part, rows)
 
     def _add(self, found: Values, name: str, reading: Reading) -> None:
         value, words = self.net.value(name), self.words[name]
         data, starts = rows_and_starts(value)
         if starts:
             found.starts[name] = starts
-        flat = data.reshape(len(data), math.prod(data.shape[1:]))
-        flat = _activated(flat, reading.activation)
-        found.values[name] = flat.reshape(data.shape)
-        if reading.classes and flat.shape[1] != 1:
-            found.classes[name] = np.asarray(flat.argmax(axis=1), np.int64)
-            found.texts[name] = [word_of(number, words) for number in found.classes[name].tolist()]
-            found.names[name] = [word_of(number, words) for number in range(flat.shape[1])]
+        by_class = _activated(reading.by_class(data), reading.activation)
+        found.values[name] = by_class.reshape(data.shape)
+        if reading.classes and by_class.shape[1] != 1:
+            found.classes[name] = np.asarray(by_class.argmax(axis=1), np.int64).reshape(len(data), *reading.places)
+            found.texts[name] = list(map(" ".join, words_of_ids(found.classes[name], words)))
+            if not reading.places:
+                found.names[name] = [word_of(number, words) for number in range(by_class.shape[1])]
         elif data.dtype.kind == "i":
             found.texts[name] = list(map(" ".join, words_of_ids(value, words)))
 
@@ -136,12 +151,6 @@ def open_prediction(
     with Net(network, device=device, dtype=training.dtype, keep=names) as net:
         note = load_trained(net, training, file)
         yield Predicting(net, batches, wanted, words, file, note, dictionary)
-
-
-def _joined(parts: Sequence[Array]) -> Array:
-    """Starts of one batch behind those of another."""
-    ends = np.cumsum([0, *(part[-1] for part in parts[:-1])])
-    return np.concatenate([parts[0][:1], *(part[1:] + end for part, end in zip(parts, ends, strict=True))])
 
 
 def _activated(scores: Array, how: str) -> Array:

@@ -2,30 +2,34 @@
 
 from __future__ import annotations
 
+import contextlib
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from paddle_layers.config.diagnostics.report import warn
 from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
+from paddle_layers.config.wiring.carried import carried_values
 from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
 from paddle_layers.data.feeds import Feed, Transform
 from paddle_layers.data.learning import NOTHING, Learned
+from paddle_layers.data.mixing import Mixed, MixedBatches
 from paddle_layers.define.errors import suggestion
+from paddle_layers.runtime.passes import without
 
 from .callbacks import Watching
 from .data_norms import check_data_norms
 from .opening import Given, Part, datasets_of, loading, open_parts, placed
 from .problems import TrainingError
-from .records import COLUMNS
+from .ranks import check_sharing
+from .result_names import best_of, costs_of, loss_names, selected, statistic_names
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
     from paddle_layers.config.training import SourceSettings, Training
-    from paddle_layers.config.wiring.nodes import Node
-    from paddle_layers.define import LayerDefinition, Type
+    from paddle_layers.define import Type
     from paddle_layers.define.elementwise import Elementwise
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.optimise.updater import Updater
@@ -59,11 +63,12 @@ def prepare(
     say: Callable[[str], None],
     compiling: Callable[[int, int, str], None],
     known: Learned = NOTHING,
+    processes: int = 1,
 ) -> Job:
     """Open the data, check them against the data layers, build the net and the optimizer.
 
-    `datasets` replaces sources by phase; `known` is what the first weights go with. Raises `ConfigError` where the data
-    don't fit, `TrainingError` for a network without a loss.
+    `datasets` replaces sources by phase; `known` is what the first weights go with; so many `processes` share every
+    batch. Raises `ConfigError` where the data don't fit, `TrainingError` for a network without a loss.
     """
     whole, streams = datasets_of(datasets)
     parts, learned = open_parts(training, whole, known, streams, label_fields(training))
@@ -75,7 +80,7 @@ def prepare(
     assert train is not None, "checked above"
     if test is None:
         _check_tests(training, callbacks)
-    elif training.source_of("test") is None and training.test.every is None:
+    elif training.source_of("test") is None and not training.test.repeated:
         _warn_of_one_test(training, callbacks)
     _check_loss(training)
     check_data_norms(training)
@@ -87,8 +92,11 @@ def prepare(
             "an epoch is one step"
         )
     total = _steps(training, train)
+    if processes > 1:
+        check_sharing(training, processes, device, [batches for batches in (train, test) if batches], callbacks)
     capacity = max(train.batch_size, test.batch_size if test is not None else 1)
-    net, updater = _make_net(training, seed, device, capacity, keep, compiling)
+    with without("row gradients") if processes > 1 else contextlib.nullcontext():  # sums take whole gradients
+        net, updater = _make_net(training, seed, device, -(-capacity // processes), keep, compiling)
     return Job(net, updater, train, test, total, loss_names(training), statistic_names(training), learned)
 
 
@@ -99,13 +107,13 @@ def _steps(training: Training, train: Batches | Stream) -> int:
             'the training file counts `epochs`, but datasets["train"] does not say how many batches it has: give '
             "`steps` in the file, or an object that has a length"
         )
-    return training.steps or (training.epochs or 1) * len(train)
+    return training.steps or (training.epochs or 1) * math.ceil(len(train) / training.accumulate)
 
 
 def _phase_data(
     training: Training,
     phase: str,
-    parts: Mapping[str, Part],
+    parts: Mapping[str, Sequence[Part]],
     streams: Mapping[str, Iterable[Mapping[str, Any]]],
     seed: int,
 ) -> Batches | Stream | None:
@@ -134,43 +142,41 @@ def make_stream(training: Training, phase: str, batches: Iterable[Mapping[str, A
     return stream
 
 
-def make_batches(training: Training, phase: str, part: Part, *, seed: int) -> Batches:
-    """The data of a phase, cut into batches. Raises `ConfigError` where they don't fit the data layers."""
-    source = training.source_of(phase)
-    with placed(training, source):
-        feeds = make_feeds(
+def make_batches(training: Training, phase: str, parts: Sequence[Part], *, seed: int) -> Batches:
+    """The data of a phase, cut into batches; several parts are mixed by the ratios of their sources.
+
+    Raises `ConfigError` where they don't fit the data layers, or a ratio leaves none of a source.
+    """
+    learning, first = phase == "train", parts[0]
+    feeds = [_feeds(training, phase, part) for part in parts]
+    options = loading(first.source, *(part.dataset for part in parts)) | {"seed": seed, "training": learning}
+    source = first.source
+    options["shuffle"] = learning if source is None else source.shuffle and (learning or source.split is None)
+    if len(parts) == 1:
+        return Batches(first.dataset, training.batch_size, feeds=feeds[0], part=first.rows, **options)
+    mixed = [Mixed(part.dataset, part.rows, own, part.ratio) for part, own in zip(parts, feeds, strict=True)]
+    with placed(training, first.source):
+        return MixedBatches(mixed, training.batch_size, **options)
+
+
+def _feeds(training: Training, phase: str, part: Part) -> tuple[Feed, ...]:
+    network = selected(training, phase)
+    with placed(training, part.source):
+        return make_feeds(
             part.dataset,
-            feed_types(selected(training, phase)),
+            feed_types(network),
             fields=training.feed,
-            transforms=transforms_of(training, source),
+            transforms=transforms_of(training, part.source),
             dtype=training.dtype,
-            ignored=ignored_labels(selected(training, phase)),
+            ignored=ignored_labels(network),
         )
-    learning = phase == "train"
-    if source is None:
-        shuffle = learning
-    else:
-        shuffle = source.shuffle and (learning or source.split is None)
-    return Batches(
-        part.dataset,
-        training.batch_size,
-        seed=seed,
-        shuffle=shuffle,
-        training=learning,
-        feeds=feeds,
-        part=part.rows,
-        **loading(source, part.dataset),
-    )
 
 
 def feed_types(network: Network) -> dict[str, Type]:
-    """What the data layers of a network take, by name of the output."""
-    return {
-        name: type_
-        for node in network.nodes
-        if not node.definition.inputs
-        for name, type_ in zip(node.output_names, node.output_types, strict=True)
-    }
+    """What the data layers of a network take from data, by name of the output."""
+    carried = set(carried_values(network.nodes))
+    data = (node for node in network.nodes if not node.definition.inputs and carried.isdisjoint(node.output_names))
+    return {name: type_ for node in data for name, type_ in zip(node.output_names, node.output_types, strict=True)}
 
 
 def label_fields(training: Training) -> set[str]:
@@ -189,90 +195,6 @@ def ignored_labels(network: Network) -> dict[str, frozenset[int]]:
         for name in node.inputs:
             ignored[name] = ignored.get(name, own) & own
     return ignored
-
-
-def selected(training: Training, phase: str) -> Network:
-    """The layers that are there in a phase."""
-    return training.network.select(phase, training.level, training.stage)
-
-
-def loss_names(training: Training) -> dict[str, str]:
-    """What the log calls the costs of either phase by name of the value; nothing where there is one: it is the loss.
-
-    A cost that is called like a column of the log has the type of its layer added, such as `loss.square_error`.
-    """
-    names: dict[str, str] = {}
-    for phase in ("train", "test"):
-        for node in selected(training, phase).nodes:
-            for name in costs_of(node):
-                names[name] = f"{name}.{node.definition.name}" if name in COLUMNS else name
-    return names if len(names) > 1 else {}
-
-
-def costs_of(node: Node) -> list[str]:
-    """Outputs of a layer that are part of the loss."""
-    weights = node.loss_weight or ()
-    outputs = list(node.definition.outputs.values())
-    costs = []
-    for position, name in enumerate(node.output_names):
-        own = position < len(outputs) and outputs[position].loss
-        if own or (position < len(weights) and weights[position]):
-            costs.append(name)
-    return costs
-
-
-def statistic_names(training: Training) -> dict[str, str]:
-    """What the log calls the statistics of either phase, such as `chunks.F1`, by the net's names.
-
-    The net's name, with the type of the layer, stays where a column, a cost or another statistic has the short one.
-    """
-    names: dict[str, str] = {}
-    layers: dict[str, set[str]] = {name: {""} for name in (*COLUMNS, *loss_names(training).values())}
-    for phase in ("train", "test"):
-        for layer, definition in _counting(selected(training, phase).nodes):
-            for result in definition.results or ("",):
-                end = f".{result}" if result else ""
-                names[f"{layer}.{definition.name}{end}"] = layer + end
-                layers.setdefault(layer + end, set()).add(layer)
-    return {long: short if len(layers[short]) == 1 and short not in names else long for long, short in names.items()}
-
-
-def best_of(training: Training) -> dict[str, str]:
-    """Which values of a result of the test are the better ones, "min" or "max", by its name in the log; where known."""
-    results = _reported(training)
-    best = {name: definition.best.get(result, "") for name, (definition, result) in results.items()}
-    return {"loss": "min", **{name: which for name, which in best.items() if which}}
-
-
-def nan_notes(training: Training, results: Mapping[str, float]) -> list[str]:
-    """Where the page stands that says when a statistic is no number, for each that is none."""
-    reported = _reported(training)
-    return [
-        f"`{name}` is no number; `paddle-layers layers {reported[name][0].name}` says what it takes"
-        for name, value in results.items()
-        if math.isnan(value) and name in reported
-    ]
-
-
-def _reported(training: Training) -> dict[str, tuple[LayerDefinition, str]]:
-    """The layer of each statistic, and the result of it that it is, by its name in the log."""
-    names = statistic_names(training)
-    found: dict[str, tuple[LayerDefinition, str]] = {}
-    for phase in ("train", "test"):
-        for layer, definition in _counting(selected(training, phase).nodes):
-            for result in definition.results or ("",):
-                end = f".{result}" if result else ""
-                found[names[f"{layer}.{definition.name}{end}"]] = definition, result
-    return found
-
-
-def _counting(nodes: Iterable[Node], outer: str = "") -> Iterator[tuple[str, LayerDefinition]]:
-    """Layers that keep statistics, and those inside of layers, by name."""
-    for node in nodes:
-        if node.definition.stats:
-            yield outer + node.name, node.definition
-        if node.inside is not None:
-            yield from _counting(node.inside.nodes, f"{outer}{node.name}.")
 
 
 def transforms_of(training: Training, source: SourceSettings | None) -> list[tuple[str, Transform]]:
@@ -315,6 +237,9 @@ def _make_net(
         net,
         regularizer=training.regularizer,
         clip=training.clip,
+        accumulate=training.accumulate > 1,
+        average=training.average,
+        momentum_scheduled=bool(training.momentum_schedule),
     )
     return net, updater
 
@@ -363,7 +288,7 @@ def _readable(training: Training, phase: str) -> set[str]:
 
 def _check_tests(training: Training, callbacks: Sequence[object]) -> None:
     """Raises `ConfigError`, or `TrainingError` for a callback from Python, where something waits for tests."""
-    if training.test.every is not None:
+    if training.test.repeated or training.test.at_start:
         raise training.error("test.every", NO_TEST_SOURCE, code="E310", help=TEST_SOURCE)
     for number, listener in enumerate(callbacks):
         if acts_on_tests(type(listener)) or getattr(listener, "phase", "") == "test":

@@ -42,12 +42,13 @@ def check_words(words: Sequence[str], classes: int, file: object, name: str) -> 
 
 
 def words_of_ids(value: Any, words: Sequence[str]) -> list[list[str]]:
-    """The words of every row, or of every sequence where the ids are in sequences."""
+    """The words of every row, or of every sequence where the ids are in sequences; of ids with axes one by one."""
+    data: NDArray[Any] = np.asarray(value.data if isinstance(value, Sequences) else value)
+    spelled = [[word_of(number, words) for number in row.ravel().tolist()] for row in data]
     if not isinstance(value, Sequences):
-        return [[word_of(number, words)] for number in value.tolist()]
-    spelled = [word_of(number, words) for number in np.asarray(value.data).tolist()]
+        return spelled
     starts = (value.starts if value.sub_starts is None else value.sub_starts).tolist()
-    return [spelled[first:last] for first, last in pairwise(starts)]
+    return [[word for row in spelled[first:last] for word in row] for first, last in pairwise(starts)]
 
 
 def word_of(number: int, words: Sequence[str]) -> str:

@@ -131,6 +131,25 @@ class Lines:
         """Nothing to do."""
 
 
+class Silence:
+    """Nothing: another process tells it."""
+
+    def say(self, text: str) -> None:
+        """Nothing."""
+
+    def compiling(self, done: int, total: int, what: str) -> None:
+        """Nothing."""
+
+    def step(self, done: int, total: int, facts: Mapping[str, float], rows: int) -> None:
+        """Nothing."""
+
+    def report(self, done: int, total: int, facts: Mapping[str, float]) -> None:
+        """Nothing."""
+
+    def close(self) -> None:
+        """Nothing."""
+
+
 class Bar:
     """A bar of rich that stays in its place."""
 

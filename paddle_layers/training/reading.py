@@ -14,8 +14,12 @@ if TYPE_CHECKING:
     from paddle_layers.config import Training
 
 
-def read_training(given: object, asked: str, plugins: Sequence[str | Path] = ()) -> tuple[Training, str]:
+def read_training(
+    given: object, asked: str, plugins: Sequence[str | Path] = (), settings: Sequence[str] = ()
+) -> tuple[Training, str]:
     """The training, and how commands name it, `train.textproto --plugins mine.py`; nothing where it is in no file.
+
+    `settings` are fields in the place of those of the file, as `--set` gives them.
 
     Every training has a brace, and few paths have. Raises `ConfigError`, and `TypeError` for anything else, with what
     to write for the function that is `asked`.
@@ -23,14 +27,17 @@ def read_training(given: object, asked: str, plugins: Sequence[str | Path] = ())
     from paddle_layers.config import Network, Training, load_plugins, load_training, loads_training
 
     if isinstance(given, Training):
+        if settings:
+            raise TypeError("settings change fields of a training file; this training is made already")
         load_plugins(plugins)
         return given, ""
     if isinstance(given, str) and "{" in given and not os.path.exists(given):
         load_plugins(plugins)
-        return loads_training(given, sources_needed=False), ""
+        return loads_training(given, sources_needed=False, settings=settings), ""
     if isinstance(given, (str, os.PathLike)):
-        training = load_training(Path(given), plugins=plugins, sources_needed=False)
-        options = (word for plugin in plugins for word in ("--plugins", str(plugin)))
+        training = load_training(Path(given), plugins=plugins, sources_needed=False, settings=settings)
+        options = [word for plugin in plugins for word in ("--plugins", str(plugin))]
+        options += [word for setting in settings for word in ("--set", setting)]
         return training, shlex.join([str(given), *options])
     meant = ""
     if isinstance(given, Network):

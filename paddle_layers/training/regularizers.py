@@ -41,3 +41,18 @@ def l1_penalty(i, value, rate):
     if value[i] > 0:
         return rate
     return -rate if value[i] < 0 else 0.0
+
+
+@regularizer("l1_l2", elsewhere={"Keras": "L1L2"})
+class L1L2:
+    """Both penalties at once: l1 * sign(w) + l2 * w."""
+
+    l1 = Float("strength of the pull that is the same for all weights", default=0.0, min=0)
+    l2 = Float("strength of the pull in proportion to the weight", default=0.0, min=0)
+
+
+@penalty(L1L2)
+def l1_l2_penalty(i, value, l1, l2):
+    if value[i] > 0:
+        return l2 * value[i] + l1
+    return l2 * value[i] - l1 if value[i] < 0 else 0.0

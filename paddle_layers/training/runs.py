@@ -67,7 +67,7 @@ class Report:
     commands: Sequence[tuple[str, str]] = ()
     """What to type next, and what it does."""
     left_out: str = ""
-    """How many records could not be read, where the source says to go on without them."""
+    """How many records could not be read, and how many batches were skipped, where the file says to go on."""
 
     def __str__(self) -> str:
         lines = [f"Stopped after {self.steps} steps: {self.stopped}."] if self.stopped else []
@@ -99,6 +99,12 @@ def left_out_text(*data: Batches | Stream | None) -> str:
         return ""
     what = "1 record was" if len(bad) == 1 else f"{len(bad):,} records were"
     return f"{what} left out: {next(iter(bad))}" + ("; ..." if len(bad) > 1 else "")
+
+
+def skipped_text(count: int) -> str:
+    """How many batches were skipped, since their loss was no finite number; nothing where none was."""
+    what = "1 batch was" if count == 1 else f"{count:,} batches were"
+    return f"{what} skipped: the loss was NaN or infinite" if count else ""
 
 
 def take_statistics(net: Net, names: Mapping[str, str]) -> dict[str, float]:

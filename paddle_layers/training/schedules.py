@@ -7,9 +7,13 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from typing import Protocol
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
 
-from paddle_layers.define import Float, Int, Ints, schedule
+from paddle_layers.define import Float, Floats, Int, Ints, InvalidAttributes, schedule
+
+if TYPE_CHECKING:
+    from paddle_layers.config.training import ScheduleSettings
 
 
 class Schedule(Protocol):
@@ -32,9 +36,31 @@ def rate_at(chosen: Schedule | None, base: float, step: int, total: int) -> floa
     return rate * rise(step, getattr(chosen, "warmup", 0))
 
 
+class Staged:
+    """Schedules one behind the other, as `schedule` blocks of a training file are: each counts its steps from 0."""
+
+    def __init__(self, stages: Sequence[ScheduleSettings]) -> None:
+        ends = [one.until for one in stages]
+        starts = [0, *(end or 0 for end in ends)][: len(ends)]
+        made = [one.definition.create(one.attributes) for one in stages]
+        self._stages = list(zip(starts, ends, made, (one.base for one in stages), strict=True))
+
+    def rate(self, base: float, step: int, total: int) -> float:
+        """The rate of the stage that the step is in."""
+        for start, end, chosen, own in self._stages:
+            if end is None or step < end:
+                return rate_at(chosen, base if own is None else own, step - start, (end or total) - start)
+        return base
+
+
 def rise(step: int, steps: int) -> float:
     """Share of the rate in a rise of so many steps: 1/steps at the first, 1 from the last on."""
     return min(1.0, (step + 1) / steps) if steps else 1.0
+
+
+def _along_cosine(first: float, last: float, done: float) -> float:
+    """From the first to the last number along half a cosine, with this share of the way done."""
+    return last + (first - last) * 0.5 * (1.0 + math.cos(math.pi * done))
 
 
 def logistic(x: float) -> float:
@@ -124,6 +150,60 @@ class Polynomial(_Rising):
         return float(base * max(0.0, 1.0 - step / max(total, 1)) ** self.power)
 
 
+@schedule("linear", elsewhere={"Paddle": "linear"})
+class Linear(_Rising):
+    """Goes evenly to `to` times the base rate, and stays there. Paddle's counts samples, and says how fast it falls."""
+
+    to = Float("last rate as a multiple of the base rate", default=0.0, min=0)
+    steps = Int("steps until then; absent: all of the training", min=1, optional=True)
+
+    def rate(self, base: float, step: int, total: int) -> float:
+        """base * (1 + (to - 1) * min(1, step / steps))."""
+        return float(base * (1.0 + (self.to - 1.0) * min(1.0, step / max(self.steps or total, 1))))
+
+
+@schedule("piecewise", elsewhere={"Paddle": "manual, pass_manual"})
+class Piecewise(_Rising):
+    """Multiplies the base rate by a factor that is given for each piece: `at: [500, 800] factor: [0.5, 0.1]`.
+
+    Paddle counts samples, or passes, in place of steps, and says where a piece ends.
+    """
+
+    at = Ints("steps at which pieces begin, rising; before the first one the rate is the base rate", min=0, min_items=1)
+    factor = Floats("what the base rate is multiplied by in each of the pieces", min=0, min_items=1)
+
+    def __init__(self) -> None:
+        if len(self.at) != len(self.factor):
+            problem = f"there are {len(self.at)} pieces in `at`, and {len(self.factor)} factors"
+            raise InvalidAttributes("schedule `piecewise`", {"factor": problem})
+        if any(later <= first for first, later in zip(self.at, self.at[1:], strict=False)):
+            raise InvalidAttributes("schedule `piecewise`", {"at": "each piece begins behind the one before"})
+
+    def rate(self, base: float, step: int, total: int) -> float:  # noqa: ARG002  (one signature)
+        """base * factor[i] for the last i with at[i] <= step, else base."""
+        piece = bisect_right(self.at, step)
+        return float(base * self.factor[piece - 1]) if piece else base
+
+
+@schedule("one_cycle", elsewhere={"PyTorch": "OneCycleLR"})
+class OneCycle:
+    """Rises to the base rate, then falls far below where it came from, both along half a cosine.
+
+    Smith and Topin 2018, in the form of PyTorch's OneCycleLR, whose `max_lr` is the base rate here.
+    """
+
+    rise = Float("share of the steps in which it rises", default=0.3, min=0, max=1)
+    start = Float("first rate as a multiple of the base rate", default=0.04, min=0)
+    end = Float("last rate as a multiple of the base rate", default=4e-6, min=0)
+
+    def rate(self, base: float, step: int, total: int) -> float:
+        """base * (start to 1 in the first rise * total - 1 steps, then 1 to end)."""
+        top, last = max(self.rise * total - 1.0, 0.0), max(total - 1.0, 0.0)
+        if step < top:
+            return base * _along_cosine(self.start, 1.0, step / top)
+        return base * _along_cosine(1.0, self.end, min(1.0, (step - top) / (last - top)) if last > top else 0.0)
+
+
 @schedule("sigmoid", elsewhere={"Caffe": "sigmoid"})
 class Sigmoid(_Rising):
     """Goes along a logistic curve whose middle is at step `middle`; a negative `gamma` makes it fall."""
@@ -144,5 +224,4 @@ class Cosine(_Rising):
 
     def rate(self, base: float, step: int, total: int) -> float:
         """base * (floor + (1 - floor) * (1 + cos(pi * step / total)) / 2)."""
-        done = min(1.0, step / max(total, 1))
-        return base * (self.floor + (1.0 - self.floor) * 0.5 * (1.0 + math.cos(math.pi * done)))
+        return base * _along_cosine(1.0, self.floor, min(1.0, step / max(total, 1)))

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from paddle_layers.config.diagnostics.report import ConfigError
-from paddle_layers.data.learning import Learned, encoded, learn
+from paddle_layers.data.learning import Learned
 
-from .opening import Part, open_source, placed
+from .opening import Part, as_numbers, learned_of, open_source, placed, whole_part
 from .preparation import label_fields, make_batches
 
 if TYPE_CHECKING:
@@ -21,16 +19,24 @@ def source_faults(training: Training) -> list[Diagnostic]:
     """What is wrong with the data of sources whose opening takes no time, each at its place in the training file."""
     faults: list[Diagnostic] = []
     learned: Learned | None = None
-    for source in sorted(training.source, key=lambda one: one.phase != "train"):
-        if not getattr(source.definition.owner, "indexed", False):
-            continue
-        try:
-            with placed(training, source):
-                dataset = open_source(source, training.base)
-                rows = np.arange(len(dataset))
-                learned = learned or learn(dataset, rows, labels=label_fields(training))
-                part = Part(encoded(dataset, learned, "the training"), rows)
-            make_batches(training, source.phase, part, seed=0)
-        except ConfigError as error:
-            faults += error.diagnostics
+    for phase in ("train", "test"):
+        parts: list[Part] = []
+        sources = [source for source in training.source if source.phase == phase]
+        for source in sources:
+            if not getattr(source.definition.owner, "indexed", False):
+                continue
+            try:
+                with placed(training, source):
+                    parts.append(whole_part(open_source(source, training.base), source))
+            except ConfigError as error:
+                faults += error.diagnostics
+        whole = len(parts) == len(sources)  # words that are mixed have to be known of all
+        for several in [parts] if whole and parts else [[part] for part in parts]:
+            try:
+                own = learned or learned_of(training, several, labels=label_fields(training))
+                make_batches(training, phase, [as_numbers(training, part, own) for part in several], seed=0)
+            except ConfigError as error:
+                faults += error.diagnostics
+            else:
+                learned = own if whole else None
     return faults

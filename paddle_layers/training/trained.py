@@ -21,7 +21,7 @@ def load_trained(net: Net, training: Training, file: Path) -> str:
     Gives what is to be said of the numbers, as `converted` does. Raises `WeightsError`.
     """
     stored, own = open_weights(file).tensors, {*net.parameters, *net.states}
-    others = {node.name for node in training.network} - {node.name for node in net.network}
+    others = {node.name for node in training.network} - {node.name for node in net.network if node.definition.inputs}
     rename: dict[str, str] = {}
     for group in shared_names(training.network):  # the file has one name of each group, perhaps that of another layer
         ours = next((name for name in group if name in own), None)

@@ -17,7 +17,8 @@ from .loop import Trainer
 from .opening import Given, learned_for
 from .preparation import prepare
 from .problems import TrainingError
-from .progress import Progress, make_progress
+from .progress import Progress, Silence, make_progress
+from .ranks import PATIENCE, join
 from .reading import read_training
 from .runs import Report
 
@@ -38,7 +39,9 @@ def train(
     device: str = "cpu",
     datasets: Mapping[str, Given] | None = None,
     plugins: Sequence[str | Path] = (),
+    settings: Sequence[str] = (),
     progress: Progress | None = None,
+    patience: float = PATIENCE,
 ) -> Report:
     """Train as a training says, show the progress on stderr, and print the results on stdout.
 
@@ -48,41 +51,48 @@ def train(
     "test", which the file need not have then: arrays by field, a `Dataset`, or batches, each a dict of arrays by field,
     from a list, a generator or any other object that is iterated in every epoch. `weights` are first values, in place
     of those of the block `weights`, whose other fields hold for them as well.
+    `settings` are fields in the place of the file's, `["optimizer.learning_rate=0.01", "net.layer[fc1].fc.size=20"]`.
     `resume` continues the newest checkpoint in the output folder; its losses equal those of an uninterrupted run bit
-    for bit on the same machine. Raises `ConfigError` for a wrong file or data that do not fit, `WeightsError` and
-    `DataError` for weights and what is kept beside them, `TrainingError` when the training cannot start or the loss is
-    no number, `SaveError` when the disk is full.
+    for bit on the same machine. Started by `mpiexec`, all processes train one network, each with a part of every
+    batch; one that waits `patience` seconds for another ends them. Raises `ConfigError` for a wrong file or data that
+    do not fit, `WeightsError` and `DataError` for weights and what is kept beside them, `TrainingError` when the
+    training cannot start or the loss is no number, `SaveError` when the disk is full.
     """
     if resume and weights is not None:
         raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
-    training, file = read_training(training, "train", plugins)
-    check_formats(training.log.format)
-    first = first_weights(training, weights) if not resume else None
-    folder = output_folder(training, output)
-    claim = claimed_folder(folder, resume=resume, overwrite=overwrite)
-    with claim, contextlib.closing(progress or make_progress()) as shown:
-        seed = training.seed if seed is None else seed
-        own = [settings.definition.create(settings.attributes) for settings in training.callback]
-        callbacks = [*own, *callbacks]
-        job = prepare(
-            training,
-            seed=seed,
-            device=device,
-            datasets=datasets or {},
-            callbacks=callbacks,
-            say=shown.say,
-            compiling=shown.compiling,
-            known=_known(training, first, folder, resume=resume),
-        )
-        if overwrite and not resume:
-            clear_folder(folder)
-        with job.net, contextlib.closing(job.train):
-            trainer = Trainer(training, job, folder, shown, callbacks)
-            with contextlib.closing(trainer):
-                trainer.begin(resume=resume, weights=first)
-                trainer.run_steps()
-                report = trainer.finish(file)
-    print(printable(str(report)))
+    ranks = join(patience)
+    with ranks.together():
+        training, file = read_training(training, "train", plugins, settings)
+        check_formats(training.log.format)
+        first = first_weights(training, weights) if not resume else None
+        folder = output_folder(training, output)
+        claim = claimed_folder(folder, resume=resume, overwrite=overwrite) if ranks.first else contextlib.nullcontext()
+        with claim, contextlib.closing((progress or make_progress()) if ranks.first else Silence()) as shown:
+            own = [one.definition.create(one.attributes) for one in training.callback]
+            callbacks = [*own, *callbacks]
+            job = ranks.in_turn(
+                lambda: prepare(
+                    training,
+                    seed=training.seed if seed is None else seed,
+                    device=device,
+                    datasets=datasets or {},
+                    callbacks=callbacks,
+                    say=shown.say,
+                    compiling=shown.compiling,
+                    known=_known(training, first, folder, resume=resume),
+                    processes=ranks.count,
+                )
+            )
+            if overwrite and not resume and ranks.first:
+                clear_folder(folder)
+            with job.net, contextlib.closing(job.train):
+                trainer = Trainer(training, job, folder, shown, callbacks, ranks)
+                with contextlib.closing(trainer):
+                    trainer.begin(resume=resume, weights=first)
+                    trainer.run_steps()
+                    report = trainer.finish(file)
+    if ranks.first:
+        print(printable(str(report)))
     return report
 
 

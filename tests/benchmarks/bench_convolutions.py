@@ -1,6 +1,6 @@
 """Each pass of convolutions side by side with PyTorch's, eager and channels_last: above 1, this library is faster.
 
-    python -m tests.benchmarks.bench_convolutions [--rounds 15] [--threads 1] [NAME ...]
+    python -m tests.benchmarks.bench_convolutions [--rounds 15] [--threads 1] [--best] [NAME ...]
 
 PyTorch must be installed. Only the kernels are timed: forward, the gradient of the input, that of the filters; sides
 take turns in short blocks. GF/s are useful operations, so that Winograd's may be beyond the peak of the machine.
@@ -9,6 +9,8 @@ take turns in short blocks. GF/s are useful operations, so that Winograd's may b
 from __future__ import annotations
 
 import argparse
+import statistics
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -27,7 +29,7 @@ PASSES = {"y": "forward", "dx": "input", "dweight": "filters"}
 
 
 class Shape(NamedTuple):
-    """A convolution of square images."""
+    """A convolution of square images, or a transposed one."""
 
     rows: int
     channels: int
@@ -37,15 +39,21 @@ class Shape(NamedTuple):
     stride: int = 1
     padding: int = 0
     groups: int = 1
+    transposed: bool = False
 
     @property
     def name(self) -> str:
         """As the table shows it."""
         step = f" s{self.stride}" if self.stride > 1 else ""
         groups = f" g{self.groups}" if self.groups > 1 else ""
-        return (
-            f"{self.size}x{self.size}{step}{groups} {self.channels}-{self.filters}, {self.rows}x{self.side}x{self.side}"
-        )
+        kind = "^T" if self.transposed else ""
+        channels = f"{self.channels}-{self.filters}"
+        return f"{self.size}x{self.size}{kind}{step}{groups} {channels}, {self.rows}x{self.side}x{self.side}"
+
+    @property
+    def layer(self) -> str:
+        """The type of the layer."""
+        return "conv_trans" if self.transposed else "conv"
 
 
 SHAPES = [
@@ -69,6 +77,15 @@ SHAPES = [
     Shape(1, 64, 56, 64, 3, padding=1),
     Shape(1, 256, 14, 256, 3, padding=1),
     Shape(1, 512, 7, 2048, 1),
+    Shape(4, 128, 28, 64, 2, stride=2, transposed=True),
+    Shape(4, 64, 56, 32, 2, stride=2, transposed=True),
+    Shape(16, 100, 1, 512, 4, transposed=True),
+    Shape(16, 512, 4, 256, 4, stride=2, padding=1, transposed=True),
+    Shape(16, 256, 8, 128, 4, stride=2, padding=1, transposed=True),
+    Shape(16, 128, 16, 64, 4, stride=2, padding=1, transposed=True),
+    Shape(16, 64, 32, 3, 4, stride=2, padding=1, transposed=True),
+    Shape(4, 64, 28, 64, 3, padding=1, transposed=True),
+    Shape(4, 21, 28, 21, 4, stride=2, padding=1, groups=21, transposed=True),
 ]
 
 
@@ -76,7 +93,7 @@ def mine(shape: Shape) -> tuple[pl.Net, dict[str, Callable[[], Any]], Any, Any]:
     """A net, its launches by pass, and what was fed."""
     network = pl.loads(f"""
     layer {{ name: "x" type: "data" data {{ shape: [{shape.channels}, {shape.side}, {shape.side}] }} }}
-    layer {{ name: "c" type: "conv" input: "x" propagate_down: true conv {{
+    layer {{ name: "c" type: "{shape.layer}" input: "x" propagate_down: true {shape.layer} {{
         num_filters: {shape.filters} filter_size: {shape.size} stride: {shape.stride} padding: {shape.padding}
         groups: {shape.groups} bias: false }} }}""")
     rng = np.random.default_rng(0)
@@ -96,28 +113,31 @@ def mine(shape: Shape) -> tuple[pl.Net, dict[str, Callable[[], Any]], Any, Any]:
 def theirs(shape: Shape, x: Any, dy: Any, kind: str, layout: Any) -> Callable[[], Any]:
     """The same pass of PyTorch's, with everything in its layout already."""
     rng = np.random.default_rng(1)
-    weight = rng.standard_normal(
-        (shape.filters, shape.channels // shape.groups, shape.size, shape.size), np.float32
-    )  # fmt: skip
+    outer, inner = (shape.filters, shape.channels)[:: -1 if shape.transposed else 1]
+    weight = rng.standard_normal((outer, inner // shape.groups, shape.size, shape.size), np.float32)
     x, dy, weight = (torch.from_numpy(array).contiguous(memory_format=layout) for array in (x, dy, weight))
     step, border = [shape.stride] * 2, [shape.padding] * 2
+    if kind == "y" and shape.transposed:
+        return torch.no_grad()(lambda: torch.conv_transpose2d(x, weight, None, step, border, 0, shape.groups))
     if kind == "y":
         return torch.no_grad()(lambda: torch.conv2d(x, weight, None, step, border, 1, shape.groups))
     wanted = [kind == "dx", kind == "dweight", False]
     backward = torch.ops.aten.convolution_backward
-    return lambda: backward(dy, x, weight, None, step, border, [1, 1], False, [0, 0], shape.groups, wanted)
+    return lambda: backward(dy, x, weight, None, step, border, [1, 1], shape.transposed, [0, 0], shape.groups, wanted)
 
 
-def measured(shape: Shape, rounds: int) -> Iterator[str]:
+def measured(shape: Shape, rounds: int, best: bool) -> Iterator[str]:
     """A column for each pass: GF/s and the two ratios."""
     net, launches, x, dy = mine(shape)
     with net:
-        operations = 2 * dy.size * shape.channels // shape.groups * shape.size**2
+        pixels, others = (x.size, shape.filters) if shape.transposed else (dy.size, shape.channels)
+        operations = 2 * pixels * others // shape.groups * shape.size**2
         for kind in PASSES:
             sides = {"ours": Timed(launches[kind], lambda: None)}
             for layout in (torch.contiguous_format, torch.channels_last):
                 sides[str(layout)] = Timed(theirs(shape, x, dy, kind, layout), lambda: None)
-            own, eager, last = compare(sides, rounds=rounds, seconds=BLOCK).values()
+            of, clock = (min, time.thread_time) if best else (statistics.median, time.perf_counter)
+            own, eager, last = compare(sides, rounds=rounds, seconds=BLOCK, of=of, clock=clock).values()
             yield f"{operations / own / 1e9:8.0f}{eager / own:7.2f}{last / own:7.2f}"
 
 
@@ -126,14 +146,15 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="shapes whose name contains one of these; all if none")
     parser.add_argument("--rounds", type=int, default=15, help="blocks on each side")
     parser.add_argument("--threads", type=int, default=0, help="threads of both sides; what each chooses if 0")
+    parser.add_argument("--best", action="store_true", help="the best block by processor time, of one thread")
     options = parser.parse_args()
-    if options.threads:
-        set_threads(options.threads)
+    if options.threads or options.best:
+        set_threads(1 if options.best else options.threads)
     print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads; GF/s, ratios to eager and channels_last\n")
     print(" " * 34 + "".join(f"{name:>22}" for name in PASSES.values()))
     for shape in SHAPES:
         if not options.names or any(part in shape.name for part in options.names):
-            print(f"{shape.name:34}", *measured(shape, options.rounds), sep="", flush=True)
+            print(f"{shape.name:34}", *measured(shape, options.rounds, options.best), sep="", flush=True)
 
 
 if __name__ == "__main__":

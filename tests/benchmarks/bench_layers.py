@@ -1,6 +1,6 @@
 """Layers bound by memory and optimizers beside PyTorch on the CPU, forward and backward by themselves.
 
-    python -m tests.benchmarks.bench_layers [--rounds 15] [--threads 1] [NAME ...]
+    python -m tests.benchmarks.bench_layers [--rounds 15] [--threads 1] [--best] [NAME ...]
 
 PyTorch must be installed. Ours, torch's with its usual layout and with channels last take turns in short blocks of one
 process; `torch` is the faster of the two layouts, a figure is the median over the blocks, a ratio above 1 says that
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import math
 import statistics
+import time
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -117,15 +118,16 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="cases whose name contains one of these; all if none")
     parser.add_argument("--rounds", type=int, default=15, help="blocks on each side")
     parser.add_argument("--threads", type=int, default=0, help="threads of both sides; what each chooses if 0")
-    parser.add_argument("--best", action="store_true", help="the best block of each side, where others use the machine")
+    parser.add_argument("--best", action="store_true", help="the best block by processor time, of one thread")
     options = parser.parse_args()
-    if options.threads:
-        set_threads(options.threads)
+    if options.threads or options.best:
+        set_threads(1 if options.best else options.threads)
     print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads; microseconds\n")
     print(f"{'':48}{'ours':>10}{'torch':>10}{'ratio':>8}{'GB/s':>8}")
     for name, sides, nbytes in measures(options.names):
         timed = {side: Timed(run, lambda: None) for side, run in sides.items()}
-        found = compare(timed, rounds=options.rounds, seconds=BLOCK, of=min if options.best else statistics.median)
+        of, clock = (min, time.thread_time) if options.best else (statistics.median, time.perf_counter)
+        found = compare(timed, rounds=options.rounds, seconds=BLOCK, of=of, clock=clock)
         mine, its = found.pop("ours"), min(found.values())
         print(f"{name:48}{mine * 1e6:10.0f}{its * 1e6:10.0f}{its / mine:8.2f}{nbytes / mine / 1e9:8.1f}", flush=True)
 

@@ -53,6 +53,13 @@ def of_images(rows: int, channels: int, side: int) -> list[Case]:
         more = {} if kind == "MAX" else {"count_include_pad": False}
         return case("pool", lambda x: compute(x, size, stride, padding, **more), settings, name=name)
 
+    def interpolation(kind: str, scale: int, corners: str = "") -> Case:
+        how = {"ALIGNED": {"mode": "bilinear", "align_corners": True}, "HALF_PIXEL": {"mode": "bilinear"}}
+        options = how.get(corners, {"mode": "nearest"})
+        settings = f"scale: {scale}" + (f" corners: {corners}" if corners else "")
+        name = " ".join(part for part in (kind, f"x{scale}", corners.lower()) if part)
+        return case(kind, lambda x: functional.interpolate(x, scale_factor=scale, **options), settings, name=name)
+
     def mean(x: torch.Tensor) -> torch.Tensor:
         return functional.adaptive_avg_pool2d(x, 1)
 
@@ -77,6 +84,9 @@ def of_images(rows: int, channels: int, side: int) -> list[Case]:
         case("batch_norm", batch_norm, parameters=2),
         case("lrn", lambda x: functional.local_response_norm(x, 5, 0.0128), "size: 5 scale: 0.0128"),
         case("softmax", lambda x: torch.softmax(x, 1), name="softmax of channels"),
+        *(interpolation("bilinear_interp", 2, corners) for corners in ("ALIGNED", "HALF_PIXEL")),
+        interpolation("bilinear_interp", 4, "ALIGNED"),
+        interpolation("nearest_interp", 2),
     ]
 
 

@@ -21,16 +21,16 @@ class Timed(NamedTuple):
     wait: Callable[[], Any]
 
 
-def block(side: Timed, count: int) -> float:
-    """Seconds of one run, over a block of `count`."""
+def block(side: Timed, count: int, clock: Callable[[], float] = time.perf_counter) -> float:
+    """Seconds of one run by a clock, over a block of `count`."""
     time.sleep(PAUSE)
     side.run()
     side.wait()
-    start = time.perf_counter()
+    start = clock()
     for _ in range(count):
         side.run()
     side.wait()
-    return (time.perf_counter() - start) / count
+    return (clock() - start) / count
 
 
 def compare(
@@ -39,9 +39,13 @@ def compare(
     rounds: int,
     seconds: float,
     of: Callable[[Iterable[float]], float] = statistics.median,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Seconds of a run of each side: the median, or what `of` gives, over `rounds` blocks of about `seconds`."""
-    counts = {name: max(1, round(seconds / block(side, 1))) for name, side in sides.items()}
-    counts = {name: max(1, round(seconds / block(side, counts[name]))) for name, side in sides.items()}
-    turns = [{name: block(side, counts[name]) for name, side in sides.items()} for _ in range(rounds)]
+    """Seconds of a run of each side: the median, or what `of` gives, over `rounds` blocks of about `seconds`.
+
+    With `clock` the processor's time of a thread, what other processes take does not count; it is for one thread only.
+    """
+    counts = {name: max(1, round(seconds / block(side, 1, clock))) for name, side in sides.items()}
+    counts = {name: max(1, round(seconds / block(side, counts[name], clock))) for name, side in sides.items()}
+    turns = [{name: block(side, counts[name], clock) for name, side in sides.items()} for _ in range(rounds)]
     return {name: of(turn[name] for turn in turns) for name in sides}

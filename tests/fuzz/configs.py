@@ -141,7 +141,7 @@ class TrainingText(Text):
         training, found = read_training(text, self.path)
         demand(found.failed or training is not None, "no training and no fault")
         if training is not None and not found.failed:
-            for made in (training.schedule, training.regularizer, *training.callback, *training.source):
+            for made in (*training.schedule, training.regularizer, *training.callback, *training.source):
                 if made is not None:
                     made.definition.create(made.attributes)
             for source in training.source:

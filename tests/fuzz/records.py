@@ -140,12 +140,22 @@ class Lmdb(DataTarget):
         self.opened(case, file="f")
 
 
+HDF5_LAYOUTS: tuple[dict[str, Any], ...] = (
+    {},
+    {"chunks": (2, 3)},
+    {"chunks": (3, 3), "compression": "gzip", "fletcher32": True},
+    {"chunks": (3, 3), "compression": "lzf", "shuffle": True},
+    {"chunks": (3, 3), "scaleoffset": 2},
+)
+"""Whole or in chunks, and every filter that h5py brings with it."""
+
+
 @cache
 def hdf5_files() -> tuple[bytes, ...]:
     """Files of the oldest and of the newest layout, in chunks or not, packed or not."""
     found = []
     for version in ("earliest", "latest"):
-        for options in ({}, {"chunks": (2, 3)}, {"chunks": (3, 3), "compression": "gzip", "fletcher32": True}):
+        for options in HDF5_LAYOUTS:
             file = io.BytesIO()
             with h5py.File(file, "w", libver=version) as opened:
                 opened.create_dataset("x", data=np.arange(18, dtype=np.float32).reshape(6, 3), **options)

@@ -10,9 +10,21 @@ ROTATED = "the sum goes over all of an axis, and place -1 is its last one"
 
 FOLDED = "nothing is None besides None itself: the comparison is folded to what it was"
 
+CORNERS = "boxes are two opposite corners, in either order"
+
 MEET = "the pieces meet there: either gives the same number"
 
 EQUIVALENT: dict[tuple[str, str, str], str] = {
+    (
+        "jaccard",
+        "common = shared(x1, x2, u1, u2) * shared(y1, y2, v1, v2)",
+        "common = shared(x1, x2, u1, u2) * shared(y1, y2, v2, v1)",
+    ): CORNERS,
+    (
+        "jaccard",
+        "covered = abs((x2 - x1) * (y2 - y1)) + abs((u2 - u1) * (v2 - v1)) - common",
+        "covered = abs((x2 - x1) * (y1 - y2)) + abs((u2 - u1) * (v2 - v1)) - common",
+    ): CORNERS,
     (
         "gru_step_dbias",
         "total += candidate_delta[n, k] if b < 3 * K else recalled_delta[n, k]",
@@ -95,8 +107,8 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
     ): "neither the absolute error nor its square has a sign",
     (
         "confusion_matrix_share",
-        "if ignore_label is not None and label[n] == ignore_label:",
-        "if label[n] == ignore_label:",
+        "if ignore_label is not None and label[n, i] == ignore_label:",
+        "if label[n, i] == ignore_label:",
     ): FOLDED,
     (
         "relu6_y",

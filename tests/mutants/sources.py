@@ -84,7 +84,7 @@ def _own(definition: Definition) -> list[Function]:
     if isinstance(definition, LayerDefinition):
         return [function for function in definition.functions if function.role != "bias"]
     assert isinstance(definition, Elementwise)
-    return [definition.function] if definition.function is not None else []
+    return [function for function in (definition.direction, definition.function) if function is not None]
 
 
 def _helpers(call: FunctionType) -> Iterator[FunctionType]:

@@ -39,7 +39,10 @@ def softmax(inputs, params, attributes):
 
 def prelu(inputs, params, attributes):
     x, slope = inputs["x"], params["slope"]
-    slopes = np.broadcast_to(slope, x.shape[1:2]).reshape(-1, *[1] * (x.ndim - 2))
+    first, last = (attributes[name] % x.ndim for name in ("axis", "end_axis"))
+    own = x.shape[first : last + 1]
+    slopes = np.broadcast_to(slope, own) if slope.size == 1 else slope.reshape(own)
+    slopes = slopes.reshape(*own, *[1] * (x.ndim - last - 1))
     return {"y": np.maximum(x, 0) + slopes * np.minimum(x, 0)}
 
 

@@ -47,7 +47,21 @@ def sinusoidal_position(inputs, params, attributes):
     return {"y": y}
 
 
+def rotary_position(inputs, params, attributes):
+    """Pairs of columns as complex numbers, turned by a factor of size 1."""
+    x, heads = inputs["x"], attributes["num_heads"]
+    parts = x.reshape(len(x), heads, -1)
+    half = parts.shape[2] // 2
+    halves = attributes["pairs"] == "HALVES"
+    first, second = (parts[:, :, :half], parts[:, :, half:]) if halves else (parts[:, :, ::2], parts[:, :, 1::2])
+    angle = np.outer(places(inputs["x.starts"][-1]), attributes["base"] ** (-np.arange(half) / half))
+    turned = (first + 1j * second) * np.exp(1j * angle)[:, None]
+    pairs = np.concatenate if halves else lambda both, axis: np.stack(both, axis + 1)
+    return {"y": pairs((turned.real, turned.imag), axis=2).reshape(x.shape)}
+
+
 REFERENCES = {
+    "rotary_position": rotary_position,
     "multi_head_attention": multi_head_attention,
     "position_embedding": position_embedding,
     "sinusoidal_position": sinusoidal_position,

@@ -2,17 +2,14 @@
 
 import numpy as np
 
-from .evaluators import guesses, rows_of, share, weights
+from .evaluators import counted_labels, guesses, share
 
 
 def confusion_matrix(inputs, params, attributes):
-    x, label = rows_of(inputs["x"]), inputs["label"]
+    x, label, weight = counted_labels(inputs, attributes, 2)
     classes = np.eye(max(x.shape[1], 2))
-    counted = (label != attributes["ignore_label"]) & (label >= 0) & (label < len(classes))
-    if attributes["ignore_label"] is None:
-        counted[:] = True
-    weight, said = weights(inputs)[counted], classes[guesses(x[counted], attributes["threshold"])]
-    matrix = classes[label[counted]].T @ (weight[:, None] * said)
+    said = classes[guesses(x, attributes["threshold"])]
+    matrix = classes[label].T @ (weight[:, None] * said)
     wanted = matrix.sum(axis=1)
     recalls = matrix.diagonal()[wanted != 0] / wanted[wanted != 0]
     return {

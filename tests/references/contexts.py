@@ -23,6 +23,18 @@ def context(inputs, params, attributes):
     return {"y": y.reshape(len(x), -1)}
 
 
+def padded_context(inputs, params, attributes):
+    x, length, padding = inputs["x"], attributes["length"], params["padding"]
+    start = attributes["start"] if attributes["start"] is not None else -((length - 1) // 2)
+    before = max(0, -start)
+    y = np.zeros((len(x), length, x.shape[1]))
+    for first, last in innermost(inputs):
+        longer = np.concatenate([padding[:before], x[first:last], padding[before:]])
+        for t in range(last - first):
+            y[first + t] = longer[t + start + before : t + start + before + length]
+    return {"y": y.reshape(len(x), -1)}
+
+
 def row_conv(inputs, params, attributes):
     x, weight = inputs["x"], params["weight"]
     y = np.zeros_like(x)
@@ -40,4 +52,9 @@ def sequence_softmax(inputs, params, attributes):
     return {"y": y}
 
 
-REFERENCES = {"context": context, "row_conv": row_conv, "sequence_softmax": sequence_softmax}
+REFERENCES = {
+    "context": context,
+    "padded_context": padded_context,
+    "row_conv": row_conv,
+    "sequence_softmax": sequence_softmax,
+}

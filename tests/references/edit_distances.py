@@ -11,11 +11,17 @@ def pieces(rows, starts):
 
 
 @cache
-def levenshtein(one, other):
-    if not one or not other:
-        return len(one) + len(other)
-    replaced = levenshtein(one[1:], other[1:]) + (one[0] != other[0])
-    return min(replaced, levenshtein(one[1:], other) + 1, levenshtein(one, other[1:]) + 1)
+def levenshtein(said, meant):
+    """Edits, less important first: those that are no replacement; then deletions, insertions."""
+    if not said or not meant:
+        return len(said) + len(meant), len(said) + len(meant), len(meant), len(said)
+    edits, gaps, deletions, insertions = levenshtein(said[1:], meant[1:])
+    replaced = (edits + (said[0] != meant[0]), gaps, deletions, insertions)
+    edits, gaps, deletions, insertions = levenshtein(said[1:], meant)
+    inserted = (edits + 1, gaps + 1, deletions, insertions + 1)
+    edits, gaps, deletions, insertions = levenshtein(said, meant[1:])
+    deleted = (edits + 1, gaps + 1, deletions + 1, insertions)
+    return min(replaced, inserted, deleted)
 
 
 def ctc_edit_distance(inputs, params, attributes):
@@ -23,8 +29,13 @@ def ctc_edit_distance(inputs, params, attributes):
     frames, wanted = pieces(best, inputs["x.starts"][0]), pieces(inputs["label"], inputs["label.starts"][0])
     said = [tuple(c for c, _ in groupby(piece.tolist()) if c != blank) for piece in frames]
     meant = [tuple(c for c in piece.tolist() if c != blank) for piece in wanted]
-    edits, labels = sum(map(levenshtein, said, meant)), sum(map(len, meant))
-    return {"report": {"": edits / labels if labels else np.nan}}
+    found = np.array([levenshtein(*pair) for pair in zip(said, meant, strict=True)]).reshape(-1, 4)
+    edits, gaps, deletions, insertions = found.sum(axis=0)
+    counts = {"": edits, "deletions": deletions, "insertions": insertions, "substitutions": edits - gaps}
+    labels = sum(map(len, meant))
+    report = {name: count / labels if labels else np.nan for name, count in counts.items()}
+    there = sum(len(rows) > 0 or len(own) > 0 for rows, own in zip(frames, meant, strict=True))
+    return {"report": report | {"sequences": (found[:, 0] > 0).sum() / there if there else np.nan}}
 
 
 REFERENCES = {"ctc_edit_distance": ctc_edit_distance}

@@ -3,9 +3,10 @@
 import numpy as np
 
 
-def per_channel(values, x):
-    """Numbers of channels, shaped to be broadcast over rows and points of `x`."""
-    return values.reshape(1, -1, *[1] * (x.ndim - 2))
+def along(values, x, attributes):
+    """Numbers of some axes, shaped to be broadcast over rows and all other axes of `x`."""
+    first, last = (attributes[name] % x.ndim for name in ("axis", "end_axis"))
+    return values.reshape(*x.shape[first : last + 1], *[1] * (x.ndim - last - 1))
 
 
 def addto(inputs, params, attributes):
@@ -26,12 +27,12 @@ def eltwise(inputs, params, attributes):
 
 def scale(inputs, params, attributes):
     x = inputs["x"]
-    y = x * per_channel(params["gain"], x)
-    return {"y": y + per_channel(params["bias"], x) if attributes["bias"] else y}
+    y = x * along(params["gain"], x, attributes)
+    return {"y": y + along(params["bias"], x, attributes) if attributes["bias"] else y}
 
 
 def shift(inputs, params, attributes):
-    return {"y": inputs["x"] + per_channel(params["offset"], inputs["x"])}
+    return {"y": inputs["x"] + along(params["offset"], inputs["x"], attributes)}
 
 
 REFERENCES = {"addto": addto, "eltwise": eltwise, "scale": scale, "shift": shift}

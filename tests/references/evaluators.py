@@ -2,17 +2,25 @@
 
 import numpy as np
 
+from .costs import by_label
+
 
 def guesses(x, threshold):
     return (x[:, 0] > threshold) * 1 if x.shape[1] == 1 else x.argmax(axis=1)
 
 
-def rows_of(x):
-    return x.reshape(len(x), -1)
-
-
 def weights(inputs):
     return np.ones(len(inputs["x"])) if inputs["weight"] is None else inputs["weight"].ravel()
+
+
+def counted_labels(inputs, attributes, least=1):
+    """Scores, labels and weights of those labels that count; `least` is how many classes there are at least."""
+    x, label = by_label(inputs)
+    weight = np.ones(len(label)) if inputs.get("weight") is None else inputs["weight"].ravel()
+    if attributes["ignore_label"] is None:
+        return x, label, weight
+    counted = (label != attributes["ignore_label"]) & (label >= 0) & (label < max(x.shape[1], least))
+    return x[counted], label[counted], weight[counted]
 
 
 def share(part, whole):
@@ -26,21 +34,25 @@ def mean(values, weight):
 
 
 def classification_error(inputs, params, attributes):
-    x, label = rows_of(inputs["x"]), inputs["label"]
+    x, label, weight = counted_labels(inputs, attributes, 2)
     if x.shape[1] == 1:
         wrong = (x[:, 0] > attributes["threshold"]) != label
     else:
         as_good = x >= np.take_along_axis(x, label[:, None], axis=1)
         wrong = np.count_nonzero(as_good, axis=1) > attributes["top_k"]
-    return {"report": {"": mean(wrong, weights(inputs))}}
+    return {"report": {"": mean(wrong, weight)}}
+
+
+def overlaps(inputs, attributes):
+    """For each class what is rightly found, what is found and what is there."""
+    x, label, weight = counted_labels(inputs, attributes, 2)
+    classes = np.arange(max(x.shape[1], 2))[:, None]
+    found, wanted = guesses(x, attributes["threshold"]) == classes, label == classes
+    return (found & wanted) @ weight, found @ weight, wanted @ weight
 
 
 def precision_recall(inputs, params, attributes):
-    x = rows_of(inputs["x"])
-    classes = np.arange(max(x.shape[1], 2))[:, None]
-    found = guesses(x, attributes["threshold"]) == classes
-    wanted, weight = inputs["label"] == classes, weights(inputs)
-    correct, found, wanted = (found & wanted) @ weight, found @ weight, wanted @ weight
+    correct, found, wanted = overlaps(inputs, attributes)
     measures = np.stack([share(correct, found), share(correct, wanted), share(2 * correct, found + wanted)])
     chosen = slice(None) if attributes["positive_label"] is None else [attributes["positive_label"]]
     means = [np.divide(sum(known), len(known)) for known in (row[~np.isnan(row)] for row in measures[:, chosen])]
@@ -48,6 +60,14 @@ def precision_recall(inputs, params, attributes):
         "report": dict(zip(("precision", "recall", "F1"), means, strict=True))
         | {"accuracy": share(sum(correct), sum(wanted))}
     }
+
+
+def mean_iou(inputs, params, attributes):
+    correct, found, wanted = overlaps(inputs, attributes)
+    union = found + wanted - correct
+    shares = correct[union != 0] / union[union != 0]
+    means = np.divide(shares.sum(), np.float64(len(shares))), share(correct.sum(), wanted.sum())
+    return {"report": dict(zip(("mean_iou", "accuracy"), means, strict=True))}
 
 
 def auc(inputs, params, attributes):
@@ -63,5 +83,6 @@ def auc(inputs, params, attributes):
 REFERENCES = {
     "classification_error": classification_error,
     "precision_recall": precision_recall,
+    "mean_iou": mean_iou,
     "auc": auc,
 }

@@ -10,6 +10,11 @@ def hinge_loss(inputs, params, attributes):
     return {"cost": (missing ** {"L1": 1, "L2": 2}[attributes["norm"]]).sum(axis=1)}
 
 
+def perceptron_loss(inputs, params, attributes):
+    x = inputs["x"].reshape(len(inputs["x"]), -1)
+    return {"cost": x.max(axis=1) - np.take_along_axis(x, inputs["label"][:, None], axis=1)[:, 0]}
+
+
 def huber_classification(inputs, params, attributes):
     margin = inputs["x"].reshape(-1) * (2 * inputs["label"] - 1)
     pieces = [margin < -1, margin < 1]
@@ -25,6 +30,7 @@ def contrastive_loss(inputs, params, attributes):
 
 REFERENCES = {
     "hinge_loss": hinge_loss,
+    "perceptron_loss": perceptron_loss,
     "huber_classification": huber_classification,
     "contrastive_loss": contrastive_loss,
 }

@@ -45,6 +45,30 @@ def layer_norm(inputs, params, attributes):
     return {"y": y.reshape(inputs["x"].shape)}
 
 
+def group_norm(inputs, params, attributes):
+    x = inputs["x"]
+    together = x.reshape(len(x), attributes["groups"], -1)
+    mean, var = (moment(axis=2, keepdims=True) for moment in (together.mean, together.var))
+    y = ((together - mean) / np.sqrt(var + attributes["epsilon"])).reshape(x.shape)
+    y = y * along_channels(params["gain"], x)
+    return {"y": y + along_channels(params["bias"], x) if attributes["bias"] else y}
+
+
+def instance_norm(inputs, params, attributes):
+    own = {name.removeprefix("norm."): value for name, value in params.items()}
+    return group_norm(inputs, own, {**attributes, "groups": inputs["x"].shape[1]})
+
+
+def mvn(inputs, params, attributes):
+    x = inputs["x"] if inputs["x"].ndim > 1 else inputs["x"][:, None]
+    first, last = (axis if axis > 0 else axis + x.ndim for axis in (attributes["axis"], attributes["end_axis"]))
+    axes = tuple(range(first, last + 1))
+    y = x - x.mean(axis=axes, keepdims=True)
+    if attributes["normalize_variance"]:
+        y = y / (x.std(axis=axes, keepdims=True) + attributes["epsilon"])
+    return {"y": y.reshape(inputs["x"].shape)}
+
+
 def lrn(inputs, params, attributes):
     x, size = inputs["x"], attributes["size"]
     axes = (1,) if attributes["region"] == "ACROSS_CHANNELS" else (2, 3)
@@ -57,4 +81,13 @@ def lrn(inputs, params, attributes):
     return {"y": x / (attributes["shift"] + attributes["scale"] * mean_square) ** attributes["power"]}
 
 
-REFERENCES = {"batch_norm": batch_norm, "layer_norm": layer_norm, "lrn": lrn}
+def cross_channel_norm(inputs, params, attributes):
+    x = inputs["x"]
+    length = np.linalg.norm(np.concatenate([x, np.full_like(x[:, :1], attributes["epsilon"] ** 0.5)], 1), axis=1)
+    return {"y": x / length[:, None] * along_channels(params["scale"], x)}
+
+
+REFERENCES = {
+    "batch_norm": batch_norm, "layer_norm": layer_norm, "lrn": lrn, "cross_channel_norm": cross_channel_norm,
+    "group_norm": group_norm, "instance_norm": instance_norm, "mvn": mvn,
+}  # fmt: skip

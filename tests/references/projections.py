@@ -21,9 +21,15 @@ def selective_fc(inputs, params, attributes):
     return {"y": np.where(inputs["selected"] > 0, whole, attributes["others"])}
 
 
+def selected_scores(inputs, params, attributes):
+    whole = inputs["x"] @ params["weight"].T + params["bias"]
+    chosen = inputs["selected"] > 0
+    return {"y": whole[chosen][:, None], "lengths": chosen.sum(axis=1).tolist()}
+
+
 def trans_fc(inputs, params, attributes):
     x = inputs["x"].reshape(len(inputs["x"]), -1)
     return {"y": x @ params["weight"].T + (params["bias"] if attributes["bias"] else 0.0)}
 
 
-REFERENCES = {"fc": fc, "trans_fc": trans_fc, "selective_fc": selective_fc}
+REFERENCES = {"fc": fc, "trans_fc": trans_fc, "selective_fc": selective_fc, "selected_scores": selected_scores}

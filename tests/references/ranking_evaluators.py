@@ -9,13 +9,15 @@ from .sequence_evaluators import spans
 
 def pnpair(inputs, params, attributes):
     score, label = inputs["score"].ravel(), inputs["label"]
-    signs = [
-        np.sign(score[i] - score[j]) * np.sign(label[i] - label[j])
+    weight = np.ones(len(score)) if inputs["weight"] is None else inputs["weight"].ravel()
+    pairs = [
+        ((weight[i] + weight[j]) / 2, np.sign(score[i] - score[j]) * np.sign(label[i] - label[j]))
         for span in spans(inputs["score.starts"][-1])
         for i, j in combinations(span, 2)
         if label[i] != label[j]
     ]
-    return {"report": {"": np.divide(sum((sign + 1) / 2 for sign in signs), len(signs))}}
+    ordered = sum(counted * (sign + 1) / 2 for counted, sign in pairs)
+    return {"report": {"": np.divide(ordered, sum(counted for counted, _ in pairs))}}
 
 
 def rank_auc(inputs, params, attributes):

@@ -29,4 +29,15 @@ def pad(inputs, params, attributes):
     return {"y": np.pad(x, list(zip(before, behind, strict=True)), attributes["mode"].lower(), **options)}
 
 
-REFERENCES = {"crop": crop, "pad": pad}
+def random_crop(inputs, params, attributes):
+    if attributes["training"]:
+        return {"y": None}
+    x = inputs["x"]
+    rows, columns = (
+        slice((extent - size) // 2, (extent - size) // 2 + size)
+        for extent, size in zip(x.shape[2:], (attributes["size_y"], attributes["size"]), strict=True)
+    )
+    return {"y": x[:, :, rows, columns]}
+
+
+REFERENCES = {"random_crop": random_crop, "crop": crop, "pad": pad}

@@ -27,4 +27,15 @@ def sum_cost(inputs, params, attributes):
     return {"cost": inputs["x"].reshape(len(inputs["x"]), -1).sum(axis=1)}
 
 
-REFERENCES = {"huber_regression": huber_regression, "smooth_l1": smooth_l1, "sum_cost": sum_cost}
+def gaussian_kl(inputs, params, attributes):
+    mu, sigma = (inputs[name].reshape(len(inputs[name]), -1) for name in ("mu", "sigma"))
+    variance = sigma**2
+    return {"cost": (mu**2 + variance - 1 - np.log(variance)).sum(axis=1) / 2}
+
+
+REFERENCES = {
+    "huber_regression": huber_regression,
+    "smooth_l1": smooth_l1,
+    "sum_cost": sum_cost,
+    "gaussian_kl": gaussian_kl,
+}

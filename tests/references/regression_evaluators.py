@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from .evaluators import rows_of, share, weights
+from .costs import rows_of
+from .evaluators import share, weights
 
 
 def regression_error(inputs, params, attributes):

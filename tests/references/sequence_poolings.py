@@ -9,12 +9,12 @@ def pieces(inputs, attributes):
     return np.split(inputs["x"], starts[1:-1])
 
 
-def pick(choose):
-    """A reference that chooses one row of a piece; zeros for an empty one."""
+def pick(choose, empty=0.0):
+    """A reference that chooses one row of a piece; zeros, or another number, for an empty one."""
 
     def reference(inputs, params, attributes):
         width = inputs["x"].shape[1]
-        return {"y": np.stack([choose(p) if len(p) else np.zeros(width) for p in pieces(inputs, attributes)])}
+        return {"y": np.stack([choose(p) if len(p) else np.full(width, empty) for p in pieces(inputs, attributes)])}
 
     return reference
 
@@ -33,6 +33,7 @@ def seq_window_pool(inputs, params, attributes):
 
 
 REFERENCES = {
+    "seq_arg_max": pick(lambda piece: piece.argmax(axis=0), -1.0),
     "seq_max_pool": pick(lambda piece: piece.max(axis=0)),
     "seq_last": pick(lambda piece: piece[-1]),
     "seq_first": pick(lambda piece: piece[0]),

@@ -27,8 +27,10 @@ def flatten(inputs, params, attributes):
 
 
 def repeat(inputs, params, attributes):
-    count = attributes["num_repeats"]
-    return {"y": np.tile(inputs["x"], count) if attributes["as_row_vector"] else np.repeat(inputs["x"], count, axis=1)}
+    count, axis = attributes["num_repeats"], attributes["axis"]
+    if attributes["as_row_vector"]:
+        return {"y": np.concatenate([inputs["x"]] * count, axis=axis)}
+    return {"y": np.repeat(inputs["x"], count, axis=axis)}
 
 
 REFERENCES = {

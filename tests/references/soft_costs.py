@@ -2,6 +2,8 @@
 
 import numpy as np
 
+from .costs import by_label, divided
+
 
 def flat(rows):
     return rows.reshape(len(rows), -1)
@@ -23,7 +25,14 @@ def softlabel_softmax_cost(inputs, params, attributes):
 
 
 def infogain_loss(inputs, params, attributes):
-    return softlabel_softmax_cost({**inputs, "target": params["gain"][inputs["label"]]}, params, attributes)
+    x, label = by_label(inputs)
+    inside = (label >= 0) & (label < x.shape[1])
+    gain = np.where(inside[:, None], params["gain"][np.where(inside, label, 0)], np.nan)
+    if attributes["ignore_label"] is not None:
+        gain[label == attributes["ignore_label"]] = 0
+    softmax = np.exp(x) / np.exp(x).sum(axis=1, keepdims=True)
+    cost, divisor = divided(-(gain * np.log(softmax)).sum(axis=1), inputs, attributes)
+    return {"cost": cost, "divisor": divisor}
 
 
 def binary(x, answers, inputs, attributes):

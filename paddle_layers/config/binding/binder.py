@@ -178,17 +178,16 @@ class Binder:
     def _unknown_header(self, bound: Bound, header: MessageSpec, field: Field, hint: str = "") -> None:
         name = field[0]
         block, inner = ("", "") if name in header.names else header.home_of(name)
-        other = elsewhere(header.name, name) if not block else ""
+        other = elsewhere(header.name, name) if block in ("", "param") else ""
+        block = "" if other else block  # that is meant for the whole training, not for single parameters
         near = "" if block or other else header.nearest(name)
         bound.meant.add(near or block)
         if near:
             hint = f"did you mean `{near}`?"
         elif block:
             hint = f"write `{block} {{ {inner}: ... }}`"
-        elif other:
-            hint = other
-        elif not hint:
-            hint = f"there are {', '.join(header.fields)}"
+        else:
+            hint = other or hint or f"there are {', '.join(header.fields)}"
         fix = Fix(field[3], field[3] + len(name), near) if near and not self._json else None
         what = {"Network": "a network file", "Training": "a training file", "ParamSettings": "`param`"}
         where = what.get(header.name, f"`{header.name.lower()}`")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 from paddle_layers.define import Attributes, LayerDefinition, registries
@@ -182,11 +183,5 @@ def _settings(block: Bound) -> ParamSettings | None:
         if definition is None or attributes is None:
             return None
         init = (definition, attributes)
-    return ParamSettings(
-        init=init,
-        lr_mult=values.get("lr_mult", 1.0),
-        decay_mult=values.get("decay_mult", 1.0),
-        share=values.get("share"),
-        frozen=values.get("frozen", False),
-        clip=values.get("clip"),
-    )
+    given = {field.name: values[field.name] for field in fields(ParamSettings) if values.get(field.name) is not None}
+    return ParamSettings(**{**given, "init": init})

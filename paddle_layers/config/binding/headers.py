@@ -142,7 +142,7 @@ def _attribute(field: FieldDescriptor, rule: Any, repeated: bool) -> Attribute[A
     text = f"field `{field.name}`"
     default: Any = REQUIRED
     limits: dict[str, Any] = {
-        key: _number(field, getattr(rule, key)) for key in ("min", "max", "above") if rule.HasField(key)
+        key: _number(field, getattr(rule, key)) for key in ("min", "max", "above", "below") if rule.HasField(key)
     }
     made: Attribute[Any]
     if rule.options:

@@ -25,6 +25,12 @@ class ParamSettings:
     share: str | None = None
     frozen: bool = False
     clip: float | None = None
+    clip_norm: float | None = None
+    l1: float | None = None
+    l2: float | None = None
+    momentum: float | None = None
+    max_norm: float | None = None
+    prune: float | None = None
 
 
 class State(NamedTuple):

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Sequence
 from typing import Any, NamedTuple
+
+GIVEN = "--set"
+"""The name of the place of what was given on the command line."""
 
 LONGEST = 500
 """Characters of a message; a name may be a megabyte long."""
@@ -15,11 +19,25 @@ _TOKEN = re.compile(r'"(?>(?:[^"\\\n]|\\.)*)"?|\'(?>(?:[^\'\\\n]|\\.)*)\'?|[-+]?
 class Source:
     """A text and the name it goes by in messages; positions are computed when a message needs them."""
 
-    __slots__ = ("_starts", "name", "text")
+    __slots__ = ("_starts", "given", "name", "own_end", "text")
 
-    def __init__(self, name: str, text: str) -> None:
-        self.name, self.text = name, text
+    def __init__(self, name: str, text: str, given: Sequence[str] = ()) -> None:
+        self.name, self.given, self.own_end = name, tuple(given), len(text)
+        """`given` are fields from the command line; they stand behind the text of the file, which ends at `own_end`."""
+        self.text = "\n".join([text, *given])
         self._starts: list[int] = []
+
+    @property
+    def own(self) -> str:
+        """The text without what was given beside it."""
+        return self.text[: self.own_end]
+
+    def place(self, offset: int) -> tuple[str, int, int]:
+        """Name, line and column for people: of what was given on the command line, the option and its number."""
+        line, column = self.position(offset)
+        if not self.given or offset <= self.own_end:
+            return self.name, line, column
+        return GIVEN, line - self.position(self.own_end)[0], column
 
     def position(self, offset: int) -> tuple[int, int]:
         """Line and column of an offset, both from 1; columns count code points."""
@@ -90,17 +108,17 @@ class Diagnostic:
     @property
     def file(self) -> str:
         """Name of the file or text."""
-        return self.source.name
+        return self.source.place(self.start)[0]
 
     @property
     def line(self) -> int:
         """Line, from 1."""
-        return self.source.position(self.start)[0]
+        return self.source.place(self.start)[1]
 
     @property
     def column(self) -> int:
         """First column, from 1, in code points."""
-        return self.source.position(self.start)[1]
+        return self.source.place(self.start)[2]
 
     @property
     def end_column(self) -> int:
@@ -115,8 +133,8 @@ class Diagnostic:
         for note in self.notes:
             entry: dict[str, Any] = {"message": note.message}
             if note.source is not None:
-                line, column = note.source.position(note.start)
-                entry |= {"file": note.source.name, "line": line, "column": column}
+                file, line, column = note.source.place(note.start)
+                entry |= {"file": file, "line": line, "column": column}
             notes.append(entry)
         return {
             "file": self.file,

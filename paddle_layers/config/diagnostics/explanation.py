@@ -40,6 +40,12 @@ SEQUENCES = (
     'layer { name: "words" type: "data" data { shape: 4 seq_nested_level: 1 } }\n'
     'layer { name: "start" type: "data" data { shape: 8 } }\n'
 )
+FED = 'layer { name: "x" type: "data" data { shape: 8 seq_nested_level: 1 } }\n'
+CARRIED = """layer { name: "start" type: "data" data { shape: 8 carry: "last" } }
+layer { name: "each" type: "expand" input: "start" input: "x" }
+layer { name: "sums" type: "addto" input: "each" input: "x" }
+layer { name: "last" type: "seq_last" input: "sums" }
+"""
 STATE = """    layer { name: "before" type: "memory" input: "start" memory { of: "state" } }
     layer { name: "state" type: "fc" input: "words" input: "before" fc { size: 8 } }
 """

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from .block_explanations import BLOCK_EXPLANATIONS
 from .explanation import (
+    CARRIED,
     COST,
     FC,
+    FED,
     LABEL,
     NET,
     OPTIMIZER,
@@ -302,6 +304,13 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "deeper when all steps are put together.",
         SEQUENCES + group(step=STATE, output="words"),
         SEQUENCES + group(),
+    ),
+    "E221": Explanation(
+        "What a data layer carries is not there, or of another type",
+        "`carry` names a value of the network, whose rows in the batch before are fed: one for each sample, of the "
+        "type that the data layer says.",
+        FED + CARRIED.replace('carry: "last"', 'carry: "x"'),
+        FED + CARRIED,
     ),
     "E401": Explanation(
         "A layer's own function fails",

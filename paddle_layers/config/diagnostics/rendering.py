@@ -47,8 +47,8 @@ def _one(diagnostic: Diagnostic) -> str:
         if note.source is None:
             lines.append(f"      = note: {note.message}")
             continue
-        line, column = note.source.position(note.start)
-        lines.append(f"{note.source.name}:{line}:{column}: note: {note.message}")
+        file, line, column = note.source.place(note.start)
+        lines.append(f"{file}:{line}:{column}: note: {note.message}")
         lines += _excerpt(note.source, note.start, 0)[:1]
     return "\n".join(map(printable_line, lines))
 
@@ -65,7 +65,7 @@ def _excerpt(source: Source, start: int, width: int) -> list[str]:
     start_of_caret = len(_visible(before))
     marked = len(_visible(shown[: len(before) + width])) - start_of_caret
     caret = " " * start_of_caret + "^" + "~" * (marked - 1)
-    return [f"{number:5} | {_visible(shown)}", f"      | {caret}"]
+    return [f"{source.place(start)[1]:5} | {_visible(shown)}", f"      | {caret}"]
 
 
 def _visible(line: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .explanation import NET, NET_WITH_FC, OPTIMIZER, SOURCE, TESTED, Explanation
 
+WORDS = 'net { layer { name: "x" type: "data" data { data_type: INT size: 9 seq_nested_level: 1 } } }\n'
+
 TRAINING_EXPLANATIONS: dict[str, Explanation] = {
     "E301": Explanation(
         "A training file names no network, or two",
@@ -21,8 +23,9 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         "training",
     ),
     "E304": Explanation(
-        "A phase has no source, or two",
-        "The train phase needs one source of data, the test phase may have one.",
+        "A phase has no source, or several that are not mixed",
+        "The train phase needs a source of data, the test phase may have one. Several sources to train with are mixed "
+        "when each has a `ratio`; the first says `shuffle`, `workers`, `memory` and `on_error` for all of them.",
         NET + OPTIMIZER + "epochs: 1",
         NET + OPTIMIZER + SOURCE + "epochs: 1",
         "training",
@@ -66,6 +69,57 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
         "Nothing is tested",
         "`test { every: ... }`, `early_stop` and `save_best` need a source for the test phase, or `datasets` with one "
         "from Python. Shown when the training starts; `validate`, which does not know what Python gives, warns (W005).",
+    ),
+    "E311": Explanation(
+        "A parameter has a momentum of its own, and the optimizer has none",
+        "`momentum` of a parameter stands in the place of the attribute `momentum` of the optimizer; `sgd`, `nesterov` "
+        "and `torch_momentum` have it.",
+        NET_WITH_FC + OPTIMIZER.replace("sgd", "adam") + SOURCE + 'epochs: 1\nparam { of: "y.*" momentum: 0.5 }',
+        NET_WITH_FC + OPTIMIZER + SOURCE + 'epochs: 1\nparam { of: "y.*" momentum: 0.5 }',
+        "training",
+    ),
+    "E312": Explanation(
+        "What `generate` says contradicts itself or the network",
+        "`words` is the data layer of the word before each, ids in sequences, and `begin` and `end` are ids of it. "
+        "`beam_size` and `length_penalty` are for beam search; `top_k` and `top_p` need a `temperature`, with which "
+        "words are drawn.",
+        NET + OPTIMIZER + SOURCE + 'epochs: 1\ngenerate { words: "x" }',
+        WORDS + OPTIMIZER + SOURCE + 'epochs: 1\ngenerate { words: "x" }',
+        "training",
+    ),
+    "E313": Explanation(
+        "A text cannot be written word by word",
+        "`generate` runs a network for one word of each text at a time. Layers of single rows, recurrent layers and "
+        "groups can do that; a layer that needs the whole text, such as `seq_last` or one with `reverse`, cannot. "
+        "Shown when texts are generated.",
+    ),
+    "E314": Explanation(
+        "An average that says nothing, or two things",
+        "`average` of a training file is an exponential moving average, by its `decay`, or the mean of the last steps, "
+        "by a `window`: the share of all steps so far, at most `max_window` of them.",
+        NET_WITH_FC + OPTIMIZER + SOURCE + "epochs: 1\naverage { decay: 0.99 window: 0.5 }",
+        NET_WITH_FC + OPTIMIZER + SOURCE + "epochs: 1\naverage { decay: 0.99 }",
+        "training",
+    ),
+    "E315": Explanation(
+        "Schedules that follow each other do not say until when",
+        "Of several `schedule` blocks each but the last one says by `until` from which step the next one holds.",
+        NET_WITH_FC
+        + OPTIMIZER
+        + SOURCE
+        + 'epochs: 1\nschedule { type: "warmup" steps: 5 }\nschedule { type: "cosine" }',
+        NET_WITH_FC
+        + OPTIMIZER
+        + SOURCE
+        + 'epochs: 1\nschedule { type: "warmup" steps: 5 until: 5 }\nschedule { type: "cosine" }',
+        "training",
+    ),
+    "E316": Explanation(
+        "`--set` names no field",
+        "`--set optimizer.learning_rate=0.01` puts a field in the place of the file's: names from the outside in, "
+        "joined by dots, `=` and a value; a text needs no quotes, and without a value the field is left out. Of "
+        "several blocks one is meant by its number or its name, `source[0]`, `net.layer[conv1]`. What begins with "
+        "`net.` is a field of the network, in whichever file it is.",
     ),
     "W005": Explanation(
         "Something waits for tests that don't come",

@@ -11,7 +11,7 @@ from .reader import read_text
 
 def read(report: Report, recall: Recall | None = None) -> Fields:
     """The fields of a text, whichever syntax it is in. Raises `TooManyFaults`."""
-    text = report.source.text
+    text = report.source.own
     if not text.isascii() and (half := HALF.search(text)):
         report.add("E003", f"`\\u{ord(half[0]):04x}` is half a character", half.start(), half.end())
         return [broken(half.start())]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..binding.binder import Binder, Bound
 from ..binding.drafting import draft
 from ..binding.drafts import Draft
+from ..binding.given import put
 from ..binding.headers import is_training, report_caffe, spec
 from ..binding.memo import memo
 from ..diagnostics.diagnostic import Diagnostic, Source
@@ -15,6 +16,7 @@ from ..reading.quiet import quietly
 from ..reading.syntax import read
 from .advice import advise
 from .blocks import check_size, prepare_blocks, report_unused
+from .carried import check_carried
 from .wiring import Wired, wire
 
 
@@ -29,7 +31,7 @@ def wire_text(source: Source) -> tuple[Wired | None, list[Diagnostic]]:
 
 def of_another_kind(report: Report) -> Diagnostic | None:
     """The one fault of a text that is no config, in place of those that were found; None for a config."""
-    other = other_text(report.source.text, report.errors)
+    other = other_text(report.source.own, report.errors)
     if other is None:
         return None
     return Diagnostic("E009", f"this is {other.what}, not a config", report.source, 0, help=other.help)
@@ -37,7 +39,8 @@ def of_another_kind(report: Report) -> Diagnostic | None:
 
 def _wire(report: Report) -> Wired | None:
     try:
-        fields = read(report, memo())
+        fields = read(report, memo() if not report.source.given else None)
+        put(fields, report, "Network", "net.")
         if report_caffe(fields, report):
             return None
         if is_training(fields):
@@ -63,6 +66,7 @@ def wire_fields(fields: Fields, report: Report, bound: Bound | None = None) -> W
         return Wired("", (), report.source)
     wired = wire(drafts, report, bound.values.get("name") or "")
     if not report.failed and not bound.broken:
+        check_carried(wired.nodes, report)
         report_unused(blocks, drafts, report)
         advise(wired.nodes, report)
     return wired

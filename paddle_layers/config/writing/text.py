@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -106,9 +107,9 @@ def _param(name: str, settings: ParamSettings) -> dict[str, Any]:
     fields: dict[str, Any] = {"of": name}
     if settings.init is not None:
         fields["init"] = component_fields(*settings.init)
-    for key, usual in (("lr_mult", 1.0), ("decay_mult", 1.0), ("share", None), ("frozen", False), ("clip", None)):
-        if getattr(settings, key) != usual:
-            fields[key] = getattr(settings, key)
+    for field in dataclasses.fields(settings):
+        if field.name != "init" and getattr(settings, field.name) != field.default:
+            fields[field.name] = getattr(settings, field.name)
     return fields
 
 

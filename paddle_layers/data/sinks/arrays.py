@@ -12,6 +12,8 @@ from typing import IO, Any
 
 import numpy as np
 
+from paddle_layers.data.problems import DataError
+
 from .values import Array, Values
 
 _BUFFER, _CHUNK = 1 << 20, 1 << 16
@@ -21,8 +23,14 @@ _BUFFER, _CHUNK = 1 << 20, 1 << 16
 def arrays_of(batch: Values, rows: dict[str, int]) -> Iterator[tuple[str, Array]]:
     """What a batch adds to each array: a value, `NAME.class`, `NAME.starts` and `NAME.sub_starts`.
 
+    Where records may have been left out, `row` has the numbers of those that the samples are of. Raises `DataError` for
+    a value that is called so, too.
     `rows` has how much of what starts point to is there already, by name of the starts; it is brought up to date.
     """
+    if batch.records is not None:
+        if "row" in batch.values:
+            raise DataError("a value is called `row`, as are the numbers of records: give it another name")
+        yield "row", batch.records
     for name, values in batch.values.items():
         yield name, values
         if name in batch.classes:

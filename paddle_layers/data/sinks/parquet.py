@@ -28,7 +28,7 @@ class Parquet:
         """Add the rows of a batch. Raises `DataError`."""
         arrow, count = self._arrow, batch.count_samples()
         fields = [arrow.field("row", arrow.int64())]
-        columns = [arrow.array(range(self._row, self._row + count), arrow.int64())]
+        columns = [arrow.array(batch.numbers(self._row, count), arrow.int64())]
         for name in batch.values:
             starts = batch.starts.get(name, ())
             if name in batch.classes:

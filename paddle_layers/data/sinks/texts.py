@@ -36,9 +36,10 @@ class Table:
             columns.append([[f"{value:.6g}" for value in row] for row in flat.tolist()])
         if not self._row:
             self._writer.writerow(names)
-        for cells in zip(*columns, strict=True):
-            self._writer.writerow([self._row, *(cell for part in cells for cell in part)])
-            self._row += 1
+        numbers = batch.numbers(self._row, next(iter(counts.values())))
+        for number, *cells in zip(numbers.tolist(), *columns, strict=True):
+            self._writer.writerow([number, *(cell for part in cells for cell in part)])
+        self._row += len(numbers)
 
 
 def _parts(batch: Values, name: str, count: int) -> list[str]:
@@ -58,20 +59,28 @@ class Lines:
         """A line for each sample. Raises `DataError`."""
         count = batch.count_samples()
         samples = {name: _samples(batch, name) for name in batch.values}
-        classes = {name: grouped(batch.texts[name], batch.starts.get(name, ())) for name in batch.classes}
-        for at in range(count):
-            line: dict[str, Any] = {"row": self._row}
+        classes = {name: grouped(_classes(batch, name), batch.starts.get(name, ())) for name in batch.classes}
+        for at, number in enumerate(batch.numbers(self._row, count).tolist()):
+            line: dict[str, Any] = {"row": number}
             for name, rows in samples.items():
                 if name in classes:
                     line[f"{name}.class"] = classes[name][at]
                 line[name] = rows[at]
             self._stream.write(json.dumps(line, ensure_ascii=False) + "\n")
-            self._row += 1
+        self._row += count
+
+
+def _classes(batch: Values, name: str) -> list[Any]:
+    """The word of each row's class, or where each pixel has one their numbers."""
+    classes = batch.classes[name]
+    return batch.texts[name] if classes.ndim == 1 else classes.tolist()
 
 
 def _samples(batch: Values, name: str) -> list[Any]:
     """A value of each sample, as JSON has it."""
     values, starts, texts = batch.values[name], batch.starts.get(name, ()), list(batch.texts.get(name, ()))
+    if values.dtype.kind == "i" and values.ndim > 1:
+        return grouped(values.tolist(), starts)
     if name in batch.texts and name not in batch.classes:
         parts: list[Any] = [text.split(" ") if text else [] for text in texts] if starts else texts
         return parts if len(starts) < 2 else grouped(parts, starts[:1])

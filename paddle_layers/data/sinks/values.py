@@ -19,10 +19,12 @@ Array = NDArray[Any]
 class Values:
     """Values by name, each with a row for each row of the batch.
 
-    `classes` has the numbers of those of which a class is meant, `texts` the words of these and of ids: of ids in
-    sequences a line for each sequence; `names` has what each column of a value with classes is called: its word, or its
-    number. `starts` has, for values in sequences, where each sequence begins, and for nested ones where each
-    sub-sequence does, with the number of rows at the end.
+    `classes` has the numbers of those of which a class is meant, with axes where each pixel has one, `texts` the words
+    of these and of ids: of ids in sequences a line for each sequence, of those with axes one for each row; `names` has
+    what each column of a value with classes is called: its word, or its number. `starts` has, for values in sequences,
+    where each sequence begins, and for nested ones where each sub-sequence does, with the number of rows at the end.
+    `records` has the number of the record that each sample is of, where some may have been left out; without it they
+    are counted.
     """
 
     values: dict[str, Array]
@@ -30,6 +32,7 @@ class Values:
     texts: dict[str, list[str]] = field(default_factory=dict)
     starts: dict[str, tuple[Array, ...]] = field(default_factory=dict)
     names: dict[str, list[str]] = field(default_factory=dict)
+    records: NDArray[np.int64] | None = None
 
     def samples(self, name: str) -> int:
         """How many samples a value has: sequences, where it is in these."""
@@ -40,6 +43,26 @@ class Values:
         counts = {name: self.samples(name) for name in self.values}
         check_equal(counts, "samples in a batch, which no line can hold", ".npz, which holds them all")
         return next(iter(counts.values()))
+
+    def numbers(self, first: int, count: int) -> NDArray[np.int64]:
+        """The records that so many samples, or lines, are of; counted from `first` where none is left out.
+
+        Raises `DataError` where there are others than for the records.
+        """
+        if self.records is None:
+            return np.arange(first, first + count)
+        if len(self.records) == count:
+            return self.records
+        for starts in self.starts.values():
+            ends = starts[0]
+            for inner in starts[1:]:
+                ends = inner[ends]
+            if len(ends) == len(self.records) + 1 and ends[-1] == count:
+                return np.repeat(self.records, np.diff(ends))
+        raise DataError(
+            f"there are {count} rows of values for {len(self.records)} records, so that it cannot be said which are of "
+            'which: leave `on_error: "skip"` of the source out'
+        )
 
 
 def grouped(items: Sequence[Any], starts: Sequence[Array]) -> list[Any]:

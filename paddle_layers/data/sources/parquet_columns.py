@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Sequence
 from pathlib import Path
 
-from paddle_layers.define import Strings, source
+from paddle_layers.define import source
 
 from ..dataset import Dataset
-from ..listed_files import several_files
 from ..parquet_files import ParquetFiles
+from ..several_files import SeveralFiles
 
 
 @source("parquet")
-class Parquet:
+class Parquet(SeveralFiles):
     """Columns of Parquet files: every one is a field of its name.
 
     Columns hold numbers, lists of numbers of one length, or words, which get their ids from the training data in the
@@ -22,18 +22,6 @@ class Parquet:
     of several files come one behind the other. Needs pyarrow: `pip install 'paddle-layers[arrow]'`.
     """
 
-    indexed = True
-
-    file = Strings(
-        "paths of the files, relative to the training file; or of one list that ends in .txt: a path on each line, "
-        "relative to the list and below its folder",
-        min_items=1,
-    )
-
-    def open(self, base: Path) -> Dataset:
-        """The columns of the files."""
-        return self.open_fields(base, None)
-
-    def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
-        """As `open`, but only the fields in `wanted`."""
-        return ParquetFiles(several_files(base, self.file), wanted).dataset()
+    def opened(self, paths: Sequence[Path], wanted: Container[str] | None) -> Dataset:
+        """The wanted fields of the files. Raises `DataError`."""
+        return ParquetFiles(paths, wanted).dataset()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Container, Sequence
 from pathlib import Path
@@ -45,16 +46,16 @@ class PictureSettings:
     )
 
 
-class _Pictures(PictureSettings):
+class _Pictures(PictureSettings, ABC):
     """Those of picture files."""
 
     def open(self, base: Path) -> Dataset:
         """The pictures; none of them is read but the header of the first."""
         return self.open_fields(base, None)
 
+    @abstractmethod
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
         """As `open`, but only the fields in `wanted`."""
-        raise NotImplementedError(f"{type(self).__name__} has to say which pictures there are")
 
 
 @source("image_folder", elsewhere={"Keras": "image_dataset_from_directory", "PyTorch": "ImageFolder"})

@@ -83,8 +83,6 @@ class Use:
         own = SETTINGS.get(layer.type, "")
         self.settings: Message = layer.message[own] if own else layer.message
         self.refused = False
-        self.loss_factor = 1.0
-        """What the loss here has to be multiplied by to be Caffe's."""
         self.bottoms, self.tops = layer.bottoms, layer.tops
 
     # ---- what is wrong
@@ -145,14 +143,14 @@ class Use:
             raise Unresolved
         return int(axis) % rank
 
-    def label(self, place: int, size: int) -> None:
-        """Say that a bottom has ids below `size`, unless it is known what it has."""
+    def label(self, place: int, size: int, dims: tuple[int, ...] = ()) -> None:
+        """Say that a bottom has ids below `size`, one at each place of `dims`, unless it is known what it has."""
         value = self.bottoms[place]
         if value.type is None and not value.fault:
-            value.type = Type.ids(size)
+            value.type = Type.ids(size, dims=dims)
         elif value.type is not None and value.type.kind == "INT" and value.type.size < size:
             known = value.name in self.whole.given
-            value.type = value.type if known else Type.ids(size)
+            value.type = value.type if known else value.type._replace(size=size)
 
     def target(self, place: int, dims: tuple[int, ...]) -> None:
         """Say that a bottom has numbers of this shape, unless it is known what it has."""
@@ -253,7 +251,7 @@ def _common(use: Use, drafts: Sequence[Draft]) -> None:
     weights, ways = use.message["loss_weight"], use.message["propagate_down"]
     costs = [draft for draft in drafts if any(value.is_loss for value in draft.outputs)]
     if costs:
-        weight = use.loss_factor * (weights[0] if weights else 1)
+        weight = weights[0] if weights else 1
         costs[0].loss_weight = [weight] if weight != 1 else []
         weights = weights[1:]
     if any(weights):

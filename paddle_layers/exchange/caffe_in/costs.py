@@ -8,6 +8,7 @@ from paddle_layers.define import Type
 
 from .conversion import Use, converts
 from .layers import Fields
+from .reading import Message
 
 
 def _cost(use: Use, type_: str, attributes: Fields | None = None) -> None:
@@ -20,13 +21,17 @@ def _cost(use: Use, type_: str, attributes: Fields | None = None) -> None:
 
 
 def _classes(use: Use, *, of: str = "axis") -> int:
-    """How many classes have a score; labels are below that."""
+    """How many classes have a score; labels are below that, one for a row or for each place behind the classes."""
     dims = use.dims()
-    if use.axis(of) != 1 or math.prod(dims[1:]) != 1:
+    if use.axis(of) != 1:
         shape = "x".join(map(str, dims))
-        use.refuse(of, f"a row has one label here, and the scores are {shape}", "flatten the scores in front of it")
-    size = dims[0] if dims else 1
-    use.label(1, size)
+        use.refuse(of, f"classes are the first axis behind the rows here, and the scores are {shape}")
+    size, places = (dims[0] if dims else 1), dims[1:]
+    said = use.bottoms[1].usual
+    if said is not None and said.columns != math.prod(places):
+        shapes = f"{'x'.join(map(str, dims))}, and the labels are {said}"
+        use.refuse(of, f"there is a label for each place behind the classes, the scores are {shapes}")
+    use.label(1, size, places if math.prod(places) != 1 else ())
     return size
 
 
@@ -34,13 +39,18 @@ def _classes(use: Use, *, of: str = "axis") -> int:
 def softmax_with_loss(use: Use) -> None:
     loss, normalization = use.message["loss_param"], _normalization(use, "VALID")
     _classes(use)
-    attributes: Fields = {"normalization": "BATCH_SIZE" if normalization == "FULL" else normalization}
-    if "ignore_label" in loss:
-        attributes["ignore_label"] = loss["ignore_label"]
-    _cost(use, "softmax_with_loss", attributes)
+    _cost(use, "softmax_with_loss", _of_labels(loss, normalization))
     if len(use.tops) == 2 and not use.refused:
         name = f"{use.layer.name}/softmax"
         use.add("softmax", inputs=[use.bottoms[0]], outputs=[use.tops[1]], name=name)
+
+
+def _of_labels(loss: Message, normalization: str) -> Fields:
+    """What a cost of labels is divided by, and which it ignores."""
+    attributes: Fields = {"normalization": normalization}
+    if "ignore_label" in loss:
+        attributes["ignore_label"] = loss["ignore_label"]
+    return attributes
 
 
 def _normalization(use: Use, usual: str) -> str:
@@ -67,15 +77,13 @@ def infogain_loss(use: Use) -> None:
     loss = use.message["loss_param"]
     if len(use.bottoms) == 3 or len(use.tops) == 2:
         use.refuse("bottom", "an InfogainLoss reads scores and labels here and gives its loss", of=use.message)
-    if "ignore_label" in loss or _normalization(use, "VALID") not in ("VALID", "FULL", "BATCH_SIZE"):
-        use.refuse("loss_param", "an InfogainLoss is the mean over all rows here", of=use.message)
     classes = _classes(use)
     if "source" in use.settings:
         use.note(
             f"its matrix is in `{use.settings['source']}` and was not read; it is the identity until weights give "
             f"`{use.layer.name}.gain` {classes}x{classes} numbers"
         )
-    _cost(use, "infogain_loss")
+    _cost(use, "infogain_loss", _of_labels(loss, _normalization(use, "VALID")))
 
 
 @converts("EuclideanLoss", bottoms=(2, 2), tops=(0, 1))
@@ -88,18 +96,8 @@ def euclidean_loss(use: Use) -> None:
 
 @converts("SigmoidCrossEntropyLoss", bottoms=(2, 2), tops=(0, 1))
 def sigmoid_cross_entropy_loss(use: Use) -> None:
-    loss, normalization = use.message["loss_param"], _normalization(use, "BATCH_SIZE")
-    ignored = loss["ignore_label"]
-    if normalization == "NONE" or (normalization == "VALID" and ignored is not None):
-        text = f"the loss is a mean over the rows here, and no sum or mean over what is not ignored ({normalization})"
-        use.refuse("normalization", text, "write `normalization: BATCH_SIZE`", of=loss)
-        return
-    dims = use.dims()
-    use.target(1, dims)
-    _cost(use, "sigmoid_cross_entropy", {"ignore_label": ignored})
-    if normalization != "BATCH_SIZE":
-        # VALID and FULL divide by all terms: rows times terms of a row.
-        use.loss_factor = 1 / math.prod(dims)
+    use.target(1, use.dims())
+    _cost(use, "sigmoid_cross_entropy", _of_labels(use.message["loss_param"], _normalization(use, "BATCH_SIZE")))
 
 
 @converts("HingeLoss", bottoms=(2, 2), tops=(0, 1))

@@ -89,10 +89,11 @@ def dropout(use: Use) -> None:
 
 @converts("Softmax")
 def softmax(use: Use) -> None:
-    if use.axis("axis") != 1:
-        use.refuse("axis", "a softmax runs over the channels here, `axis: 1`")
+    axis = use.axis("axis")
+    if axis == 0:
+        use.refuse("axis", "rows stay rows here, and axis 0 would compare them", "write `axis: 1`")
         return
-    use.add("softmax")
+    use.add("softmax", {"axis": axis})
 
 
 @converts("Eltwise", bottoms=(2, MANY))

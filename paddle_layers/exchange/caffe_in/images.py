@@ -120,6 +120,49 @@ def pooling(use: Use) -> None:
     use.add("pool", attributes)
 
 
+@converts("SPP")
+def spatial_pyramid(use: Use) -> None:
+    """Pools into 1x1, 2x2, 4x4 ... parts, flattened one behind the other."""
+    p, height, dims = use.settings, use.required("pyramid_height"), use.dims()
+    if p["pool"] == "STOCHASTIC":
+        use.refuse("pool", "there is no stochastic pooling here", "take MAX or AVE")
+    if height is None or use.refused:
+        return
+    levels = [_level(dims, 2**level) for level in range(min(height, 16))] if len(dims) == 3 else []
+    if not levels or any(
+        one["padding"] >= one["pool_size"] or one["padding_y"] >= one["pool_size_y"] for one in levels
+    ):
+        text = f"a pyramid of {height} levels does not fit {'x'.join(map(str, dims))}"
+        use.refuse("pyramid_height", text, "the last level has 2 ** (height - 1) parts in each direction", code="E209")
+        return
+    kind: Fields = {"pool_type": "AVERAGE" if p["pool"] == "AVE" else "MAX", "rounding": "CEIL"}
+    if p["pool"] == "AVE":
+        kind["divisor"] = "PADDED"
+    if height == 1:
+        use.add("pool", kind | levels[0])
+        return
+    parts = []
+    for level, window in enumerate(levels):
+        pooled, part = use.inner(f"pool{level}"), use.inner(f"flatten{level}")
+        use.add("pool", kind | window, outputs=[pooled], name=pooled.name)
+        use.add("flatten", inputs=[pooled], outputs=[part], name=part.name)
+        parts.append(part)
+    use.add("concat", inputs=parts)
+
+
+def _level(dims: tuple[int, ...], bins: int) -> Fields:
+    """The pool of a level, as Caffe's SPPLayer makes it."""
+    found: Fields = {}
+    for axis, size in zip(("_y", ""), dims[1:], strict=True):
+        kernel = -(-size // bins)
+        found |= {
+            f"pool_size{axis}": kernel,
+            f"stride{axis}": kernel,
+            f"padding{axis}": (kernel * bins - size + 1) // 2,
+        }
+    return found
+
+
 def _beyond(dims: tuple[int, ...], kernel: Pair, stride: Pair) -> bool:
     """Whether the last window, rounded up, starts behind the image: Caffe keeps it where there is no padding."""
     if len(dims) != 3 or min(*kernel, *stride) < 1:
@@ -137,6 +180,13 @@ def lrn(use: Use) -> None:
     if p["norm_region"] == "ACROSS_CHANNELS":
         attributes["shift"] = p["k"]
     use.add("lrn", attributes)
+
+
+@converts("MVN")
+def mean_variance_norm(use: Use) -> None:
+    p = use.settings
+    axis = 1 if p["across_channels"] else 2
+    use.add("mvn", {"axis": axis, "normalize_variance": p["normalize_variance"], "epsilon": p["eps"]})
 
 
 @converts("BatchNorm")
@@ -178,31 +228,40 @@ def scale(use: Use) -> None:
     if len(use.bottoms) == 2:
         _by_second(use, "mul")
         return
-    draft = _normalised(use) if _by_channel(use) else None
+    axes = _own_axes(use)
+    draft = _normalised(use) if axes == {"axis": 1} else None
     name, p = use.layer.name, use.settings
     if draft is not None:
         name, gained = draft.name, ("gain", "bias")
         _take_over(use, draft)
     else:
         gained = ("gain", "bias")
-        draft = use.add("scale", {"bias": p["bias_term"]})
+        draft = use.add("scale", {"bias": p["bias_term"], **axes})
     if draft is None or use.refused:
         return
     set_vector(use, draft, "gain", 0, "filler", 1.0)
     if p["bias_term"]:
         set_vector(use, draft, "bias", 1, "bias_filler", 0.0)
-    channels = use.type().dims[:1] or (1,)
+    shape = _own_shape(use, axes)
     names = [f"{name}.{one}" for one in gained]
-    use.store([channels] * (1 + p["bias_term"]), lambda blobs: dict(zip(names, blobs, strict=False)))
+    use.store([shape] * (1 + p["bias_term"]), lambda blobs: dict(zip(names, blobs, strict=False)))
 
 
-def _by_channel(use: Use) -> bool:
-    """Whether there is one number for each channel, as here."""
-    p = use.settings
-    if use.axis("axis") == 1 and (p["num_axes"] == 1 or len(use.dims()) == 1):
-        return True
-    use.refuse("axis", f"a {use.layer.type} has one number for each channel here: `axis: 1`, `num_axes: 1`")
-    return False
+def _own_axes(use: Use) -> Fields:
+    """The axes that have numbers of their own."""
+    p, first, rank = use.settings, use.axis("axis"), len(use.dims())
+    if first == 0 or p["num_axes"] == 0:
+        text = f"the numbers of a {use.layer.type} lie along axes behind the rows, one at least"
+        use.refuse("axis" if first == 0 else "num_axes", text)
+        return {"axis": 1}
+    last = rank if p["num_axes"] == -1 else first + p["num_axes"] - 1
+    if last > max(rank, 1):
+        use.refuse("num_axes", f"`num_axes` is {p['num_axes']}: there are no as many from axis {first} on", code="E209")
+    return {"axis": first} if last == first else {"axis": first, "end_axis": last}
+
+
+def _own_shape(use: Use, axes: Fields) -> tuple[int, ...]:
+    return use.type().dims[axes["axis"] - 1 : axes.get("end_axis", axes["axis"])] or (1,)
 
 
 def _normalised(use: Use) -> Draft | None:
@@ -231,11 +290,12 @@ def bias(use: Use) -> None:
     if len(use.bottoms) == 2:
         _by_second(use, "add")
         return
-    if not _by_channel(use):
+    axes = _own_axes(use)
+    if use.refused:
         return
-    draft, name = use.add("shift"), use.layer.name
+    draft, name = use.add("shift", axes), use.layer.name
     set_vector(use, draft, "offset", 0, "filler", 0.0)
-    use.store([use.type().dims[:1] or (1,)], lambda blobs: {f"{name}.offset": blobs[0]})
+    use.store([_own_shape(use, axes)], lambda blobs: {f"{name}.offset": blobs[0]})
 
 
 def _by_second(use: Use, type_: str) -> None:

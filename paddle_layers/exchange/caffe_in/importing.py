@@ -17,9 +17,8 @@ from paddle_layers.config.diagnostics.report import ConfigError, Report, TooMany
 from paddle_layers.config.network import Network
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
-from paddle_layers.runtime.memory.tensorfiles import write_file
-from paddle_layers.runtime.memory.weights import write_weights
 
+from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
 from .binary import read_mean, read_model
 from .blobs import State
 from .conversion import Conversion
@@ -29,14 +28,12 @@ from .reading import Message, bind, fields_of_text, read_prototxt
 from .solver import Solver, check_training, is_solver, states_of
 from .weights import Weights, weights_of
 
-NETWORK, TRAINING, WEIGHTS, MEAN, REPORT = (
-    *("network.textproto", "train.textproto", "weights.safetensors", "mean.npy", "report.txt"),
-)
-"""The files of the folder."""
+TRAINING, MEAN = "train.textproto", "mean.npy"
+"""Files of the folder beside those of every import."""
 
 
 @dataclass
-class Imported:
+class Imported(ImportedFiles):
     """What Caffe's files became."""
 
     network: Network | None
@@ -54,31 +51,16 @@ class Imported:
             return f"a mean of {' x '.join(map(str, self.mean.shape))} numbers"
         return self.texts[REPORT]
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the files."""
-        return [
-            *self.texts,
-            *([WEIGHTS] if self.weights is not None else []),
-            *([MEAN] if self.mean is not None else []),
-        ]
-
-    def write(self, folder: Path) -> list[Path]:
-        """Write the files into a folder, which is made; gives their paths. Raises `OSError`, `SaveError`."""
-        folder.mkdir(parents=True, exist_ok=True)
-        paths = []
-        for name, text in self.texts.items():
-            write_file(folder / name, text.encode())
-            paths.append(folder / name)
+    def files(self) -> dict[str, Content]:
+        """Network, training and report, and what there is of weights and mean."""
+        found: dict[str, Content] = dict(self.texts)
         if self.weights is not None:
-            write_weights(str(folder / WEIGHTS), self.weights.arrays)
-            paths.append(folder / WEIGHTS)
+            found[WEIGHTS] = self.weights.arrays
         if self.mean is not None:
             array = io.BytesIO()
             np.save(array, self.mean, allow_pickle=False)
-            write_file(folder / MEAN, array.getvalue())
-            paths.append(folder / MEAN)
-        return paths
+            found[MEAN] = array.getvalue()
+        return found
 
 
 def import_mean(path: str | Path) -> Imported:

@@ -14,7 +14,7 @@ from paddle_layers.config.writing.text import HEADER, Word, fields_text, value_t
 from paddle_layers.define import Type
 from paddle_layers.define.escaping import printable_line
 
-from . import costs, elementwise, images, inputs, rows  # noqa: F401  they register what types become
+from . import costs, elementwise, images, inputs, reductions, rows  # noqa: F401  they register what types become
 from .blobs import Blobs, State, phases_of, type_of
 from .conversion import RULES, Conversion, convert
 from .inputs import Feed
@@ -146,6 +146,8 @@ def _data_layers(whole: Conversion) -> Iterable[Fields]:
             own = {"shape": list(type_.dims)} if type_.dims else {}
         else:
             own = {"data_type": Word(type_.kind), "size": type_.size}
+            if type_.kind == "INT" and type_.dims:
+                own["shape"] = list(type_.dims)
         if type_.level:
             own["seq_nested_level"] = type_.level
         include = [] if set(value.phases) >= set(whole.phases) else [{"phase": phase} for phase in value.phases]

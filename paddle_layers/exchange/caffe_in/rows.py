@@ -8,7 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from .conversion import MANY, Use, converts
+from .conversion import MANY, Unresolved, Use, converts
 from .parameters import Layout, set_vector, set_weight
 
 
@@ -17,13 +17,11 @@ def inner_product(use: Use) -> None:
     p, outputs = use.settings, use.required("num_output")
     if outputs is None:
         return
-    if use.axis("axis") != 1:
-        use.refuse("axis", "an InnerProduct maps whole rows here: `axis: 1`", "put a Reshape in front of it")
-        return
-    draft = use.add("fc", {"size": outputs, "bias": p["bias_term"]})
+    axis = _behind_rows(use, "axis")
+    draft = use.add("fc", {"size": outputs, "axis": axis, "bias": p["bias_term"]})
     if draft is None:
         return
-    inputs, name, turned = math.prod(use.dims()), use.layer.name, not p["transpose"]
+    inputs, name, turned = math.prod(use.dims()[axis - 1 :]), use.layer.name, not p["transpose"]
     first = outputs if turned else inputs
     set_weight(use, draft, "weight", 0, "weight_filler", Layout(first, inputs, turned, not turned))
     names = [f"{name}.weight", f"{name}.bias"][: 1 + p["bias_term"]]
@@ -65,33 +63,53 @@ def embed(use: Use) -> None:
 @converts("Concat", bottoms=(1, MANY))
 def concat(use: Use) -> None:
     field = "concat_dim" if "concat_dim" in use.settings else "axis"
-    if use.axis(field) != 1:
-        use.refuse(field, "blobs are joined by their channels here, `axis: 1`")
-        return
-    use.add("concat")
+    use.add("concat", {"axis": _behind_rows(use, field)})
 
 
 @converts("Slice", tops=(1, MANY))
 def slice_(use: Use) -> None:
     p, parts = use.settings, len(use.tops)
     field = "slice_dim" if "slice_dim" in p else "axis"
-    if use.axis(field) != 1:
-        use.refuse(field, "blobs are cut by their channels here, `axis: 1`")
-        return
+    axis = _behind_rows(use, field)
     points = p["slice_point"]
     if not points:
-        use.add("slice", {"parts": parts})
+        use.add("slice", {"parts": parts, "axis": axis})
         return
     if len(points) != parts - 1:
         text = f"{len(points)} points cut into {len(points) + 1} parts, but there are {parts} blobs as `top`"
         use.refuse("slice_point", text, code="E205")
         return
-    ends = [0, *points, use.dims()[0]]
+    ends = [0, *points, use.dims()[axis - 1]]
     if any(end <= start for start, end in pairwise(ends)):
-        text = f"the points rise and lie inside of the {ends[-1]} channels, found {', '.join(map(str, points))}"
+        text = f"the points rise and lie inside of the {ends[-1]} places, found {', '.join(map(str, points))}"
         use.refuse("slice_point", text, code="E209")
         return
-    use.add("slice", {"sizes": [end - start for start, end in pairwise(ends)]})
+    use.add("slice", {"sizes": [end - start for start, end in pairwise(ends)], "axis": axis})
+
+
+@converts("Crop", bottoms=(2, 2))
+def crop(use: Use) -> None:
+    """The axes from one on are cut to the sizes of the second blob; `offset` has one number, or one for each."""
+    axis, offset = _behind_rows(use, "axis"), use.settings["offset"]
+    axes = range(axis, 1 + len(use.dims()))
+    if len(use.dims(1)) != len(use.dims()):
+        use.refuse("bottom", "both blobs of a Crop have as many axes", of=use.message, code="E209")
+    elif len(offset) not in (0, 1, len(axes)):
+        text = f"{len(offset)} offsets for the {len(axes)} axes that are cut"
+        use.refuse("offset", text, "give one, or one for each", code="E205")
+    else:
+        use.add("crop", {"axes": list(axes), "begin": (list(offset) or [0]) * (len(axes) if len(offset) < 2 else 1)})
+
+
+def _behind_rows(use: Use, field: str) -> int:
+    """An axis of the settings. Raises `Unresolved` for that of the batch, after a report."""
+    axis = use.axis(field)
+    if axis == 0:
+        use.refuse(
+            field, "rows stay rows here: axis 0 is that of the batch", "an axis behind it has a number from 1 on"
+        )
+        raise Unresolved
+    return axis
 
 
 @converts("Flatten")
@@ -147,23 +165,7 @@ def tile(use: Use) -> None:
     tiles = use.required("tiles")
     if tiles is None:
         return
-    if use.axis("axis") != 1 or not 1 <= tiles <= 1024:
-        use.refuse("axis", "a blob is repeated by its channels here, `axis: 1`, and 1 to 1,024 times")
-        return
-    use.add("concat", inputs=[use.bottoms[0]] * tiles)
-
-
-@converts("ArgMax")
-def arg_max(use: Use) -> None:
-    p = use.settings
-    if p["out_max_val"] or p["top_k"] != 1:
-        use.refuse("top_k", "only the place of the largest number is given here: `top_k: 1`, no `out_max_val`")
-        return
-    if "axis" in p and (use.axis("axis") != 1 or math.prod(use.dims()[1:]) != 1):
-        use.refuse("axis", "the largest number of a whole row is looked for here")
-        return
-    use.note("of equal numbers the first is given, in Caffe the last")
-    use.add("maxid")
+    use.add("repeat", {"num_repeats": tiles, "axis": _behind_rows(use, "axis")})
 
 
 @converts("Silence", bottoms=(1, MANY), tops=(0, 0))

@@ -36,6 +36,7 @@ _OPTIMIZERS: dict[str, tuple[str, dict[str, str]]] = {
     "Nesterov": ("nesterov", {"momentum": "momentum"}),
     "AdaGrad": ("adagrad", {"epsilon": "delta"}),
     "RMSProp": ("rmsprop", {"decay": "rms_decay", "epsilon": "delta"}),
+    "AdaDelta": ("adadelta", {"decay": "momentum", "epsilon": "delta"}),
     "Adam": ("adam", {"beta1": "momentum", "beta2": "momentum2", "epsilon": "delta"}),
 }
 """Caffe's solvers: the optimizer here, and the solver's field for each of its attributes."""
@@ -107,9 +108,9 @@ class Solver:
             self._refuse("max_iter", f"`max_iter` is {steps}, it must be >= 1", code="E103")
         if not 1 <= size < 1 << 20:
             self._refuse("iter_size", f"`iter_size` is {size}, it must be >= 1", code="E103")
+        found: Fields = {"steps": steps, "batch_size": every}
         if size > 1:
-            self.whole.note(f"iter_size: batches of {size} times {every} rows, whose mean gradient is the same")
-        found: Fields = {"steps": steps, "batch_size": every * size}
+            found["accumulate"] = size
         if self.message["random_seed"] >= 0:
             found["seed"] = self.message["random_seed"]
         return found

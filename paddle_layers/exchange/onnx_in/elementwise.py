@@ -77,23 +77,19 @@ def swish(step: Step, x: Any) -> Anything:
 
 @operator("PRelu")
 def prelu(step: Step, x: Any, slope: Any) -> Anything:
-    """A rectifier with a learned slope for each channel."""
+    """A rectifier with learned slopes along neighbouring axes, or one for all."""
     rows = step.rows(step.view(x))
-    given = step.numbers(slope, "slope")
-    channels = rows.value.dims[0] if rows.value.dims else 1
-    step.refuse_unless(given.array.size in (1, channels), "it has other slopes than one for each channel")
-    shared = given.array.size == 1
-    shape = given.array.shape
-    by_channel = (
-        shared
-        or (len(rows.value.dims) == 1 and shape[-1] == channels)
-        or (
-            len(rows.value.dims) > 1 and len(shape) >= len(rows.value.dims) and shape[-len(rows.value.dims)] == channels
-        )
-    )
-    step.refuse_unless(by_channel, "it has other slopes than one for each channel")
+    given, dims = step.numbers(slope, "slope"), rows.value.dims or (1,)
+    shape = ([1] * len(dims) + list(given.array.shape))[-len(dims) :]
+    own = [axis for axis, size in enumerate(shape, 1) if size != 1] or [1]
+    first, last, shared = own[0], own[-1], given.array.size == 1
+    fits = math.prod(shape) == given.array.size and shape[first - 1 : last] == list(dims[first - 1 : last])
+    step.refuse_unless(shared or fits, "it has slopes along axes of the batch, or along axes that are no neighbours")
+    where: dict[str, Any] = {"axis": first, "end_axis": last} if not shared and last > 1 else {}
+    if first == last:
+        where.pop("end_axis", None)
     weights = {"slope": weight(given.array.reshape(-1), given.source)}
-    made = step.layer("prelu", rows.value, weights=weights, channel_shared=shared or None)
+    made = step.layer("prelu", rows.value, weights=weights, channel_shared=shared or None, **where)
     return step.made(made.outputs[0], rows)
 
 

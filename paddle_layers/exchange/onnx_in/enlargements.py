@@ -1,10 +1,10 @@
-"""What makes images larger."""
+"""What makes images larger, or rows longer."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .images import given_back, image, pair
+from .images import SUFFIXES, image, pair, parameters
 from .layers import Weight, weight
 from .meanings import Anything
 from .operators import Step, operator
@@ -14,7 +14,7 @@ from .operators import Step, operator
 def conv_trans(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     """The filters as they are."""
     given = step.numbers(filters, "weight")
-    step.refuse_unless(given.array.ndim in (3, 4), f"its filters have {given.array.ndim} axes")
+    step.refuse_unless(given.array.ndim in (3, 4, 5), f"its filters have {given.array.ndim} axes")
     rows, value, spatial = image(step, x)
     kernel = list(given.array.shape[2:])
     step.refuse_unless(len(kernel) == spatial, "its filters have other axes than the image")
@@ -27,7 +27,7 @@ def conv_trans(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     more = [own + before - after for own, before, after in zip(more, pads[:spatial], pads[spatial:], strict=True)]
     step.refuse_unless(min(more) >= 0, f"it takes off {pads}, behind more than before")
     groups = step.attribute("group", 1)
-    array = given.array if spatial == 2 else given.array[:, :, None]
+    array = given.array if spatial > 1 else given.array[:, :, None]
     filters_ = int(array.shape[1]) * groups
     step.refuse_unless(
         array.shape[0] == value.dims[0], f"its filters have {array.shape[0]} channels, not {value.dims[0]}"
@@ -38,13 +38,28 @@ def conv_trans(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
         step.refuse_unless(own.array.size == filters_, "its bias does not fit the filters")
         weights["bias"] = weight(own.array.reshape(-1), own.source)
     settings: dict[str, Any] = {
-        **pair("filter_size", kernel, 1), **pair("stride", strides, 1), **pair("padding", pads[:spatial], 0),
-        **pair("output_padding", more, 0), **pair("dilation", dilations, 1),
+        **pair("filter_size", kernel), **pair("stride", strides), **pair("padding", pads[:spatial]),
+        **pair("output_padding", more), **pair("dilation", dilations),
     }  # fmt: skip
     made = step.layer(
-        "conv_trans", value, weights=weights, num_filters=filters_, groups=groups, bias=bias is not None, **settings
-    )
-    return given_back(step, made.outputs[0], rows, spatial)
+        f"conv{SUFFIXES[spatial]}_trans", value, weights=parameters(weights, "conv_trans", spatial),
+        num_filters=filters_, groups=groups, bias=bias is not None, **settings,
+    )  # fmt: skip
+    return step.made(made.outputs[0], rows)
+
+
+@operator("Tile")
+def tile(step: Step, x: Any, repeats: Any) -> Anything:
+    """A layer for each axis along which something is repeated."""
+    rows = step.rows(step.view(x))
+    counts, lead = step.integers(repeats, "repeats"), len(rows.lead)
+    fits = len(counts) == lead + len(rows.value.dims) and counts[:lead] == [1] * lead
+    step.refuse_unless(fits, "it repeats rows of the batch or of sequences")
+    value = rows.value
+    for axis, count in enumerate(counts[lead:], 1):
+        if count != 1:
+            value = step.layer("repeat", value, num_repeats=count, axis=axis if axis > 1 else None).outputs[0]
+    return step.made(value, rows)
 
 
 CORNERS = {"align_corners": "ALIGNED", "half_pixel": "HALF_PIXEL", "pytorch_half_pixel": "HALF_PIXEL"}
@@ -78,9 +93,9 @@ def resize(step: Step, x: Any, *given: Any) -> Anything:
     step.refuse_unless(whole, f"its sizes are {last}, no whole numbers")
     out = [int(one) for one in last]
     mode, where = step.attribute("mode", "nearest"), step.attribute("coordinate_transformation_mode", "half_pixel")
-    settings: dict[str, Any] = pair("out_size", out, 1)
+    settings: dict[str, Any] = pair("out_size", out)
     if out[0] % height == 0 == out[1] % width:
-        settings = pair("scale", [out[0] // height, out[1] // width], 1)
+        settings = pair("scale", [out[0] // height, out[1] // width])
     if mode == "linear":
         step.refuse_unless(where in CORNERS, f"its places are `{where}`")
         even = where != "pytorch_half_pixel" or min(out) > 1

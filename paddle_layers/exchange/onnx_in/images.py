@@ -1,4 +1,4 @@
-"""Convolutions, pools and normalisations of images; those of one axis become images of one row."""
+"""Convolutions, pools and normalisations of lines, images and volumes."""
 
 from __future__ import annotations
 
@@ -11,25 +11,24 @@ from .operators import Rows, Step, operator
 Pads = list[tuple[int, int]]
 
 
+SUFFIXES = {1: "1d", 2: "", 3: "3d"}
+"""Of the types of layers, by how many axes there are behind the channels."""
+
+
 def image(step: Step, x: Any) -> tuple[Rows, Value, int]:
-    """Rows as channels, rows, columns; how many axes the node sees behind the channels."""
+    """Rows as channels of lines, images or volumes; how many axes there are behind the channels."""
     rows = step.rows(step.view(x))
     dims = rows.value.dims
     alone = len(rows.lead) == 1
     step.refuse_unless(alone, "its channels are the steps of sequences")
-    step.refuse_unless(len(dims) in (2, 3), f"its rows have {len(dims)} axes; here it is channels, rows, columns")
-    value = rows.value
-    if len(dims) == 2:
-        value = step.layer("reshape", value, dims=[dims[0], 1, dims[1]], suffix="image").outputs[0]
-    return rows, value, len(dims) - 1
+    usual = "channels, then a line, an image or a volume"
+    step.refuse_unless(len(dims) in (2, 3, 4), f"its rows have {len(dims)} axes; here it is {usual}")
+    return rows, rows.value, len(dims) - 1
 
 
-def given_back(step: Step, made: Value, rows: Rows, spatial: int) -> View:
-    """The result with as many axes as the node gives."""
-    if spatial == 1:
-        dims = made.dims
-        made = step.layer("reshape", made, dims=[dims[0], dims[2]], suffix="line").outputs[0]
-    return step.made(made, rows)
+def parameters(found: dict[str, Weight], part: str, spatial: int) -> dict[str, Weight]:
+    """Weights by their names: a layer of lines is one of images of a single row, which is a part of it."""
+    return {f"{part}.{name}": one for name, one in found.items()} if spatial == 1 else found
 
 
 def windows(step: Step, x: Any, kernel: list[int], sizes: tuple[int, ...], spread: list[int]) -> tuple[Pads, list[int]]:
@@ -66,7 +65,7 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
         x = x.view
     given = step.numbers(filters, "weight")
     kernel = list(given.array.shape[2:])
-    step.refuse_unless(given.array.ndim in (3, 4), f"its filters have {given.array.ndim} axes")
+    step.refuse_unless(given.array.ndim in (3, 4, 5), f"its filters have {given.array.ndim} axes")
     if isinstance(x, View) and [atom.name for atom in x.layout[-1]] == ["T"]:
         step.refuse_unless(padded is x, "a Pad stands before it")
         return _over_steps(step, x, given, bias)
@@ -76,10 +75,10 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     step.refuse_unless(len(dilations) == spatial, "`dilations` has other axes than the image")
     spread = [(size - 1) * gap + 1 for size, gap in zip(kernel, dilations, strict=True)]
     pads, strides = windows(step, padded, kernel, rows.value.dims[1:], spread)
-    array = given.array if spatial == 2 else given.array[:, :, None]
+    array = given.array if spatial > 1 else given.array[:, :, None]
     settings: dict[str, Any] = {
-        "num_filters": int(array.shape[0]), **pair("filter_size", kernel, 1),
-        **pair("stride", strides, 1), **around(pads), **pair("dilation", dilations, 1),
+        "num_filters": int(array.shape[0]), **pair("filter_size", kernel),
+        **pair("stride", strides), **around(pads), **pair("dilation", dilations),
     }  # fmt: skip
     weights: dict[str, Weight] = {"weight": weight(array, given.source)}
     if bias is not None:
@@ -91,23 +90,27 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     step.refuse_unless(
         bias is None or weights["bias"].array.size == array.shape[0], "its bias does not fit the filters"
     )
-    made = step.layer("conv", value, weights=weights, groups=groups, bias=bias is not None, **settings)
-    return given_back(step, made.outputs[0], rows, spatial)
+    weights = parameters(weights, "conv", spatial)
+    type_ = f"conv{SUFFIXES[spatial]}"
+    made = step.layer(type_, value, weights=weights, groups=groups, bias=bias is not None, **settings)
+    return step.made(made.outputs[0], rows)
 
 
-def pair(name: str, sizes: list[int], one: int) -> dict[str, int]:
-    """An attribute for columns, and one for rows where these differ; a line is one row."""
-    rows, columns = (one, sizes[0]) if len(sizes) == 1 else sizes
-    return {name: columns} if rows == columns else {name: columns, f"{name}_y": rows}
+def pair(name: str, sizes: list[int]) -> dict[str, Any]:
+    """An attribute for columns, and one for rows where these differ; a list for a volume."""
+    if len(sizes) == 3:
+        return {name: sizes if len(set(sizes)) > 1 else sizes[:1]}
+    return {name: sizes[-1]} if len(set(sizes)) == 1 else {name: sizes[1], f"{name}_y": sizes[0]}
 
 
-def around(pads: Pads) -> dict[str, int]:
+def around(pads: Pads) -> dict[str, Any]:
     """The attributes for (before, after) of each axis."""
-    found = pair("padding", [before for before, _ in pads], 0)
-    if any(before != after for before, after in pads):
-        rows, columns = (0, pads[0][1]) if len(pads) == 1 else (pads[0][1], pads[1][1])
-        found |= {"padding_end": columns, "padding_end_y": rows}
-    return found
+    found = pair("padding", [before for before, _ in pads])
+    if all(before == after for before, after in pads):
+        return found
+    if len(pads) == 2:
+        return found | {"padding_end": pads[1][1], "padding_end_y": pads[0][1]}
+    return found | pair("padding_end", [after for _, after in pads])
 
 
 def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> Anything:
@@ -180,10 +183,10 @@ def pool(step: Step, x: Any) -> Anything:
         rounding, sides = "CEIL" if "CEIL" in fitting else "FLOOR", [(a, a) for a in before]
     else:
         rounding, sides = "CEIL" if up else "FLOOR", pads
-    settings: dict[str, Any] = {**pair("pool_size", kernel, 1), **pair("stride", strides, 1), **around(sides)}
+    settings: dict[str, Any] = {**pair("pool_size", kernel), **pair("stride", strides), **around(sides)}
     kind = "AVERAGE" if average else None
-    made = step.layer("pool", value, pool_type=kind, rounding=rounding, divisor=divisor, **settings)
-    return given_back(step, made.outputs[0], rows, spatial)
+    made = step.layer(f"pool{SUFFIXES[spatial]}", value, pool_type=kind, rounding=rounding, divisor=divisor, **settings)
+    return step.made(made.outputs[0], rows)
 
 
 def _count(size: int, window: int, stride: int, up: bool, edge: int) -> int:
@@ -200,8 +203,13 @@ def global_pool(step: Step, x: Any) -> Anything:
     """One window as large as the image."""
     rows, value, spatial = image(step, x)
     kind = "AVERAGE" if step.node.operator == "GlobalAveragePool" else "MAX"
+    if spatial != 2:
+        operation = "MEAN" if kind == "AVERAGE" else kind
+        axes = list(range(2, 2 + spatial))
+        made = step.layer("reduction", value, operation=operation, axes=axes, keep_dims=True)
+        return step.made(made.outputs[0], rows)
     made = step.layer("pool", value, pool_type=kind, global_pooling=True)
-    return given_back(step, made.outputs[0], rows, spatial)
+    return step.made(made.outputs[0], rows)
 
 
 @operator("BatchNormalization")

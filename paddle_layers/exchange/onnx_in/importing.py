@@ -11,20 +11,17 @@ from numpy.typing import NDArray
 
 from paddle_layers.config import Network
 from paddle_layers.runtime import Net
-from paddle_layers.runtime.memory.tensorfiles import write_file
-from paddle_layers.runtime.memory.weights import write_weights
 
+from ..imported import NETWORK, REPORT, WEIGHTS, Content, ImportedFiles
 from .conversion import convert
 from .model import ImportFailure
 from .network import assemble
 from .reading import read_model
 from .report import report_text
 
-NETWORK, WEIGHTS, REPORT = "network.textproto", "weights.safetensors", "report.txt"
-
 
 @dataclass(frozen=True)
-class Imported:
+class Imported(ImportedFiles):
     """What an ONNX model became: a checked network, its weights by name, a report of what became what."""
 
     network: Network
@@ -36,10 +33,9 @@ class Imported:
     summary: str
     """The report with the nodes counted that became no layer."""
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """Names of the files."""
-        return NETWORK, WEIGHTS, REPORT
+    def files(self) -> dict[str, Content]:
+        """Network, weights and report."""
+        return {NETWORK: self.text, WEIGHTS: self.weights, REPORT: self.report}
 
     def net(self, **options: Any) -> Net:
         """A net with the weights; `options` are those of `Net`."""
@@ -47,16 +43,6 @@ class Imported:
         for name, array in self.weights.items():
             net.arena.by_name[name].value = array
         return net
-
-    def write(self, folder: str | Path) -> list[Path]:
-        """Write network, weights and report into a folder, which is made; gives the files. Raises `OSError`."""
-        target = Path(folder)
-        target.mkdir(parents=True, exist_ok=True)
-        paths = [target / name for name in self.names]
-        write_file(paths[0], self.text.encode())
-        write_weights(str(paths[1]), self.weights)
-        write_file(paths[2], self.report.encode())
-        return paths
 
 
 def import_onnx(path: str | Path) -> Imported:

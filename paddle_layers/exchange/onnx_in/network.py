@@ -15,6 +15,7 @@ from paddle_layers.config import ConfigError, Network, dumps, loads
 from paddle_layers.config.writing.text import fields_text
 from paddle_layers.runtime import Net
 
+from .blocks import Shortened, with_blocks
 from .conversion import Outcome
 from .layers import Layer, Value, Weight
 from .model import ImportFailure, Model
@@ -37,6 +38,8 @@ class Assembled:
     layers: list[Layer]
     outputs: dict[str, str]
     """Values by the names of the model's outputs."""
+    paths: dict[str, str]
+    """Where layers are that became parts of blocks, by their names."""
 
 
 def assemble(model: Model, outcome: Outcome) -> Assembled:
@@ -51,15 +54,21 @@ def assemble(model: Model, outcome: Outcome) -> Assembled:
             value.layer.named[value.place] = _clean(name)
     _name(model, layers, outputs)
     shares = _shares(layers)
-    blocks = [_fields(layer, replaced, shares) for layer in layers]
+    named = {name: _value_name(replaced.get(value, value)) for name, value in outcome.outputs}
+    short = with_blocks([_fields(layer, replaced, shares) for layer in layers], set(named.values()))
     title: dict[str, Any] = {"name": _clean(model.name)} if _clean(model.name) else {}
-    text = "\n".join(fields_text(one) for one in (title, *({"layer": block} for block in blocks)) if one)
+    text = "\n".join(fields_text(one) for one in (title, *_lines(short)) if one)
     try:
         network = loads(text, "the imported network")
     except ConfigError as error:
         raise ImportFailure(*(f"the layers do not fit: {one.message}" for one in error.diagnostics)) from None
-    named = {name: _value_name(replaced.get(value, value)) for name, value in outcome.outputs}
-    return Assembled(network, dumps(network), _weights(network, layers), layers, named)
+    weights = _weights(network, layers, short.paths)
+    return Assembled(network, dumps(network), weights, layers, named, short.paths)
+
+
+def _lines(short: Shortened) -> Iterator[dict[str, Any]]:
+    yield from ({"block": block} for block in short.blocks)
+    yield from ({"layer": layer} for layer in short.layers)
 
 
 def _in_order(roots: list[Layer]) -> list[Layer]:
@@ -204,10 +213,10 @@ def _value_name(value: Value) -> str:
     return value.layer.output_names()[value.place]
 
 
-def _weights(network: Network, layers: list[Layer]) -> dict[str, NDArray[Any]]:
+def _weights(network: Network, layers: list[Layer], paths: dict[str, str]) -> dict[str, NDArray[Any]]:
     """The numbers by the names of the network's parameters, what no node gave among them."""
     with Net(network) as net:
-        given = {f"{layer.name}.{name}": one.array for layer, name, one in _parameters(layers)}
+        given = {f"{paths.get(layer.name, layer.name)}.{name}": one.array for layer, name, one in _parameters(layers)}
         for name, array in given.items():
             parameter = net.arena.by_name.get(net.arena.aliases.get(name, name))
             if parameter is None or parameter.shape != array.shape:

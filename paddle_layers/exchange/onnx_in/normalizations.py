@@ -59,3 +59,39 @@ def row_length(step: Step, x: Any) -> Anything:
     rows = step.rows(view, 1)
     step.refuse_unless(step.axis(step.attribute("axis", -1), len(view.layout)) == len(rows.lead), "along other axes")
     return step.made(step.layer("row_l2_norm", rows.value).outputs[0], rows)
+
+
+@operator("InstanceNormalization", "GroupNormalization")
+def group_norm(step: Step, x: Any, gain: Any, bias: Any) -> Anything:
+    """Channels of each image, or groups of them; older models have one gain for a group."""
+    rows = step.rows(step.view(x))
+    step.refuse_unless(len(rows.lead) == 1, "its channels are the steps of sequences")
+    channels = rows.value.dims[0] if rows.value.dims else 1
+    groups = step.attribute("num_groups", channels)
+    part = "norm." if step.node.operator == "InstanceNormalization" else ""
+    weights = {}
+    for name, given in (("gain", gain), ("bias", bias)):
+        own = step.numbers(given, name)
+        step.refuse_unless(own.array.size in {channels, groups}, f"its {name} has not one number for each channel")
+        array = own.array.reshape(-1)
+        source = own.source
+        if array.size < channels:
+            array, source = array.repeat(channels // groups), ()
+        weights[part + name] = weight(array, source)
+    type_, settings = ("instance_norm", {}) if part else ("group_norm", {"groups": groups})
+    epsilon = step.attribute("epsilon", 1e-5)
+    made = step.layer(type_, rows.value, weights=weights, epsilon=epsilon, **settings)
+    return step.made(made.outputs[0], rows)
+
+
+@operator("MeanVarianceNormalization")
+def mvn(step: Step, x: Any) -> Anything:
+    """Over neighbouring axes of a row."""
+    view = step.view(x)
+    rows = step.rows(view)
+    axes = sorted(step.axis(axis, len(view.layout)) for axis in step.attribute("axes", [0, 2, 3]))
+    step.refuse_unless(axes and axes[0] >= len(rows.lead), "it goes over rows of the batch or of sequences")
+    step.refuse_unless(axes == list(range(axes[0], axes[-1] + 1)), "it goes over axes that are no neighbours")
+    first, last = (axis - len(rows.lead) + 1 for axis in (axes[0], axes[-1]))
+    made = step.layer("mvn", rows.value, axis=first, end_axis=last if last < len(rows.value.dims) else None)
+    return step.made(made.outputs[0], rows)

@@ -26,7 +26,7 @@ def report_text(model: Model, outcome: Outcome, made: Assembled, *, brief: bool 
     numbers = sum(array.size for array in made.weights.values())
     counts = f"{_counted(len(model.nodes), 'node')} became {_counted(len(layers), 'layer')} with {numbers:,} numbers"
     versions = ", ".join(f"{domain or 'ONNX'} {version}" for domain, version in sorted(model.opsets.items()))
-    rows = [(layer.name, layer.type, _nodes(model, layer)) for layer in made.layers]
+    rows = [(made.paths.get(layer.name, layer.name), layer.type, _nodes(model, layer)) for layer in made.layers]
     sections = [
         [f"{counts}; written by {model.producer or 'nobody who says so'}, operators of {versions}"],
         ["", "layers, and the nodes that they were:", *_table(rows)],

@@ -10,7 +10,7 @@ from paddle_layers.config.checking import is_training_file
 from paddle_layers.runtime import Net
 from paddle_layers.training.given_data import weights_file
 from paddle_layers.training.outputs import part_for, predicted
-from paddle_layers.training.preparation import selected
+from paddle_layers.training.result_names import selected
 from paddle_layers.training.trained import load_trained
 
 from .exporting import export_onnx, export_part, probabilities_of

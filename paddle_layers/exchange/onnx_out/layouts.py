@@ -128,7 +128,7 @@ class Layouts:
         return found
 
     def _joined(self, sizes: Tensor, value: Value) -> Tensor:
-        found: Tensor = self.graph.Concat(sizes, list(_dims(value)), axis=0) if _dims(value) else sizes
+        found: Tensor = self.graph.Concat(sizes, list(value.type.dims), axis=0) if value.type.dims else sizes
         return found
 
     def _reshaped(self, tensor: Tensor, width: int | Tensor, value: Value, ending: str = "") -> Tensor:
@@ -136,7 +136,7 @@ class Layouts:
         if isinstance(width, Tensor):
             shape = self._joined(self.graph.Concat([-1], width, axis=0), value)
         else:
-            shape = self.graph.constant([-1, *_dims(value)])
+            shape = self.graph.constant([-1, *value.type.dims])
         first = len(self.graph.nodes)
         made = self.graph.Reshape(tensor, shape)
         if ending:
@@ -144,9 +144,5 @@ class Layouts:
         return _typed(made, value)
 
 
-def _dims(value: Value) -> tuple[int, ...]:
-    return () if value.type.kind == "INT" else value.type.dims
-
-
 def _typed(tensor: Tensor, value: Value) -> Tensor:
-    return Tensor(tensor.name, _dims(value), value.type.size, tensor.array)
+    return Tensor(tensor.name, value.type.dims, value.type.size, tensor.array)

@@ -122,7 +122,7 @@ class Steps:
             self.outer_layouts.put_padded(value, self.outer.rename(tensor, value.name, first))
 
     def _kept(self, new: Tensor, old: Tensor, value: Value) -> Tensor:
-        dims = () if value.type.kind == "INT" else value.type.dims
+        dims = value.type.dims
         mask = self.graph.Unsqueeze(self._mask, list(range(1, len(dims) + 1))) if dims else self._mask
         found: Tensor = self.graph.Where(mask, new, old)
         return found

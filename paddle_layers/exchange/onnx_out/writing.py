@@ -74,7 +74,7 @@ def write_network(
 
 def _axes(name: str, value: Value) -> tuple[Size, ...]:
     rows = ("N", f"{name}.T") if value.domain.level == 1 else ("N", f"{name}.S", f"{name}.T")
-    dims = () if value.type.kind == "INT" else value.type.dims
+    dims = value.type.dims
     return (*(rows if value.domain.level else ("N",)), *dims)
 
 

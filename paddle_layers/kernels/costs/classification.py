@@ -33,6 +33,16 @@ def numbers(N: int, C: int) -> int:
     return N * C
 
 
+def one_label(rest: int) -> bool:
+    """Whether a row has one label: its scores then lie side by side."""
+    return rest == 1
+
+
+def plain(rest: int, label_smoothing: float) -> bool:
+    """Whether a row has one label, and only the right class is wanted."""
+    return rest == 1 and label_smoothing == 0.0
+
+
 def power(v):
     """exp(v) of a number that is not positive; NaN passes through."""
     return math.exp(v)
@@ -61,27 +71,29 @@ def norm_of(row, peak, one):
     return math.log1p(others + ties)
 
 
-@tuned("softmax_with_loss", "softmax_with_loss_moments", items=slices, work=numbers, least=WORTH_IT)
+@tuned("softmax_with_loss", "softmax_with_loss_moments", items=slices, when=one_label, work=numbers, least=WORTH_IT)
 @compiled
 def softmax_with_loss_moments(first, last, peak, norm, x):
-    N, C = x.shape
+    N, C = x.shape[:2]
     parts, scores, one = min(N, SLICES), x.ravel(), x.dtype.type(1)
     for n in range(N * first // parts, N * last // parts):
         row = scores[n * C : n * C + C]
         best = row[0]
         for c in range(C):
             best = maximum(best, row[c])
-        peak[n], norm[n] = best, norm_of(row, best, one)
+        peak[n, 0], norm[n, 0] = best, norm_of(row, best, one)
 
 
-@tuned("softmax_with_loss", "softmax_with_loss_dx", items=slices, work=numbers, least=WORTH_IT, in_place=True)
+@tuned(
+    "softmax_with_loss", "softmax_with_loss_dx", items=slices, when=plain, work=numbers, least=WORTH_IT, in_place=True
+)
 @compiled
 def softmax_with_loss_dx(first, last, dx, dloss, x, label, weight, peak, norm, ignore_label, accumulate):
-    N, C = x.shape
+    N, C = x.shape[:2]
     parts, scores, target, zero = min(N, SLICES), x.ravel(), dx.ravel(), x.dtype.type(0)
     for n in range(N * first // parts, N * last // parts):
-        row, into, right = scores[n * C : n * C + C], target[n * C : n * C + C], label[n]
-        factor = dloss[n] if weight is None else dloss[n] * weight[n]
+        row, into, right = scores[n * C : n * C + C], target[n * C : n * C + C], label[n, 0]
+        factor = dloss[n, 0] if weight is None else dloss[n, 0] * weight[n, 0]
         ignored = False if ignore_label is None else right == ignore_label
         if ignored:
             for c in range(0 if accumulate else C):
@@ -90,9 +102,9 @@ def softmax_with_loss_dx(first, last, dx, dloss, x, label, weight, peak, norm, i
         there = 0 <= right < C
         own = into[right] if there and accumulate else zero
         if there:  # less than the probability by 1, with all digits where that is near 1
-            own += factor * math.expm1(row[right] - peak[n] - norm[n])
+            own += factor * math.expm1(row[right] - peak[n, 0] - norm[n, 0])
         for c in range(C):
-            found = factor * power(row[c] - peak[n] - norm[n])
+            found = factor * power(row[c] - peak[n, 0] - norm[n, 0])
             into[c] = into[c] + found if accumulate else found
         if there:
             into[right] = own

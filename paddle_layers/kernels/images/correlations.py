@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
-from paddle_layers.kernels.primitives.moves import set_entry
+from paddle_layers.kernels.primitives.moves import get_entry, pack_factors, set_entry
 from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR, VECTORS, products, vectors_of
 
-from .planes import SLACK, lay_plane, pitch_of, plane_size, shared, take_rows
+from .planes import SLACK, lay_plane, pitch_of, plane_size, shared, take_pairs, take_rows
 
 BAND = 1 << 17
 """Numbers of a band, which should stay in a core's second cache."""
@@ -22,6 +22,10 @@ PIXELS = 1 << 12
 """Pixels of a band: so many sums of a few filters stay in the cache, too."""
 ENTRY = 4
 """Numbers that an entry of a table takes."""
+RUN = 1 << 9
+"""Numbers of a plane of small images that go together, so that filters are read less often."""
+PACKED = 12
+"""Vectors of a row of sums from which on it pays to bring the factors of a tile together, if few go with a pixel."""
 
 
 @also_in_python
@@ -39,9 +43,32 @@ def band_depth(rows, row_numbers, reach, pitch):
 
 
 @also_in_python
+def most_images(N, rows, depth, plane, planes, factors):
+    """Images of a band at most: several only where they are small, and the filters do not stay in the cache."""
+    together = depth == rows and factors > BAND
+    return max(1, min(N, RUN // plane, BAND // (planes * plane))) if together else 1
+
+
+@also_in_python
+def divisor(N, most):
+    """The largest number up to `most` that divides `N`."""
+    result = 1
+    for count in range(2, most + 1):
+        if N % count == 0:
+            result = count
+    return result
+
+
+@also_in_python
 def band_numbers(planes, plane, entries, depth, pitch):
     """Numbers of the scratch memory of a band: the table of offsets, the planes, the sums of a tile's filters."""
-    return entries * ENTRY + planes * plane + SLACK + ROWS * (depth * pitch + SLACK)
+    return entries * ENTRY + planes * plane + SLACK + ROWS * (max(depth * pitch, plane) + SLACK)
+
+
+@also_in_python
+def packed_numbers(channels, geometry):
+    """Numbers of the factors of a tile."""
+    return geometry[2] * geometry[3] * channels * ROWS
 
 
 @also_in_python
@@ -57,11 +84,19 @@ def forward_layout(D, P, Q, geometry):
 
 
 @also_in_python
-def forward_numbers(D, P, Q, geometry):
+def forward_images(N, filters, D, P, Q, geometry):
+    """Images of a band of `correlate` at most."""
+    depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(D, P, Q, geometry)
+    plane, factors = plane_size(depth + reach, pitch, shared_zeros), filters * D * geometry[2] * geometry[3]
+    return most_images(N, P, depth, plane, D * planes_y * planes_x, factors)
+
+
+@also_in_python
+def forward_numbers(images, D, P, Q, geometry):
     """Numbers of scratch memory for `correlate`."""
     depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(D, P, Q, geometry)
-    entries = geometry[2] * geometry[3]
-    return band_numbers(D * planes_y * planes_x, plane_size(depth + reach, pitch, shared_zeros), entries, depth, pitch)
+    entries, plane = geometry[2] * geometry[3], images * plane_size(depth + reach, pitch, shared_zeros)
+    return band_numbers(D * planes_y * planes_x, plane, entries, depth, pitch)
 
 
 @also_in_python
@@ -71,39 +106,55 @@ def backward_layout(filters, H, W, Q, geometry):
     Pixels of an image that are `stride` apart, the first of them `H` x `W` for a remainder, are computed at once.
     """
     _, _, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
-    low, high = (padding - (B - 1) * dilation) // stride, (stride - 1 + padding) // stride
-    low_y, high_y = (padding_y - (A - 1) * dilation_y) // stride_y, (stride_y - 1 + padding_y) // stride_y
+    low, high = -(((B - 1) * dilation - padding) // stride), (stride - 1 + padding) // stride
+    low_y, high_y = -(((A - 1) * dilation_y - padding_y) // stride_y), (stride_y - 1 + padding_y) // stride_y
     reach, reach_y = high - low, high_y - low_y
     pitch, shared_zeros = pitch_of(W, reach, -low, W + high - Q), shared(reach, -low, W + high - Q)
     return low_y, low, band_depth(H, filters * pitch, reach_y, pitch), reach_y, pitch, shared_zeros
 
 
 @also_in_python
-def backward_numbers(filters, Q, geometry):
+def backward_images(N, filters, D, Q, geometry):
+    """Images of a band of `correlate_back` at most."""
+    H, W, A, B, stride, stride_y, _, _, _, _ = geometry
+    high, wide = (H + stride_y - 1) // stride_y, (W + stride - 1) // stride
+    _, _, depth, reach, pitch, shared_zeros = backward_layout(filters, high, wide, Q, geometry)
+    plane = plane_size(depth + reach, pitch, shared_zeros)
+    return most_images(N, high, depth, plane, filters, filters * D * A * B)
+
+
+@also_in_python
+def backward_numbers(images, filters, Q, geometry):
     """Numbers of scratch memory for `correlate_back`."""
     H, W, A, B, stride, stride_y, _, _, _, _ = geometry
     high, wide = (H + stride_y - 1) // stride_y, (W + stride - 1) // stride
     _, _, depth, reach, pitch, shared_zeros = backward_layout(filters, high, wide, Q, geometry)
-    return band_numbers(filters, plane_size(depth + reach, pitch, shared_zeros), A * B, depth, pitch)
+    plane, entries = images * plane_size(depth + reach, pitch, shared_zeros), A * B + stride * stride_y
+    second = ROWS * (max(depth * pitch, plane) + SLACK)
+    return band_numbers(filters, plane, entries, depth, pitch) + packed_numbers(filters, geometry) + second
 
 
 @copied
-def correlate(groups, filters, channels, x, weight, weight_steps, y, P, Q, geometry, place, size, one):
-    """y (groups, filters, P, Q) = the correlation of x (groups, channels, H, W) with the filters of each group.
+def correlate(
+    images, groups, filters, channels, x, x_image, weight, weight_steps, y, y_image, P, Q, geometry, place, adding,
+    size, one,
+):  # fmt: skip
+    """y (images, groups, filters, P, Q) = the correlation of x (images, groups, channels, H, W), or y += it.
 
     `x`, `weight`, `y` and `place`, of the scratch memory, are addresses; `weight_steps` are the bytes from one filter
-    to the next, and from one channel to the next.
+    to the next, and from one channel to the next, `x_image` and `y_image` those to the next image. A group has filters
+    of its own. Several images go together where a band holds them whole.
     """
     H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(channels, P, Q, geometry)
     plane = plane_size(depth + reach, pitch, shared_zeros) * size
     laid = place + A * B * ENTRY * size
-    sums = laid + (channels * planes_y * planes_x * plane + SLACK * size)
+    sums = laid + (channels * planes_y * planes_x * images * plane + SLACK * size)
     for a in range(A):
         for b in range(B):
-            image = a % planes_y * planes_x + b % planes_x
+            residue = a % planes_y * planes_x + b % planes_x
             run = (a * dilation_y // stride_y * pitch + b * dilation // stride) * size
-            set_entry(place, a * B + b, image * plane + run, (a * B + b) * size)
+            set_entry(place, a * B + b, residue * images * plane + run, (a * B + b) * size)
     for top in range(0, P, depth):
         rows = min(depth, P - top)
         for group in range(groups):
@@ -113,94 +164,121 @@ def correlate(groups, filters, channels, x, weight, weight_steps, y, P, Q, geome
                 for a in range(planes_y):
                     for b in range(planes_x):
                         first = top * stride_y - padding_y + a * dilation_y % stride_y
-                        lay_plane(
-                            to, source, (H, W), first, b * dilation % stride - padding,
-                            rows + reach, pitch, shared_zeros, (stride_y, stride), size, one,
+                        for image in range(images):
+                            lay_plane(
+                                to, source + image * x_image, (H, W), first, b * dilation % stride - padding,
+                                rows + reach, pitch, shared_zeros, (stride_y, stride), size, one,
+                            )  # fmt: skip
+                            to += plane
+            for k in range(0, filters, ROWS):
+                count, numbers = min(ROWS, filters - k), (images - 1) * plane // size + (rows - 1) * pitch + Q
+                tile_sums(
+                    count, numbers, channels, laid, planes_y * planes_x * images * plane, A * B, place,
+                    weight + (group * filters + k) * weight_steps[0], weight_steps, sums, size, one,
+                )  # fmt: skip
+                to = y + ((group * filters + k) * P + top) * Q * size
+                for image in range(images):
+                    for row in range(count):
+                        at = row * vectors_of(numbers, size) * VECTOR + image * plane
+                        take_rows(
+                            to + image * y_image + row * P * Q * size, sums + at, rows, Q, Q, pitch, 1, adding,
+                            size, one,
                         )  # fmt: skip
-                        to += plane
-            filter_band(
-                filters, channels, laid, planes_y * planes_x * plane, A * B, place,
-                weight + group * filters * weight_steps[0], weight_steps, sums,
-                (rows, Q, pitch), y + (group * filters * P + top) * Q * size, (P * Q, Q, 1), False, size, one,
-            )  # fmt: skip
 
 
 @copied
 def correlate_back(
-    groups, channels, filters, dy, weight, weight_steps, dx, P, Q, geometry, place, adding, size, one
+    images, groups, channels, filters, dy, dy_image, weight, weight_steps, dx, dx_image, P, Q, geometry, place, adding,
+    size, one,
 ):  # fmt: skip
-    """dx (groups, channels, H, W) = the gradient of `correlate` for dy (groups, filters, P, Q), or += where `adding`.
+    """dx (images, groups, channels, H, W) = the gradient of `correlate` for dy (images, groups, filters, P, Q), or +=.
 
-    For every remainder of a stride it is a correlation of dy with those elements of the filters that meet it.
+    For every remainder of a stride it is a correlation of dy with those elements of the filters that meet it. Where
+    rows have two of equal length, their pixels are written in turns.
     """
     H, W, A, B, stride, stride_y, _, _, _, _ = geometry
     high, wide = (H + stride_y - 1) // stride_y, (W + stride - 1) // stride
     low_y, low, depth, reach, pitch, shared_zeros = backward_layout(filters, high, wide, Q, geometry)
     plane = plane_size(depth + reach, pitch, shared_zeros) * size
-    laid = place + A * B * ENTRY * size
-    sums = laid + (filters * plane + SLACK * size)
-    entries = 0
+    starts = place + A * B * ENTRY * size
+    packed = starts + stride * stride_y * ENTRY * size
+    laid = packed + packed_numbers(filters, geometry) * size
+    sums = laid + (filters * images * plane + SLACK * size)
+    second = sums + ROWS * (max(depth * pitch, images * plane // size) + SLACK) * size
+    pairs = stride == 2 and W % 2 == 0
+    vectors = vectors_of((images - 1) * plane // size + (depth - 1) * pitch + wide, size)
+    packs = vectors >= PACKED and stride * stride_y > 1
+    meeting_elements(place, starts, low_y, low, pitch, ROWS if packs else 1, geometry, size)
     for top in range(0, high, depth):
         for group in range(groups):
             for k in range(filters):
-                lay_plane(
-                    laid + k * plane, dy + (group * filters + k) * P * Q * size, (P, Q), top + low_y, low,
-                    min(depth, high - top) + reach, pitch, shared_zeros, (1, 1), size, one,
-                )  # fmt: skip
-            for h in range(min(stride_y, H)):
-                rows = min(depth, (H - h + stride_y - 1) // stride_y - top)
-                for w in range(min(stride, W)):
-                    if group == 0 or stride * stride_y > 1:
-                        entries = meeting_elements(place, h, w, low_y, low, pitch, geometry, size)
-                    filter_band(
-                        channels, filters, laid, plane, entries, place,
-                        weight + group * filters * weight_steps[1], weight_steps, sums,
-                        (rows, (W - w + stride - 1) // stride, pitch),
-                        dx + ((group * channels * H + top * stride_y + h) * W + w) * size,
-                        (H * W, stride_y * W, stride), adding, size, one,
+                for image in range(images):
+                    lay_plane(
+                        laid + (k * images + image) * plane,
+                        dy + image * dy_image + (group * filters + k) * P * Q * size, (P, Q), top + low_y, low,
+                        min(depth, high - top) + reach, pitch, shared_zeros, (1, 1), size, one,
                     )  # fmt: skip
+            for c in range(0, channels, ROWS):
+                count = min(ROWS, channels - c)
+                of, steps = weight + group * filters * weight_steps[1] + c * weight_steps[0], weight_steps
+                if packs:
+                    pack_factors(packed, of, count, steps[0], filters, steps[1], A * B, ROWS, size, one)
+                    of, steps = packed, (size, A * B * ROWS * size)
+                for h in range(min(stride_y, H)):
+                    rows = min(depth, (H - h + stride_y - 1) // stride_y - top)
+                    to = dx + ((group * channels + c) * H + top * stride_y + h) * W * size
+                    numbers = (images - 1) * plane // size + (rows - 1) * pitch + wide
+                    for w in range(min(stride, W) if rows > 0 else 0):
+                        entry = get_entry(starts, h * stride + w)
+                        tile_sums(
+                            count, numbers, filters, laid, images * plane, entry[1], place + entry[0], of, steps,
+                            second if pairs and w == 1 else sums, size, one,
+                        )  # fmt: skip
+                        for n in range(0 if pairs and w == 0 else images * count):
+                            image, row = n // count, n % count
+                            at = row * vectors_of(numbers, size) * VECTOR + image * plane
+                            target = to + image * dx_image + row * H * W * size
+                            if pairs:
+                                take_pairs(
+                                    target, sums + at, second + at, rows, wide, stride_y * W, pitch, adding, size, one
+                                )  # fmt: skip
+                            else:
+                                take_rows(
+                                    target + w * size, sums + at, rows, (W - w + stride - 1) // stride, stride_y * W,
+                                    pitch, stride, adding, size, one,
+                                )  # fmt: skip
 
 
 @compiled
-def meeting_elements(table, h, w, low_y, low, pitch, geometry, size):
-    """The elements of a filter that meet the pixels with these remainders, as a table of offsets; gives how many."""
+def meeting_elements(table, starts, low_y, low, pitch, width, geometry, size):
+    """The elements of a filter that meet pixels by the remainders that a stride leaves, as tables of offsets.
+
+    `starts` has, for each pair of remainders, where its table begins and how many elements are in it; the factors of
+    an element take `width` numbers.
+    """
     _, _, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     entries = 0
-    for a in range(A):
-        up = h + padding_y - a * dilation_y
-        for b in range(B):
-            left = w + padding - b * dilation
-            if up % stride_y == 0 and left % stride == 0:
-                run = (up // stride_y - low_y) * pitch + left // stride - low
-                set_entry(table, entries, run * size, (a * B + b) * size)
-                entries += 1
-    return entries
+    for h in range(stride_y):
+        for w in range(stride):
+            first = entries
+            for a in range(A):
+                up = h + padding_y - a * dilation_y
+                for b in range(B):
+                    left = w + padding - b * dilation
+                    if up % stride_y == 0 and left % stride == 0:
+                        run = (up // stride_y - low_y) * pitch + left // stride - low
+                        set_entry(table, entries, run * size, (a * B + b) * width * size)
+                        entries += 1
+            set_entry(starts, h * stride + w, first * 16, entries - first)
 
 
 @copied
-def filter_band(
-    filters, channels, laid, plane, entries, table, weight, weight_steps, sums, shape, y, y_steps, adding, size, one
-):  # fmt: skip
-    """Correlate the planes of a band with filters and take out what lies in the image.
-
-    `shape` is rows, columns and the pitch of the planes; `y_steps` the numbers from one filter, row and column of the
-    result to the next.
-    """
-    (rows, width, pitch), (filter_step, channel_step), (y_plane, y_row, y_step) = shape, weight_steps, y_steps
-    if rows <= 0:
-        return
-    vectors = vectors_of((rows - 1) * pitch + width, size)
-    for k in range(0, filters, ROWS):
-        high = min(ROWS, filters - k)
-        products(
-            high, vectors, 0, channels, plane, channel_step, entries, table,
-            weight + k * filter_step, filter_step, laid, sums, vectors * VECTOR, False, one,
-        )  # fmt: skip
-        for row in range(high):
-            take_rows(
-                y + (k + row) * y_plane * size, sums + row * vectors * VECTOR, rows, width, y_row, pitch, y_step,
-                adding, size, one,
-            )  # fmt: skip
+def tile_sums(filters, numbers, channels, laid, plane, entries, table, weight, weight_steps, sums, size, one):
+    """Correlate the planes of a band with the filters of a tile; each has `numbers` sums, in whole vectors."""
+    products(
+        filters, vectors_of(numbers, size), 0, channels, plane, weight_steps[1], entries, table,
+        weight, weight_steps[0], laid, sums, vectors_of(numbers, size) * VECTOR, False, one,
+    )  # fmt: skip
 
 
 @copied

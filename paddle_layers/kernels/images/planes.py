@@ -8,7 +8,7 @@ it computes between the rows is left out when rows are taken out. Borders on the
 from __future__ import annotations
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, once
-from paddle_layers.kernels.primitives.moves import copy_run, pick_run, spread_run, zeros
+from paddle_layers.kernels.primitives.moves import copy_run, pick_run, spread_run, zeros, zip_runs
 from paddle_layers.kernels.primitives.tiles import out_of_line
 
 SLACK = 16
@@ -74,3 +74,12 @@ def take_rows(to, of, rows, width, to_row, of_row, step, adding, size, one):
             copy_run(to + row * to_row * size, of + row * of_row * size, width, size, one)
         else:
             spread_run(to + row * to_row * size, of + row * of_row * size, width, step, adding, size, one)
+
+
+@once
+def take_pairs(to, left, right, rows, width, to_row, of_row, adding, size, one):
+    """As `take_rows`, with the pixels of two planes in turns."""
+    out_of_line()
+    for row in range(rows):
+        at = row * of_row * size
+        zip_runs(to + row * to_row * size, left + at, right + at, width, adding, size, one)

@@ -15,11 +15,11 @@ from paddle_layers.kernels.primitives.vectors import total
 from paddle_layers.kernels.primitives.windows import MASKS, maxima, maxima_2, positions, positions_2
 from paddle_layers.kernels.tuned import tuned
 
+from .pool_means import ANYWHERE, means, means_back, scratch_backward, scratch_forward
 from .pool_windows import (
     SLICES,
     WORTH_IT,
     across_windows,
-    add_rows,
     bounds,
     highest_rows,
     largest_rows,
@@ -29,13 +29,9 @@ from .pool_windows import (
     places_across,
     planes,
     slices,
-    spread_across,
     spread_pairs,
-    sums_across,
     three_bands,
     to_the_vector,
-    two_rows,
-    whole_windows,
     wins,
 )
 
@@ -203,98 +199,93 @@ def maximum_dx(first, last, dx, dy, where, accumulate, pool_size, pool_size_y, s
 # ---- means
 
 
-def is_mean_of_pixels(pool_type: str, global_pooling: bool, divisor: str, padding: int, padding_y: int) -> bool:
-    """Means of the pixels under windows of a size of their own."""
+def is_mean(pool_type: str, global_pooling: bool, divisor: str) -> bool:
+    """Means of windows of a size of their own, of the pixels under them."""
     return pool_type == "AVERAGE" and not global_pooling and divisor == "VALID"
+
+
+def is_padded_mean(pool_type: str, global_pooling: bool, divisor: str) -> bool:
+    """The same, of the pixels and the padding."""
+    return pool_type == "AVERAGE" and not global_pooling and divisor == "PADDED"
+
+
+def is_sum_by_size(pool_type: str, global_pooling: bool, divisor: str) -> bool:
+    """The same, where each window counts as a whole."""
+    return pool_type == "AVERAGE" and not global_pooling and divisor == "KERNEL"
 
 
 @tuned(
     "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT,
-    when=is_mean_of_pixels, scratch=three_bands,
+    when=is_mean, scratch=scratch_forward,
 )  # fmt: skip
 @compiled
-def mean_y(first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
-    N, C, H, W = x.shape
-    P, Q = y.shape[2], y.shape[3]
-    planes, pixels, result, zero = N * C, x.ravel(), y.ravel(), y.dtype.type(0)
-    parts = min(planes, SLICES)
-    begin, end, pitch, height = across_windows(Q, W, pool_size, stride, padding)
-    start, inner = begin * stride - padding, end - begin
-    for item in range(first, last):
-        own = part(scratch, item, parts)
-        size, stop = own.size // 3, planes * (item + 1) // parts * P * Q
-        v, found = own[:size], own[2 * size :]
-        for band in range(planes * item // parts * P, planes * (item + 1) // parts * P, height):
-            rows = min(height, planes * (item + 1) // parts * P - band)
-            for r in range(rows):
-                plane, p = (band + r) // P, (band + r) % P
-                top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
-                if top < bottom:
-                    add_rows(v[r * pitch * stride :], pixels, (plane * H + top) * W, W, bottom - top)
-            if inner and stride == 1 and pool_size == 3:
-                sums_across(found, v, start, rows * pitch, 3, 1)
-            elif inner and stride == 2 and pool_size == 3:
-                sums_across(found, v, start, rows * pitch, 3, 2)
-            elif inner and stride == 2:
-                sums_across(found, v, start, rows * pitch, 2, 2)
-            elif inner:
-                sums_across(found, v, start, rows * pitch, 2, 1)
-            for r in range(rows):
-                to, base = (band + r) * Q, r * pitch * stride
-                top, bottom = bounds((band + r) % P, stride_y, padding_y, pool_size_y, H)
-                count = y.dtype.type((bottom - top) * pool_size)
-                for q in range(to_the_vector(inner, stop - to - begin)):
-                    result[np.uint64(to + begin + q)] = found[np.uint64(r * pitch + q)] / count
-                for q in range(Q - inner):
-                    edge = q if q < begin else q + inner
-                    left, right = bounds(edge, stride, padding, pool_size, W)
-                    added = zero
-                    for w in range(base + left, base + right):
-                        added += v[w]
-                    result[np.uint64(to + edge)] = added / y.dtype.type(max(1, (bottom - top) * (right - left)))
-                for q in range(Q if bottom <= top else 0):
-                    result[np.uint64(to + q)] = zero
+def mean_y(
+    first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y,
+):  # fmt: skip
+    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
+    means(first, last, y, x, scratch, window, (0, 0), (0, 0))
 
 
 @tuned(
     "pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT,
-    when=is_mean_of_pixels, scratch=two_rows,
+    when=is_mean, scratch=scratch_backward,
 )  # fmt: skip
 @compiled
-def mean_dx(first, last, dx, dy, scratch, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y):
-    N, C, H, W = dx.shape
-    P, Q = dy.shape[2], dy.shape[3]
-    planes, pixels, deltas = N * C, dx.ravel(), dy.ravel()
-    parts, zero = min(planes, SLICES), dx.dtype.type(0)
-    begin, end = whole_windows(Q, W, pool_size, stride, padding)
-    for item in range(first, last):
-        own = part(scratch, item, parts)
-        row, shares = own[: own.size // 2], own[own.size // 2 :]
-        shares[0] = zero
-        for plane in range(planes * item // parts, planes * (item + 1) // parts):
-            if not accumulate:
-                for i in range(H * W):
-                    pixels[np.uint64(plane * H * W + i)] = zero
-            for p in range(P):
-                top, bottom = bounds(p, stride_y, padding_y, pool_size_y, H)
-                source, count = (plane * P + p) * Q, dx.dtype.type(max(1, (bottom - top) * pool_size))
-                for q in range(Q):
-                    shares[np.uint64(q + 1)] = deltas[np.uint64(source + q)] / count
-                for q in range(begin + Q - end):
-                    edge = q if q < begin else q - begin + end
-                    left, right = bounds(edge, stride, padding, pool_size, W)
-                    covered = dx.dtype.type(max(1, (bottom - top) * (right - left)))
-                    shares[np.uint64(edge + 1)] = deltas[np.uint64(source + edge)] / covered
-                if stride == 1:
-                    spread_across(row, shares, Q, W, pool_size, 1, padding)
-                elif stride == 2:
-                    spread_across(row, shares, Q, W, pool_size, 2, padding)
-                else:
-                    spread_across(row, shares, Q, W, pool_size, stride, padding)
-                for h in range(top, bottom):
-                    at = (plane * H + h) * W
-                    for w in range(W):
-                        pixels[np.uint64(at + w)] += row[np.uint64(padding + w)]
+def mean_dx(
+    first, last, dx, dy, scratch, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y,
+):  # fmt: skip
+    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
+    means_back(first, last, dx, dy, scratch, accumulate, window, (0, 0), (0, 0))
+
+
+@tuned(
+    "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    when=is_padded_mean, scratch=scratch_forward,
+)  # fmt: skip
+@compiled
+def padded_mean_y(
+    first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y,
+    padding, padding_y, padding_end, padding_end_y,
+):  # fmt: skip
+    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
+    means(first, last, y, x, scratch, window, (padding_y, padding_end_y), (padding, padding_end))
+
+
+@tuned(
+    "pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    when=is_padded_mean, scratch=scratch_backward,
+)  # fmt: skip
+@compiled
+def padded_mean_dx(
+    first, last, dx, dy, scratch, accumulate, pool_size, pool_size_y, stride, stride_y,
+    padding, padding_y, padding_end, padding_end_y,
+):  # fmt: skip
+    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
+    means_back(first, last, dx, dy, scratch, accumulate, window, (padding_y, padding_end_y), (padding, padding_end))
+
+
+@tuned(
+    "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    when=is_sum_by_size, scratch=scratch_forward,
+)  # fmt: skip
+@compiled
+def sum_by_size_y(
+    first, last, y, x, scratch, pool_size, pool_size_y, stride, stride_y, padding, padding_y,
+):  # fmt: skip
+    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
+    means(first, last, y, x, scratch, window, (ANYWHERE, ANYWHERE), (ANYWHERE, ANYWHERE))
+
+
+@tuned(
+    "pool", "pool_dx", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    when=is_sum_by_size, scratch=scratch_backward,
+)  # fmt: skip
+@compiled
+def sum_by_size_dx(
+    first, last, dx, dy, scratch, accumulate, pool_size, pool_size_y, stride, stride_y, padding, padding_y,
+):  # fmt: skip
+    window = (pool_size_y, pool_size, stride_y, stride, padding_y, padding)
+    means_back(first, last, dx, dy, scratch, accumulate, window, (ANYWHERE, ANYWHERE), (ANYWHERE, ANYWHERE))
 
 
 def is_global_mean(pool_type: str, global_pooling: bool) -> bool:

@@ -27,8 +27,8 @@ def _place(builder: Any, address: Any, real: Any, count: int) -> Any:
     return builder.inttoptr(address, ir.VectorType(real, count).as_pointer())
 
 
-def _mover(count: int, *, step: int = 1, adding: bool = False) -> Any:
-    """Copy `count` numbers, every `step`-th from the first one on, or add them to what is there."""
+def _mover(count: int, *, step: int = 1, first: int = 0, adding: bool = False) -> Any:
+    """Copy `count` numbers, every `step`-th from number `first` on, or add them to what is there."""
 
     def move(typingctx: Any, target: Any, source: Any, one: Any) -> Any:
         signature = types.void(types.int64, types.int64, one)
@@ -38,7 +38,7 @@ def _mover(count: int, *, step: int = 1, adding: bool = False) -> Any:
             place = _place(builder, args[0], real, count)
             value = builder.load(_place(builder, args[1], real, count * step), align=size)
             if step > 1:
-                picked = ir.Constant(ir.VectorType(ir.IntType(32), count), [k * step for k in range(count)])
+                picked = ir.Constant(ir.VectorType(ir.IntType(32), count), [first + k * step for k in range(count)])
                 value = builder.shuffle_vector(value, value, picked)
             if adding:
                 value = builder.fadd(builder.load(place, align=size), value)
@@ -53,6 +53,8 @@ def _mover(count: int, *, step: int = 1, adding: bool = False) -> Any:
 _move_16, _move_8, _move_4, _move_2, _move_1 = (_mover(count) for count in (16, 8, 4, 2, 1))
 _add_8, _add_4, _add_1 = (_mover(count, adding=True) for count in (8, 4, 1))
 _every_second, _every_third, _every_fourth = (_mover(LANES, step=step) for step in (2, 3, 4))
+_other_second = _mover(LANES, step=2, first=1)
+_every_second_16, _other_second_16 = (_mover(2 * LANES, step=2, first=first) for first in (0, 1))
 
 
 @intrinsic
@@ -82,6 +84,22 @@ def set_entry(typingctx, table, index, left, right):
         return context.get_dummy_value()
 
     return signature, codegen
+
+
+def _get_entry(typingctx: Any, table: Any, index: Any) -> Any:
+    """The two numbers of an entry."""
+    signature = types.UniTuple(types.int64, 2)(types.int64, types.int64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        whole = ir.IntType(64)
+        place = builder.add(args[0], builder.shl(args[1], ir.Constant(whole, 4)))
+        places = (builder.inttoptr(at, whole.as_pointer()) for at in (place, builder.add(place, ir.Constant(whole, 8))))
+        return context.make_tuple(builder, signature.return_type, [builder.load(at, align=4) for at in places])
+
+    return signature, codegen
+
+
+get_entry: Any = intrinsic(_get_entry)
 
 
 @once
@@ -132,25 +150,59 @@ def add_run(to, of, count, size, one):
 
 
 @once
+def pick_second(to, of, count, size, one):
+    """Copy `count` numbers, every second one; nothing behind the last one is read."""
+    wide = 2 * LANES if count > 2 * LANES else LANES
+    for k in range(0, (count - 1) // wide * wide, wide):
+        if wide == LANES:
+            _every_second(to + k * size, of + 2 * k * size, one)
+        else:
+            _every_second_16(to + k * size, of + 2 * k * size, one)
+    last = count - wide  # the last ones with one number before them
+    if count <= LANES:
+        for k in range(count):
+            _move_1(to + k * size, of + 2 * k * size, one)
+    elif wide == LANES:
+        _other_second(to + last * size, of + (2 * last - 1) * size, one)
+    else:
+        _other_second_16(to + last * size, of + (2 * last - 1) * size, one)
+
+
+@once
 def pick_run(to, of, count, step, size, one):
     """Copy `count` numbers that lie `step` numbers apart; nothing behind the last one is read."""
-    out_of_line()
     done = 0
     if step == 1:
         copy_run(to, of, count, size, one)
         done = count
+    elif step == 2:
+        pick_second(to, of, count, size, one)
+        done = count
     elif step <= 4:
         for k in range((count - 1) // LANES):
             to_k, of_k = to + k * LANES * size, of + k * LANES * step * size
-            if step == 2:
-                _every_second(to_k, of_k, one)
-            elif step == 3:
+            if step == 3:
                 _every_third(to_k, of_k, one)
             else:
                 _every_fourth(to_k, of_k, one)
         done = max(count - 1, 0) // LANES * LANES
     for k in range(done, count):
         _move_1(to + k * size, of + k * step * size, one)
+
+
+@once
+def pack_factors(to, of, rows, row_step, channels, channel_step, elements, width, size, one):
+    """Copy the factors of a tile's rows so that they lie side by side, `width` places apart for the next element.
+
+    The elements of a channel are neighbours; steps are in bytes.
+    """
+    out_of_line()
+    for channel in range(channels):
+        for row in range(rows):
+            source = of + channel * channel_step + row * row_step
+            for element in range(elements):
+                _move_1(to + (element * width + row) * size, source + element * size, one)
+        to += elements * width * size
 
 
 @once
@@ -167,6 +219,62 @@ def spread_run(to, of, count, step, adding, size, one):
     else:
         for k in range(count):
             _move_1(to + k * step * size, of + k * size, one)
+
+
+def _zipper(count: int, *, adding: bool = False) -> Any:
+    """Write the numbers of two runs of `count` in turns, or add them to what is there."""
+
+    def zip_(typingctx: Any, target: Any, one_run: Any, other_run: Any, one: Any) -> Any:
+        signature = types.void(types.int64, types.int64, types.int64, one)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            real, size = _real(one)
+            left, right = (builder.load(_place(builder, at, real, count), align=size) for at in args[1:3])
+            for half in (0, count // 2):
+                order = [lane + part for lane in range(half, half + count // 2) for part in (0, count)]
+                value = builder.shuffle_vector(left, right, ir.Constant(ir.VectorType(ir.IntType(32), count), order))
+                at = builder.add(args[0], ir.Constant(args[0].type, 2 * half * size))
+                place = _place(builder, at, real, count)
+                if adding:
+                    value = builder.fadd(builder.load(place, align=size), value)
+                builder.store(value, place, align=size)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return intrinsic(zip_)
+
+
+_zip_16, _zip_4 = (_zipper(count) for count in (16, 4))
+_zip_add_4 = _zipper(4, adding=True)
+
+
+@once
+def zip_runs(to, left, right, count, adding, size, one):
+    """Write the numbers of two runs in turns, or add them to what is there."""
+    done = 0
+    if adding:
+        for k in range(0, count - 3, 4):
+            _zip_add_4(to + 2 * k * size, left + k * size, right + k * size, one)
+        done = count // 4 * 4
+    elif count >= 16:
+        for k in range(0, count - 15, 16):
+            _zip_16(to + 2 * k * size, left + k * size, right + k * size, one)
+        rest = count - 16
+        _zip_16(to + 2 * rest * size, left + rest * size, right + rest * size, one)
+        done = count
+    elif count >= 4:
+        for k in range(0, count - 3, 4):
+            _zip_4(to + 2 * k * size, left + k * size, right + k * size, one)
+        rest = count - 4
+        _zip_4(to + 2 * rest * size, left + rest * size, right + rest * size, one)
+        done = count
+    for k in range(done, count):
+        for part, of in ((0, left), (1, right)):
+            if adding:
+                _add_1(to + (2 * k + part) * size, of + k * size, one)
+            else:
+                _move_1(to + (2 * k + part) * size, of + k * size, one)
 
 
 def _turned(builder: Any, rows: list[Any]) -> list[Any]:

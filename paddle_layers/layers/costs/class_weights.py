@@ -5,21 +5,23 @@ from paddle_layers.define import Example, Floats, Input, Int, Output, each, infe
 
 @layer("class_weight", since=1)
 class ClassWeight:
-    """The weight of every row's class, for the input `weight` of a cost.
+    """The weight of every label's class, for the input `weight` of a cost.
 
-    `y[n] = weights[label[n]]`, and 0 for a label that is `ignore_label` or outside the classes. So rare classes, or
-    those whose mistakes cost more, teach more. The losses of `softmax_with_loss` and `cross_entropy` are then sums of
-    weighted costs divided by the number of rows, not by that of weights: a mean weight of 1 leaves their size alone, as
-    `rows / (classes * rows of the class)` has. PyTorch and ONNX divide by the weights.
+    `y = weights[label]` of every row, or of every pixel where labels have axes, and 0 for a label that is
+    `ignore_label` or outside the classes. So rare classes, or those whose mistakes cost more, teach more. The losses of
+    `softmax_with_loss` and `cross_entropy` are then sums of weighted costs divided by the number of labels, not by that
+    of weights: a mean weight of 1 leaves their size alone, as `labels / (classes * labels of the class)` has. PyTorch
+    and ONNX divide by the weights.
     """
 
-    label = Input("N", "class of every row", kinds=("INT",), seq=(0, 1, 2))
-    y = Output("N", "weight of every row")
+    label = Input("N ...", "class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
+    y = Output("N ...", "weight of every label")
     weights = Floats("weight of each class, in the order of the ids")
-    ignore_label = Int("rows of this class weigh nothing", optional=True)
+    ignore_label = Int("labels of this class weigh nothing", optional=True)
     examples = (
         Example(label="ids<2", weights=[0.5, 2.0], ignore_label=-1),
         Example(label="sequence of ids<3", weights=[1.0, 0.0, 4.5]),
+        Example(label="2x3 ids<3", weights=[0.25, 1.0, 2.0]),
     )
 
 
@@ -31,10 +33,10 @@ def class_weight_count(label, weights):
 
 
 @each(ClassWeight.y)
-def class_weight_y(n, label, weights, ignore_label):
+def class_weight_y(n, i, label, weights, ignore_label):
     weight = 0.0
     for k in range(len(weights)):
-        if label[n] == k and (ignore_label is None or k != ignore_label):
+        if label[n, i] == k and (ignore_label is None or k != ignore_label):
             weight = weights[k]
     return weight
 
@@ -42,5 +44,5 @@ def class_weight_y(n, label, weights, ignore_label):
 @onnx(ClassWeight)
 def class_weight_onnx(graph, label, weights, ignore_label):
     known = [0.0 if k == ignore_label else float(weight) for k, weight in enumerate(weights)]
-    classes = graph.Equal(graph.Unsqueeze(label, [1]), list(range(len(known))))
+    classes = graph.Equal(graph.Unsqueeze(label, [-1]), list(range(len(known))))
     return graph.MatMul(graph.Cast(classes, to=1), known)

@@ -2,10 +2,19 @@
 
 import math
 
-from paddle_layers.define import Choice, Example, Float, Input, Int, Output, Temp, each, gradient, infer, layer, real
-from paddle_layers.layers.checks import check_labels, check_labels_or_ignored
+from paddle_layers.define import Example, Float, Input, Int, Output, Temp, each, gradient, infer, layer, real
+from paddle_layers.layers.checks import check_labels_or_ignored
 
-from .terms import excess, logistic_cost, logistic_derivative
+from .terms import (
+    counted_label,
+    excess,
+    ignored_label,
+    logistic_cost,
+    logistic_derivative,
+    normalization_choice,
+    smoothed,
+    smoothing,
+)
 
 
 @layer(
@@ -20,42 +29,74 @@ from .terms import excess, logistic_cost, logistic_derivative
 class CrossEntropy:
     """Minus the logarithm of the probability given to the right class.
 
-    `cost = -log(max(x[label], floor))`, times `weight` where the row has one. `x` are probabilities, as `softmax`
-    gives; on scores, `softmax_with_loss` is the same with less rounding. Below `floor` the cost is flat and its
-    gradient 0. Caffe and Mocha have a floor of 1e-20, Paddle has none; Mocha's layer has no gradient. Paddle's `coeff`
-    scales the gradient and not the cost: `loss_weight` scales both.
+    `cost = -log(max(x[label], floor))`, times `weight` where there is one. `x` are probabilities, as `softmax` gives;
+    on scores, `softmax_with_loss` is the same with less rounding, and its page says how labels of pixels,
+    `ignore_label`, `label_smoothing` and `normalization` are meant. Below `floor` the cost is flat and its gradient 0.
+    Caffe and Mocha have a floor of 1e-20, Paddle has none; Mocha's layer has no gradient. Paddle's `coeff` scales the
+    gradient and not the cost: `loss_weight` scales both.
     """
 
-    x = Input("N C...", "probability of every class", seq=(0, 1, 2), kinks=(0.0,), within=(0.0, 1.0))
-    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    cost = Output("N", "cost of every row", loss=True)
+    x = Input("N C... ...", "probability of every class", seq=(0, 1, 2), kinks=(0.0,), within=(0.0, 1.0))
+    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
+    counted = Temp("N ...", "what the label adds to the divisor of the loss")
+    cost = Output(
+        "N ...",
+        "cost of every label",
+        loss=True,
+        divisor=counted,
+        nan="for labels outside the classes that are not ignored",
+    )
     floor = Float("smallest probability that counts", default=1e-20, above=0, below=1)
+    ignore_label = ignored_label()
+    label_smoothing = smoothing()
+    normalization = normalization_choice("VALID")
     examples = (
         Example(x="4", label="ids<4"),
-        Example(x="5", label="ids<3", weight="scalar", floor=0.01),
-        Example(x="sequence of 3", label="sequence of ids<3"),
+        Example(x="5", label="ids<3", weight="scalar", floor=0.01, ignore_label=1, normalization="BATCH_SIZE"),
+        Example(x="sequence of 3", label="sequence of ids<3", normalization="NONE"),
+        Example(x="3x2x2", label="2x2 ids<4", ignore_label=3, label_smoothing=0.2),
+        Example(x="2x3", label="3 ids<2", weight="3", normalization="FULL"),
     )
 
 
 @infer(CrossEntropy)
-def cross_entropy_labels(label, C):
-    check_labels(label, C)
+def cross_entropy_labels(label, C, ignore_label):
+    check_labels_or_ignored(label, C, ignore_label)
     return {}
 
 
+@each(CrossEntropy.counted)
+def cross_entropy_counted(n, i, label, ignore_label, normalization):
+    ignored = ignore_label is not None and label[n, i] == ignore_label
+    return counted_label(i, ignored, normalization == "VALID", normalization == "FULL", normalization == "BATCH_SIZE")
+
+
 @each(CrossEntropy.cost)
-def cross_entropy_cost(n, x, label, weight, floor):
-    cost = -math.log(max(x[n, label[n]], floor))
-    return cost if weight is None else cost * weight[n]
+def cross_entropy_cost(n, i, x, label, weight, C, floor, ignore_label, label_smoothing):
+    if ignore_label is not None:
+        if label[n, i] == ignore_label:
+            return 0.0
+        if label[n, i] < 0 or label[n, i] >= C:
+            return math.nan
+    cost = -math.log(max(x[n, label[n, i], i], floor))
+    if label_smoothing > 0.0:
+        total = 0.0
+        for c in range(C):
+            total -= math.log(max(x[n, c, i], floor))
+        cost = (1.0 - label_smoothing) * cost + label_smoothing * total / real(C)
+    return cost if weight is None else cost * weight[n, i]
 
 
 @gradient(CrossEntropy.x)
-def cross_entropy_dx(n, c, dcost, x, label, weight, floor):
-    if c != label[n] or x[n, c] < floor:
+def cross_entropy_dx(n, c, i, dcost, x, label, weight, C, floor, ignore_label, label_smoothing):
+    if ignore_label is not None and label[n, i] == ignore_label:
         return 0.0
-    derivative = -dcost[n] / x[n, c]
-    return derivative if weight is None else derivative * weight[n]
+    share = smoothed(c == label[n, i], C, label_smoothing)
+    if share == 0.0 or x[n, c, i] < floor:
+        return 0.0
+    derivative = -dcost[n, i] * share / x[n, c, i]
+    return derivative if weight is None else derivative * weight[n, i]
 
 
 @layer(
@@ -72,41 +113,44 @@ def cross_entropy_dx(n, c, dcost, x, label, weight, floor):
 class SoftmaxWithLoss:
     """Minus the logarithm of the softmax probability of the right class.
 
-    `loss = log(sum over c of exp(x[c])) - x[label]`, times `weight` where the row has one; the largest score is taken
-    off first, so that nothing overflows and no digit is lost. Rows whose label is `ignore_label` cost nothing, and
-    that label may lie outside the classes; another label outside them costs NaN.
+    `loss = log(sum over c of exp(x[c])) - x[label]`, times `weight` where there is one; the largest score is taken off
+    first, so that nothing overflows and no digit is lost. A row has one label, or one for each of its last axes: scores
+    of 21x28x28 and labels of 28x28 are a class for each pixel, and so are their costs.
 
-    The loss of the network is what `normalization` says: with `VALID` the mean over the rows that are not ignored,
-    with `BATCH_SIZE` the mean over all rows, with `NONE` the sum. Caffe has `VALID` when nothing is set, and its `FULL`
-    is `BATCH_SIZE` here, where every row has one label. Weights change no divisor; in ONNX and Mocha a weight belongs
-    to a class, and ONNX's mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place
-    of one label.
+    Labels that are `ignore_label` cost nothing, and that label may lie outside the classes; another label outside them
+    costs NaN. With `label_smoothing` e, the right class is wanted with `1 - e + e / C` and each other one of the C
+    classes with `e / C`.
+
+    The loss of the network is what `normalization` says: with `VALID` the mean over the labels that are not ignored,
+    with `FULL` that over all labels, with `BATCH_SIZE` their sum divided by the rows, with `NONE` the sum. Caffe has
+    `VALID` when nothing is set. Weights change no divisor; `class_weight` gives those of classes, as in Mocha, ONNX and
+    PyTorch, where the mean divides by the weights. `softlabel_softmax_cost` takes a share of every class in place of
+    one label.
     """
 
-    x = Input("N C...", "score of every class", seq=(0, 1, 2))
-    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
-    counted = Temp("N", "what the row adds to the divisor of the loss")
+    x = Input("N C... ...", "score of every class", seq=(0, 1, 2))
+    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
+    counted = Temp("N ...", "what the label adds to the divisor of the loss")
     loss = Output(
-        "N", "cost of every row", loss=True, divisor=counted, nan="for labels outside the classes that are not ignored"
+        "N ...",
+        "cost of every label",
+        loss=True,
+        divisor=counted,
+        nan="for labels outside the classes that are not ignored",
     )
-    ignore_label = Int("rows of this class cost nothing", optional=True)
-    normalization = Choice(
-        "what the loss of the network divides the sum over the rows by",
-        options={
-            "VALID": "the rows that are not ignored, at least 1",
-            "BATCH_SIZE": "all rows",
-            "NONE": "nothing: the loss is the sum",
-        },
-        default="VALID",
-    )
-    peak = Temp("N", "largest score")
-    norm = Temp("N", "log-sum of the exponentials of the scores below the largest")
+    ignore_label = ignored_label()
+    normalization = normalization_choice("VALID")
+    label_smoothing = smoothing()
+    peak = Temp("N ...", "largest score")
+    norm = Temp("N ...", "log-sum of the exponentials of the scores below the largest")
     examples = (
         Example(x="4", label="ids<4"),
         Example(x="5x1x1", label="ids<3", weight="scalar", ignore_label=1, normalization="BATCH_SIZE"),
-        Example(x="3", label="ids<4", ignore_label=3),
+        Example(x="3", label="ids<4", ignore_label=3, label_smoothing=0.1),
         Example(x="sequence of 3", label="sequence of ids<3", normalization="NONE"),
+        Example(x="3x2x4", label="2x4 ids<3", ignore_label=2),
+        Example(x="2x3", label="3 ids<2", weight="3", normalization="FULL"),
     )
 
 
@@ -117,45 +161,50 @@ def softmax_with_loss_labels(label, C, ignore_label):
 
 
 @each(SoftmaxWithLoss.peak, SoftmaxWithLoss.norm)
-def softmax_with_loss_moments(n, x, C):
-    peak = x[n, 0]
+def softmax_with_loss_moments(n, i, x, C):
+    peak = x[n, 0, i]
     for c in range(1, C):
-        peak = max(peak, x[n, c])
+        peak = max(peak, x[n, c, i])
     # The largest score adds exactly 1; log1p of the others keeps the digits of a small cost.
     others = 0.0
     ties = -1.0
     for c in range(C):
-        if x[n, c] == peak:
+        if x[n, c, i] == peak:
             ties += 1.0
         else:
-            others += math.exp(x[n, c] - peak)
+            others += math.exp(x[n, c, i] - peak)
     return peak, math.log1p(others + ties)
 
 
 @each(SoftmaxWithLoss.counted)
-def softmax_with_loss_counted(n, label, ignore_label, normalization):
-    if normalization == "NONE":
-        return 0.0
-    return 0.0 if normalization == "VALID" and ignore_label is not None and label[n] == ignore_label else 1.0
+def softmax_with_loss_counted(n, i, label, ignore_label, normalization):
+    ignored = ignore_label is not None and label[n, i] == ignore_label
+    return counted_label(i, ignored, normalization == "VALID", normalization == "FULL", normalization == "BATCH_SIZE")
 
 
 @each(SoftmaxWithLoss.loss)
-def softmax_with_loss_loss(n, x, label, weight, peak, norm, C, ignore_label):
+def softmax_with_loss_loss(n, i, x, label, weight, peak, norm, C, ignore_label, label_smoothing):
     if ignore_label is not None:
-        if label[n] == ignore_label:
+        if label[n, i] == ignore_label:
             return 0.0
-        if label[n] < 0 or label[n] >= C:
+        if label[n, i] < 0 or label[n, i] >= C:
             return math.nan
-    loss = norm[n] + (peak[n] - x[n, label[n]])
-    return loss if weight is None else loss * weight[n]
+    loss = norm[n, i] + (peak[n, i] - x[n, label[n, i], i])
+    if label_smoothing > 0.0:
+        total = 0.0
+        for c in range(C):
+            total += norm[n, i] + (peak[n, i] - x[n, c, i])
+        loss = (1.0 - label_smoothing) * loss + label_smoothing * total / real(C)
+    return loss if weight is None else loss * weight[n, i]
 
 
 @gradient(SoftmaxWithLoss.x)
-def softmax_with_loss_dx(n, c, dloss, x, label, weight, peak, norm, ignore_label):
-    if ignore_label is not None and label[n] == ignore_label:
+def softmax_with_loss_dx(n, c, i, dloss, x, label, weight, peak, norm, C, ignore_label, label_smoothing):
+    if ignore_label is not None and label[n, i] == ignore_label:
         return 0.0
-    derivative = dloss[n] * excess(x[n, c] - peak[n] - norm[n], 1.0, 1.0 if c == label[n] else 0.0)
-    return derivative if weight is None else derivative * weight[n]
+    share = smoothed(c == label[n, i], C, label_smoothing)
+    derivative = dloss[n, i] * excess(x[n, c, i] - peak[n, i] - norm[n, i], 1.0, share)
+    return derivative if weight is None else derivative * weight[n, i]
 
 
 @layer(
@@ -168,19 +217,37 @@ class SigmoidCrossEntropy:
 
     `cost = sum over c of max(x, 0) - x * target + log(1 + exp(-|x|))`, which is
     `-target * log(p) - (1 - target) * log(1 - p)` for `p = 1 / (1 + exp(-x))` without overflow. Targets lie between
-    0 and 1. Terms whose target is `ignore_label` cost nothing; the divisor stays the number of rows, as in Caffe when
-    nothing is set. On probabilities, `soft_binary_cross_entropy` is the same.
+    0 and 1. Terms whose target is `ignore_label` cost nothing. The loss of the network is divided by what
+    `normalization` says, by the rows as in Caffe when nothing is set; PyTorch and Keras divide by all terms. On
+    probabilities, `soft_binary_cross_entropy` is the same.
     """
 
     x = Input("N C...", "one score per question", seq=(0, 1, 2))
     target = Input("N C...", "wanted answers", seq=(0, 1, 2), within=(0.0, 1.0))
-    cost = Output("N", "cost of every row", loss=True)
+    counted = Temp("N", "what the row adds to the divisor of the loss")
+    cost = Output("N", "cost of every row", loss=True, divisor=counted)
     ignore_label = Int("terms with this target cost nothing", optional=True)
+    normalization = normalization_choice("BATCH_SIZE", "terms")
     examples = (
         Example(x="4", target="4"),
-        Example(x="2x2x3", target="2x2x3", ignore_label=-1),
-        Example(x="sequence of scalar", target="sequence of scalar"),
+        Example(x="2x2x3", target="2x2x3", ignore_label=-1, normalization="FULL"),
+        Example(x="sequence of scalar", target="sequence of scalar", normalization="NONE"),
+        Example(x="3", target="3", ignore_label=1, normalization="VALID"),
     )
+
+
+@each(SigmoidCrossEntropy.counted)
+def sigmoid_cross_entropy_counted(n, target, C, ignore_label, normalization):
+    if normalization == "NONE":
+        return 0.0
+    if normalization == "BATCH_SIZE":
+        return 1.0
+    terms = real(C)
+    if normalization == "VALID" and ignore_label is not None:
+        for c in range(C):
+            if target[n, c] == real(ignore_label):
+                terms -= 1.0
+    return terms
 
 
 @each(SigmoidCrossEntropy.cost)

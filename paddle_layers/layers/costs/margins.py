@@ -4,6 +4,7 @@ import math
 
 from paddle_layers.define import Bool, Choice, Example, Float, Input, Output, Temp, each, gradient, infer, layer
 from paddle_layers.layers.checks import check_answers, check_labels
+from paddle_layers.layers.helpers import exceeds
 
 
 @layer("hinge_loss", elsewhere={"Caffe": "HingeLoss"}, since=1)
@@ -47,6 +48,56 @@ def hinge_loss_dx(n, c, dcost, x, label, norm):
     if norm == "L1":
         return -sign * dcost[n] if missing > 0.0 else 0.0
     return -2.0 * sign * dcost[n] * missing
+
+
+@layer("perceptron_loss", elsewhere={"KUnet": "PercLoss"}, since=1)
+class PerceptronLoss:
+    """Cost of the multi-class perceptron: how far the best score is above that of the right class.
+
+    `cost = max over c of x[c] - x[label]`, so that a row that is right costs nothing and teaches nothing; of one that
+    is wrong, the right score shall rise and the best one fall, each by the same. With `sgd` at a rate of 1 and one row
+    at a time, an `fc` before it learns as a perceptron does (Rosenblatt 1958). KUnet's gradient is not divided by the
+    number of rows.
+    """
+
+    x = Input("N C...", "score of every class", seq=(0, 1, 2), kinks=("ties",))
+    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
+    cost = Output("N", "cost of every row", loss=True)
+    best = Temp("N", "class with the largest score; the right one among equals", kind="INT")
+    examples = (
+        Example(x="4", label="ids<4"),
+        Example(x="5x1x1", label="ids<3"),
+        Example(x="sequence of 3", label="sequence of ids<3"),
+    )
+
+
+@infer(PerceptronLoss)
+def perceptron_loss_labels(label, C):
+    check_labels(label, C)
+    return {}
+
+
+@each(PerceptronLoss.best)
+def perceptron_loss_best(n, x, label, C):
+    best = label[n]
+    most = x[n, best]
+    for c in range(C):
+        if c != label[n] and exceeds(x[n, c], most):
+            best = c
+            most = x[n, c]
+    return best
+
+
+@each(PerceptronLoss.cost)
+def perceptron_loss_cost(n, x, label, best):
+    return x[n, best[n]] - x[n, label[n]]
+
+
+@gradient(PerceptronLoss.x)
+def perceptron_loss_dx(n, c, dcost, label, best):
+    if best[n] == label[n]:
+        return 0.0
+    return (dcost[n] if c == best[n] else 0.0) - (dcost[n] if c == label[n] else 0.0)
 
 
 @layer("huber_classification", elsewhere={"Paddle": "huber_classification"}, since=1)

@@ -1,4 +1,6 @@
-"""Costs of the distance to wanted rows, and the cost that is computed elsewhere."""
+"""Costs of the distance to wanted rows and distributions, and the cost that is computed elsewhere."""
+
+import math
 
 from paddle_layers.define import Example, Float, Input, Output, each, gradient, helper, layer
 
@@ -174,3 +176,42 @@ def sum_cost_cost(n, x, C):
 @gradient(SumCost.x)
 def sum_cost_dx(n, c, dcost):
     return dcost[n]
+
+
+@layer("gaussian_kl", elsewhere={"Mocha": "GaussianKLLossLayer"}, since=1)
+class GaussianKl:
+    """Kullback-Leibler divergence from the standard normal distribution to others, given by means and deviations.
+
+    `cost = sum over c of (mu ** 2 + sigma ** 2 - 1) / 2 - log(sigma)`: what a code costs that tells the numbers of each
+    row beside one that knows nothing, in nats. It is 0 where every mean is 0 and every deviation 1, and a part of the
+    loss of a variational autoencoder (Kingma and Welling, "Auto-encoding variational Bayes", 2014). Deviations have to
+    be above 0, as `exponential` makes them. Mocha's manual has the other sign; its layer computes this.
+    """
+
+    mu = Input("N C...", "means", seq=(0, 1, 2))
+    sigma = Input("N C...", "deviations", seq=(0, 1, 2), within=(0.0, 4.0))
+    cost = Output("N", "divergence of every row", loss=True)
+    examples = (
+        Example(mu="4", sigma="4"),
+        Example(mu="2x1x3", sigma="2x1x3"),
+        Example(mu="sequence of scalar", sigma="sequence of scalar"),
+    )
+
+
+@each(GaussianKl.cost)
+def gaussian_kl_cost(n, mu, sigma, C):
+    cost = 0.0
+    for c in range(C):
+        # (sigma + 1) * (sigma - 1) keeps the digits of deviations near 1.
+        cost += 0.5 * (mu[n, c] * mu[n, c] + (sigma[n, c] + 1.0) * (sigma[n, c] - 1.0)) - math.log(sigma[n, c])
+    return cost
+
+
+@gradient(GaussianKl.mu)
+def gaussian_kl_dmu(n, c, dcost, mu):
+    return dcost[n] * mu[n, c]
+
+
+@gradient(GaussianKl.sigma)
+def gaussian_kl_dsigma(n, c, dcost, sigma):
+    return dcost[n] * (sigma[n, c] - 1.0 / sigma[n, c])

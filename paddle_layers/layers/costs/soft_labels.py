@@ -16,9 +16,9 @@ from paddle_layers.define import (
     layer,
     require,
 )
-from paddle_layers.layers.checks import check_labels
+from paddle_layers.layers.checks import check_labels_or_ignored
 
-from .terms import excess
+from .terms import counted_label, excess, ignored_label, normalization_choice
 
 
 @helper
@@ -143,68 +143,94 @@ def softlabel_softmax_cost_dx(n, c, dcost, x, target, weight, peak, norm, mass):
 class InfogainLoss:
     """Cross entropy of the softmax of scores in which mistakes differ in what they cost.
 
-    `cost = sum over c of gain[label, c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where the row has one.
+    `cost = sum over c of gain[label, c] * (log(sum over k of exp(x[k])) - x[c])`, times `weight` where there is one.
     `gain` is given and not learned: load it with the weights, where Caffe has a third input or the file `source`. As
-    long as it is not loaded it is the identity matrix, and the layer is `softmax_with_loss`. Caffe's `ignore_label` is
-    a weight of zero here.
+    long as it is not loaded it is the identity matrix, and the layer is `softmax_with_loss`, whose page says how labels
+    of pixels, `ignore_label` and `normalization` are meant.
     """
 
-    x = Input("N C...", "score of every class", seq=(0, 1, 2))
-    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    x = Input("N C... ...", "score of every class", seq=(0, 1, 2))
+    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
     gain = State("K C", "what saying class C is worth where K is right", init="identity")
-    cost = Output("N", "cost of every row", loss=True)
-    peak = Temp("N", "largest score")
-    norm = Temp("N", "log-sum of the exponentials of the scores below the largest")
-    mass = Temp("N", "sum of the gains for the label")
+    counted = Temp("N ...", "what the label adds to the divisor of the loss")
+    cost = Output(
+        "N ...",
+        "cost of every label",
+        loss=True,
+        divisor=counted,
+        nan="for labels outside the classes that are not ignored",
+    )
+    ignore_label = ignored_label()
+    normalization = normalization_choice("VALID")
+    peak = Temp("N ...", "largest score")
+    norm = Temp("N ...", "log-sum of the exponentials of the scores below the largest")
+    mass = Temp("N ...", "sum of the gains for the label")
     examples = (
         Example(x="4", label="ids<4"),
-        Example(x="2x1x2", label="ids<3", weight="scalar"),
-        Example(x="sequence of 3", label="sequence of ids<3"),
+        Example(x="2x1x2", label="ids<3", weight="scalar", ignore_label=1, normalization="BATCH_SIZE"),
+        Example(x="sequence of 3", label="sequence of ids<3", normalization="NONE"),
+        Example(x="3x2x2", label="2x2 ids<4", ignore_label=3),
+        Example(x="2x3", label="3 ids<2", normalization="FULL"),
     )
 
 
 @infer(InfogainLoss)
-def infogain_loss_sizes(label, C):
-    check_labels(label, C)
+def infogain_loss_sizes(label, C, ignore_label):
+    check_labels_or_ignored(label, C, ignore_label)
     return {"K": C}
 
 
 @each(InfogainLoss.peak, InfogainLoss.norm)
-def infogain_loss_moments(n, x, C):
-    peak = x[n, 0]
+def infogain_loss_moments(n, i, x, C):
+    peak = x[n, 0, i]
     for c in range(1, C):
-        peak = max(peak, x[n, c])
+        peak = max(peak, x[n, c, i])
     others = 0.0
     ties = -1.0
     for c in range(C):
-        if x[n, c] == peak:
+        if x[n, c, i] == peak:
             ties += 1.0
         else:
-            others += math.exp(x[n, c] - peak)
+            others += math.exp(x[n, c, i] - peak)
     return peak, math.log1p(others + ties)
 
 
+@each(InfogainLoss.counted)
+def infogain_loss_counted(n, i, label, ignore_label, normalization):
+    ignored = ignore_label is not None and label[n, i] == ignore_label
+    return counted_label(i, ignored, normalization == "VALID", normalization == "FULL", normalization == "BATCH_SIZE")
+
+
 @each(InfogainLoss.cost)
-def infogain_loss_cost(n, x, label, weight, gain, peak, norm, C):
+def infogain_loss_cost(n, i, x, label, weight, gain, peak, norm, C, ignore_label):
+    if ignore_label is not None:
+        if label[n, i] == ignore_label:
+            return 0.0
+        if label[n, i] < 0 or label[n, i] >= C:
+            return math.nan
     cost = 0.0
     for c in range(C):
-        cost += gain[label[n], c] * (norm[n] + (peak[n] - x[n, c]))
-    return cost if weight is None else cost * weight[n]
+        cost += gain[label[n, i], c] * (norm[n, i] + (peak[n, i] - x[n, c, i]))
+    return cost if weight is None else cost * weight[n, i]
 
 
 @each(InfogainLoss.mass)
-def infogain_loss_mass(n, label, gain, C):
+def infogain_loss_mass(n, i, label, gain, C, ignore_label):
+    if ignore_label is not None and (label[n, i] < 0 or label[n, i] >= C):
+        return 0.0
     mass = 0.0
     for c in range(C):
-        mass += gain[label[n], c]
+        mass += gain[label[n, i], c]
     return mass
 
 
 @gradient(InfogainLoss.x)
-def infogain_loss_dx(n, c, dcost, x, label, weight, gain, peak, norm, mass):
-    derivative = dcost[n] * excess(x[n, c] - peak[n] - norm[n], mass[n], gain[label[n], c])
-    return derivative if weight is None else derivative * weight[n]
+def infogain_loss_dx(n, c, i, dcost, x, label, weight, gain, peak, norm, mass, C, ignore_label):
+    if ignore_label is not None and (label[n, i] == ignore_label or label[n, i] < 0 or label[n, i] >= C):
+        return 0.0
+    derivative = dcost[n, i] * excess(x[n, c, i] - peak[n, i] - norm[n, i], mass[n, i], gain[label[n, i], c])
+    return derivative if weight is None else derivative * weight[n, i]
 
 
 @layer(

@@ -19,7 +19,7 @@ from paddle_layers.define import (
     onnx,
 )
 from paddle_layers.layers.helpers import sigmoid, times
-from paddle_layers.layers.places import place_of_axis
+from paddle_layers.layers.places import along_axes, place_of_axis
 
 ROOT_HALF = 0.7071067811865476  # 1 / sqrt(2)
 DENSITY_AT_0 = 0.3989422804014327  # 1 / sqrt(2 pi)
@@ -329,18 +329,28 @@ def softmax_onnx(graph, x, axis):
     since=1,
 )
 class Prelu:
-    """Rectifier whose slopes on the negative side are learned, one per channel or one for all.
+    """Rectifier whose slopes on the negative side are learned: one per channel, along other axes, or one for all.
 
-    `y = x` for `x > 0`, else `slope * x`. He et al., "Delving deep into rectifiers" (2015).
-    Caffe does the same. Paddle's `partial_sum` of height times width is one slope per channel; its default of 1
-    is one slope per value: put a `flatten` before the layer for that.
+    `y = x` for `x > 0`, else `slope * x`. He et al., "Delving deep into rectifiers" (2015). `axis` and `end_axis` name
+    the first and the last of the axes that have slopes of their own: from 1 to -1 is one for each value.
+
+    Caffe has one per channel or one for all. Paddle's `partial_sum` of height times width is one slope per channel; its
+    default of 1 is one for each value. Keras has one for each value, save for its `shared_axes`.
     """
 
-    x = Input("N C ...", "rows or images", seq=(0, 1, 2), kinks=(0.0,))
+    x = Input("N... C...@axis:end_axis ...", "rows or images", seq=(0, 1, 2), kinks=(0.0,))
     slope = Param("K", "gain on the negative side, one per channel or only one", init=("constant", {"value": 0.25}))
-    y = Output("N C ...", "same shape as `x`")
+    y = Output("N... C...@axis:end_axis ...", "same shape as `x`")
     channel_shared = Bool("one slope for all channels", default=False)
-    examples = (Example(x="5"), Example(x="3x2x5"), Example(x="sequence of 3x2", channel_shared=True))
+    axis = Int("first axis with slopes of its own: 1 is the first behind the rows, -1 the last", default=1)
+    end_axis = Int("last axis with slopes of its own", default_from="axis")
+    examples = (
+        Example(x="5"),
+        Example(x="3x2x5"),
+        Example(x="sequence of 3x2", channel_shared=True),
+        Example(x="2x3", end_axis=-1),
+        Example(x="2x3x4", axis=2, end_axis=2),
+    )
 
 
 @infer(Prelu)
@@ -373,5 +383,5 @@ def prelu_dslope(k, dy, x, channel_shared, C):
 
 
 @onnx(Prelu)
-def prelu_onnx(graph, x, slope):
-    return graph.PRelu(x, graph.channels(slope, x))
+def prelu_onnx(graph, x, slope, channel_shared, axis, end_axis):
+    return graph.PRelu(x, graph.channels(slope, x) if channel_shared else along_axes(graph, slope, x, axis, end_axis))

@@ -6,6 +6,7 @@ from paddle_layers.define import (
     Example,
     Floats,
     Input,
+    Int,
     Output,
     Param,
     each,
@@ -16,6 +17,7 @@ from paddle_layers.define import (
     require,
 )
 from paddle_layers.layers.helpers import exceeds
+from paddle_layers.layers.places import along_axes
 
 
 @layer(
@@ -164,20 +166,32 @@ def eltwise_onnx(graph, x, operation, coefficients):
     return product
 
 
-@layer("scale", elsewhere={"Caffe": "Scale", "ONNX": "Mul"}, since=1)
+@layer("scale", elsewhere={"Paddle": "scale_shift", "Caffe": "Scale", "ONNX": "Mul"}, since=1)
 class Scale:
-    """Multiplies every channel by a learned number and adds another one.
+    """Multiplies every channel by a learned number and adds another one; or does so along other axes.
 
-    `y[n, c] = gain[c] * x[n, c] + bias[c]` at every point of an image. Caffe's Scale has no bias unless
-    `bias_term` is set, and may scale along other axes; by a second input, see `mul`. Paddle's scale_shift has one
-    number for all channels. ONNX's Mul by a constant for each channel is this without `bias`.
+    `y[n, c] = gain[c] * x[n, c] + bias[c]` at every point of an image. `axis` and `end_axis` name the first and the
+    last of the axes that have numbers of their own: from 1 to -1 is one for every element of an image, -1 one for every
+    column.
+
+    Caffe's Scale has no bias unless `bias_term` is set; its `num_axes` is `end_axis - axis + 1`. For a second input see
+    `mul`. Paddle's scale_shift has one number for all: put `reshape { dims: [1, -1] }` before the layer. ONNX's Mul by
+    a constant is this without `bias`.
     """
 
-    x = Input("N C ...", "rows or images", seq=(0, 1, 2))
+    x = Input("N... C...@axis:end_axis ...", "rows or images", seq=(0, 1, 2))
     gain = Param("C", "factor of a channel", init="one")
     bias = Bias("C", "added to a channel")
-    y = Output("N C ...", "same shape as `x`")
-    examples = (Example(x="5"), Example(x="3x2x5", bias=False), Example(x="sequence of 3x2"))
+    y = Output("N... C...@axis:end_axis ...", "same shape as `x`")
+    axis = Int("first axis with numbers of its own: 1 is the first behind the rows, -1 the last", default=1)
+    end_axis = Int("last axis with numbers of its own", default_from="axis")
+    examples = (
+        Example(x="5"),
+        Example(x="3x2x5", bias=False),
+        Example(x="sequence of 3x2"),
+        Example(x="2x3x2", end_axis=-1),
+        Example(x="2x3x4", axis=2, end_axis=2),
+    )
 
 
 @each(Scale.y)
@@ -200,24 +214,34 @@ def scale_dgain(c, dy, x):
 
 
 @onnx(Scale)
-def scale_onnx(graph, x, gain, bias):
-    y = graph.Mul(x, graph.channels(gain, x))
-    return y if bias is None else graph.Add(y, graph.channels(bias, x))
+def scale_onnx(graph, x, gain, bias, axis, end_axis):
+    y = graph.Mul(x, along_axes(graph, gain, x, axis, end_axis))
+    return y if bias is None else graph.Add(y, along_axes(graph, bias, x, axis, end_axis))
 
 
 @layer("shift", elsewhere={"Caffe": "Bias", "KUnet": "Bias", "ONNX": "Add"}, since=1)
 class Shift:
-    """Adds a learned number to every channel.
+    """Adds a learned number to every channel, or along other axes.
 
-    `y[n, c] = x[n, c] + offset[c]` at every point of an image. Caffe's Bias may add along other axes too; for a second
-    input see `add`. In Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant for each
-    channel is this; that of two values is `add` or `addto`.
+    `y[n, c] = x[n, c] + offset[c]` at every point of an image. `axis` and `end_axis` name the first and the last of the
+    axes that have numbers of their own: from 1 to -1 is one for every element, as behind a `conv` without `bias`, which
+    Paddle calls biases that are not shared. Caffe's `num_axes` is `end_axis - axis + 1`; for a second input see `add`.
+    In Paddle and Mocha a bias is part of the layers that need one. ONNX's Add of a constant is this; that of two values
+    is `add` or `addto`.
     """
 
-    x = Input("N C ...", "rows or images", seq=(0, 1, 2))
+    x = Input("N... C...@axis:end_axis ...", "rows or images", seq=(0, 1, 2))
     offset = Param("C", "added to a channel", init="zero")
-    y = Output("N C ...", "same shape as `x`")
-    examples = (Example(x="5"), Example(x="3x2x5"), Example(x="nested sequence of 3x2"))
+    y = Output("N... C...@axis:end_axis ...", "same shape as `x`")
+    axis = Int("first axis with numbers of its own: 1 is the first behind the rows, -1 the last", default=1)
+    end_axis = Int("last axis with numbers of its own", default_from="axis")
+    examples = (
+        Example(x="5"),
+        Example(x="3x2x5"),
+        Example(x="nested sequence of 3x2"),
+        Example(x="2x3x2", end_axis=-1),
+        Example(x="2x3x4", axis=2, end_axis=2),
+    )
 
 
 @each(Shift.y)
@@ -240,5 +264,5 @@ def shift_doffset(c, dy):
 
 
 @onnx(Shift)
-def shift_onnx(graph, x, offset):
-    return graph.Add(x, graph.channels(offset, x))
+def shift_onnx(graph, x, offset, axis, end_axis):
+    return graph.Add(x, along_axes(graph, offset, x, axis, end_axis))

@@ -9,6 +9,7 @@ from paddle_layers.define import (
     Int,
     Stat,
     Temp,
+    double,
     each,
     infer,
     layer,
@@ -16,7 +17,7 @@ from paddle_layers.define import (
     require,
     result,
 )
-from paddle_layers.layers.checks import check_labels, check_labels_or_ignored
+from paddle_layers.layers.checks import check_labels_or_ignored
 
 from .ratios import f_measures, ratio
 
@@ -27,25 +28,30 @@ from .ratios import f_measures, ratio
     since=1,
 )
 class Accuracy:
-    """Share of the rows whose right class is among the `top_k` best scores.
+    """Share of the labels whose class is among the `top_k` best scores.
 
-    A row is right if fewer than `top_k` other classes score as much as the right one or more, so ties count against
-    it, as in Caffe: a network that gives every class the same score is right nowhere. A score that is not a number
-    counts against the row, too. Rows whose label is `ignore_label` or outside the classes are not counted; with no
-    row counted there is no share (NaN), where Caffe gives 0. Counts run on over the batches until they are reset, as
-    in Mocha. Paddle reports the error rate, one minus this: `classification_error`.
+    A row has one label, or one for each of its last axes: scores of 21x28x28 and labels of 28x28 are a class for each
+    pixel. A label is right if fewer than `top_k` other classes score as much as the right one or more, so ties
+    count against it, as in Caffe: a network that gives every class the same score is right nowhere. A score that is not
+    a number counts against it, too. Labels that are `ignore_label` or outside the classes are not counted; with none
+    counted there is no share (NaN), where Caffe gives 0. Counts run on over the batches until they are reset, as in
+    Mocha. Paddle reports the error rate, one minus this: `classification_error`. The accuracy of each class, Caffe's
+    second top, is its recall: `paddle-layers evaluate` prints it, and `confusion_matrix` has the mean of all.
     """
 
-    x = Input("N C...", "score or probability of every class", seq=(0, 1, 2))
-    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
+    x = Input("N C... ...", "score or probability of every class", seq=(0, 1, 2))
+    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
     top_k = Int("how many best scores count as right", default=1, min=1)
-    ignore_label = Int("rows of this class are not counted", optional=True)
-    hits = Stat("N", "rows that are right")
-    rows = Stat("N", "rows counted")
+    ignore_label = Int("labels of this class are not counted", optional=True)
+    counted = Temp("N ...", "1 for a label that is counted")
+    right = Temp("N ...", "1 for a label that is right")
+    hits = Stat("N", "labels that are right")
+    rows = Stat("N", "labels counted")
     examples = (
         Example(x="4", label="ids<4"),
         Example(x="5x1x1", label="ids<5", top_k=2, ignore_label=0),
         Example(x="sequence of 3", label="sequence of ids<4", ignore_label=3),
+        Example(x="3x2x4", label="2x4 ids<3", ignore_label=0),
     )
 
 
@@ -56,22 +62,31 @@ def accuracy_labels(label, C, top_k, ignore_label):
     return {}
 
 
-@each(Accuracy.rows)
-def accuracy_rows(n, label, C, ignore_label):
-    if ignore_label is not None and (label[n] == ignore_label or label[n] < 0 or label[n] >= C):
-        return 0.0
-    return 1.0
+@each(Accuracy.counted)
+def accuracy_counted(n, i, label, C, ignore_label):
+    outside = label[n, i] < 0 or label[n, i] >= C
+    return 0.0 if ignore_label is not None and (label[n, i] == ignore_label or outside) else 1.0
 
 
-@each(Accuracy.hits)
-def accuracy_hits(n, x, label, rows, C, top_k):
-    if rows[n] == 0.0:
+@each(Accuracy.right)
+def accuracy_right(n, i, x, label, counted, C, top_k):
+    if counted[n, i] == 0.0:
         return 0.0
     others = 0
     for c in range(C):
-        if c != label[n] and not x[n, c] < x[n, label[n]]:
+        if c != label[n, i] and not x[n, c, i] < x[n, label[n, i], i]:
             others += 1
     return 1.0 if others < top_k else 0.0
+
+
+@each(Accuracy.hits, Accuracy.rows)
+def accuracy_sums(n, right, counted):
+    hits = 0.0
+    rows = 0.0
+    for i in range(right.shape[1]):
+        hits += right[n, i]
+        rows += counted[n, i]
+    return hits, rows
 
 
 @result(Accuracy, best="max")
@@ -81,50 +96,69 @@ def accuracy_share(hits, rows):
 
 @layer("classification_error", elsewhere={"Paddle": "classification_error"}, since=1)
 class ClassificationError:
-    """Share of the rows whose right class is not among the `top_k` best scores.
+    """Share of the labels whose class is not among the `top_k` best scores.
 
-    One minus `accuracy`, which has the same rules for ties, and two things more, as in Paddle: rows may have weights,
-    and a single score says yes (class 1) where it is above `threshold`. Counts run on over the batches until they are
-    reset; without any weight there is no share (NaN).
+    One minus `accuracy`, which has the same rules for ties, `ignore_label` and labels of pixels, and two things more,
+    as in Paddle: labels may have weights, and a single score says yes (class 1) where it is above `threshold`. Counts
+    run on over the batches until they are reset; without any weight there is no share (NaN).
     """
 
-    x = Input("N C...", "score or probability of every class", seq=(0, 1, 2))
-    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    x = Input("N C... ...", "score or probability of every class", seq=(0, 1, 2))
+    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
     top_k = Int("how many best scores count as right", default=1, min=1)
     threshold = Float("where a single score says yes", default=0.5, aliases=("classification_threshold",))
-    wrong = Stat("N", "rows that are wrong, weighted")
-    rows = Stat("N", "weights of all rows")
+    ignore_label = Int("labels of this class are not counted", optional=True)
+    share = Temp("N ...", "weight of the label, 0 where it is not counted")
+    miss = Temp("N ...", "the same where the label is wrong")
+    wrong = Stat("N", "labels that are wrong, weighted")
+    rows = Stat("N", "weights of all labels")
     examples = (
         Example(x="4", label="ids<4"),
         Example(x="1", label="ids<2", weight="scalar", threshold=0.0),
         Example(x="sequence of 5", label="sequence of ids<5", top_k=2),
+        Example(x="3x2x2", label="2x2 ids<4", weight="2x2", ignore_label=3),
+        Example(x="1x3", label="3 ids<2"),
     )
 
 
 @infer(ClassificationError)
-def classification_error_labels(label, C, top_k):
-    check_labels(label, max(C, 2))
+def classification_error_labels(label, C, top_k, ignore_label):
+    check_labels_or_ignored(label, max(C, 2), ignore_label)
     require(top_k <= C, "top_k", f"the {top_k} best of {C} classes are all of them")
     return {}
 
 
-@each(ClassificationError.wrong)
-def classification_error_wrong(n, x, label, weight, C, top_k, threshold):
-    share = 1.0 if weight is None else weight[n]
+@each(ClassificationError.share)
+def classification_error_share_of(n, i, label, weight, C, ignore_label):
+    outside = label[n, i] < 0 or label[n, i] >= max(C, 2)
+    if ignore_label is not None and (label[n, i] == ignore_label or outside):
+        return 0.0
+    return 1.0 if weight is None else weight[n, i]
+
+
+@each(ClassificationError.miss)
+def classification_error_miss(n, i, x, label, share, C, top_k, threshold):
+    if share[n, i] == 0.0:
+        return 0.0
     if C == 1:
-        right = x[n, 0] > threshold if label[n] == 1 else x[n, 0] <= threshold
-        return 0.0 if right else share
+        right = x[n, 0, i] > threshold if label[n, i] == 1 else x[n, 0, i] <= threshold
+        return 0.0 if right else share[n, i]
     others = 0
     for c in range(C):
-        if c != label[n] and not x[n, c] < x[n, label[n]]:
+        if c != label[n, i] and not x[n, c, i] < x[n, label[n, i], i]:
             others += 1
-    return 0.0 if others < top_k else share
+    return 0.0 if others < top_k else share[n, i]
 
 
-@each(ClassificationError.rows)
-def classification_error_rows(n, weight):
-    return 1.0 if weight is None else weight[n]
+@each(ClassificationError.wrong, ClassificationError.rows)
+def classification_error_sums(n, miss, share):
+    wrong = 0.0
+    rows = 0.0
+    for i in range(miss.shape[1]):
+        wrong += miss[n, i]
+        rows += share[n, i]
+    return wrong, rows
 
 
 @result(ClassificationError, best="min")
@@ -136,34 +170,39 @@ def classification_error_share(wrong, rows):
 class PrecisionRecall:
     """Precision, recall and F1 of the class `positive_label`, or their means over all classes.
 
-    Precision is the share of the rows found that are right, recall the share of the rows of the class that are found,
-    `F1 = 2 * correct / (found + wanted)`. A row is found to be of the class with the best score, the first of equal
-    ones, and of none where a score is not a number; a single score says yes (class 1) where it is above `threshold`.
-    Without `positive_label` each number is the plain mean (macro average) over the classes that have it: a class that
-    is never found has no precision. `accuracy` is the share of all rows that are right: Paddle's micro average, which
-    is the same for all three.
+    Precision is the share of the labels found that are right, recall the share of those of the class that are found,
+    `F1 = 2 * correct / (found + wanted)`. A row has one label, or one for each of its last axes, as for the pixels of
+    an image; those that are `ignore_label` are not counted. One is found to be of the class with the best score, the
+    first of equal ones, and of none where a score is not a number; a single score says yes (class 1) where it is above
+    `threshold`. Without `positive_label` each number is the plain mean (macro average) over the classes that have it: a
+    class that is never found has no precision. `accuracy` is the share of all labels that are right: Paddle's micro
+    average, which is the same for all three.
     """
 
-    x = Input("N C...", "score or probability of every class", seq=(0, 1, 2))
-    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    x = Input("N C... ...", "score or probability of every class", seq=(0, 1, 2))
+    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
     positive_label = Int("the class that is looked for; all of them when absent", min=0, optional=True)
     threshold = Float("where a single score says yes", default=0.5, aliases=("classification_threshold",))
-    guess = Temp("N", "class that was found, -1 where a score is not a number", kind="INT")
-    correct = Stat("K", "rows of the class rightly found, weighted")
-    found = Stat("K", "rows found to be of the class, weighted")
-    wanted = Stat("K", "rows of the class, weighted")
+    ignore_label = Int("labels of this class are not counted", optional=True)
+    share = Temp("N ...", "weight of the label, 0 where it is not counted")
+    guess = Temp("N ...", "class that was found, -1 where a score is not a number", kind="INT")
+    correct = Stat("K", "labels of the class rightly found, weighted")
+    found = Stat("K", "labels found to be of the class, weighted")
+    wanted = Stat("K", "labels of the class, weighted")
     examples = (
         Example(x="3", label="ids<3", positive_label=1),
         Example(x="1", label="ids<2", weight="scalar", positive_label=1, threshold=0.0),
         Example(x="sequence of 4", label="sequence of ids<4"),
+        Example(x="3x2x2", label="2x2 ids<4", weight="2x2", ignore_label=3),
+        Example(x="1x3", label="3 ids<2"),
     )
 
 
 @infer(PrecisionRecall)
-def precision_recall_classes(label, C, positive_label):
+def precision_recall_classes(label, C, positive_label, ignore_label):
     classes = max(C, 2)
-    check_labels(label, classes)
+    check_labels_or_ignored(label, classes, ignore_label)
     require(
         positive_label is None or positive_label < classes,
         "positive_label",
@@ -172,34 +211,42 @@ def precision_recall_classes(label, C, positive_label):
     return {"K": classes}
 
 
+@each(PrecisionRecall.share)
+def precision_recall_share(n, i, label, weight, ignore_label):
+    if ignore_label is not None and label[n, i] == ignore_label:
+        return 0.0
+    return 1.0 if weight is None else weight[n, i]
+
+
 @each(PrecisionRecall.guess)
-def precision_recall_guess(n, x, C, threshold):
+def precision_recall_guess(n, i, x, C, threshold):
     for c in range(C):
-        if math.isnan(x[n, c]):
+        if math.isnan(x[n, c, i]):
             return -1
     if C == 1:
-        return 1 if x[n, 0] > threshold else 0
+        return 1 if x[n, 0, i] > threshold else 0
     best = 0
     for c in range(1, C):
-        if x[n, c] > x[n, best]:
+        if x[n, c, i] > x[n, best, i]:
             best = c
     return best
 
 
 @each(PrecisionRecall.correct, PrecisionRecall.found, PrecisionRecall.wanted)
-def precision_recall_counts(k, guess, label, weight, N):
-    correct = 0.0
-    found = 0.0
-    wanted = 0.0
+def precision_recall_counts(k, guess, label, share, N, K):
+    correct = double(0)
+    found = double(0)
+    wanted = double(0)
     for n in range(N):
-        share = 1.0 if weight is None else weight[n]
-        if guess[n] == k:
-            found += share
-        if label[n] == k:
-            wanted += share
-        if guess[n] == k and label[n] == k:
-            correct += share
-    return correct, found, wanted
+        for i in range(guess.shape[1]):
+            if label[n, i] >= 0 and label[n, i] < K:
+                if guess[n, i] == k:
+                    found += double(share[n, i])
+                if label[n, i] == k:
+                    wanted += double(share[n, i])
+                if guess[n, i] == k and label[n, i] == k:
+                    correct += double(share[n, i])
+    return real(correct), real(found), real(wanted)
 
 
 @result(PrecisionRecall, "precision", "recall", "F1", "accuracy", best="max")

@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_layers.define import Example, Float, Input, Int, Stat, Temp, each, infer, layer, result
+from paddle_layers.define import Example, Float, Input, Int, Stat, Temp, double, each, infer, layer, real, result
 from paddle_layers.layers.checks import check_labels_or_ignored
 
 from .ratios import ratio
@@ -12,27 +12,29 @@ from .ratios import ratio
 class ConfusionMatrix:
     """How often each class was taken for each other one.
 
-    `counts[k, j]` are the rows of class `k` that were found to be of class `j`, weighted. A row is found to be of the
+    `counts[k, j]` are the labels of class `k` that were found to be of class `j`, weighted. A row has one label, or one
+    for each of its last axes, as for the pixels of an image. One is found to be of the
     class with the best score, the first of equal ones, and of none where a score is not a number; a single score says
-    yes (class 1) where it is above `threshold`. Rows whose label is `ignore_label` or outside the classes are not
+    yes (class 1) where it is above `threshold`. Labels that are `ignore_label` or outside the classes are not
     counted. `accuracy` is the share of the diagonal, `balanced_accuracy` the plain mean of the recalls of the classes
     that have rows. `paddle-layers evaluate` prints and draws the counts, with precision, recall and F1 of every class,
     and adds this layer to costs of classes by itself.
     """
 
-    x = Input("N C...", "score or probability of every class", seq=(0, 1, 2))
-    label = Input("N", "right class of every row", kinds=("INT",), seq=(0, 1, 2))
-    weight = Input("N", "importance of every row", optional=True, seq=(0, 1, 2))
+    x = Input("N C... ...", "score or probability of every class", seq=(0, 1, 2))
+    label = Input("N ...", "right class of every row, or of every place", kinds=("INT",), seq=(0, 1, 2))
+    weight = Input("N ...", "importance of every label", optional=True, seq=(0, 1, 2))
     threshold = Float("where a single score says yes", default=0.5)
-    ignore_label = Int("rows of this class are not counted", optional=True)
-    share = Temp("N", "weight of the row, 0 where it is not counted")
-    guess = Temp("N", "class that was found, -1 where a score is not a number", kind="INT")
-    counts = Stat("K J", "rows of class K found to be of class J, weighted")
-    wanted = Stat("K", "rows of the class, those that are found to be of none too, weighted")
+    ignore_label = Int("labels of this class are not counted", optional=True)
+    share = Temp("N ...", "weight of the label, 0 where it is not counted")
+    guess = Temp("N ...", "class that was found, -1 where a score is not a number", kind="INT")
+    counts = Stat("K J", "labels of class K found to be of class J, weighted")
+    wanted = Stat("K", "labels of the class, those that are found to be of none too, weighted")
     examples = (
         Example(x="3", label="ids<3", ignore_label=1),
         Example(x="1", label="ids<2", weight="scalar", threshold=0.0),
         Example(x="sequence of 4", label="sequence of ids<5", ignore_label=4),
+        Example(x="3x2x2", label="2x2 ids<3", weight="2x2"),
     )
 
 
@@ -44,42 +46,44 @@ def confusion_matrix_classes(label, C, ignore_label):
 
 
 @each(ConfusionMatrix.share)
-def confusion_matrix_share(n, label, weight, ignore_label):
-    if ignore_label is not None and label[n] == ignore_label:
+def confusion_matrix_share(n, i, label, weight, ignore_label):
+    if ignore_label is not None and label[n, i] == ignore_label:
         return 0.0
-    return 1.0 if weight is None else weight[n]
+    return 1.0 if weight is None else weight[n, i]
 
 
 @each(ConfusionMatrix.guess)
-def confusion_matrix_guess(n, x, C, threshold):
+def confusion_matrix_guess(n, i, x, C, threshold):
     for c in range(C):
-        if math.isnan(x[n, c]):
+        if math.isnan(x[n, c, i]):
             return -1
     if C == 1:
-        return 1 if x[n, 0] > threshold else 0
+        return 1 if x[n, 0, i] > threshold else 0
     best = 0
     for c in range(1, C):
-        if x[n, c] > x[n, best]:
+        if x[n, c, i] > x[n, best, i]:
             best = c
     return best
 
 
 @each(ConfusionMatrix.counts)
 def confusion_matrix_counts(k, j, guess, label, share, N):
-    total = 0.0
+    total = double(0)
     for n in range(N):
-        if label[n] == k and guess[n] == j:
-            total += share[n]
-    return total
+        for i in range(guess.shape[1]):
+            if label[n, i] == k and guess[n, i] == j:
+                total += double(share[n, i])
+    return real(total)
 
 
 @each(ConfusionMatrix.wanted)
 def confusion_matrix_wanted(k, label, share, N):
-    total = 0.0
+    total = double(0)
     for n in range(N):
-        if label[n] == k:
-            total += share[n]
-    return total
+        for i in range(label.shape[1]):
+            if label[n, i] == k:
+                total += double(share[n, i])
+    return real(total)
 
 
 @result(ConfusionMatrix, "accuracy", "balanced_accuracy", best="max")

@@ -10,38 +10,33 @@ class PnPair:
     """Share of the pairs of rows of one sequence, such as the answers to a query, that the scores put in order.
 
     Pairs with different labels count; in order, the row with the greater label has the higher score. Equal scores
-    count one half. Paddle gives the query as a number with every row, and reports the ratio of the pairs in order to
-    those that are not: of a share `p` that is `p / (1 - p)`.
+    count one half. Where rows have weights, a pair counts the mean of its two. Paddle gives the query as a number with
+    every row, and reports the ratio of the pairs in order to those that are not: of a share `p` that is `p / (1 - p)`.
     """
 
     score = Input("T:S 1", "score of every row", seq=(1, 2))
     label = Input("T:S", "relevance of every row", kinds=("INT",), seq=(1, 2))
+    weight = Input("T:S 1", "importance of every row", optional=True, seq=(1, 2))
     ordered = Stat("T:S", "pairs with a less relevant row that are in order")
     pairs = Stat("T:S", "pairs with a less relevant row")
     examples = (
         Example(score="sequence of 1", label="sequence of ids<5"),
         Example(score="nested sequence of scalar", label="nested sequence of ids<9"),
+        Example(score="sequence of 1", label="sequence of ids<4", weight="sequence of scalar"),
     )
 
 
-@each(PnPair.ordered)
-def pnpair_ordered(t, s, score, label, S_start):
-    total = 0.0
-    for u in range(S_start[s], S_start[s + 1]):
-        if label[u] < label[t] and score[u] < score[t]:
-            total += 1.0
-        elif label[u] < label[t] and score[u] == score[t]:
-            total += 0.5
-    return total
-
-
-@each(PnPair.pairs)
-def pnpair_pairs(t, s, label, S_start):
-    total = 0.0
+@each(PnPair.ordered, PnPair.pairs)
+def pnpair_pairs(t, s, score, label, weight, S_start):
+    ordered = 0.0
+    pairs = 0.0
     for u in range(S_start[s], S_start[s + 1]):
         if label[u] < label[t]:
-            total += 1.0
-    return total
+            counted = 1.0 if weight is None else 0.5 * (weight[t] + weight[u])
+            pairs += counted
+            if score[u] <= score[t]:
+                ordered += counted if score[u] < score[t] else 0.5 * counted
+    return ordered, pairs
 
 
 @result(PnPair, best="max")

@@ -234,3 +234,63 @@ def lrn_onnx(graph, x, C, H, W, size, scale, power, shift, region):
     mean = graph.AveragePool(squares, kernel_shape=window, pads=pads, count_include_pad=1)
     base = graph.Add(graph.Mul(graph.shaped(mean, C, H, W), scale), shift)
     return graph.Mul(x, graph.Pow(base, -power))
+
+
+@layer("cross_channel_norm", elsewhere={"Paddle": "norm, cross_channel_norm_layer", "Caffe": "Normalize"}, since=1)
+class CrossChannelNorm:
+    """Brings the channels of every pixel to length 1, then scales each by a number that is learned.
+
+    `y = x / sqrt(s + epsilon) * scale`, where `s` sums the squares of all channels at the pixel (Liu, Rabinovich and
+    Berg 2016, ParseNet). SSD has it in front of its first maps, with `scale` 20 to begin with. Caffe's Normalize, of
+    that branch, has one number for all channels where `channel_shared` is true, and the length of the whole image
+    where `across_spatial` is.
+    """
+
+    x = Input("N C ...", "rows or images", seq=(0, 1, 2))
+    scale = Param("C", "length of a channel", init="one")
+    y = Output("N C ...", "same shape as `x`")
+    epsilon = Float("added to the sum of squares", default=1e-6, above=0)
+    inverse = Temp("N ...", "one over the length of the pixel")
+    along = Temp("N ...", "how far the gradient goes along the pixel")
+    examples = (Example(x="3x4x5"), Example(x="6", epsilon=0.5), Example(x="sequence of 2x3"))
+
+
+@each(CrossChannelNorm.inverse)
+def cross_channel_norm_inverse(n, i, x, C, epsilon):
+    total = 0.0
+    for c in range(C):
+        total += x[n, c, i] * x[n, c, i]
+    return 1.0 / math.sqrt(total + epsilon)
+
+
+@each(CrossChannelNorm.y)
+def cross_channel_norm_y(n, c, i, x, inverse, scale):
+    return x[n, c, i] * inverse[n, i] * scale[c]
+
+
+@each(CrossChannelNorm.along)
+def cross_channel_norm_along(n, i, x, dy, inverse, scale, C):
+    total = 0.0
+    for c in range(C):
+        total += dy[n, c, i] * scale[c] * x[n, c, i]
+    return total * inverse[n, i] * inverse[n, i]
+
+
+@gradient(CrossChannelNorm.x)
+def cross_channel_norm_dx(n, c, i, dy, x, inverse, along, scale):
+    return (dy[n, c, i] * scale[c] - along[n, i] * x[n, c, i]) * inverse[n, i]
+
+
+@gradient(CrossChannelNorm.scale)
+def cross_channel_norm_dscale(c, dy, x, inverse, N):
+    total = 0.0
+    for n in range(N):
+        for i in range(x.shape[2]):
+            total += dy[n, c, i] * x[n, c, i] * inverse[n, i]
+    return total
+
+
+@onnx(CrossChannelNorm)
+def cross_channel_norm_onnx(graph, x, scale, epsilon):
+    length = graph.Sqrt(graph.Add(graph.ReduceSum(graph.Mul(x, x), [1], keepdims=1), epsilon))
+    return graph.Mul(graph.Div(x, length), graph.channels(scale, x))

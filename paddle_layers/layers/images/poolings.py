@@ -19,6 +19,17 @@ from paddle_layers.define import (
 )
 from paddle_layers.layers.helpers import exceeds
 
+ROUNDINGS = {
+    "CEIL": "it stays, unless it starts behind the last element",
+    "CEIL_ALL": "it stays, even if it holds no element",
+    "FLOOR": "it is dropped",
+}
+DIVISORS = {
+    "VALID": "the elements under the window",
+    "PADDED": "the elements and the padding under the window, not what hangs over",
+    "KERNEL": "the size of the window",
+}
+
 
 @layer(
     "pool",
@@ -72,24 +83,8 @@ class Pool:
     padding_y = Int("rows added above, and below", min=0, default_from="padding")
     padding_end = Int("columns added on the right, where they are others", min=0, default_from="padding")
     padding_end_y = Int("rows added below, where they are others", min=0, default_from="padding_y")
-    rounding = Choice(
-        "what becomes of a last window that does not fit",
-        options={
-            "CEIL": "it stays, unless it starts behind the last pixel",
-            "CEIL_ALL": "it stays, even if it holds no pixel",
-            "FLOOR": "it is dropped",
-        },
-        default="CEIL",
-    )
-    divisor = Choice(
-        "what a mean divides by",
-        options={
-            "VALID": "the pixels under the window",
-            "PADDED": "the pixels and the padding under the window, not what hangs over",
-            "KERNEL": "the size of the window",
-        },
-        default="VALID",
-    )
+    rounding = Choice("what becomes of a last window that does not fit", options=ROUNDINGS, default="CEIL")
+    divisor = Choice("what a mean divides by", options=DIVISORS, default="VALID")
     global_pooling = Bool("one window as large as the image", default=False)
     where = Temp("N C P Q", "position of the maximum, h * W + w, or -1", kind="INT")
     examples = (
@@ -208,27 +203,33 @@ def pool_onnx(
     graph, x, H, W, P, Q, pool_type, pool_size, pool_size_y,
     stride, stride_y, padding, padding_y, padding_end, padding_end_y, divisor, global_pooling,
 ):  # fmt: skip
-    """Padding on the right and below makes as many windows as there are here, whatever engines round up to."""
     if global_pooling:
         return graph.GlobalMaxPool(x) if pool_type == "MAX" else graph.GlobalAveragePool(x)
-    if pool_type == "AVERAGE" and divisor == "PADDED" and padding + padding_y + padding_end + padding_end_y:
-        x = graph.Pad(x, [0, 0, padding_y, padding, 0, 0, padding_end_y, padding_end])
-        H, W, padding, padding_y = H + padding_y + padding_end_y, W + padding + padding_end, 0, 0
-    rows = [p for p in range(P) if p * stride_y - padding_y < H]
-    columns = [q for q in range(Q) if q * stride - padding < W]
-    below = max(rows[-1] * stride_y - padding_y + pool_size_y - H, 0)
-    right = max(columns[-1] * stride - padding + pool_size - W, 0)
-    settings = {
-        "kernel_shape": [pool_size_y, pool_size],
-        "strides": [stride_y, stride],
-        "pads": [padding_y, padding, below, right],
-    }
+    return pool_nodes(
+        graph, x, pool_type, divisor, [H, W], [P, Q], [pool_size_y, pool_size], [stride_y, stride],
+        [padding_y, padding], [padding_end_y, padding_end],
+    )  # fmt: skip
+
+
+def pool_nodes(graph, x, pool_type, divisor, extents, counts, sizes, steps, ahead, behind):
+    """Padding behind the last element makes as many windows as there are here, whatever engines round up to."""
+    if pool_type == "AVERAGE" and divisor == "PADDED" and any([*ahead, *behind]):
+        x = graph.Pad(x, [0, 0, *ahead, 0, 0, *behind])
+        extents = [sum(parts) for parts in zip(ahead, extents, behind, strict=True)]
+        ahead = [0] * len(extents)
+    along = list(zip(extents, counts, sizes, steps, ahead, strict=True))
+    filled = [sum(at * step - before < extent for at in range(count)) for extent, count, _, step, before in along]
+    after = [
+        max((number - 1) * step - before + size - extent, 0)
+        for number, (extent, _, size, step, before) in zip(filled, along, strict=True)
+    ]
+    settings = {"kernel_shape": list(sizes), "strides": list(steps), "pads": [*ahead, *after]}
     if pool_type == "MAX":
         y = graph.MaxPool(x, **settings)
     else:
         y = graph.AveragePool(x, **settings, count_include_pad=int(divisor == "KERNEL"))
-    empty = [0, 0, 0, 0, 0, 0, P - len(rows), Q - len(columns)]  # windows without a pixel give 0
-    return graph.Pad(y, empty) if any(empty) else y
+    empty = [count - number for count, number in zip(counts, filled, strict=True)]  # windows without a pixel give 0
+    return graph.Pad(y, [0] * (4 + len(empty)) + empty) if any(empty) else y
 
 
 @helper

@@ -67,6 +67,8 @@ class RecurrentGroup:
     one row for each sequence, or a sequence to attend to. A `memory` in the step is what a layer gave in the step
     before. The outputs that the step names become the group's, in sequences again. In Paddle, a static input is a
     `StaticInput`, and the lengths are those of `targetInlink`; here they are those of all inputs that are not static.
+    What `beam_search` of a `GeneratedInput` is there, the block `generate` of a training file is here: the same group
+    writes texts.
     """
 
     x = Input("N C_i...", "sequences, and what all steps see", repeatable=True, kinds=KINDS, seq=(0, 1, 2))

@@ -32,9 +32,9 @@ FLOAT = 1
 class MaxId:
     """Number of the best score of every row; of equal scores the first, and NaN before all others.
 
-    Paddle gives `beam_size` ids a row inside its beam search and one elsewhere; here it is one id, which an embedding
-    takes as it is. Caffe's ArgMax gives real numbers, of equal scores the last, and Mocha's runs over any axis: see
-    `arg_max`.
+    Paddle gives `beam_size` ids a row, and their values, inside its beam search, and one elsewhere; here it is one id,
+    which an embedding takes as it is, and several with their values are those of `top_k`. Caffe's ArgMax gives real
+    numbers, of equal scores the last, and Mocha's runs over any axis: see `arg_max`.
     """
 
     x = Input("N C...", "score of every class", seq=(0, 1, 2), kinks=("ties",))

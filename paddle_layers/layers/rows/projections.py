@@ -2,7 +2,21 @@
 
 import math
 
-from paddle_layers.define import Bias, Example, Float, Input, Int, Output, Param, each, fill, gradient, layer, onnx
+from paddle_layers.define import (
+    Bias,
+    Example,
+    Float,
+    Input,
+    Int,
+    Output,
+    Param,
+    each,
+    fill,
+    gradient,
+    layer,
+    onnx,
+    starts,
+)
 from paddle_layers.layers.places import place_of_axis
 
 
@@ -131,8 +145,9 @@ class SelectiveFullyConnected:
 
     `y[n, k] = sum_c x[n, c] * weight[k, c] + bias[k]` for the columns k that are set in row n of `selected`, and
     `others` in all other columns; there is no gradient from these, and that of the weight has only the rows in use. For
-    a `softmax` behind the layer let `others` be a large negative number. In Paddle `size` says once more how many
-    columns there are, rows hold the selected ones alone, and there may be several inputs.
+    a `softmax` behind the layer let `others` be a large negative number. Rows of the selected columns alone, as Paddle
+    has them, are `selected_scores`. In Paddle `size` says once more how many columns there are, and there may be
+    several inputs: put a `concat` before.
     """
 
     x = Input("N C", "rows of features", seq=(0, 1, 2))
@@ -187,6 +202,61 @@ def selective_fc_dbias(u, dy, selected_used_id, selected_used_start, selected_us
 @onnx(SelectiveFullyConnected)
 def selective_fc_onnx(graph, x, selected, weight, bias, others):
     return graph.Where(graph.Equal(selected, 0.0), others, graph.Gemm(x, weight, bias, transB=1))
+
+
+@layer("selected_scores", since=1)
+class SelectedScores:
+    """Affine map of every row to the columns that are selected for the row, and no others: a sequence of numbers.
+
+    The sequence of row n has `sum_c x[n, c] * weight[k, c] + bias[k]` for each column k that is set in row n of
+    `selected`, in its order. `selective_fc` is the same with a row of all columns; with many columns, this takes time
+    and memory for the selected ones alone, and the gradients of `weight` and `bias` have only the rows in use. It is
+    Paddle's `selective_fc` with rows of the selected columns; a `sequence_softmax` behind it makes probabilities.
+    """
+
+    x = Input("N C", "rows of features")
+    selected = Input("N K", "the columns that are wanted of each row", kinds=("SPARSE_INT",))
+    weight = Param("K C", "one row per column", init="xavier")
+    bias = Param("K", "added to the selected columns", init="zero")
+    y = Output("E:N 1", "one row per selected column")
+    examples = (Example(x="3", selected="sparse ids 6"), Example(x="1", selected="sparse ids 4"))
+
+
+@starts(SelectedScores)
+def selected_scores_starts(selected):
+    return selected.start
+
+
+@each(SelectedScores.y)
+def selected_scores_y(e, n, x, selected_id, weight, bias, C):
+    total = bias[selected_id[e]]
+    for c in range(C):
+        total += x[n, c] * weight[selected_id[e], c]
+    return total
+
+
+@gradient(SelectedScores.x)
+def selected_scores_dx(n, c, dy, weight, selected_id, E_start):
+    total = 0.0
+    for e in range(E_start[n], E_start[n + 1]):
+        total += dy[e] * weight[selected_id[e], c]
+    return total
+
+
+@gradient(SelectedScores.weight, used=SelectedScores.selected)
+def selected_scores_dweight(u, c, dy, x, selected_used_start, selected_used_row, selected_used_entry):
+    total = 0.0
+    for p in range(selected_used_start[u], selected_used_start[u + 1]):
+        total += dy[selected_used_entry[p]] * x[selected_used_row[p], c]
+    return total
+
+
+@gradient(SelectedScores.bias, used=SelectedScores.selected)
+def selected_scores_dbias(u, dy, selected_used_start, selected_used_entry):
+    total = 0.0
+    for p in range(selected_used_start[u], selected_used_start[u + 1]):
+        total += dy[selected_used_entry[p]]
+    return total
 
 
 @layer("trans_fc", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "trans_fc"}, since=1)

@@ -257,21 +257,30 @@ def flatten_onnx(graph, x):
     return graph.Flatten(x, axis=1) if x.dims else graph.Reshape(x, [-1, 1])
 
 
-@layer("repeat", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "featmap_expand"}, since=1)
+@layer(
+    "repeat",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "featmap_expand", "Caffe": "Tile", "ONNX": "Tile"},
+    since=1,
+)
 class Repeat:
-    """Repeats the columns of every row: as a whole, or each by itself.
+    """Repeats the columns of every row, or what lies along another axis: as a whole, or each by itself.
 
-    With two repeats, the row `[a, b]` becomes `[a, b, a, b]`, or `[a, a, b, b]` if `as_row_vector` is false. Paddle's
-    helper is `repeat_layer`; rows themselves are repeated by `expand`.
+    With two repeats, the row `[a, b]` becomes `[a, b, a, b]`, or `[a, a, b, b]` if `as_row_vector` is false. With
+    `axis: 2` these are the rows of an image, and so on. Paddle's helper is `repeat_layer`, of columns; Caffe's Tile
+    repeats along any axis as a whole. Rows of the batch are repeated by `expand`.
     """
 
-    x = Input("N C", "rows", seq=(0, 1, 2))
-    y = Output("N D", "rows `num_repeats` times as wide")
+    x = Input("N... C@axis ...", "rows or images", seq=(0, 1, 2))
+    y = Output("N... D@axis ...", "the axis is `num_repeats` times as long")
     num_repeats = Int("how often", min=1, aliases=("num_filters",))
     as_row_vector = Bool("repeat the row (true) or every column (false)", default=True)
+    axis = Int("axis that is repeated: 1 is the first behind the rows, -1 the last", default=1)
     examples = (
         Example(x="3", num_repeats=2),
         Example(x="sequence of 2", num_repeats=3, as_row_vector=False, act="tanh"),
+        Example(x="2x3", num_repeats=2, axis=-1),
+        Example(x="2x2x3", num_repeats=2, axis=2, as_row_vector=False),
     )
 
 
@@ -281,20 +290,25 @@ def repeat_sizes(C, num_repeats):
 
 
 @each(Repeat.y)
-def repeat_y(n, d, x, as_row_vector, num_repeats, C):
-    return x[n, d % C] if as_row_vector else x[n, d // num_repeats]
+def repeat_y(n, d, i, x, as_row_vector, num_repeats, C):
+    return x[n, d % C, i] if as_row_vector else x[n, d // num_repeats, i]
 
 
 @gradient(Repeat.x)
-def repeat_dx(n, c, dy, as_row_vector, num_repeats, C):
+def repeat_dx(n, c, i, dy, as_row_vector, num_repeats, C):
     total = 0.0
     for j in range(num_repeats):
-        total += dy[n, j * C + c] if as_row_vector else dy[n, c * num_repeats + j]
+        total += dy[n, j * C + c, i] if as_row_vector else dy[n, c * num_repeats + j, i]
     return total
 
 
 @onnx(Repeat)
-def repeat_onnx(graph, x, num_repeats, as_row_vector, C):
+def repeat_onnx(graph, x, num_repeats, as_row_vector, axis):
+    place = place_of_axis(axis, x)
+    before, size, behind = x.dims[: place - 1], x.dims[place - 1], x.dims[place:]
+    ones = [1] * place
     if as_row_vector:
-        return graph.Tile(x, [1, num_repeats])
-    return graph.shaped(graph.Tile(graph.shaped(x, C, 1), [1, 1, num_repeats]), C * num_repeats)
+        return graph.Tile(x, [*ones, num_repeats, *([1] * len(behind))])
+    apart = graph.shaped(x, *before, size, 1, *behind)
+    repeated = graph.Tile(apart, [*ones, 1, num_repeats, *([1] * len(behind))])
+    return graph.shaped(repeated, *before, size * num_repeats, *behind)

@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_layers.define import Example, Input, Int, Output, Param, Temp, each, gradient, infer, layer, onnx
+from paddle_layers.define import Example, Input, Int, Numbers, Output, Param, Temp, each, gradient, infer, layer, onnx
 
 END = (1 << 63) - 1
 """ONNX: the end of an axis."""
@@ -13,7 +13,7 @@ class Context:
     """Puts the rows around a row side by side: a window that moves over the sequence.
 
     `y[t] = x[t + start], ..., x[t + start + length - 1]`, zeros beyond the ends of the sequence. In Paddle it is a
-    projection of `mixed`, and the rows beyond the ends may be learned (`trainable_padding`), which is not offered.
+    projection of `mixed`; where the rows beyond the ends are learned (`trainable_padding`) it is `padded_context`.
     """
 
     x = Input("T:S C", "rows of sequences", seq=(1, 2))
@@ -64,6 +64,85 @@ def context_onnx(graph, x, T_mask, length, start):
     padded = graph.Pad(rows, [0, before, 0, 0, after, 0])
     shifts = range(first + before, first + before + length)
     parts = [graph.Slice(padded, [at], [at - before - after or END], [1]) for at in shifts]
+    return graph.Concat(*parts, axis=2)
+
+
+@layer("padded_context", common=("drop_rate", "error_clip"), elsewhere={"Paddle": "context_projection"}, since=1)
+class PaddedContext:
+    """Puts the rows around a row side by side, as `context`; the rows beyond the ends of a sequence are learned.
+
+    `y[t] = x[t + start], ..., x[t + start + length - 1]`. Where that is k rows before the first row of the sequence it
+    is row `before - k` of `padding`, and k rows behind the last one row `before + k - 1`, with `before = max(0,
+    -start)`: Paddle's `trainable_padding`. All sequences share these rows.
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    padding = Param("P C", "rows before the first one, then those behind the last one", init="zero")
+    y = Output("T:S K", "`length` rows side by side")
+    length = Int("rows of the window", min=2, max=1024, aliases=("context_length",))
+    start = Int(
+        "the first row of the window, counted from the row itself; when absent the window is around it",
+        min=-1024,
+        max=1024,
+        optional=True,
+        aliases=("context_start",),
+    )
+    first = Numbers("`start`, or what it is when absent")
+    ahead = Numbers("learned rows before the first one")
+    examples = (
+        Example(x="sequence of 2", length=3),
+        Example(x="nested sequence of 3", length=2, start=0),
+        Example(x="sequence of 1", length=2, start=-4),
+    )
+
+
+@infer(PaddedContext)
+def padded_context_sizes(C, length, start):
+    first = -((length - 1) // 2) if start is None else start
+    ahead = max(0, -first)
+    return {"K": C * length, "P": ahead + max(0, first + length - 1), "first": first, "ahead": ahead}
+
+
+@each(PaddedContext.y)
+def padded_context_y(t, k, s, x, padding, C, S_start, first, ahead):
+    u = t + first + k // C
+    if u < S_start[s]:
+        return padding[u - S_start[s] + ahead, k % C]
+    return x[u, k % C] if u < S_start[s + 1] else padding[u - S_start[s + 1] + ahead, k % C]
+
+
+@gradient(PaddedContext.x)
+def padded_context_dx(t, c, s, dy, C, S_start, first, length):
+    total = 0.0
+    for j in range(length):
+        u = t - first - j
+        if S_start[s] <= u < S_start[s + 1]:
+            total += dy[u, j * C + c]
+    return total
+
+
+@gradient(PaddedContext.padding)
+def padded_context_dpadding(p, c, dy, C, S, S_start, first, ahead, length):
+    total = 0.0
+    for s in range(S):
+        u = (S_start[s] if p < ahead else S_start[s + 1]) + p - ahead
+        for t in range(max(S_start[s], u - first - length + 1), min(S_start[s + 1], u - first + 1)):
+            total += dy[t, (u - t - first) * C + c]
+    return total
+
+
+@onnx(PaddedContext)
+def padded_context_onnx(graph, x, padding, T_lengths, P, first, ahead, length):
+    """Shifted rows, or those of the padding where the place lies beyond an end."""
+    places, lengths, steps = graph.places(x), graph.Unsqueeze(T_lengths, [1]), graph.Shape(x, start=1, end=2)
+    parts = []
+    for offset in range(first, first + length):
+        at = graph.Add(places, offset)
+        outside = graph.Or(graph.Less(at, 0), graph.Not(graph.Less(at, lengths)))
+        own = graph.Where(graph.Less(at, 0), graph.Add(at, ahead), graph.Add(graph.Sub(at, lengths), ahead))
+        learned = graph.Gather(padding, graph.Min(graph.Max(own, 0), P - 1), axis=0)
+        shifted = graph.Gather(x, graph.Min(graph.Max(at, 0), graph.Sub(steps, 1)), axis=1)
+        parts.append(graph.Where(graph.Unsqueeze(outside, [2]), learned, shifted))
     return graph.Concat(*parts, axis=2)
 
 

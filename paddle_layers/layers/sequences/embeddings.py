@@ -5,7 +5,9 @@ import math
 import numpy as np
 
 from paddle_layers.define import (
+    Choice,
     Example,
+    Float,
     Input,
     Int,
     Output,
@@ -13,6 +15,7 @@ from paddle_layers.define import (
     double,
     each,
     gradient,
+    helper,
     infer,
     layer,
     onnx,
@@ -166,3 +169,82 @@ def sinusoidal_position_onnx(graph, x, C):
     )
     angles = graph.Cast(graph.Mul(graph.Sub(shares, graph.Floor(shares)), graph.double(2 * math.pi)), to=1)
     return graph.Add(x, graph.Sin(angles))
+
+
+@layer("rotary_position", elsewhere={"ONNX": "RotaryEmbedding"}, since=1)
+class RotaryPosition:
+    """Turns pairs of columns by angles that grow with the place of the row in its sequence.
+
+    The columns are cut into `num_heads` equal parts. Pair `i` of a head with `D` columns is turned by the angle
+    `a = p * base ** (-2 * i / D)`: `(u, v)` becomes `(u * cos(a) - v * sin(a), v * cos(a) + u * sin(a))`, where `p`
+    counts from 0 within the sequence, or within the sub-sequence of a nested one. A product of two rows then depends on
+    how far they are apart, and not on where they are (Su et al. 2021): put it behind the maps of `query` and `keys` of
+    `multi_head_attention`. Nothing is learned. Weights of Llama and GPT-NeoX are for pairs `HALVES` of a head, as
+    Transformers and ONNX have them; the paper and GPT-J pair neighbours.
+    """
+
+    x = Input("T:S C", "rows of sequences, such as queries or keys", seq=(1, 2))
+    y = Output("T:S C", "same shape as `x`")
+    num_heads = Int("parts into which the columns are cut", default=1, min=1)
+    base = Float("the longest wave is nearly so many rows long, divided by 2 pi", default=10000.0, min=1)
+    pairs = Choice(
+        "which columns of a head make a pair",
+        options={"HALVES": "one of the first half and one of the second", "NEIGHBOURS": "one and the next"},
+        default="HALVES",
+    )
+    examples = (
+        Example(x="sequence of 4"),
+        Example(x="sequence of 8", num_heads=2, pairs="NEIGHBOURS"),
+        Example(x="nested sequence of 6", num_heads=3, base=100.0),
+    )
+
+
+@infer(RotaryPosition)
+def rotary_position_sizes(C, num_heads):
+    require(C % (2 * num_heads) == 0, "num_heads", f"{C} columns cannot be cut into {num_heads} equal heads of pairs")
+    return {}
+
+
+@helper
+def rotary_angle(place, c, width, neighbours, base):
+    """The angle of a column's pair; float32 knows the angles of far places to few digits only."""
+    pair = (c % width) // 2 if neighbours else (c % width) % (width // 2)
+    return double(place) * double(base) ** (double(-2.0) * double(pair) / double(width))
+
+
+@each(RotaryPosition.y)
+def rotary_position_y(t, c, s, x, S_start, C, num_heads, base, pairs):
+    width = C // num_heads
+    angle = rotary_angle(t - S_start[s], c, width, pairs == "NEIGHBOURS", base)
+    half = 1 if pairs == "NEIGHBOURS" else width // 2
+    first = c % width // half % 2 == 0
+    other = -x[t, c + half] if first else x[t, c - half]
+    return x[t, c] * real(math.cos(angle)) + other * real(math.sin(angle))
+
+
+@gradient(RotaryPosition.x)
+def rotary_position_dx(t, c, s, dy, S_start, C, num_heads, base, pairs):
+    width = C // num_heads
+    angle = rotary_angle(t - S_start[s], c, width, pairs == "NEIGHBOURS", base)
+    half = 1 if pairs == "NEIGHBOURS" else width // 2
+    first = c % width // half % 2 == 0
+    other = dy[t, c + half] if first else -dy[t, c - half]
+    return dy[t, c] * real(math.cos(angle)) + other * real(math.sin(angle))
+
+
+@onnx(RotaryPosition)
+def rotary_position_onnx(graph, x, C, num_heads, base, pairs):
+    """Angles in float64, reduced to one turn before they become float32; the cosine is a sine a quarter turn on."""
+    column, width = np.arange(C), C // num_heads
+    half = 1 if pairs == "NEIGHBOURS" else width // 2
+    pair = column % width // 2 if pairs == "NEIGHBOURS" else column % width % half
+    first = column % width // half % 2 == 0
+    turns = graph.double(base ** (-2.0 * pair / width) / (2 * math.pi))
+    shares = graph.Mul(graph.Unsqueeze(graph.Cast(graph.places(x), to=11), [1]), turns)
+    waves = [graph.Add(shares, graph.double(np.full(C, quarter))) for quarter in (0.25, 0.0)]
+    turned = [graph.Mul(graph.Sub(wave, graph.Floor(wave)), graph.double(2 * math.pi)) for wave in waves]
+    cosine, sine = (graph.Sin(graph.Cast(angle, to=1)) for angle in turned)
+    other = graph.Mul(
+        graph.Gather(x, np.where(first, column + half, column - half), axis=2), np.where(first, -1.0, 1.0)
+    )
+    return graph.Add(graph.Mul(x, cosine), graph.Mul(other, sine))

@@ -94,7 +94,7 @@ class SeqMaxPool:
 
     `y[s, c] = max over the rows t of s of x[t, c]`; the gradient goes to the first row that has it. An empty sequence
     gives zeros, as in Paddle, whose `trans_type` is `level`. For windows of rows (`seq_pool_stride`) there is
-    `seq_window_pool`.
+    `seq_window_pool`, for the place of the value (`output_max_index`) `seq_arg_max`.
     """
 
     x = Input("T:S C", "rows of sequences", seq=(1, 2), kinks=("ties",))
@@ -133,6 +133,43 @@ def seq_max_pool_dx(t, c, s, dy, place):
 def seq_max_pool_onnx(graph, x, T_mask, T_lengths):
     peak = graph.ReduceMax(graph.Where(graph.Unsqueeze(T_mask, [2]), x, -math.inf), [1], keepdims=0)
     return graph.Where(graph.Unsqueeze(graph.Equal(T_lengths, 0), [1]), 0.0, peak)
+
+
+@layer("seq_arg_max", since=1)
+class SeqArgMax:
+    """The place of the largest value of every column among the rows of a sequence, which `seq_max_pool` takes.
+
+    `y[s, c]` is the number of the first row with that value, counted from 0 in the sequence; -1 for an empty one. It is
+    a real number, as in Paddle, which counts the rows of the batch. There is no gradient.
+    """
+
+    x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    y = Output("S C", "one row per sequence, or per sub-sequence")
+    level = _level()
+    examples = (
+        Example(x="sequence of 3"),
+        Example(x="nested sequence of 2"),
+        Example(x="nested sequence of 2", level="SUBSEQUENCE"),
+    )
+
+
+@each(SeqArgMax.y)
+def seq_arg_max_y(s, c, x, S_start):
+    if S_start[s] == S_start[s + 1]:
+        return -1.0
+    best = S_start[s]
+    for t in range(S_start[s] + 1, S_start[s + 1]):
+        if exceeds(x[t, c], x[best, c]):
+            best = t
+    return real(best - S_start[s])
+
+
+@onnx(SeqArgMax)
+def seq_arg_max_onnx(graph, x, T_mask, T_lengths):
+    best = graph.ArgMax(graph.Where(graph.Unsqueeze(T_mask, [2]), x, -math.inf), axis=1, keepdims=0)
+    before = graph.CumSum(graph.Cast(T_mask, to=7), 1, exclusive=1)  # padding between sub-sequences is no row
+    place = graph.Cast(graph.GatherElements(before, best, axis=1), to=1)
+    return graph.Where(graph.Unsqueeze(graph.Equal(T_lengths, 0), [1]), -1.0, place)
 
 
 @layer("seq_last", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqlastins"}, since=1)

@@ -129,7 +129,7 @@ def _checked(type_: Type, rows: Any, extra: frozenset[int], dtype: str) -> Any:
     if array.shape == (0,):  # a list without rows does not say what they would be
         array = np.zeros((0, *type_.dims), np.int64)
     if type_.kind == "INT":
-        return _checked_ids(array, type_.size, extra)
+        return _checked_ids(array, type_, extra)
     _real(array)
     if array.shape[1:] != type_.dims:
         if array.ndim > 2 or math.prod(array.shape[1:]) != 1 or math.prod(type_.dims) != 1:
@@ -143,7 +143,7 @@ def _fit(array: NDArray[Any], type_: Type) -> str:
     """What to write where rows have another shape than the data layer takes."""
     if array.shape == type_.dims:
         return "; a single row is a batch, too: feed array[None]"
-    if len(type_.dims) > 1 and array.ndim > 1 and len(array) and array[0].size == type_.size:
+    if len(type_.dims) > 1 and array.ndim > 1 and len(array) and array[0].size == type_.columns:
         return f"; feed array.reshape(-1, {', '.join(map(str, type_.dims))})"
     return ""
 
@@ -166,28 +166,44 @@ def finite(array: NDArray[Any], dtype: str) -> NDArray[Any]:
     raise FeedError(f"holds {array[place]} in row {place[0]}, at {place}")
 
 
-def _checked_ids(array: NDArray[Any], size: int, extra: frozenset[int]) -> NDArray[Any]:
-    if array.ndim != 1 and array.size != len(array):
-        marked = array.ndim == 2 and bool(((array == 0) | (array == 1)).all() and (array.sum(1) == 1).all())
-        meant = "; for rows with one 1 in them, feed array.argmax(1)" if marked else ""
-        raise FeedError(f"has the shape {array.shape}; ids are one in a row: (rows,){meant}")
+def _checked_ids(array: NDArray[Any], type_: Type, extra: frozenset[int]) -> NDArray[Any]:
+    array = _id_rows(array, type_)
     if array.dtype.kind not in "iu" and array.size:
         whole = array.dtype.kind == "f" and bool((array == np.floor(array)).all())
         meant = "; feed array.astype(int)" if whole else ""
         if array.dtype.kind in "US":
             meant = "; numpy.unique(array, return_inverse=True)[1] numbers texts"
         raise FeedError(f"has the data type {array.dtype}; ids are whole numbers{meant}")
-    array = array.reshape(-1)
+    size = type_.size
     if array.size and (array.min() < 0 or array.max() >= size):
-        wrong = np.flatnonzero(((array < 0) | (array >= size)) & ~np.isin(array, list(extra)))
+        wrong = np.argwhere(((array < 0) | (array >= size)) & ~np.isin(array, list(extra)))
         if len(wrong):
+            place = tuple(map(int, wrong[0]))
+            where = f"row {place[0]}" + (f", at {place}" if len(place) > 1 else "")
             meant = "; these seem to begin with 1: feed array - 1" if array.min() > 0 and array.max() == size else ""
-            raise FeedError(f"holds the id {array[wrong[0]]} in row {wrong[0]}; ids are 0 to {size - 1}{meant}")
+            raise FeedError(f"holds the id {array[place]} in {where}; ids are 0 to {size - 1}{meant}")
     return array
 
 
+def _id_rows(array: NDArray[Any], type_: Type) -> NDArray[Any]:
+    """Ids in the shape that the data layer takes."""
+    if array.shape[1:] == type_.dims:
+        return array
+    if not type_.dims and (array.ndim == 1 or array.size == len(array)):
+        return array.reshape(-1)
+    axes = array.shape[2:]
+    marked = axes == type_.dims and bool(((array == 0) | (array == 1)).all() and (array.sum(1) == 1).all())
+    meant = "; for rows with one 1 in them, feed array.argmax(1)" if marked else _fit(array, type_)
+    takes = (
+        f"it takes ({', '.join(['rows', *map(str, type_.dims)])})" if type_.dims else "ids are one in a row: (rows,)"
+    )
+    if not type_.dims and array.ndim > 2:
+        meant = f"; for ids at each place declare `shape: [{', '.join(map(str, array.shape[1:]))}]` in the data layer"
+    raise FeedError(f"has the shape {array.shape}; {takes}{meant}")
+
+
 def _checked_csr(type_: Type, rows: Csr, dtype: str) -> Csr:
-    ids = _checked_ids(rows.id, type_.size, frozenset())
+    ids = _checked_ids(rows.id, Type.ids(type_.size), frozenset())
     if type_.kind == "SPARSE":
         if rows.value is None and len(ids):
             raise FeedError("has no values; the data layer is sparse with values")

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from paddle_layers.runtime.graph.domains import Domain
 from paddle_layers.runtime.graph.graph import Graph, Op, OwnRows
 from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.launches.arguments import Ref
+from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.plan.plan import Plan
 
 from .rows import BatchRows
@@ -42,6 +44,7 @@ def make_early_rows(batch: BatchRows, graph: Graph) -> None:
 def make_late_rows(batch: BatchRows, made: OwnRows, plan: Plan) -> None:
     """Rows that follow from values computed so far in a pass. Raises `OutgrownError`, `FeedError`."""
     values = {name: _read(batch, plan, value) for name, value in made.values.items()}
+    values |= {name: _read_temp(batch, plan, ref) for name, ref in plan.decisive[made.op].items()}
     _make_rows(batch, plan.graph, made, values)
     new = [*made.domains, *_make_following_rows(batch, plan.graph, made)]
     for layer, first, second in plan.graph.equal_rows:
@@ -79,6 +82,12 @@ def _read(batch: BatchRows, plan: Plan, value: Value) -> Array:
     return plan.read(plan.values[value.name]).reshape(batch.of(value.domain), *value.type.dims)
 
 
+def _read_temp(batch: BatchRows, plan: Plan, ref: Ref) -> Array:
+    """A temporary that an operation has computed to say how many rows it makes."""
+    assert isinstance(ref.owner, Buffer)
+    return plan.read(ref.owner).reshape([batch.size(size) for size in ref.shape])
+
+
 def _make_rows(batch: BatchRows, graph: Graph, made: OwnRows, values: Mapping[str, Array]) -> None:
     """Take the starts that the definition's function gives."""
     op = made.op
@@ -87,7 +96,9 @@ def _make_rows(batch: BatchRows, graph: Graph, made: OwnRows, values: Mapping[st
             check_equal_rows(batch, layer, first, second)
     given: dict[str, Any] = {**op.attributes, **op.binding.sizes, **dict.fromkeys(op.layer.inputs)}
     given |= {f"{row}_start": batch.starts[leaf, group] for row, (leaf, group) in made.groups.items()}
-    given |= {name: _checked(batch, op, name, array) for name, array in values.items()}
+    given |= {row: batch.counts[domain] for row, domain in op.rows.items() if domain in batch.counts}
+    given |= {name: _checked(batch, op, name, array) for name, array in values.items() if name in op.layer.inputs}
+    given |= {name: values[name] for name in made.temps}
     try:
         found = op.layer.hooks["starts"](**{name: given[name] for name in op.layer.hook_names["starts"]})
     except ValueError as error:

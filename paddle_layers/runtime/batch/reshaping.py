@@ -18,13 +18,16 @@ if TYPE_CHECKING:
 
 
 def changed_types(graph: Graph, feeds: Mapping[str, Any]) -> dict[str, Type]:
-    """Types of dense feeds whose sizes, but not their number of axes, differ from those that the graph has."""
+    """Types of feeds of numbers or ids whose sizes, but not their number of axes, differ from those of the graph."""
     changed = {}
     for name, value in graph.feeds.items():
-        if value.type.kind != "DENSE" or not value.type.dims or name not in feeds:
+        if value.entries is not None or not value.type.dims or name not in feeds:
             continue
         sizes = _shape(feeds[name], value.type.level)[1:]
         if len(sizes) == len(value.type.dims) and sizes != value.type.dims and all(sizes):
+            if value.type.kind == "INT":
+                changed[name] = value.type._replace(dims=sizes)
+                continue
             _check_channels(name, sizes, value.type)
             changed[name] = Type.dense(*sizes, level=value.type.level)
     return changed

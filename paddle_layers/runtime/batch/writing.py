@@ -54,6 +54,8 @@ def write_used_ids(plan: Plan, batch: BatchRows) -> bool:
         batch.ids[use.ids], batch.counts[use.ids] = parts[0], len(parts[0])
         for part, array in zip(("id", "start", "row"), parts, strict=False):
             plan.write(use.buffers[part], array)
+        if "entry" in use.buffers:
+            plan.write(use.buffers["entry"], parts[3])
         if "value" in use.buffers and isinstance(given, Csr) and given.value is not None:
             plan.write(use.buffers["value"], given.value[parts[3]])
     return bool(plan.index_arrays.uses)

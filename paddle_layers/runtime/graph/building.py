@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.define import LayerDefinition, ShapeError, Type, registries
+from paddle_layers.define import Entries, LayerDefinition, ShapeError, Type, registries
 from paddle_layers.runtime.memory.layouts import Form
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.memory.precision import too_large
 
 from .domains import Domain
-from .graph import Graph, Op, OwnRows
+from .graph import Graph, MadeEntries, Op, OwnRows
 from .groups import NamedValues, add_group
 from .torch_forms import torch_forms
 from .value import Value
@@ -194,6 +194,9 @@ def _row_domains(graph: Graph, op: Op) -> dict[str, Domain]:
     op.rows = rows
     if op.layer.own_rows:
         graph.made_rows.append(_own_rows(graph, op))
+    for name, entries in op.layer.entries.items():
+        made = _made_entries(graph, op, name, entries)
+        graph.made_entries[made.value.name] = made
     return rows
 
 
@@ -202,14 +205,37 @@ def _own_rows(graph: Graph, op: Op) -> OwnRows:
     groups = {row: (op.rows[row], op.group_of(row)) for row in op.layer.groups if row in op.rows}
     asked = [name for name in op.layer.hook_names["starts"] if name in op.layer.inputs and op.argument(name)]
     values = {name: op.argument(name)[0] for name in asked}
-    computed = any(value.name not in graph.feeds for value in values.values())
+    temps = op.layer.decisive_temps
+    computed = bool(temps) or any(value.name not in graph.feeds for value in values.values())
     late = computed or any(domain.late for pair in groups.values() for domain in pair)
     domains = []
     for row, group in op.layer.own_rows.items():
         what = "rows" if row not in op.layer.groups.values() else "sub-sequences"
         op.rows[row] = Domain(f"{what} of {op.name}", op.rows[group], late=late)
         domains.append(op.rows[row])
-    return OwnRows(op, tuple(domains), groups, values, late, computed)
+    return OwnRows(op, tuple(domains), groups, values, temps, late, computed)
+
+
+def _made_entries(graph: Graph, op: Op, name: str, entries: Entries) -> MadeEntries:
+    """A sparse value whose rows are made of feeds. Raises `ShapeError` for an input that the network computes."""
+    row, ids = entries.axes
+    fed: dict[str, str] = {}
+    for asked in op.layer.hook_names["entries"]:
+        for value in op.argument(asked) if asked in op.layer.inputs else ():
+            if graph.feeds.get(value.name) is not value:
+                raise ShapeError(
+                    f"layer `{op.name}`: `{asked}` has to be a data layer, since it is looked at before each pass",
+                    input=op.binding.positions[asked][0],
+                )
+            fed[asked] = value.name
+    domain = op.rows[str(row.group)]
+    op.rows[row.name] = Domain(f"{name} of {op.name}", domain)
+    count = op.binding.sizes[ids.name]
+    op.entries[name] = Value(f"{op.name}.{name}", Type("SPARSE", (count,), count), domain, op.rows[row.name])
+    known = {**op.attributes, **op.binding.sizes}
+    prepare = op.layer.hooks.get("prepare")
+    prepared = prepare(**{one: known[one] for one in op.layer.hook_names["prepare"]}) if prepare is not None else None
+    return MadeEntries(op, op.entries[name], fed, prepared)
 
 
 def _bind_rows(graph: Graph, op: Op, rows: dict[str, Domain], axis: str, domain: Domain) -> None:

@@ -31,13 +31,17 @@ class Op:
     states: dict[str, Parameter] = field(default_factory=dict)
     propagate: tuple[bool | None, ...] = ()
     """What the config says of each input: true forces its gradient, false blocks it; None, or empty: as needed."""
+    entries: dict[str, Value] = field(default_factory=dict)
+    """Sparse rows that are made for it before a pass."""
     steps: Steps | None = None
     """The recurrent group in whose steps the operation runs one by one; None: on all rows at once."""
     carried: Value | None = None
     """For a memory: the value whose rows of the step before are its output."""
 
     def argument(self, name: str) -> tuple[Value, ...]:
-        """Values given for an input."""
+        """Values given for an input; for entries, those that are made."""
+        if name in self.entries:
+            return (self.entries[name],)
         return tuple(self.inputs[place] for place in self.binding.positions[name])
 
     def group_of(self, row: str) -> Domain:
@@ -53,6 +57,17 @@ class Op:
         return (self.outputs[names.index(name)],)
 
 
+class MadeEntries(NamedTuple):
+    """Sparse rows that are made for an operation before a pass, of what is fed."""
+
+    op: Op
+    value: Value
+    inputs: dict[str, str]
+    """Names of the feeds that they are made of, by input."""
+    prepared: Any
+    """What is the same for all batches."""
+
+
 class OwnRows(NamedTuple):
     """Rows that an operation makes for its output: how their starts are computed."""
 
@@ -63,10 +78,12 @@ class OwnRows(NamedTuple):
     """Rows of the inputs and what groups them, by axis."""
     values: dict[str, Value]
     """Inputs whose values decide, by name."""
+    temps: tuple[str, ...]
+    """Temporaries of the operation that decide."""
     late: bool
     """Whether the starts are known in the middle of a pass only."""
     computed: bool
-    """Whether this is because the network computes values that decide."""
+    """Whether this is because what decides is computed."""
 
     def is_ready(self, starts: Container[tuple[Domain, Domain]]) -> bool:
         """Whether the starts are known from which the new ones follow."""
@@ -88,6 +105,9 @@ class Graph:
     made_rows: list[OwnRows | Steps] = field(default_factory=list)
     """Rows that operations and recurrent groups make, in order."""
 
+    made_entries: dict[str, MadeEntries] = field(default_factory=dict)
+    """Sparse rows that are made for operations, by the name of the value."""
+
     @cached_property
     def own_rows(self) -> list[OwnRows]:
         """Rows that operations make."""
@@ -106,6 +126,7 @@ class Graph:
             found += [*reversed(value.domain.ancestors()), value.domain]
             found += [value.entries] if value.entries is not None else []
         found += [domain for made in self.made_rows for domain in made.domains]
+        found += [made.value.entries for made in self.made_entries.values() if made.value.entries is not None]
         return list(dict.fromkeys(found))
 
     @cached_property

@@ -26,6 +26,8 @@ class Rows:
     """The steps of recurrent groups."""
     ids: dict[Domain, Ints] = field(default_factory=dict)
     """For rows that stand for used ids: which, rising. They are known when the backward pass begins."""
+    whole: dict[Domain, float] = field(default_factory=dict)
+    """Rows of the batch of which these are a part, where others have the rest."""
 
     def of(self, domain: Domain) -> int:
         """How many rows a domain has; none before they are known."""

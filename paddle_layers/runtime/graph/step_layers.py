@@ -47,10 +47,10 @@ def reorder_dx(t, i, dy, inverse):
 class ReorderIds:
     """Ids in another order, some of them perhaps several times."""
 
-    x = Input("T", "ids", kinds=("INT",), seq=(0, 1, 2))
+    x = Input("T ...", "ids", kinds=("INT",), seq=(0, 1, 2))
     index = Input("R", "row of `x` for each row of `y`", kinds=("INT",), seq=(0, 1, 2))
-    y = Output("R", "the ids in the new order", kind="INT", size="V")
-    examples = (Example(x="sequence of ids<4", index="ids<9"),)
+    y = Output("R ...", "the ids in the new order", kind="INT", size="V")
+    examples = (Example(x="sequence of ids<4", index="ids<9"), Example(x="sequence of 2x3 ids<4", index="ids<9"))
 
 
 @infer(ReorderIds)
@@ -59,8 +59,8 @@ def reorder_ids_size(x):
 
 
 @each(ReorderIds.y)
-def reorder_ids_y(r, x, index):
-    return x[index[r]]
+def reorder_ids_y(r, i, x, index):
+    return x[index[r], i]
 
 
 @internal

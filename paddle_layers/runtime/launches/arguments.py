@@ -60,7 +60,7 @@ class Rate(NamedTuple):
 
     def share(self, rows: Rows) -> float:
         """The number for the rows of a batch, which may have none."""
-        return self.weight / max(rows.of(self.domain), 1) if self.domain else self.weight
+        return self.weight / max(rows.whole.get(self.domain, rows.of(self.domain)), 1) if self.domain else self.weight
 
 
 class Setting(NamedTuple):

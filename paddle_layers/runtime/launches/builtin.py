@@ -37,6 +37,14 @@ def gradient_squares(i, squares, gradient, n, block):
     return total
 
 
+def root_of_squares(i, norm, squares, blocks):
+    """The norm, from the sums of the blocks."""
+    total = double(0)
+    for j in range(blocks):
+        total += squares[j]
+    return real(math.sqrt(total))
+
+
 def norm_factor(i, factor, squares, blocks, limit):
     """What brings the norm down to the limit; 1 where it is below."""
     total = double(0)
@@ -58,6 +66,42 @@ def clamp_gradient(i, gradient, limit):
     return -limit if gradient[i] < -limit else gradient[i]
 
 
+def weighted_sum(i, total, x, kept, weight):
+    """What was added up before, if it is kept, and so much of what comes."""
+    return total[i] + weight * x[i] if kept > 0 else weight * x[i]
+
+
+def share_of(i, y, x, share):
+    """So much of it."""
+    return share * x[i]
+
+
+def towards(i, average, x, share):
+    """A share of the way from the average to what comes; all of it where the share is 1."""
+    return average[i] + share * (x[i] - average[i]) if share < 1 else x[i]
+
+
+def masked(i, x, mask):
+    """Zero where the mask is."""
+    return x[i] * mask[i]
+
+
+def unit_factor(i, factor, value, outer, inner, units, limit):
+    """What brings the norm of a unit down to the limit; 1 where it is below."""
+    total = double(0)
+    for a in range(outer):
+        for b in range(inner):
+            one = double(value[(a * units + i) * inner + b])
+            total += one * one
+    norm = math.sqrt(total)
+    return real(limit / norm) if norm > limit else 1.0
+
+
+def scale_units(i, value, factor, inner, units):
+    """Times the factor of its unit."""
+    return value[i] * factor[i // inner % units]
+
+
 def column_sum(i, total, x):
     """Sum of a column, in float64."""
     added = double(0)
@@ -74,9 +118,16 @@ def seed_value(i, y, divisor, weight):
 BLOCK = 4096
 """Numbers that are squared and added up one after the other: the same sum at any number of threads."""
 SQUARES = Function("builtin", (), gradient_squares)
+NORM = Function("builtin", (), root_of_squares)
 NORM_FACTOR = Function("builtin", (), norm_factor)
 SCALE = Function("builtin", (), scale_gradient)
 CLAMP = Function("builtin", (), clamp_gradient)
+WEIGHTED_SUM = Function("builtin", (), weighted_sum)
+SHARE = Function("builtin", (), share_of)
+TOWARDS = Function("builtin", (), towards)
+MASK = Function("builtin", (), masked)
+UNIT_FACTOR = Function("builtin", (), unit_factor)
+UNIT_SCALE = Function("builtin", (), scale_units)
 SUM = Function("builtin", (), column_sum)
 SEED = Function("builtin", (), seed_value)
 FILL = Function("builtin", (), fill_value)

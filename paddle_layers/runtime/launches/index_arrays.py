@@ -29,7 +29,10 @@ class SequenceKey(NamedTuple):
 
 
 class Used:
-    """The transpose of a value of ids or of a sparse value; it is made anew before every backward pass."""
+    """The transpose of a value of ids or of a sparse value; it is made anew before every backward pass.
+
+    `entry` is the place of an entry among those of all rows; it is there where a function asks for it.
+    """
 
     def __init__(self, value: Value, dtype: str) -> None:
         self.value = value
@@ -78,9 +81,11 @@ class IndexArrays:
         return Ref(buffer, (extent,), "real" if part == "value" else "int64")
 
     def used(self, value: Value, part: str) -> Ref:
-        """Part of the transpose of a value: `id`, `start`, `row` or `value`."""
+        """Part of the transpose of a value: `id`, `start`, `row`, `entry` or `value`."""
         use = self.uses.setdefault(value.name, Used(value, self.dtype))
         use.ids.reserve(max(use.entries.capacity, 1))
+        if part == "entry" and part not in use.buffers:
+            use.buffers[part] = Buffer(f"{value.name} used entries", rows_of(use.entries), "int64")
         buffer = use.buffers[part]
         if value.entries is not None:
             for needed in ("start", "id", *(("value",) if value.type.kind == "SPARSE" else ())):

@@ -41,7 +41,8 @@ class Scope:
         for axis in axes:
             if axis.name == REST:
                 size = math.prod(op.binding.sizes[REST])
-                shape.append(rows_of(op.rows[REST], size) if axis is axes[0] else Extent(size))
+                has_rows = axis is axes[0] and REST in op.rows
+                shape.append(rows_of(op.rows[REST], size) if has_rows else Extent(size))
             elif axis is axes[0] and axis.name in op.rows:
                 shape.append(rows_of(op.rows[axis.name], op.binding.rows_factor(axis)))
             elif axis.name != "1":
@@ -103,7 +104,7 @@ class Scope:
             if name == "before_of":
                 return self.sequence("before", row, reverse=bool(self.op.attributes.get("reverse")))
         stem, _, part = name.rpartition("_used_")
-        if stem in self.op.layer.inputs:
+        if stem in self.op.layer.inputs or stem in self.op.entries:
             return self.index_arrays.used(self.value(stem, item), part)
         stem, _, part = name.rpartition("_")
         return self.index_arrays.sparse(self.value(stem, item), part)

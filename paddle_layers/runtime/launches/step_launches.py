@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 
 from paddle_layers.define.functions import Function
@@ -46,8 +45,7 @@ def boot_extent(op: Op) -> Extent:
 
 
 def _width(op: Op) -> int:
-    type_ = op.outputs[0].type
-    return 1 if type_.kind == "INT" else math.prod(type_.dims)
+    return op.outputs[0].type.columns
 
 
 def in_loop(launches: Sequence[Launch], steps: Steps | None, *, backward: bool) -> Sequence[Launch]:

@@ -74,6 +74,7 @@ FORMS = {
     ("batch_norm", "gain"): Form("weight"),
     ("layer_norm", "gain"): Form("weight"),
     ("rms_norm", "gain"): Form("weight"),
+    ("group_norm", "gain"): Form("weight"),
     ("prelu", "slope"): Form("weight"),
     ("embedding", "table"): Form("weight"),
     ("position_embedding", "table"): Form("weight"),

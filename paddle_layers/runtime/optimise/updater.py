@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import dataclasses
 from typing import TYPE_CHECKING, Any
 
 from numpy.typing import NDArray
@@ -10,11 +12,15 @@ from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.rows import Rows
 from paddle_layers.runtime.launches.arguments import Fixed, Ref
-from paddle_layers.runtime.launches.builtin import BLOCK, CLAMP, NORM_FACTOR, SCALE, SQUARES, simple_launch
+from paddle_layers.runtime.launches.builtin import CLAMP, simple_launch
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.launches.row_gradients import RowGradient
 from paddle_layers.runtime.memory.blocks import Flat
 
+from .accumulation import Accumulation
+from .averaging import Average
+from .limits import Limits
+from .norms import Norms
 from .ranges import Updated
 from .updates import RowUpdate, Rules, update_launches
 
@@ -32,9 +38,11 @@ Gradients = list[RowGradient | None]
 class Updater:
     """Changes the parameters of a net by their gradients.
 
-    Order as in Caffe: gradients are clipped by the norm of all of them, then by value, the penalty is added, then
-    the optimizer makes its step. `regularizer` has a definition and attributes, `clip` has `norm` and `value`, each
-    may be None.
+    Order as in Caffe: gradients are clipped by the norm of all of them, then by value, each by what its parameter says,
+    the penalty is added, then the optimizer makes its step; norms of units are limited at last. `regularizer` has a
+    definition and attributes, `clip` has `norm` and `value`, each may be None. With `accumulate` each backward pass is
+    followed by `add`, and a step is for all of them. `average` has `decay`, `window` and `max_window`. Raises
+    `ValueError` for a parameter with a momentum of its own where the optimizer has none.
     """
 
     def __init__(
@@ -45,18 +53,35 @@ class Updater:
         *,
         regularizer: Any = None,
         clip: Any = None,
+        accumulate: bool = False,
+        average: Any = None,
+        momentum_scheduled: bool = False,
     ) -> None:
         if not isinstance(optimizer, Elementwise):
             raise TypeError(f"{optimizer!r} is no optimizer")
         self.arena, self._device, self._dtype, self._clip = net.arena, net.target, net.dtype, clip
         self._states = {name: Flat(net.target, net.arena.values.size, net.dtype) for name in optimizer.states}
-        self._rules = Rules(optimizer, attributes, regularizer)
+        self._rules = Rules(optimizer, attributes, regularizer, momentum_scheduled)
+        self._limits, self._begun = Limits(net.arena.trained, net.target, net.dtype), False
+        by_rows = [parameter for parameter in self.arena.trained if parameter.by_rows]
+        self._accumulation = Accumulation(self.arena, by_rows, net.target, net.dtype) if accumulate else None
         self._row_updates = [
-            RowUpdate(self._rules, parameter, self._tables(parameter), self._states, net.target, net.dtype)
-            for parameter in self.arena.trained
-            if parameter.by_rows
+            RowUpdate(
+                self._rules,
+                parameter,
+                self._tables(parameter),
+                self._states,
+                self._limits,
+                self._accumulation.tables[parameter.name] if self._accumulation is not None else None,
+                net.target,
+                net.dtype,
+            )
+            for parameter in by_rows
         ]
         self._build(self._found())
+        self.average: Average | None = None
+        if average is not None:
+            self.average = Average(self.arena, net.target, net.dtype, **dataclasses.asdict(average))
 
     @property
     def states(self) -> dict[str, Flat]:
@@ -74,34 +99,87 @@ class Updater:
 
         They are views where they can be: look at no parameter before they are written.
         """
-        arrays = {name: flat.read() for name, flat in self._states.items()}
+        self._begin()
+        arrays = {name: flat.read() for name, flat in self._fixed().items()}
+        arrays |= self.average.saved() if self.average is not None else {}
         for update in self._row_updates:
             arrays |= {f"{PENDING}{update.parameter.name}/{part}": array for part, array in update.saved().items()}
         return arrays
 
     def restore(self, arrays: Mapping[str, NDArray[Any]]) -> None:
         """Go on from `saved`, after the parameters have been loaded."""
-        for name, flat in self._states.items():
+        self._begun = True
+        for name, flat in self._fixed().items():
             flat.write(arrays[name])
+        if self.average is not None:
+            self.average.restore(arrays)
         for update in self._row_updates:
             prefix = f"{PENDING}{update.parameter.name}/"
             update.restore({n.removeprefix(prefix): array for n, array in arrays.items() if n.startswith(prefix)})
 
-    def step(self, rate: float, count: int) -> None:
-        """One step with the learning rate `rate`; `count` is the number of the step, from 1."""
-        if self._found() != self._gradients:
+    @property
+    def sizes(self) -> dict[str, int]:
+        """Numbers in each array of `saved` whose size does not change: all but pending steps."""
+        counts = {"average_counts": 3} if self.average is not None else {}
+        return {name: flat.size for name, flat in self._fixed().items()} | counts
+
+    def _fixed(self) -> dict[str, Flat]:
+        masks = {f"mask/{name}": mask for name, mask in self._limits.masks.items()}
+        return {**self._states, **masks, **(self.average.states if self.average is not None else {})}
+
+    def _begin(self) -> None:
+        """What rests on the first values, which may have been loaded since."""
+        if not self._begun:
+            self._begun = True
+            self._limits.begin()
+            if self.average is not None:
+                self.average.begin()
+
+    def add(self, weight: float) -> None:
+        """Add the gradients of the last backward pass to those of the step, as much as `weight` says beside others."""
+        assert self._accumulation is not None, "it was not asked for"
+        self._accumulation.add(self._row_gradients(), weight)
+
+    def averaged(self) -> contextlib.AbstractContextManager[None]:
+        """The parameters are their averages as long as the context is open, if there are averages."""
+        if self.average is None:
+            return contextlib.nullcontext()
+        self._begin()
+        self.catch_up()
+        return self.average.used()
+
+    def step(self, rate: float, count: int, momentum: float | None = None) -> None:
+        """One step with the learning rate `rate`; `count` is the number of the step, from 1.
+
+        `momentum` is that of this step where it is scheduled; parameters with one of their own keep it.
+        """
+        self._begin()
+        if self._accumulation is not None:
+            self._accumulation.finish()
+        elif self._found() != self._gradients:
             self._build(self._found())
         for update in self._row_updates:
             update.catch_up()
         if self._row_updates:
             self._table.set_rows(self._rows())
-        self._table.set_numbers({"rate": rate, "count": float(count)})
+        numbers = {"rate": rate, "count": float(count)}
+        if self._rules.scheduled:
+            assert momentum is not None, "it is scheduled"
+            numbers["momentum"] = momentum
+        self._table.set_numbers(numbers)
         self._table.run(0, self._count)
         for update in self._row_updates:
-            update.note(rate, float(count))
+            update.note(rate, float(count), momentum)
+        if self.average is not None:
+            self.catch_up()
+            self.average.note()
 
     def _found(self) -> Gradients:
-        """Gradients by rows of the last backward pass; another plan has others."""
+        """Gradients by rows that a step has to do with; another plan has others."""
+        return self._row_gradients() if self._accumulation is None else [None for _ in self._row_updates]
+
+    def _row_gradients(self) -> Gradients:
+        """Gradients by rows of the last backward pass."""
         found = (update.parameter.row_gradient for update in self._row_updates)
         return [gradient if isinstance(gradient, RowGradient) else None for gradient in found]
 
@@ -110,13 +188,21 @@ class Updater:
         return Rows({gradient.use.ids: len(gradient.ids) for gradient in self._gradients if gradient is not None})
 
     def _build(self, gradients: Gradients) -> None:
-        launches = self._clipping([gradient for gradient in gradients if gradient is not None])
+        self._norms = Norms(self._device, self._dtype)
+        by_rows = [gradient.flat for gradient in gradients if gradient is not None]
+        if self._accumulation is not None:
+            by_rows = list(map(_ref, self._accumulation.tables.values()))
+        launches = self._clipping(by_rows)
         dense = [parameter for parameter in self.arena.trained if not parameter.by_rows]
+        for parameter in dense:
+            launches += self._limits.on_gradient(parameter, _ref(self.arena.gradients, parameter), self._norms)
         for alike in self._rules.ranges(dense, self._dtype):
             gradient = _ref(self.arena.gradients, alike)
-            launches += update_launches(self._rules, alike, self._tables(alike), gradient)
+            launches += update_launches(self._rules, alike, self._tables(alike), gradient, self._norms)
+        for parameter in dense:
+            launches += self._limits.on_value(parameter, _ref(self.arena.values, parameter))
         for update, rows in zip(self._row_updates, gradients, strict=True):
-            launches += update.launches(rows)
+            launches += update.launches(rows, self._norms)
         self._gradients, self._count = gradients, len(launches)
         self._table = self._device.table(launches, self._dtype, _address)
         self._table.set_rows(self._rows())
@@ -125,35 +211,15 @@ class Updater:
         """The value and the states of a parameter."""
         return {name: _ref(flat, parameter) for name, flat in {"value": self.arena.values, **self._states}.items()}
 
-    def _clipping(self, by_rows: Sequence[RowGradient]) -> list[Launch]:
-        """By the norm of all gradients, by value, and by the value that a parameter has for itself."""
-        arrays = [_ref(self.arena.gradients), *(gradient.flat for gradient in by_rows)]
+    def _clipping(self, by_rows: Sequence[Ref]) -> list[Launch]:
+        """By the norm of all gradients, then by value."""
+        arrays = [_ref(self.arena.gradients), *by_rows]
         launches = []
         if self._clip is not None and self._clip.norm is not None:
-            launches += self._norm_clipping(arrays)
+            launches += self._norms.clip("gradients", arrays, self._clip.norm)
         if self._clip is not None and self._clip.value is not None:
             launches += [simple_launch(CLAMP, "gradients", [array, self._clip.value]) for array in arrays]
-        own = {gradient.parameter: gradient.flat for gradient in by_rows}
-        for parameter in self.arena.trained:
-            limit = parameter.settings.clip if parameter.settings is not None else None
-            if limit is not None and (not parameter.by_rows or parameter in own):
-                array = own.get(parameter) or _ref(self.arena.gradients, parameter)
-                launches.append(simple_launch(CLAMP, parameter.name, [array, limit]))
         return launches
-
-    def _norm_clipping(self, arrays: Sequence[Ref]) -> list[Launch]:
-        blocks = [-(-array.shape[0].capacity // BLOCK) for array in arrays]
-        self._squares = Flat(self._device, sum(blocks), "float64")
-        self._factor = Flat(self._device, 1, self._dtype)
-        launches, first = [], self._squares.block.address
-        for array, count in zip(arrays, blocks, strict=True):
-            squares = Ref(Fixed(first), (Extent(count),), "float64")
-            launches.append(simple_launch(SQUARES, "gradients", [squares, array, array.shape[0], Extent(BLOCK)]))
-            first += 8 * count
-        every, factor = _ref(self._squares), _ref(self._factor)
-        total = Extent(self._squares.size)
-        launches.append(simple_launch(NORM_FACTOR, "gradients", [factor, every, total, self._clip.norm]))
-        return [*launches, *(simple_launch(SCALE, "gradients", [array, factor]) for array in arrays)]
 
 
 def _ref(flat: Flat, parameter: Updated | None = None) -> Ref:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.define import registries
 from paddle_layers.define.elementwise import Elementwise
 from paddle_layers.define.functions import Function
 from paddle_layers.define.lazy_updates import AdaptiveStep, LinearStep, find_lazy_update
@@ -21,11 +22,21 @@ from paddle_layers.runtime.launches.row_gradients import RowGradient
 from paddle_layers.runtime.memory.blocks import Flat
 from paddle_layers.runtime.memory.parameters import Parameter
 
+from .limits import Limits, needs_all_rows
+from .norms import Norms
 from .pending_steps import PendingSteps, pending_steps
 from .ranges import Updated, ranges
 from .row_forms import penalty_launch, spread_launch, step_launch
 
 log = logging.getLogger("paddle_layers")
+
+
+class Penalty(NamedTuple):
+    """A regularizer with its attributes, and what it is multiplied by."""
+
+    definition: Any
+    attributes: Mapping[str, Any]
+    factor: float
 
 
 class Rules(NamedTuple):
@@ -34,6 +45,8 @@ class Rules(NamedTuple):
     optimizer: Elementwise
     attributes: Mapping[str, Any]
     regularizer: Any
+    scheduled: bool = False
+    """Whether the momentum is new in every step."""
 
     @property
     def step(self) -> Function:
@@ -42,19 +55,52 @@ class Rules(NamedTuple):
             raise self.optimizer.error("has no @step function")
         return self.optimizer.function
 
-    def decay(self, parameter: Updated) -> float:
-        """Factor of the regularizer's penalty."""
-        own = parameter.settings.decay_mult if parameter.settings is not None else 1.0
-        return float(own) if self.regularizer is not None else 0.0
+    def penalty(self, parameter: Updated) -> Penalty | None:
+        """What is added to the gradient: the parameter's own penalty, or the regularizer's; None for none."""
+        settings, regularizer = parameter.settings, self.regularizer
+        own = {name: getattr(settings, name, None) or 0.0 for name in ("l1", "l2")}
+        if settings is not None and (settings.l1, settings.l2) != (None, None):
+            given = [name for name, rate in own.items() if rate]
+            if not given:
+                return None
+            definition = registries["regularizer"]["_".join(given)]
+            attributes = own if len(given) > 1 else {"rate": own[given[0]]}
+            return Penalty(definition, definition.bind(attributes), 1.0)
+        factor = float(settings.decay_mult) if settings is not None else 1.0
+        if regularizer is None or not factor:
+            return None
+        return Penalty(regularizer.definition, regularizer.attributes, factor)
+
+    def attributes_of(self, parameter: Updated) -> Mapping[str, Any]:
+        """The attributes of the optimizer for a parameter, which may have a momentum of its own."""
+        own = getattr(parameter.settings, "momentum", None)
+        if own is None:
+            return self.attributes
+        if "momentum" not in self.attributes:
+            raise ValueError(
+                f"`{parameter.name}` has a `momentum` of its own, and the optimizer `{self.optimizer.name}` has none"
+            )
+        return {**self.attributes, "momentum": own}
+
+    def follows_schedule(self, parameter: Updated) -> bool:
+        """Whether the momentum of a parameter is the scheduled one."""
+        return self.scheduled and getattr(parameter.settings, "momentum", None) is None
 
     def ranges(self, parameters: Sequence[Updated], dtype: str) -> Sequence[Updated]:
         """The parameters, given in the order of the arena, as few parts of it: neighbours updated alike are one.
 
-        Where a zero between them would be moved, each parameter is updated by itself.
+        Where a zero between them would be moved, or norms of a parameter count, each is updated by itself.
         """
-        if not self.rest_at_zero():
+        if self.optimizer.direction is not None or not self.rest_at_zero():
             return parameters
-        return ranges(parameters, lambda parameter: (rate_factor(parameter), self.decay(parameter)), dtype)
+        return ranges(parameters, self._alike, dtype)
+
+    def _alike(self, parameter: Updated) -> Hashable:
+        """Equal for parameters that are updated alike."""
+        settings = parameter.settings
+        own = (settings.l1, settings.l2, settings.momentum) if settings is not None else (None, None, None)
+        decay = settings.decay_mult if settings is not None and self.regularizer is not None else 1.0
+        return rate_factor(parameter), decay, own
 
     def rest_at_zero(self) -> bool:
         """Whether a zero with a gradient of zero stays one, and the states beside it, too."""
@@ -81,35 +127,61 @@ def rate_factor(parameter: Updated) -> float:
 
 
 def update_launches(
-    rules: Rules,
-    parameter: Updated,
-    tables: Mapping[str, Ref],
-    gradient: Ref,
-    ids: Ref | None = None,
-    whole_rows: bool = True,
+    rules: Rules, parameter: Updated, tables: Mapping[str, Ref], gradient: Ref, norms: Norms
 ) -> list[Launch]:
-    """The penalty and the step; `tables` are the value and the states. `ids`: for these rows only."""
-    launches = []
-    if decay := rules.decay(parameter):
-        penalty = rules.regularizer.definition.function
-        offered: dict[str, Argument] = {"value": tables["value"], **_plain(rules.regularizer.attributes)}
-        args: dict[str, Argument] = {"gradient": gradient, **{name: offered[name] for name in penalty.args[1:]}}
-        args["decay_mult_"] = decay
-        if ids is None:
-            add = flat_launch(penalty, parameter.name, ["gradient"], args, accumulate=True, factor="decay_mult_")
-        else:
-            add = penalty_launch(penalty, parameter.name, {**args, "value": tables["value"], "ids_": ids}, whole_rows)
-        launches.append(add)
-    offered = {
+    """The penalty and the step by a dense gradient; `tables` are the value and the states."""
+    name, launches = parameter.name, []
+    if penalty := rules.penalty(parameter):
+        function, args = _penalty(penalty, tables["value"], gradient)
+        launches.append(flat_launch(function, name, ["gradient"], args, accumulate=True, factor="decay_mult_"))
+    direction, offered = rules.optimizer.direction, _offered(rules, parameter, tables, gradient)
+    targets = list(tables)
+    if direction is not None:
+        targets = ["value"]
+        moved = ["gradient", *rules.optimizer.states]
+        launches.append(flat_launch(direction, name, moved, _asked(direction, offered, moved)))
+        for asked in ("value", "gradient"):
+            offered[f"{asked}_norm"], counted = norms.norm(name, tables["value"] if asked == "value" else gradient)
+            launches += counted
+    return [*launches, flat_launch(rules.step, name, targets, _asked(rules.step, offered, targets))]
+
+
+def row_launches(
+    rules: Rules, parameter: Updated, tables: Mapping[str, Ref], gradient: Ref, ids: Ref, whole_rows: bool
+) -> list[Launch]:
+    """The penalty and the step for the rows of these ids, by a gradient that has only them."""
+    name, launches = parameter.name, []
+    if penalty := rules.penalty(parameter):
+        function, args = _penalty(penalty, tables["value"], gradient)
+        launches.append(penalty_launch(function, name, {**args, "value": tables["value"], "ids_": ids}, whole_rows))
+    args = {**_asked(rules.step, _offered(rules, parameter, tables, gradient), list(tables)), "ids_": ids}
+    return [*launches, step_launch(rules.step, name, list(tables), args, whole_rows)]
+
+
+def _penalty(penalty: Penalty, value: Ref, gradient: Ref) -> tuple[Function, dict[str, Argument]]:
+    """The function of a penalty, and its arguments."""
+    function = penalty.definition.function
+    offered: dict[str, Argument] = {"value": value, **_plain(penalty.attributes)}
+    asked = {name: offered[name] for name in function.args[1:]}
+    return function, {"gradient": gradient, **asked, "decay_mult_": penalty.factor}
+
+
+def _offered(rules: Rules, parameter: Updated, tables: Mapping[str, Ref], gradient: Ref) -> dict[str, Argument]:
+    """What a step may ask for."""
+    return {
+        **tables,
         "gradient": gradient,
         "rate": Setting("rate", rate_factor(parameter)),
         "count": Setting("count"),
-        **_plain(rules.attributes),
+        **_plain(rules.attributes_of(parameter)),
+        **({"momentum": Setting("momentum")} if rules.follows_schedule(parameter) else {}),
     }
-    args = {**tables, **{name: offered[name] for name in rules.step.args[1:] if name not in tables}}
-    if ids is None:
-        return [*launches, flat_launch(rules.step, parameter.name, list(tables), args)]
-    return [*launches, step_launch(rules.step, parameter.name, list(tables), {**args, "ids_": ids}, whole_rows)]
+
+
+def _asked(function: Function, offered: Mapping[str, Argument], targets: Sequence[str]) -> dict[str, Argument]:
+    """The targets, then what the function asks for beside them."""
+    names = [*targets, *(name for name in function.args[1:] if name not in targets)]
+    return {name: offered[name] for name in names}
 
 
 def _plain(attributes: Mapping[str, Any]) -> dict[str, Argument]:
@@ -129,44 +201,57 @@ class RowUpdate:
         parameter: Parameter,
         tables: Mapping[str, Ref],
         states: Mapping[str, Flat],
+        limits: Limits,
+        accumulated: Flat | None,
         device: Device,
         dtype: str,
     ) -> None:
         self.rules, self.parameter, self.tables, self._states = rules, parameter, tables, states
+        self._limits, limits_all = limits, needs_all_rows(parameter)
         self._device, self._dtype = device, dtype
         rows = parameter.shape[0]
         shape = (Extent(rows), Extent(parameter.size // max(rows, 1)))
         self._by_rows = {name: table._replace(shape=shape) for name, table in tables.items()}
-        decay = rules.decay(parameter)
-        self._lazy = find_lazy_update(rules.optimizer, rules.attributes, rules.regularizer, decay)
-        self._dense = Flat(device, parameter.size, dtype) if self._lazy is None else None
+        penalty = rules.penalty(parameter)
+        self._lazy = None
+        if not limits_all and accumulated is None:
+            factor = penalty.factor if penalty is not None else 0.0
+            self._lazy = find_lazy_update(rules.optimizer, rules.attributes_of(parameter), penalty, factor)
+        self._accumulated = accumulated
+        self._dense = accumulated or (Flat(device, parameter.size, dtype) if self._lazy is None else None)
         self._pending: PendingSteps | None = None
         parameter.catch_up()
         parameter.before_read = None
         if self._lazy is None:
-            penalty = f" with {rules.regularizer.definition.name}" if rules.regularizer is not None and decay else ""
-            log.info(
-                "`%s`: every step goes over all its %d rows, since %s%s declares no lazy update",
-                *(parameter.name, rows, rules.optimizer.name, penalty),
+            why = (
+                f"{rules.optimizer.name}{f' with {penalty.definition.name}' if penalty else ''} declares no lazy update"
             )
+            if limits_all:
+                why = "a limit of the parameter looks at them all"
+            elif accumulated is not None:
+                why = "gradients of several batches are added up"
+            log.info("`%s`: every step goes over all its %d rows, since %s", parameter.name, rows, why)
 
-    def launches(self, gradient: RowGradient | None) -> list[Launch]:
+    def launches(self, gradient: RowGradient | None, norms: Norms) -> list[Launch]:
         """The launches for the gradient of a plan, or for none at all."""
         if self._dense is not None:
-            return self._dense_launches(self._dense, gradient)
+            return self._dense_launches(self._dense, gradient, norms)
         if gradient is None:
             return []
+        launches = self._limits.on_gradient(self.parameter, gradient.flat, norms, by_rows=True)
         table, used = gradient.table, gradient.used
-        return update_launches(self.rules, self.parameter, self._by_rows, table, used, self._device.whole_rows)
+        return launches + row_launches(self.rules, self.parameter, self._by_rows, table, used, self._device.whole_rows)
 
-    def _dense_launches(self, dense: Flat, gradient: RowGradient | None) -> list[Launch]:
+    def _dense_launches(self, dense: Flat, gradient: RowGradient | None, norms: Norms) -> list[Launch]:
         whole = Ref(Fixed(dense.block.address), (Extent(dense.size),))
-        launches = [simple_launch(FILL, self.parameter.name, [whole, 0.0])]
-        if gradient is not None:
+        launches = [simple_launch(FILL, self.parameter.name, [whole, 0.0])] if self._accumulated is None else []
+        if gradient is not None and self._accumulated is None:
             table = whole._replace(shape=self._by_rows["value"].shape)
             spread = {"dense": table, "gradient": gradient.table, "ids_": gradient.used}
             launches.append(spread_launch(self.parameter.name, spread, self._device.whole_rows))
-        return launches + update_launches(self.rules, self.parameter, self.tables, whole)
+        launches += self._limits.on_gradient(self.parameter, whole, norms)
+        launches += update_launches(self.rules, self.parameter, self.tables, whole, norms)
+        return launches + self._limits.on_value(self.parameter, self.tables["value"])
 
     def catch_up(self) -> None:
         """Make the pending steps of the rows of the gradient, if they are not made since the forward pass.
@@ -180,11 +265,12 @@ class RowUpdate:
         if self._pending is not None and self.parameter.row_gradient is not None:
             self._pending.make(self.parameter.row_gradient.ids)
 
-    def note(self, rate: float, count: float) -> None:
+    def note(self, rate: float, count: float, momentum: float | None = None) -> None:
         """Let the step be pending for all rows without a gradient."""
         if self._lazy is None:
             return
-        step = self._lazy.step(rate * rate_factor(self.parameter), count)
+        now = {"momentum": momentum} if self.rules.follows_schedule(self.parameter) else {}
+        step = self._lazy.step(rate * rate_factor(self.parameter), count, **now)
         if _changes_nothing(step):
             return
         gradient = self.parameter.row_gradient

@@ -1,7 +1,8 @@
 """Which parameters have a gradient by rows: a batch uses few rows of a table, and all others have a gradient of zero.
 
-A parameter has one when every operation that has it reads, and has a gradient for, only the rows that fed ids name, and
-when a pass has one such operation. Everything else has a dense gradient.
+A parameter has one when every operation that has it reads, and has a gradient for, only the rows that ids name which
+are known before a pass, fed or made of what is fed, and when a pass has one such operation. Everything else has a dense
+gradient.
 """
 
 from __future__ import annotations
@@ -31,24 +32,25 @@ def mark_row_gradients(graphs: Iterable[Graph]) -> None:
 
 
 def row_reads(graph: Graph) -> list[tuple[Parameter, str]]:
-    """Parameters with a gradient by rows, and the feed whose ids name the rows that a pass reads."""
+    """Parameters with a gradient by rows, and the value whose ids name the rows that a pass reads."""
     return [(parameter, ids.name) for parameter, ids in _uses(graph) if parameter.by_rows and ids is not None]
 
 
 def catch_up(reads: Iterable[tuple[Parameter, str]], ids: Callable[[str], NDArray[np.int64]]) -> None:
-    """Before a pass: bring the rows that it reads up to date; `ids` gives those of a feed."""
+    """Before a pass: bring the rows that it reads up to date; `ids` gives those of a value."""
     for parameter, feed in reads:
         if parameter.before_read is not None:
             parameter.catch_up(ids(feed))
 
 
 def _uses(graph: Graph) -> Iterator[tuple[Parameter, Value | None]]:
-    """Every use of a parameter, and the fed ids that name the rows, if there are such."""
+    """Every use of a parameter, and the ids known before a pass that name the rows, if there are such."""
     for op in graph.ops:
         for name, parameters in op.params.items():
             for item, parameter in enumerate(parameters):
                 ids = _ids(op, name, item)
-                yield parameter, ids if ids is not None and graph.feeds.get(ids.name) is ids else None
+                known = ids is not None and (graph.feeds.get(ids.name) is ids or ids.name in graph.made_entries)
+                yield parameter, ids if known else None
 
 
 def _ids(op: Op, name: str, item: int) -> Value | None:

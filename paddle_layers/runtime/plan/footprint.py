@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -82,4 +81,4 @@ def _bytes(node: Node, itemsize: int) -> int:
     """Bytes of a row of everything that a layer computes, also inside of it."""
     if node.inside is not None:
         return sum(_bytes(inner, itemsize) for inner in node.inside.nodes)
-    return sum(8 if type_.kind == "INT" else math.prod(type_.dims) * itemsize for type_ in node.output_types)
+    return sum(type_.columns * (8 if type_.kind == "INT" else itemsize) for type_ in node.output_types)

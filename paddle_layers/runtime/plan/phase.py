@@ -10,6 +10,7 @@ from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
 from paddle_layers.runtime.schedule.schedule import Schedule
 
+from .capacity import check_capacity
 from .plan import Plan
 from .statistics import Statistics
 
@@ -39,7 +40,7 @@ class Phase:
         self.graph = build_graph(network, parameters, {})
         for op in self.graph.ops:
             op.layer.check_runs()
-        self._planning = planning
+        self.planning = planning
         self._plans: dict[Seeds, Plan] = {}
 
     @property
@@ -63,7 +64,7 @@ class Phase:
 
     def schedule(self, seeds: Seeds) -> Schedule:
         """The launches of the phase."""
-        graph, planning = self.graph, self._planning
+        graph, planning = self.graph, self.planning
         keep = [n for n in (*self.outputs, *planning.keep, *graph.losses) if n in graph.values]
         return Schedule(
             graph,
@@ -77,7 +78,7 @@ class Phase:
     def plan(self, seeds: Seeds) -> Plan:
         """The plan for these seeds, made at the first call."""
         if seeds not in self._plans:
-            schedule, planning = self.schedule(seeds), self._planning
+            schedule, planning = self.schedule(seeds), self.planning
             counting = planning.statistics.launches(schedule.stats)
             self._plans[seeds] = Plan(
                 self.graph, schedule, planning.device, counting=counting, progress=planning.progress
@@ -91,3 +92,17 @@ class Phase:
     def forget(self) -> None:
         """Drop all plans: sizes or rows have changed."""
         self._plans.clear()
+
+
+def reserve(phases: Sequence[Phase], batch_size: int) -> None:
+    """Plan phases of one net; what they need is compiled in one go, so that the progress counts it together."""
+    schedules, planning = [], phases[0].planning
+    for phase in phases:
+        for domain in phase.graph.domains:
+            domain.reserve(batch_size)
+        schedules.append(phase.schedule(phase.loss_seeds()))
+    check_capacity(planning.device, schedules)
+    launches = [launch for schedule in schedules for launch in (*schedule.forward, *schedule.backward)]
+    planning.device.compile(launches, planning.dtype, planning.progress)
+    for phase in phases:
+        phase.plan(phase.loss_seeds())

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import functools
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,9 @@ from paddle_layers.runtime.passes.shared_memory import place
 from paddle_layers.runtime.schedule.schedule import Schedule
 
 from .capacity import check_capacity
+from .gradient_parts import GradientPart, gradient_parts
+
+Ready = Callable[[NDArray[Any]], None]
 
 
 class Plan:
@@ -45,7 +49,7 @@ class Plan:
         self.index_arrays: IndexArrays = schedule.index_arrays
         self.launches: list[Launch] = [*schedule.forward, *schedule.backward]
         self.boundary = len(schedule.forward)
-        self.stops = schedule.stops
+        self.stops, self.decisive = schedule.stops, schedule.decisive
         self.stats = schedule.stats
         self.moving_states = schedule.moving_states
         device.compile([*self.launches, *counting], schedule.dtype, progress)
@@ -58,6 +62,7 @@ class Plan:
         self.rows = Rows()
         """Those of the batch that lies over the plan."""
         self._counts: dict[Domain, int] | None = None
+        self._whole: dict[Domain, float] = {}
 
     # ---- memory
 
@@ -86,6 +91,7 @@ class Plan:
         counts = dict(rows.counts)
         if counts != self._counts or self.graph.groups:  # steps differ by the lengths of the sequences
             self.table.set_rows(rows)
+            self._whole = dict(rows.whole)
         self.rows, self._counts = rows, counts
 
     def set_keys(self, key: Callable[[str], int]) -> None:
@@ -106,9 +112,32 @@ class Plan:
             done = at
         self.table.run(done, self.boundary)
 
-    def backward(self) -> None:
-        """Run the backward launches."""
-        self.table.run(self.boundary, len(self.launches))
+    def divide_by(self, divisors: Mapping[str, float]) -> None:
+        """Let the backward pass divide costs by these numbers, the others by those of the batch."""
+        whole = {}
+        for name, divisor in divisors.items():
+            own = self.divisors.get(name)
+            if own is None:
+                whole[self.graph.values[name].domain] = divisor
+            else:
+                self.write(own, np.array([divisor]))
+        if whole != self._whole:
+            self.rows.whole = self._whole = whole
+            self.table.set_rows(self.rows)
+
+    def backward(self, ready: Ready | None = None) -> None:
+        """Run the backward launches; `ready` gets each run of the gradients of parameters as soon as it is done."""
+        begin = self.boundary
+        if ready is not None:
+            for part in self._parts:
+                self.table.run(begin, part.behind)
+                begin = part.behind
+                ready(part.numbers)
+        self.table.run(begin, len(self.launches))
+
+    @functools.cached_property
+    def _parts(self) -> list[GradientPart]:
+        return gradient_parts(self.launches, self.boundary)
 
     def count(self) -> None:
         """Add the statistics of this batch to their sums."""

@@ -285,7 +285,10 @@ class _Text:
         if name in ("real", "double", "float"):
             return REAL
         if name == "len":
-            return Whole(len(arguments[0]) if isinstance(arguments[0], list) else arguments[0].shape[0])
+            (of,) = arguments
+            if isinstance(of, Whole):  # an attribute
+                return UNKNOWN
+            return Whole(len(of) if isinstance(of, list) else of.shape[0])
         whole = all(isinstance(argument, Whole) for argument in arguments)
         if name in _WHOLE:
             known = whole and all(argument.values is not None for argument in arguments)

@@ -40,7 +40,7 @@ def _feed(value: Value, field: Input | None, samples: int, rng: np.random.Genera
 def _rows(value: Value, field: Input | None, count: int, rng: np.random.Generator) -> Any:
     kind, size = value.type.kind, value.type.size
     if kind == "INT":
-        return rng.integers(0, size, count)
+        return rng.integers(0, size, (count, *value.type.dims))
     if kind == "DENSE":
         shape = (count, *value.type.dims)
         if field is not None and field.places is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from paddle_layers.define import ShapeError
@@ -57,7 +58,8 @@ class ForwardPass:
                     total = Buffer(f"divisor of {value.name}", Extent(1), "float64")
                     self.workspace.divisors[value.name] = total
                     self.workspace.results.append(total)
-                    column = Ref(counted.owner, (counted.shape[0], Extent(1)))
+                    numbers = counted.shape[0] * math.prod(size.extra for size in counted.shape[1:])
+                    column = Ref(counted.owner, (numbers, Extent(1)))
                     self.launches.append(simple_launch(SUM, op.name, [Ref(total, (Extent(1),), "float64"), column]))
 
     def _operation(self, op: Op) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from paddle_layers.define import ShapeError
-from paddle_layers.runtime.graph.graph import Graph, OwnRows
+from paddle_layers.runtime.graph.graph import Graph, Op, OwnRows
 from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch, buffers_of
 from paddle_layers.runtime.launches.step_launches import lagging, loop_bounds
@@ -43,20 +43,29 @@ class Schedule:
         self.moving_states = forward.moving_states
         self.values, self.gradients, self.row_gradients = workspace.values, backward.gradients, backward.row_gradients
         self.kept, self.results, self.divisors = workspace.kept, workspace.results, workspace.divisors
+        self.decisive = {
+            made.op: {name: workspace.scope(made.op).tensors[name][0] for name in made.temps} for made in graph.own_rows
+        }
+        """Temporaries by name that say how many rows an operation makes."""
         self.results += [self.values[name] for name in keep if graph.values[name].entries is None]
         self.results += [self.gradients[name] for name in keep if name in self.gradients]
         drop_unread((self.backward, self.forward), self._read_outside())
         self.copies = leave_out_copies((self.forward, self.backward), self._read_outside(), self.kept)
         """Buffers that are one memory with what they would be copied from."""
-        self.stops = late_stops(graph, self.forward)
+        self.stops = late_stops(graph, self.forward, self._decisive_buffers)
         """Rows that depend on values of the pass, and the launch before which they are made."""
         self.forward = bring_together(self.forward, (at for at, _ in self.stops), device)
         self.backward = bring_together(self.backward, (), device)
+
+    def _decisive_buffers(self, op: Op) -> list[Buffer]:
+        """The buffers of temporaries that say how many rows an operation makes."""
+        return [ref.owner for ref in self.decisive[op].values() if isinstance(ref.owner, Buffer)]
 
     def _read_outside(self) -> list[Buffer]:
         """Buffers that are read by others than the launches, or in another step than the one that writes them."""
         late = [value for made in self.graph.own_rows if made.late for value in made.values.values()]
         read = [*self.results, *self.kept, *self.index_arrays.at_boundary, *(self.values[value.name] for value in late)]
+        read += [buffer for op in self.decisive for buffer in self._decisive_buffers(op)]
         return [*read, *lagging([*self.forward, *self.backward])]
 
     def lay_out(self) -> list[Storage]:
@@ -72,6 +81,8 @@ class Schedule:
         for at, made in self.stops:
             for value in made.values.values():
                 self.values[value.name].use(at)
+            for buffer in self._decisive_buffers(made.op):
+                buffer.use(at)
         outside = [*self.kept, *self.index_arrays.kept]
         for buffer in outside:
             buffer.keep()
@@ -82,8 +93,13 @@ class Schedule:
         return storages
 
 
-def late_stops(graph: Graph, forward: Sequence[Launch]) -> list[tuple[int, OwnRows]]:
-    """For rows that depend on values of the pass: the first launch that may need them. Raises `ShapeError`."""
+def late_stops(
+    graph: Graph, forward: Sequence[Launch], decisive: Callable[[Op], Sequence[Buffer]]
+) -> list[tuple[int, OwnRows]]:
+    """For rows that depend on values of the pass: the first launch that may need them. Raises `ShapeError`.
+
+    `decisive` gives the buffers of the operation's own temporaries that say how many rows there are.
+    """
     order = {op.name: number for number, op in enumerate(graph.ops)}
     stops = []
     for made in (made for made in graph.own_rows if made.computed):
@@ -94,5 +110,7 @@ def late_stops(graph: Graph, forward: Sequence[Launch]) -> list[tuple[int, OwnRo
                 "put it behind the recurrent group"
             )
         later = (at for at, launch in enumerate(forward) if order[launch.op] >= order[name])
-        stops.append((next(later, len(forward)), made))
+        own = set(decisive(made.op))
+        behind = [at + 1 for at, launch in enumerate(forward) if own.intersection(launch.writes)]
+        stops.append((max([next(later, len(forward)), *behind]), made))
     return stops

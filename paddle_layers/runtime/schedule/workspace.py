@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable
 
 from paddle_layers.define.fields import Field, Output, Temp
@@ -49,8 +48,7 @@ class Workspace:
         buffer = self._data.get(value)
         if buffer is None:
             dtype = "int64" if value.type.kind == "INT" else self.dtype
-            size = 1 if value.type.kind == "INT" else math.prod(value.type.dims)
-            extent = rows_of(value.domain, size)
+            extent = rows_of(value.domain, value.type.columns)
             buffer = self._data[value] = Buffer(value.name, extent, dtype)
             self.values[value.name] = buffer
             if dtype == "int64":

@@ -1,0 +1,127 @@
+"""Fields that are given beside a file, as `--set optimizer.learning_rate=0.01`: put into the fields of the file.
+
+A path names fields from the outside in, joined by dots. Where there are several blocks of a name, `source[0]` is the
+first one, `layer[conv1]` the one that is called so. Attributes may be named without the block of their type.
+"""
+
+from __future__ import annotations
+
+import re
+
+from ..diagnostics.report import Report
+from ..reading.fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, Fields
+from .headers import MessageSpec, spec
+
+_STEP = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]=]*)\])?(\.|=)")
+_INT, _FLOAT = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
+_KEYS = ("name", "of", "phase", "type", "input")
+"""Fields by which a block is named: the first of these that it may have."""
+
+
+def put(fields: Fields, report: Report, root: str, prefix: str = "", *, without: str = "") -> None:
+    """Put what was given beside the file of a report into its fields, those of a message `root`.
+
+    `prefix` is what the paths begin with, such as "net."; others are passed over, and so are those that begin as
+    `without` says. Faults go to the report.
+    """
+    start = report.source.own_end + 1
+    for text in report.source.given:
+        if text.startswith(prefix) and not (without and text.startswith(without)):
+            _Given(text, start, report).put(fields, spec(root), len(prefix))
+        start += len(text) + 1
+
+
+class _Given:
+    """One field, whose text begins at `start` in the source."""
+
+    def __init__(self, text: str, start: int, report: Report) -> None:
+        self.text, self.start, self.report = text, start, report
+
+    def put(self, fields: Fields, header: MessageSpec | None, at: int) -> None:
+        while True:
+            step = _STEP.match(self.text, at)
+            if step is None:
+                help_ = "write `--set optimizer.learning_rate=0.01`: names joined by dots, `=`, a value"
+                self._fault("this is no field and value", at, help_)
+                return
+            name, key, sign = step.groups()
+            if sign == "=":
+                self._assign(fields, header, name, at, step.end())
+                return
+            inner = self._enter(fields, name, key, at, header)
+            if inner is None:
+                return
+            field = header.fields.get(name) if header is not None else None
+            fields, header, at = inner, spec(field.message) if field is not None and field.message else None, step.end()
+
+    def _enter(self, fields: Fields, name: str, key: str | None, at: int, header: MessageSpec | None) -> Fields | None:
+        """The fields of the block that is meant, a new one where there is none; None after a report."""
+        field = header.fields.get(name) if header is not None else None
+        blocks: list[Fields] = []
+        for one in fields:
+            if one[0] == name:
+                blocks += [item[2] for item in (one[2] if one[1] == LIST else [one]) if item[1] == BLOCK]
+        if key is not None:
+            inner = spec(field.message) if field is not None and field.message else None
+            found = [block for number, block in enumerate(blocks) if _is_called(block, number, key, inner)]
+            if len(found) != 1:
+                how = f"{len(found)} of the {len(blocks)}" if found else f"none of the {len(blocks)}"
+                self._fault(f"`{key}` means {how} blocks `{name}`", at, f"`{name}[0]` is the first one")
+                return None
+            return found[0]
+        if len(blocks) > 1:
+            help_ = f"write `{name}[0]` for the first one, or its name in the brackets"
+            self._fault(f"there are {len(blocks)} blocks `{name}`", at, help_)
+            return None
+        if not blocks:
+            blocks.append([])
+            fields.append((name, BLOCK, blocks[0], self.start + at, self.start + at))
+        return blocks[0]
+
+    def _assign(self, fields: Fields, header: MessageSpec | None, name: str, at: int, value_at: int) -> None:
+        """Put the value in the place of those that the field has."""
+        type_ = next((one[2] for one in fields if one[0] == "type" and one[1] == STRING), None)
+        where = fields
+        if name == "type" and type_ is not None:
+            _remove(fields, type_)  # the settings of another type
+        elif header is not None and name not in header.names and type_ is not None:
+            where = next((one[2] for one in fields if one[0] == type_ and one[1] == BLOCK), fields)
+        _remove(where, name)
+        if self.text[value_at:]:
+            where.append(_value(name, self.text[value_at:], self.start + at, self.start + value_at))
+
+    def _fault(self, message: str, at: int, help_: str = "") -> None:
+        start = self.start + at
+        self.report.add("E316", message, start, max(start + 1, self.start + len(self.text)), help=help_)
+
+
+def _is_called(block: Fields, number: int, key: str, header: MessageSpec | None) -> bool:
+    if key == str(number):
+        return True
+    named = next((name for name in _KEYS if header is not None and name in header.fields), "")
+    if header is None or not named:
+        return False
+    return bool(key == next((one[2] for one in block if one[0] == named), header.fields[named].default))
+
+
+def _remove(fields: Fields, name: str) -> None:
+    fields[:] = [one for one in fields if one[0] != name]
+
+
+def _value(name: str, text: str, start: int, at: int) -> Field:
+    """A value as it is written in a file; a text needs no quotes."""
+    if text.startswith("[") and text.endswith("]"):
+        items: list[Field] = []
+        place = at + 1
+        for part in text[1:-1].split(","):
+            items.append(_value("", part.strip(), place, place))
+            place += len(part) + 1
+        return (name, LIST, items, start, at)
+    if _INT.fullmatch(text):
+        return (name, INT, int(text), start, at)
+    if _FLOAT.fullmatch(text):
+        return (name, FLOAT, float(text), start, at)
+    if text in ("true", "false", "inf", "-inf"):
+        return (name, WORD, text, start, at)
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return (name, STRING, text[1:-1] if quoted else text, start, at)

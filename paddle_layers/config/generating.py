@@ -1,0 +1,93 @@
+"""How a network writes texts: the block `generate` of a training file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from paddle_layers.define import Type
+from paddle_layers.define.errors import suggestion
+
+from .network import Network
+
+BEAMS = 4
+"""Texts of each sample that beam search keeps where nothing is said."""
+_SEARCHING = ("beam_size", "length_penalty")
+_DRAWING = ("temperature", "top_k", "top_p")
+
+
+class Fault(NamedTuple):
+    """What is wrong with a setting."""
+
+    setting: str
+    message: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GenerateSettings:
+    """Beam search, or with a `temperature` drawing; names are those of the block."""
+
+    words: str
+    scores: str | None = None
+    begin: int | None = None
+    end: int | None = None
+    max_length: int = 100
+    beam_size: int | None = None
+    results: int = 1
+    length_penalty: float = 0.0
+    temperature: float | None = None
+    top_k: int | None = None
+    top_p: float | None = None
+
+    def with_settings(self, given: Mapping[str, Any]) -> GenerateSettings:
+        """Settings in place of these; those of drawing replace those of beam search, and the other way."""
+        dropped: dict[str, Any] = {}
+        if given.get("temperature") is not None:
+            dropped = {"beam_size": None, "length_penalty": 0.0}
+        elif any(name in given for name in _SEARCHING):
+            dropped = dict.fromkeys(_DRAWING)
+        return replace(self, **{**dropped, **given})
+
+    def fault(self, network: Network) -> Fault | None:
+        """What contradicts itself, or the network."""
+        return self._contradiction() or self._unknown(network)
+
+    def _contradiction(self) -> Fault | None:
+        if self.temperature is None:
+            for name in ("top_k", "top_p"):
+                if getattr(self, name) is not None:
+                    return Fault(name, f"`{name}` is for words that are drawn", "add `temperature: 1`")
+            if self.results > (self.beam_size or BEAMS):
+                message = f"there are {self.results} `results`, but a beam of {self.beam_size or BEAMS} texts"
+                return Fault("results", message, f"write `beam_size: {self.results}` or more")
+        for name, usual in (("beam_size", None), ("length_penalty", 0.0)):
+            if self.temperature is not None and getattr(self, name) != usual:
+                message = f"`{name}` is for beam search, and with a `temperature` words are drawn"
+                return Fault(name, message, "leave one of them out")
+        return None
+
+    def _unknown(self, network: Network) -> Fault | None:
+        feeds: dict[str, Type] = {}
+        known: dict[str, Type] = {}
+        for node in network.nodes:
+            own = dict(zip(node.output_names, node.output_types, strict=True))
+            known |= own
+            feeds |= own if not node.definition.inputs else {}
+        words = feeds.get(self.words)
+        if words is None:
+            listed = ", ".join(f"`{name}`" for name in feeds)
+            near = suggestion(self.words, feeds).removeprefix("; ")
+            return Fault("words", f"`{self.words}` is no data layer of the network", near or f"there are {listed}")
+        if words.kind != "INT" or words.level != 1:
+            return Fault("words", f"`{self.words}` is {words}; words are ids in sequences")
+        if self.scores is not None and self.scores not in known:
+            near = suggestion(self.scores, known).removeprefix("; ")
+            return Fault("scores", f"the network has no value `{self.scores}`", near)
+        for name in ("begin", "end"):
+            number = getattr(self, name)
+            if number is not None and number >= words.size:
+                message = f"`{name}` is {number}, but the ids of `{self.words}` are 0 to {words.size - 1}"
+                return Fault(name, message)
+        return None

@@ -1,0 +1,39 @@
+"""Data layers that have the rows of a value in the batch before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from ..diagnostics.report import Report
+from ..diagnostics.suggestions import nearest
+from .nodes import Node
+
+DATA = "data"
+
+
+def carried_values(nodes: Iterable[Node]) -> dict[str, str]:
+    """The value that each data layer with `carry` has from the batch before, by name of the data layer."""
+    data = (node for node in nodes if node.definition.name == DATA)
+    return {node.output_names[0]: node.attributes["carry"] for node in data if node.attributes["carry"] is not None}
+
+
+def check_carried(nodes: Sequence[Node], report: Report) -> None:
+    """What is carried is there, and of the type that the data layer says."""
+    carried = carried_values(nodes)
+    if not carried:
+        return
+    types = {name: type_ for node in nodes for name, type_ in zip(node.output_names, node.output_types, strict=True)}
+    makers = {name: node for node in nodes for name in node.output_names}
+    for name, value in carried.items():
+        node, found = makers[name], types.get(value)
+        if found is None:
+            near = nearest(value, types)
+            help_ = f"did you mean `{near}`?" if near else "it names an output of a layer, such as that of a `seq_last`"
+            report.add("E221", f"`{name}` carries `{value}`, which no layer makes", *node.span, help=help_)
+        elif found != types[name]:
+            note = report.note(f"`{value}` is made here by `{makers[value].definition.name}`", makers[value].span[0])
+            help_ = "give both one type"
+            if found.level:
+                help_ = "one row of each sample is carried, for instance that of a `seq_last`"
+            message = f"`{name}` is {types[name]}, but `{value}`, which it carries, is {found}"
+            report.add("E221", message, *node.span, help=help_, notes=(note,))

@@ -1,0 +1,78 @@
+"""Layers that make few numbers of many: sums along axes, the largest numbers, and what is normalised by such sums."""
+
+from __future__ import annotations
+
+from .conversion import Use, converts
+from .layers import Fields, Value
+
+MOST_PLACES = 1000
+"""Of an ArgMax: the largest `top_k` that is looked for."""
+
+
+@converts("Reduction")
+def reduction(use: Use) -> None:
+    """All axes from one on become one number; `coeff` multiplies it."""
+    p, axis = use.settings, use.axis("axis")
+    if axis == 0:
+        use.refuse(
+            "axis", "rows stay rows here, and axis 0 would add them up", "write `axis: 1`, a number for each row"
+        )
+        return
+    attributes: Fields = {"operation": p["operation"], "axes": list(range(axis, 1 + len(use.dims())))}
+    if p["coeff"] == 1:
+        use.add("reduction", attributes)
+        return
+    use.add("slope_intercept", {"slope": p["coeff"]}, inputs=[_step(use, "reduction", attributes, [use.bottoms[0]])])
+
+
+@converts("ArgMax")
+def arg_max(use: Use) -> None:
+    p, k = use.settings, use.settings["top_k"]
+    if not 1 <= k <= MOST_PLACES:
+        use.refuse("top_k", f"`top_k` is {k}; it is 1 to {MOST_PLACES:,}", code="E103")
+        return
+    if "axis" in p:
+        _along(use, k)
+    elif k == 1 and not p["out_max_val"]:
+        use.note("of equal numbers the first is given, in Caffe the last")
+        use.add("maxid")
+    else:
+        _of_rows(use, k)
+
+
+def _along(use: Use, k: int) -> None:
+    """The axis has the places of the largest numbers, or these themselves."""
+    axis, values = use.axis("axis"), use.settings["out_max_val"]
+    if axis == 0:
+        use.refuse("axis", "rows stay rows here, and axis 0 would compare them", "write `axis: 1`")
+    elif k > 1:
+        both = [*use.tops, use.inner("places")] if values else [use.inner("values"), *use.tops]
+        use.note(_TIES)
+        use.add("top_k", {"k": k, "axis": axis}, outputs=both)
+    elif values:
+        use.add("reduction", {"operation": "MAX", "axes": [axis], "keep_dims": True})
+    else:
+        use.add("arg_max", {"axis": axis, "last": True, "keep_dims": True})
+
+
+_TIES = "of equal numbers the first comes first, in Caffe the last"
+
+
+def _of_rows(use: Use, k: int) -> None:
+    """The places of the largest numbers of whole rows, and these behind them where they are wanted, too."""
+    flat = _step(use, "flatten", {}, [use.bottoms[0]]) if len(use.dims()) != 1 else use.bottoms[0]
+    values, places = use.inner("values"), use.inner("places")
+    use.note(_TIES)
+    use.add("top_k", {"k": k}, inputs=[flat], outputs=[values, places], name=f"{use.layer.name}/top_k")
+    if use.settings["out_max_val"]:
+        both = _step(use, "concat", {}, [places, values])
+        use.add("reshape", {"dims": [2, k]}, inputs=[both])
+    else:
+        use.add("reshape", {"dims": [1, k]}, inputs=[places])
+
+
+def _step(use: Use, type_: str, attributes: Fields, inputs: list[Value], suffix: str = "") -> Value:
+    """The value of a layer on the way."""
+    value = use.inner(suffix or type_)
+    use.add(type_, attributes, inputs=inputs, outputs=[value], name=value.name)
+    return value

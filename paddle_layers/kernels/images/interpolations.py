@@ -1,0 +1,339 @@
+"""Images in another size, by rows: the columns of a row with a table, then whole rows; back the other way round.
+
+A weight of zero is multiplied like a number, so that beside an infinite gradient or NaN there may be NaN.
+"""
+
+from __future__ import annotations
+
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, contracted
+from paddle_layers.kernels.primitives.moves import add_run, copy_run
+from paddle_layers.kernels.primitives.resampling import resample, set_places, set_weight, slack, table_numbers
+from paddle_layers.kernels.primitives.scratch import part
+from paddle_layers.kernels.tuned import tuned
+
+WORTH_IT = 1 << 17
+"""Numbers below which the point function stays: what a step gains does not pay the compiler."""
+SLICES = 16
+
+
+def numbers(N: int, C: int, H: int, W: int, P: int, Q: int) -> int:
+    """Numbers in the images and in the results."""
+    return N * C * (H * W + P * Q)
+
+
+def planes(N: int, C: int) -> int:
+    """Planes, of which an item writes some."""
+    return N * C
+
+
+def slices(N: int, C: int) -> int:
+    """Slices of the planes; by shape only."""
+    return min(N * C, SLICES)
+
+
+@also_in_python
+def most_terms(extent, count):
+    """Pixels of a result of `count` that a pixel adds to, at most: those within two pixels, rounded up, at an edge."""
+    return min(count, 2 * ((count + max(extent - 1, 1) - 1) // max(extent - 1, 1)) + 3)
+
+
+def forward_scratch(W: int, P: int, Q: int) -> int:
+    """Numbers of an item: places and shares of rows and columns, a table, a row before and two behind it."""
+    return 2 * (P + Q) + int(table_numbers(Q, 2)) + W + 2 * Q + 3 * int(slack(2))
+
+
+def backward_scratch(W: int, P: int, Q: int) -> int:
+    """Numbers of an item: places and shares, where columns begin, a table, a row before and one behind it."""
+    terms = int(most_terms(W, Q))
+    return 2 * (P + Q) + W + int(table_numbers(W, terms)) + Q + W + 2 * int(slack(terms))
+
+
+def nearest_scratch(W: int, Q: int) -> int:
+    """Numbers of an item: where columns begin, a table, a row before and one behind it, in either direction."""
+    terms = (Q + W - 1) // W
+    tables = max(int(table_numbers(Q, 1)), int(table_numbers(W, terms)))
+    return max(W, Q) + tables + W + Q + 2 * int(slack(terms))
+
+
+def countable(H: int, W: int, P: int, Q: int) -> bool:
+    """Whether rows and columns are exact as real numbers."""
+    return max(H, W, P, Q) <= 1 << 24
+
+
+def aligned(corners: str, H: int, W: int, P: int, Q: int) -> bool:
+    """Whether the middles of the corner pixels stay."""
+    return corners == "ALIGNED" and countable(H, W, P, Q)
+
+
+def half_pixel(corners: str, H: int, W: int, P: int, Q: int) -> bool:
+    """Whether the edges stay."""
+    return corners == "HALF_PIXEL" and countable(H, W, P, Q)
+
+
+@compiled
+def clear(values):
+    """values = 0."""
+    for k in range(values.size):
+        values[k] = 0
+
+
+@compiled
+def cut(scratch, at, size):
+    """A vector of zeros in scratch memory, and where the next one begins."""
+    clear(scratch[at : at + size])
+    return scratch[at : at + size], at + size
+
+
+@compiled
+def places(left, share, extent, aligned):
+    """For every pixel of a result the one at its place or before it, and how far it is from there to the next."""
+    count, half = left.size, share.dtype.type(0.5)
+    pixels, end = share.dtype.type(extent), share.dtype.type(extent - 1)
+    step = end / share.dtype.type(max(count - 1, 1)) if aligned else pixels / share.dtype.type(count)
+    for p in range(count):
+        at = share.dtype.type(p) * step
+        if not aligned:
+            at = min(max((share.dtype.type(p) + half) * step - half, half - half), end)
+        left[p] = min(int(at), extent - 1)
+        share[p] = at - left[p]
+
+
+@contracted
+def between(result, above, under, share):
+    """result = (1 - share) * above + share * under."""
+    rest = result.dtype.type(1) - share
+    for k in range(result.size):
+        result[k] = rest * above[k] + share * under[k]
+
+
+@contracted
+def put_share(sums, values, share, adding):
+    """sums = share * values, or sums += where `adding`."""
+    if adding:
+        for k in range(values.size):
+            sums[k] += share * values[k]
+    else:
+        for k in range(values.size):
+            sums[k] = share * values[k]
+
+
+@compiled
+def lengthened(to, of, pixels, begin, width, table, picks, one):
+    """A row of the image in the width of the result; a pixel more is like the last one."""
+    copy_run(of.ctypes.data, pixels.ctypes.data + begin * of.itemsize, width, of.itemsize, one)
+    of[width] = of[width - 1]
+    resample(to.ctypes.data, of.ctypes.data, table.ctypes.data, to.size - slack(2), 2, picks, one)
+
+
+@compiled
+def interpolate(first, last, y, x, scratch, aligned):
+    """y (N, C, P, Q) = the means of x (N, C, H, W). An item is some planes."""
+    N, C, H, W = x.shape
+    _, _, P, Q = y.shape
+    size, one, items = y.itemsize, y.dtype.type(1), min(N * C, SLICES)
+    pixels, results = x.ravel(), y.ravel()
+    for item in range(first, last):
+        own = part(scratch, item, items)
+        row, at = cut(own, 0, P)
+        down, at = cut(own, at, P)
+        column, at = cut(own, at, Q)
+        right, at = cut(own, at, Q)
+        table, at = cut(own, at, table_numbers(Q, 2))
+        source, at = cut(own, at, W + slack(2))
+        above, at = cut(own, at, Q + slack(2))
+        under, at = cut(own, at, Q + slack(2))
+        places(row, down, H, aligned)
+        places(column, right, W, aligned)
+        picks = set_places(table.ctypes.data, column, Q, 2, size, one)
+        for q in range(Q):
+            set_weight(table, q, 0, 2, one - right[q])
+            set_weight(table, q, 1, 2, right[q])
+        for plane in range(N * C * item // items, N * C * (item + 1) // items):
+            in_above, in_under = -1, -1
+            for p in range(P):
+                h = int(row[p])
+                after = min(h + 1, H - 1)
+                if in_above != h and in_under == h:
+                    above, under, in_above, in_under = under, above, in_under, in_above
+                if in_above != h:
+                    lengthened(above, source, pixels, (plane * H + h) * W, W, table, picks, one)
+                    in_above = h
+                if in_under != after:
+                    lengthened(under, source, pixels, (plane * H + after) * W, W, table, picks, one)
+                    in_under = after
+                begin = (plane * P + p) * Q
+                between(results[begin : begin + Q], above, under, down[p])
+
+
+@compiled
+def reached(left, pixel, begin):
+    """The first pixel of a result from `begin` on that a pixel of the image adds to, and one behind the last."""
+    while begin < left.size and left[begin] < pixel - 1:
+        begin += 1
+    end = begin
+    while end < left.size and left[end] <= pixel:
+        end += 1
+    return begin, end
+
+
+@compiled
+def added(left, share, at, pixel, extent, one):
+    """How much a pixel of the image adds to pixel `at` of a result."""
+    result = one - share[at] if left[at] == pixel else one - one
+    return result + share[at] if min(left[at] + 1, extent - 1) == pixel else result
+
+
+@compiled
+def columns_back(table, begins, column, right, width, size, one):
+    """Make a table of which columns of a result the columns of the image add to; gives `picks` and `terms`."""
+    terms, q, end = 0, 0, 0
+    for w in range(width):
+        q, end = reached(column, w, q)
+        terms = max(terms, end - q)
+        begins[w] = q
+    for w in range(width):
+        q, end = reached(column, w, int(begins[w]))
+        for term in range(end - q):
+            set_weight(table, w, term, terms, added(column, right, q + term, w, width, one))
+    return set_places(table.ctypes.data, begins, width, terms, size, one), terms
+
+
+@compiled
+def shortened(to, at, sums, result, table, width, terms, picks, accumulate, one):
+    """A row of gradients of the image, from the sums of those of the result."""
+    resample(result.ctypes.data, sums.ctypes.data, table.ctypes.data, width, terms, picks, one)
+    place = to.ctypes.data + at * to.itemsize
+    if accumulate:
+        add_run(place, result.ctypes.data, width, to.itemsize, one)
+    else:
+        copy_run(place, result.ctypes.data, width, to.itemsize, one)
+
+
+@compiled
+def interpolate_back(first, last, dx, dy, accumulate, scratch, aligned):
+    """dx (N, C, H, W) = the gradient of `interpolate`, or dx += where `accumulate`."""
+    N, C, H, W = dx.shape
+    _, _, P, Q = dy.shape
+    size, one, items, most = dy.itemsize, dy.dtype.type(1), min(N * C, SLICES), most_terms(W, Q)
+    target, deltas = dx.ravel(), dy.ravel()
+    for item in range(first, last):
+        own = part(scratch, item, items)
+        row, at = cut(own, 0, P)
+        down, at = cut(own, at, P)
+        column, at = cut(own, at, Q)
+        right, at = cut(own, at, Q)
+        begins, at = cut(own, at, W)
+        table, at = cut(own, at, table_numbers(W, most))
+        sums, at = cut(own, at, Q + slack(most))
+        result, at = cut(own, at, W + slack(most))
+        places(row, down, H, aligned)
+        places(column, right, W, aligned)
+        picks, terms = columns_back(table, begins, column, right, W, size, one)
+        for plane in range(N * C * item // items, N * C * (item + 1) // items):
+            p = 0
+            for h in range(H):
+                p, end = reached(row, h, p)
+                if p == end:
+                    clear(sums)
+                for under in range(p, end):
+                    begin = (plane * P + under) * Q
+                    put_share(sums, deltas[begin : begin + Q], added(row, down, under, h, H, one), under > p)
+                shortened(target, (plane * H + h) * W, sums, result, table, W, terms, picks, accumulate, one)
+
+
+@tuned(
+    "bilinear_interp", "bilinear_interp_y", items=slices, runs=planes, scratch=forward_scratch, work=numbers,
+    least=WORTH_IT, when=aligned,
+)  # fmt: skip
+@compiled
+def aligned_y(first, last, y, x, scratch):
+    interpolate(first, last, y, x, scratch, True)
+
+
+@tuned(
+    "bilinear_interp", "bilinear_interp_y", items=slices, runs=planes, scratch=forward_scratch, work=numbers,
+    least=WORTH_IT, when=half_pixel,
+)  # fmt: skip
+@compiled
+def half_pixel_y(first, last, y, x, scratch):
+    interpolate(first, last, y, x, scratch, False)
+
+
+@tuned(
+    "bilinear_interp", "bilinear_interp_dx", items=slices, runs=planes, scratch=backward_scratch, work=numbers,
+    least=WORTH_IT, when=aligned,
+)  # fmt: skip
+@compiled
+def aligned_dx(first, last, dx, dy, accumulate, scratch):
+    interpolate_back(first, last, dx, dy, accumulate, scratch, True)
+
+
+@tuned(
+    "bilinear_interp", "bilinear_interp_dx", items=slices, runs=planes, scratch=backward_scratch, work=numbers,
+    least=WORTH_IT, when=half_pixel,
+)  # fmt: skip
+@compiled
+def half_pixel_dx(first, last, dx, dy, accumulate, scratch):
+    interpolate_back(first, last, dx, dy, accumulate, scratch, False)
+
+
+@tuned(
+    "nearest_interp", "nearest_interp_y", items=slices, runs=planes, scratch=nearest_scratch, work=numbers,
+    least=WORTH_IT, when=countable,
+)  # fmt: skip
+@compiled
+def nearest_interp_y(first, last, y, x, scratch):
+    N, C, H, W = x.shape
+    _, _, P, Q = y.shape
+    size, one, items = y.itemsize, y.dtype.type(1), min(N * C, SLICES)
+    for item in range(first, last):
+        own = part(scratch, item, items)
+        begins, at = cut(own, 0, Q)
+        table, at = cut(own, at, table_numbers(Q, 1))
+        source, at = cut(own, at, W + slack(1))
+        result, at = cut(own, at, Q + slack(1))
+        for q in range(Q):
+            begins[q] = q * W // Q
+            set_weight(table, q, 0, 1, one)
+        picks = set_places(table.ctypes.data, begins, Q, 1, size, one)
+        for plane in range(N * C * item // items, N * C * (item + 1) // items):
+            before = -1
+            for p in range(P):
+                h = p * H // P
+                if h != before:
+                    copy_run(source.ctypes.data, x.ctypes.data + (plane * H + h) * W * size, W, size, one)
+                    resample(result.ctypes.data, source.ctypes.data, table.ctypes.data, Q, 1, picks, one)
+                    before = h
+                copy_run(y.ctypes.data + (plane * P + p) * Q * size, result.ctypes.data, Q, size, one)
+
+
+@tuned(
+    "nearest_interp", "nearest_interp_dx", items=slices, runs=planes, scratch=nearest_scratch, work=numbers,
+    least=WORTH_IT, when=countable,
+)  # fmt: skip
+@compiled
+def nearest_interp_dx(first, last, dx, dy, accumulate, scratch):
+    N, C, H, W = dx.shape
+    _, _, P, Q = dy.shape
+    size, one, items, terms = dy.itemsize, dy.dtype.type(1), min(N * C, SLICES), (Q + W - 1) // W
+    target, deltas = dx.ravel(), dy.ravel()
+    for item in range(first, last):
+        own = part(scratch, item, items)
+        begins, at = cut(own, 0, W)
+        table, at = cut(own, at, table_numbers(W, terms))
+        sums, at = cut(own, at, Q + slack(terms))
+        result, at = cut(own, at, W + slack(terms))
+        for w in range(W):
+            begins[w] = (w * Q + W - 1) // W
+            for term in range(((w + 1) * Q + W - 1) // W - (w * Q + W - 1) // W):
+                set_weight(table, w, term, terms, one)
+        picks = set_places(table.ctypes.data, begins, W, terms, size, one)
+        for plane in range(N * C * item // items, N * C * (item + 1) // items):
+            for h in range(H):
+                top, end = (h * P + H - 1) // H, ((h + 1) * P + H - 1) // H
+                if top == end:
+                    clear(sums)
+                for p in range(top, end):
+                    begin = (plane * P + p) * Q
+                    put_share(sums, deltas[begin : begin + Q], one, p > top)
+                shortened(target, (plane * H + h) * W, sums, result, table, W, terms, picks, accumulate, one)

@@ -1,0 +1,162 @@
+"""conv_trans: the gradients of a convolution that makes its input out of its output, by the kernels of those.
+
+Out of images of one pixel it is a product of matrices.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.rows.projections import fc_dweight, fc_dx, fc_y, tiles
+from paddle_layers.kernels.tuned import tuned
+
+from .batches import (
+    BIAS_WORTH_IT,
+    WORTH_IT,
+    add_deltas,
+    backward_items,
+    backward_runs,
+    backward_scratch,
+    correlate_images,
+    correlate_images_back,
+    correlate_with_gradients,
+    filter_slices,
+    forward_items,
+    forward_runs,
+    forward_scratch,
+    multiplications,
+    outputs,
+    single_channels,
+    weight_items,
+    weight_scratch,
+)
+from .depthwise import add_planes, filter_items, plane_scratch
+
+MIRRORED = {"K": "C", "C": "K", "H": "P", "P": "H", "W": "Q", "Q": "W"}
+"""The axes of the convolution, and what they are here: it reads the output and writes the input."""
+
+
+def mirrored(function: Callable[..., int]) -> Callable[..., int]:
+    """A function of a convolution's sizes and attributes, for those of the transposed one."""
+
+    def call(*values: int) -> int:
+        return function(*values)
+
+    names = [MIRRORED.get(name, name) for name in inspect.signature(function).parameters]
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    call.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]  # `inspect` reads it of any function, and typeshed gives functions none
+    return call
+
+
+operations = mirrored(multiplications)
+
+
+def one_pixel(H: int, W: int, A: int, B: int, P: int, Q: int, groups: int, padding: int, padding_y: int) -> bool:
+    """Whether images have one pixel, and the results are its filters."""
+    return H * W == groups == 1 and padding + padding_y == 0 and (P, Q) == (A, B)
+
+
+def tiles_of_y(N: int, D: int, A: int, B: int) -> int:
+    """Tiles of the output."""
+    return int(tiles(N, D * A * B))
+
+
+def tiles_of_dx(N: int, C: int) -> int:
+    """Tiles of the input's gradient."""
+    return int(tiles(N, C))
+
+
+def tiles_of_dweight(C: int, D: int, A: int, B: int) -> int:
+    """Tiles of the filters' gradient."""
+    return int(tiles(C, D * A * B))
+
+
+@compiled
+def matrix(values):
+    """An array as rows of its first axis."""
+    return values.reshape((values.shape[0], values.size // max(values.shape[0], 1)))
+
+
+@tuned("conv_trans", "conv_trans_y", items=tiles_of_y, work=operations, least=WORTH_IT, when=one_pixel)
+@compiled
+def pixel_y(first, last, y, x, weight):
+    fc_y(first, last, matrix(y), matrix(x), matrix(weight), False)
+
+
+@tuned("conv_trans", "conv_trans_dx", items=tiles_of_dx, work=operations, least=WORTH_IT, when=one_pixel)
+@compiled
+def pixel_dx(first, last, dx, dy, weight, accumulate):
+    fc_dx(first, last, matrix(dx), matrix(dy), matrix(weight), accumulate)
+
+
+@tuned("conv_trans", "conv_trans_dweight", items=tiles_of_dweight, work=operations, least=WORTH_IT, when=one_pixel)
+@compiled
+def pixel_dweight(first, last, dweight, dy, x, accumulate):
+    fc_dweight(first, last, matrix(dweight), matrix(x), matrix(dy), accumulate)
+
+
+@tuned(
+    "conv_trans", "conv_trans_y", items=mirrored(backward_items), runs=mirrored(backward_runs),
+    scratch=mirrored(backward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv_trans_y(
+    first, last, y, x, weight, scratch, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
+):  # fmt: skip
+    correlate_images_back(
+        first, last, y, x, weight, False, scratch,
+        stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+    )  # fmt: skip
+
+
+@tuned(
+    "conv_trans", "conv_trans_dx", items=mirrored(forward_items), runs=mirrored(forward_runs),
+    scratch=mirrored(forward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv_trans_dx(
+    first, last, dx, dy, weight, accumulate, scratch,
+    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+):  # fmt: skip
+    correlate_images(
+        first, last, dx, dy, weight, accumulate, scratch,
+        stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+    )  # fmt: skip
+
+
+@tuned(
+    "conv_trans", "conv_trans_dweight", items=mirrored(filter_items), scratch=mirrored(plane_scratch),
+    scratch_of_pieces=True, when=single_channels, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def planes_dweight(
+    first, last, dweight, dy, x, accumulate, scratch,
+    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+):  # fmt: skip
+    add_planes(
+        first, last, dweight, x, dy, accumulate, scratch,
+        stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+    )  # fmt: skip
+
+
+@tuned(
+    "conv_trans", "conv_trans_dweight", items=mirrored(weight_items), scratch=mirrored(weight_scratch),
+    scratch_of_pieces=True, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv_trans_dweight(
+    first, last, dweight, dy, x, accumulate, scratch,
+    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+):  # fmt: skip
+    correlate_with_gradients(
+        first, last, dweight, x, dy, accumulate, scratch,
+        stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+    )  # fmt: skip
+
+
+@tuned("conv_trans", "conv_trans_bias_gradient", items=filter_slices, work=outputs, least=BIAS_WORTH_IT)
+@compiled
+def conv_trans_bias_gradient(first, last, dbias, dy, accumulate):
+    add_deltas(first, last, dbias, dy, accumulate)

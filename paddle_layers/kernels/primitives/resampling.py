@@ -1,0 +1,191 @@
+"""Rows in another length: every number is the sum of some neighbours in another row, each with a weight of its own.
+
+Which neighbours and weights stands in a table, a block for each vector of results: where its first neighbours lie, how
+far behind that those of each number do, and a vector of weights for every neighbour. Where the first neighbours of a
+vector lie in two vectors, they are picked from registers, on a core that can; elsewhere they are read one by one. A
+weight of zero is multiplied like a number.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, once
+
+from .tiles import HOST, VECTOR, Machine
+
+LANES = 16
+"""Numbers of the widest vectors."""
+_I64, _I32 = ir.IntType(64), ir.IntType(32)
+_ARGUMENTS = 6
+
+
+@also_in_python
+def table_numbers(count, terms):
+    """Numbers of the memory of a table for `count` results of `terms` neighbours."""
+    return (count + LANES - 1) // LANES * LANES * (2 + terms)
+
+
+@also_in_python
+def slack(terms):
+    """Numbers behind a row that are read, and times zero, if results have `terms` neighbours; so many are written."""
+    return 2 * LANES + terms
+
+
+class _Row:
+    """The code of a function over a row that is being built."""
+
+    def __init__(self, function: Any, machine: Machine, real: Any) -> None:
+        self.builder = ir.IRBuilder(function.append_basic_block("entry"))
+        self.module, self.real, self.machine = function.module, real, machine
+        self.size = 4 if isinstance(real, ir.FloatType) else 8
+        self.lanes = machine.bytes // self.size
+        self.vector = ir.VectorType(real, self.lanes)
+        self.whole = ir.VectorType(_I32 if self.size == 4 else _I64, self.lanes)
+
+    def load(self, address: Any, type_: Any) -> Any:
+        return self.builder.load(self.builder.inttoptr(address, type_.as_pointer()), align=self.size)
+
+    def behind(self, address: Any, count: int) -> Any:
+        return self.builder.add(address, ir.Constant(_I64, count))
+
+    def from_registers(self, place: Any, lanes: Any) -> Any:
+        """The numbers that lie so far behind a place, within two vectors."""
+        real = "ps" if self.size == 4 else "pd"
+        kind = ir.FunctionType(self.vector, [self.vector, self.whole, self.vector])
+        pick = cgutils.get_or_insert_function(self.module, kind, f"llvm.x86.avx512.vpermi2var.{real}.512")
+        low, high = (self.load(self.behind(place, at), self.vector) for at in (0, self.machine.bytes))
+        return self.builder.call(pick, [low, lanes, high])
+
+    def from_memory(self, place: Any, lanes: Any) -> Any:
+        """The numbers that lie so far behind a place."""
+        result = ir.Constant(self.vector, ir.Undefined)
+        for lane in range(self.lanes):
+            at = self.builder.extract_element(lanes, ir.Constant(_I32, lane))
+            at = self.builder.sext(at, _I64) if self.size == 4 else at
+            number = self.load(self.builder.add(place, self.builder.mul(at, ir.Constant(_I64, self.size))), self.real)
+            result = self.builder.insert_element(result, number, ir.Constant(_I32, lane))
+        return result
+
+
+def resampling_function(module: Any, machine: Machine, real: Any, picks: bool) -> Any:
+    """The function of `resample` in an LLVM module, which gets it where it has none."""
+    name = f"paddle_layers_resample_{real}_{machine.bytes}_{int(picks)}"
+    if name in module.globals:
+        return module.globals[name]
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [_I64] * (_ARGUMENTS - 1)), name)
+    function.linkage = "linkonce_odr"
+    function.attributes.add("noinline")
+    to, of, table, count, terms = function.args
+    row = _Row(function, machine, real)
+    builder, lanes = row.builder, ir.Constant(_I64, row.lanes)
+    blocks = builder.sdiv(builder.add(count, ir.Constant(_I64, row.lanes - 1)), lanes)
+    vector = ir.Constant(_I64, machine.bytes)
+    step = builder.mul(builder.add(terms, ir.Constant(_I64, 2)), vector)
+    pick = row.from_registers if picks else row.from_memory
+    sum_ = cgutils.alloca_once(builder, row.vector)
+    with cgutils.for_range(builder, blocks) as loop:
+        block = builder.add(table, builder.mul(loop.index, step))
+        first = builder.add(of, row.load(block, _I64))
+        behind = row.load(builder.add(block, vector), row.whole)
+        builder.store(ir.Constant(row.vector, None), sum_)
+        with cgutils.for_range(builder, terms) as term:
+            numbers = pick(builder.add(first, builder.mul(term.index, ir.Constant(_I64, row.size))), behind)
+            weights = row.load(
+                builder.add(block, builder.mul(builder.add(term.index, ir.Constant(_I64, 2)), vector)), row.vector
+            )
+            product = builder.fmul(weights, numbers, flags=("contract",))
+            builder.store(builder.fadd(builder.load(sum_), product, flags=("contract",)), sum_)
+        place = builder.inttoptr(builder.add(to, builder.mul(loop.index, vector)), row.vector.as_pointer())
+        builder.store(builder.load(sum_), place, align=row.size)
+    builder.ret_void()
+    return function
+
+
+@intrinsic
+def _resample(typingctx, to, of, table, count, terms, picks, one):
+    signature = types.void(*[types.int64] * _ARGUMENTS, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        real = ir.FloatType() if one == types.float32 else ir.DoubleType()
+        given = args[: _ARGUMENTS - 1]
+        read = resampling_function(builder.module, HOST, real, False)
+        if HOST.bytes < 64:
+            builder.call(read, given)
+            return context.get_dummy_value()
+        picked = resampling_function(builder.module, HOST, real, True)
+        with builder.if_else(builder.icmp_signed("!=", args[_ARGUMENTS - 1], ir.Constant(_I64, 0))) as (yes, no):
+            with yes:
+                builder.call(picked, given)
+            with no:
+                builder.call(read, given)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@once
+def resample(to, of, table, count, terms, picks, one):
+    """Give `count` numbers of `terms` neighbours each; `picks` is what `set_places` has given.
+
+    `to`, `of` and `table` are addresses; `one` is 1 in the precision of the numbers.
+    """
+    _resample(to, of, table, count, terms, picks, one)
+
+
+@intrinsic
+def _set_whole(typingctx, place, value, one):
+    """Write a whole number that is as large as a real one."""
+    signature = types.void(types.int64, types.int64, one)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        kind, value = _I64, args[1]
+        if one == types.float32:
+            kind, value = _I32, builder.trunc(value, _I32)
+        builder.store(value, builder.inttoptr(args[0], kind.as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@intrinsic
+def _set_long(typingctx, place, value):
+    """Write a whole number of eight bytes."""
+    signature = types.void(types.int64, types.int64)
+
+    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+        builder.store(args[1], builder.inttoptr(args[0], _I64.as_pointer()), align=4)
+        return context.get_dummy_value()
+
+    return signature, codegen
+
+
+@once
+def set_places(table, firsts, count, terms, size, one):
+    """Write into a table where the first neighbours lie: `firsts` counts from the beginning of the row, and rises.
+
+    Gives 1 if all are picked from registers, else 0.
+    """
+    lanes, picks = VECTOR // size, 1
+    for block in range((count + lanes - 1) // lanes):
+        place = table + block * (2 + terms) * VECTOR
+        base = int(firsts[block * lanes])
+        _set_long(place, base * size)
+        for lane in range(lanes):
+            behind = int(firsts[min(block * lanes + lane, count - 1)]) - base
+            _set_whole(place + VECTOR + lane * size, behind, one)
+            if behind >= 2 * lanes:
+                picks = 0
+    return picks if VECTOR == 64 else 0
+
+
+@compiled
+def set_weight(table, k, term, terms, weight):
+    """Write into a table, as a vector of numbers, what result `k` multiplies a neighbour with."""
+    lanes = VECTOR // table.itemsize
+    table[(k // lanes * (2 + terms) + 2 + term) * lanes + k % lanes] = weight

@@ -1,0 +1,1 @@
+"""Layers that find things in images: boxes, their matching and suppression, regions of interest."""

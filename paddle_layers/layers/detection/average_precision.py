@@ -1,0 +1,180 @@
+"""How well boxes are found: the mean of the average precision of the classes."""
+
+import math
+
+from paddle_layers.define import (
+    Bool,
+    Choice,
+    Example,
+    Float,
+    Input,
+    Int,
+    Stat,
+    Temp,
+    each,
+    fill,
+    infer,
+    layer,
+    real,
+    require,
+    result,
+)
+from paddle_layers.layers.evaluators.ratios import ratio
+
+from .boxes import jaccard
+from .maps import check_corners
+
+WRONG, IGNORED, LEFT = -1, -2, -3
+"""What there is in place of the box that was found: none; one that does not count; it is not known yet."""
+
+
+@layer("detection_map", elsewhere={"Paddle": "detection_map"}, since=1)
+class DetectionMap:
+    """Mean average precision (mAP) of boxes that were found in images, between 0 and 1.
+
+    In each image the boxes that were found come one by one, the most sure first. One is right if the box of its class
+    that it overlaps most is overlapped by more than `overlap_threshold`, and by none before it; the overlap is the area
+    in common divided by the area that both cover together. From the most sure box of all images on, `precision` is the
+    share of the boxes found that are right, and `recall` the share of those that are there that were found.
+
+    The average precision of a class is the mean of the largest precision at a recall of 0, 0.1, ... 1 or more
+    (`ELEVEN_POINT`, as in Pascal VOC 2007), or the sum of the precision times what the recall gains (`INTEGRAL`). The
+    mean is over the classes that have boxes; without any it is NaN. A box that is `difficult` counts neither as one
+    that is there nor, when it is found, as right or wrong, unless `evaluate_difficult`.
+
+    Scores are counted in `bins` of equal width, since boxes of all images since the last reset count: those in one bin
+    count as equally sure. If any score is outside of 0 to 1 there is no mean (NaN). Paddle keeps every score, leaves
+    out classes of which nothing was found, where they count as 0 here, and shows percent.
+    """
+
+    label = Input("R:N", "class of each box that was found", kinds=("INT",), seq=(1,))
+    score = Input("R:N 1", "how sure it is", seq=(1,), within=(0, 1))
+    box = Input("R:N K", "its corners `x1, y1, x2, y2`", seq=(1,), within=(0, 1))
+    truth = Input("T:N", "class of each box that is there", kinds=("INT",), seq=(1,))
+    truth_box = Input("T:N K", "its corners", seq=(1,), within=(0, 1))
+    difficult = Input("T:N", "1 for a box that is hard to find, 0 for others", kinds=("INT",), seq=(1,), optional=True)
+    overlap_threshold = Float("overlap above which a box is found", default=0.5, min=0, below=1)
+    background_id = Int("class of the background, which does not count", default=0, min=0)
+    evaluate_difficult = Bool("difficult boxes count as all others", default=False)
+    ap_type = Choice(
+        "how the average is taken",
+        options={
+            "ELEVEN_POINT": "mean of the largest precision at eleven recalls or more",
+            "INTEGRAL": "sum of the precision times what the recall gains",
+        },
+        default="ELEVEN_POINT",
+    )
+    bins = Int("bins of scores", default=1000, min=2, axis="M")
+    hit = Temp("R:N", "row of the box that is found, or what there is in its place", kind="INT")
+    place = Temp("R:N", "bin of the score, -1 when it is not between 0 and 1", kind="INT")
+    right = Stat("C M", "boxes of the class found with a score of the bin that are right")
+    wrong = Stat("C M", "boxes of the class found with a score of the bin that are wrong")
+    there = Stat("C", "boxes of the class that are there")
+    outside = Stat("R:N", "scores that are not between 0 and 1")
+    examples = (
+        Example(
+            label="sequence of ids<3", score="sequence of scalar", box="sequence of 4",
+            truth="sequence of ids<3", truth_box="sequence of 4", overlap_threshold=0.1, bins=3,
+        ),
+        Example(
+            label="sequence of ids<2", score="sequence of 1", box="sequence of 4",
+            truth="sequence of ids<2", truth_box="sequence of 4", difficult="sequence of ids<2",
+            overlap_threshold=0.0, bins=2, ap_type="INTEGRAL", background_id=1, evaluate_difficult=True,
+        ),
+        Example(
+            label="sequence of ids<2", score="sequence of 1", box="sequence of 4",
+            truth="sequence of ids<2", truth_box="sequence of 4", difficult="sequence of ids<2",
+            overlap_threshold=0.05, bins=10,
+        ),
+    )  # fmt: skip
+
+
+@infer(DetectionMap)
+def detection_map_classes(label, truth, difficult, K):
+    check_corners(K, "box")
+    few = difficult is None or difficult.size <= 2
+    require(few, "difficult", "`difficult` says 0 or 1 of each box: declare it with `size: 2`")
+    return {"C": max(label.size, truth.size)}
+
+
+@fill(DetectionMap.hit, per="N")
+def detection_map_hit(
+    n, hit, label, score, box, truth, truth_box, difficult, R_start, T_start, overlap_threshold, evaluate_difficult
+):
+    for r in range(R_start[n], R_start[n + 1]):
+        hit[r] = LEFT
+    for _ in range(R_start[n], R_start[n + 1]):
+        first = -1
+        for r in range(R_start[n], R_start[n + 1]):
+            if hit[r] == LEFT and (first < 0 or score[r] > score[first]):
+                first = r
+        most = overlap_threshold
+        best = WRONG
+        for t in range(T_start[n], T_start[n + 1]):
+            if truth[t] == label[first]:
+                common = jaccard(
+                    box[first, 0], box[first, 1], box[first, 2], box[first, 3],
+                    truth_box[t, 0], truth_box[t, 1], truth_box[t, 2], truth_box[t, 3],
+                )  # fmt: skip
+                if common > most:
+                    most = common
+                    best = t
+        if best >= 0 and difficult is not None and not evaluate_difficult and difficult[best] == 1:
+            best = IGNORED
+        elif best >= 0:
+            for r in range(R_start[n], R_start[n + 1]):
+                best = WRONG if hit[r] == best else best
+        hit[first] = best
+
+
+@each(DetectionMap.place)
+def detection_map_place(r, score, M):
+    return min(int(score[r] * real(M)), M - 1) if score[r] >= 0.0 and score[r] <= 1.0 else -1
+
+
+@each(DetectionMap.right, DetectionMap.wrong)
+def detection_map_counts(c, m, label, hit, place, R):
+    right = 0.0
+    wrong = 0.0
+    for r in range(R):
+        if place[r] == m and label[r] == c:
+            right += 1.0 if hit[r] >= 0 else 0.0
+            wrong += 1.0 if hit[r] == WRONG else 0.0
+    return right, wrong
+
+
+@each(DetectionMap.there)
+def detection_map_there(c, truth, difficult, evaluate_difficult, T):
+    total = 0.0
+    for t in range(T):
+        if truth[t] == c and (difficult is None or evaluate_difficult or difficult[t] != 1):
+            total += 1.0
+    return total
+
+
+@each(DetectionMap.outside)
+def detection_map_outside(r, place):
+    return 1.0 if place[r] < 0 else 0.0
+
+
+@result(DetectionMap, best="max")
+def detection_map_mean(right, wrong, there, outside, ap_type, background_id):
+    areas = [
+        average_precision(right[c], wrong[c], count, ap_type)
+        for c, count in enumerate(there)
+        if count and c != background_id
+    ]
+    return math.nan if outside else ratio(sum(areas), len(areas))
+
+
+def average_precision(right: list[float], wrong: list[float], there: float, ap_type: str) -> float:
+    """The area below the precision over the recall of a class, whose boxes are counted by bins of rising scores."""
+    found, correct, area, points = 0.0, 0.0, 0.0, [0.0] * 11
+    for hits, misses in zip(reversed(right), reversed(wrong), strict=True):
+        correct, found = correct + hits, found + hits + misses
+        precision = correct / found if found else 0.0
+        area += precision * hits / there
+        for tenth in range(11):
+            if found and 10 * correct >= tenth * there:
+                points[tenth] = max(points[tenth], precision)
+    return area if ap_type == "INTEGRAL" else sum(points) / len(points)

@@ -1,0 +1,151 @@
+"""Convolutions and pools of lines, signals of a fixed length: those of images of one row."""
+
+from paddle_layers.define import Bool, Choice, Example, Input, Int, Output, body, layer
+from paddle_layers.layers.images.poolings import DIVISORS, ROUNDINGS
+
+
+@layer(
+    "conv1d",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Caffe": "Convolution", "ONNX": "Conv", "Keras": "Conv1D", "PyTorch": "Conv1d"},
+    since=1,
+)
+class Conv1d:
+    """Slides `num_filters` filters along a line of channels and sums the products: sound, sensors, heartbeats.
+
+    `y[n, k, p] = bias[k] + sum over d, b of weight[k, d, b] * x[n, first(k) + d, p * stride - padding + b * dilation]`.
+    It is a `conv` of images of one row, which is its part: `param { of: "conv.weight" }` speaks of its filters, of
+    `num_filters x channels x 1 x filter_size`. All lines have one length; along sequences, which differ in length, see
+    `context` and `row_conv`.
+    """
+
+    x = Input("N C W", "lines: channels, elements", seq=(0, 1, 2))
+    y = Output("N K Q", "one channel per filter")
+    num_filters = Int("number of filters", min=1, axis="K", aliases=("num_output",))
+    filter_size = Int("elements of a filter", min=1, aliases=("kernel_size",))
+    stride = Int("elements from one window to the next", default=1, min=1)
+    padding = Int("zeros added before the first element, and behind the last", default=0, min=0)
+    padding_end = Int("zeros behind the last element, where they are others", min=0, default_from="padding")
+    dilation = Int("elements from one element of a filter to the next", default=1, min=1)
+    groups = Int("runs that channels and filters are cut into", default=1, min=1)
+    bias = Bool("add `conv.bias`, a number per filter", default=True)
+    examples = (
+        Example(x="3x7", num_filters=4, filter_size=3, padding=1, act="relu"),
+        Example(x="2x8", num_filters=2, filter_size=2, stride=2, dilation=3, padding_end=2, groups=2, bias=False),
+        Example(x="sequence of 1x4", num_filters=2, filter_size=2),
+    )
+
+
+@body(Conv1d)
+def conv1d_body(net, x, num_filters, filter_size, stride, padding, padding_end, dilation, groups, bias):
+    image = net.conv(
+        as_image(net, x), num_filters=num_filters, filter_size=filter_size, filter_size_y=1, stride=stride, stride_y=1,
+        padding=padding, padding_y=0, padding_end=padding_end, padding_end_y=0, dilation=dilation, groups=groups,
+        bias=bias, name="conv",
+    )  # fmt: skip
+    return as_line(net, image)
+
+
+@layer(
+    "conv1d_trans",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={
+        "Caffe": "Deconvolution",
+        "ONNX": "ConvTranspose",
+        "Keras": "Conv1DTranspose",
+        "PyTorch": "ConvTranspose1d",
+    },
+    since=1,
+)
+class Conv1dTrans:
+    """Puts every element's multiple of the filters into a longer line and adds what overlaps.
+
+    It is a `conv_trans` of images of one row, which is its part: `param { of: "conv_trans.weight" }` speaks of its
+    filters, of `channels x num_filters / groups x 1 x filter_size`. The line becomes
+
+    `Q = (W - 1) * stride - 2 * padding + (filter_size - 1) * dilation + 1 + output_padding`
+
+    elements long.
+    """
+
+    x = Input("N C W", "lines: channels, elements", seq=(0, 1, 2))
+    y = Output("N K Q", "one channel per filter")
+    num_filters = Int("number of filters", min=1, axis="K", aliases=("num_output",))
+    filter_size = Int("elements of a filter", min=1, aliases=("kernel_size",))
+    stride = Int("elements from one element's filter to the next", default=1, min=1)
+    padding = Int("elements taken off at both ends", default=0, min=0)
+    output_padding = Int("elements more at the end", default=0, min=0)
+    dilation = Int("elements from one element of a filter to the next", default=1, min=1)
+    groups = Int("runs that channels and filters are cut into", default=1, min=1)
+    bias = Bool("add `conv_trans.bias`, a number per filter", default=True)
+    examples = (
+        Example(x="3x4", num_filters=2, filter_size=3, stride=2, padding=1, output_padding=1, act="relu"),
+        Example(x="2x3", num_filters=4, filter_size=2, dilation=2, groups=2, bias=False),
+        Example(x="sequence of 1x3", num_filters=2, filter_size=2),
+    )
+
+
+@body(Conv1dTrans)
+def conv1d_trans_body(net, x, num_filters, filter_size, stride, padding, output_padding, dilation, groups, bias):
+    image = net.conv_trans(
+        as_image(net, x), num_filters=num_filters, filter_size=filter_size, filter_size_y=1, stride=stride, stride_y=1,
+        padding=padding, padding_y=0, output_padding=output_padding, output_padding_y=0, dilation=dilation,
+        groups=groups, bias=bias, name="conv_trans",
+    )  # fmt: skip
+    return as_line(net, image)
+
+
+@layer(
+    "pool1d",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={
+        "Mocha": "ChannelPoolingLayer",
+        "ONNX": "MaxPool, AveragePool",
+        "Keras": "MaxPooling1D, AveragePooling1D",
+        "PyTorch": "MaxPool1d, AvgPool1d",
+    },
+    since=1,
+)
+class Pool1d:
+    """Maximum or mean under each window of a line, channel by channel.
+
+    It is a `pool` of images of one row: what that says of rounding, divisors and equal maxima holds here. For one
+    window as long as the line see `reduction` with `axes: -1`. Mocha's ChannelPooling, which takes windows of channels
+    of an image, is this between two `reshape`, with `divisor: KERNEL`.
+    """
+
+    x = Input("N C W", "lines: channels, elements", seq=(0, 1, 2), kinks=("ties",))
+    y = Output("N C Q", "one value per window")
+    pool_type = Choice("what a window gives", options={"MAX": "its maximum", "AVERAGE": "its mean"}, default="MAX")
+    pool_size = Int("elements of a window", min=1, aliases=("kernel_size",))
+    stride = Int("elements from one window to the next", default=1, min=1)
+    padding = Int("elements added before the first, and behind the last", default=0, min=0)
+    padding_end = Int("elements added behind the last, where they are others", min=0, default_from="padding")
+    rounding = Choice("what becomes of a last window that does not fit", options=ROUNDINGS, default="CEIL")
+    divisor = Choice("what a mean divides by", options=DIVISORS, default="VALID")
+    examples = (
+        Example(x="2x7", pool_size=2, stride=2),
+        Example(x="1x6", pool_type="AVERAGE", pool_size=3, stride=2, padding=1, divisor="PADDED", rounding="FLOOR"),
+        Example(x="1x5", pool_type="AVERAGE", pool_size=2, stride=3, padding=1, rounding="CEIL_ALL"),
+        Example(x="sequence of 2x4", pool_type="AVERAGE", pool_size=2, padding_end=1, divisor="KERNEL", act="relu"),
+    )
+
+
+@body(Pool1d)
+def pool1d_body(net, x, pool_type, pool_size, stride, padding, padding_end, rounding, divisor):
+    image = net.pool(
+        as_image(net, x), pool_type=pool_type, pool_size=pool_size, pool_size_y=1, stride=stride, stride_y=1,
+        padding=padding, padding_y=0, padding_end=padding_end, padding_end_y=0, rounding=rounding, divisor=divisor,
+        name="pool",
+    )  # fmt: skip
+    return as_line(net, image)
+
+
+def as_image(net, x):
+    """Lines as images of one row."""
+    return net.reshape(x, dims=[x.type.dims[0], 1, x.type.dims[1]], name="image")
+
+
+def as_line(net, image):
+    """Images of one row as lines."""
+    return net.reshape(image, dims=[image.type.dims[0], image.type.dims[2]], name="line")

@@ -1,0 +1,84 @@
+"""Parts of images, at a random place while training."""
+
+from paddle_layers.define import (
+    Bool,
+    Example,
+    Input,
+    Int,
+    Output,
+    Temp,
+    each,
+    gradient,
+    infer,
+    layer,
+    onnx,
+    real,
+    require,
+)
+from paddle_layers.layers.helpers import uniform
+
+
+@layer("random_crop", elsewhere={"Mocha": "RandomCropLayer", "Keras": "RandomCrop"}, since=1)
+class RandomCrop:
+    """Takes a window out of every image, at a random place while training and from the middle in the test phase.
+
+    Each image has a place of its own, and with `mirror` every second one is mirrored from left to right, by the seed,
+    the step and the place in the batch; Mocha draws once for a batch. Pictures that are fed can be cropped and mirrored
+    before they enter the network, by the transforms `crop` and `mirror`, which cost no memory on a card; this layer is
+    for images that a network makes. For windows whose place is known see `crop`.
+    """
+
+    x = Input("N C H W", "images: channels, rows, columns", seq=(0, 1, 2))
+    y = Output("N C P Q", "a window of each image")
+    size = Int("columns of the window", min=1, axis="Q")
+    size_y = Int("rows of the window", min=1, axis="P", default_from="size")
+    mirror = Bool("mirror half of the images while training", default=True)
+    top = Temp("N", "first row of the window", kind="INT")
+    left = Temp("N", "first column of the window", kind="INT")
+    turned = Temp("N", "1 where the window is mirrored", kind="INT")
+    examples = (
+        Example(x="2x5x6", size=3),
+        Example(x="1x4x4", size=2, size_y=4, mirror=False),
+        Example(x="sequence of 1x3x2", size=2),
+    )
+
+
+@infer(RandomCrop)
+def random_crop_check(H, W, size, size_y):
+    require(size_y <= H, "size_y", f"a window of {size_y} rows is larger than the image, which has {H}")
+    require(size <= W, "size", f"a window of {size} columns is larger than the image, which has {W}")
+    return {}
+
+
+@each(RandomCrop.top)
+def random_crop_top(n, key, training, H, P):
+    return min(int(uniform(key, 3 * n) * real(H - P + 1)), H - P) if training else (H - P) // 2
+
+
+@each(RandomCrop.left)
+def random_crop_left(n, key, training, W, Q):
+    return min(int(uniform(key, 3 * n + 1) * real(W - Q + 1)), W - Q) if training else (W - Q) // 2
+
+
+@each(RandomCrop.turned)
+def random_crop_turned(n, key, training, mirror):
+    return 1 if training and mirror and uniform(key, 3 * n + 2) < 0.5 else 0
+
+
+@each(RandomCrop.y)
+def random_crop_y(n, c, p, q, x, top, left, turned, Q):
+    return x[n, c, top[n] + p, left[n] + (Q - 1 - q if turned[n] == 1 else q)]
+
+
+@gradient(RandomCrop.x)
+def random_crop_dx(n, c, h, w, dy, top, left, turned, P, Q):
+    p, q = h - top[n], w - left[n]
+    if p < 0 or p >= P or q < 0 or q >= Q:
+        return 0.0
+    return dy[n, c, p, Q - 1 - q if turned[n] == 1 else q]
+
+
+@onnx(RandomCrop)
+def random_crop_onnx(graph, x, H, W, P, Q):
+    top, left = (H - P) // 2, (W - Q) // 2
+    return graph.Slice(x, [top, left], [top + P, left + Q], [2, 3])

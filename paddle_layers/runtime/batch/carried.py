@@ -1,0 +1,83 @@
+"""Values that go on from batch to batch: data layers are fed the rows that another value had in the batch before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.config.wiring.carried import carried_values
+from paddle_layers.define import ShapeError
+from paddle_layers.runtime.graph.graph import Graph
+
+from .values import FeedError
+
+if TYPE_CHECKING:
+    from paddle_layers.config.network import Network
+
+Array = NDArray[Any]
+
+
+class Carried:
+    """Rows by phase and data layer; there are none before the first batch of a phase."""
+
+    def __init__(self, network: Network) -> None:
+        self.values = carried_values(network.nodes)
+        """The value that each data layer has the rows of."""
+        self.rows: dict[tuple[str, str], Array] = {}
+
+    def check(self, graphs: Iterable[Graph]) -> None:
+        """Raises `ShapeError` where a phase has nothing to carry, or rows that are not those of the samples."""
+        pairs = [(graph, *pair) for graph in graphs for pair in self._of(graph)]
+        for graph, name, value in pairs:
+            found = graph.values.get(value)
+            if found is None:
+                raise ShapeError(f"data layer `{name}` carries `{value}`, which is not there in both phases")
+            if found.domain is not graph.samples:
+                raise ShapeError(f"data layer `{name}` carries `{value}`, which has no row for each sample")
+
+    def feed(self, phase: str, graph: Graph, feeds: Mapping[str, Any], dtype: str) -> Mapping[str, Any]:
+        """The feeds of a batch, with the rows of the batch before where none are given. Raises `FeedError`."""
+        missing = [name for name, _ in self._of(graph) if name not in feeds]
+        if not missing:
+            return feeds
+        given = next((value for name, value in feeds.items() if name in graph.feeds), None)
+        samples = _samples(given)
+        found = {name: self._rows(phase, graph, name, samples, dtype) for name in missing}
+        return {**feeds, **found}
+
+    def note(self, phase: str, graph: Graph, read: Callable[[str], Array]) -> None:
+        """Keep the rows that the next batch is fed."""
+        for name, value in self._of(graph):
+            self.rows[phase, name] = np.array(read(value))
+
+    def saved(self) -> dict[str, Array]:
+        """The rows by names, for `restore`."""
+        return {"/".join(key): rows for key, rows in self.rows.items()}
+
+    def restore(self, saved: Mapping[str, Array]) -> None:
+        """Go on from what `saved` gave."""
+        self.rows = {(key.partition("/")[0], key.partition("/")[2]): rows for key, rows in saved.items()}
+
+    def _of(self, graph: Graph) -> Iterable[tuple[str, str]]:
+        return ((name, value) for name, value in self.values.items() if name in graph.feeds)
+
+    def _rows(self, phase: str, graph: Graph, name: str, samples: int | None, dtype: str) -> Array:
+        type_, before = graph.feeds[name].type, self.rows.get((phase, name))
+        if before is None:
+            return np.zeros((samples or 0, *type_.dims), np.int64 if type_.kind == "INT" else dtype)
+        if samples is not None and samples != len(before):
+            raise FeedError(
+                f"feed `{name}` goes on from the batch before, which had {len(before)} samples, and this one has "
+                f"{samples}: give every batch the same number of samples, or feed `{name}`"
+            )
+        return before
+
+
+def _samples(given: Any) -> int | None:
+    """How many samples a feed has, as far as it can be told before it is checked."""
+    if hasattr(given, "shape"):
+        return int(given.shape[0]) if given.shape else None
+    return len(given) if hasattr(given, "__len__") else None

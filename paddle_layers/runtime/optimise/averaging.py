@@ -1,0 +1,103 @@
+"""Averages of the parameters over the steps, used in place of the last ones: in tests, and for what is saved."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.graph.rows import Rows
+from paddle_layers.runtime.launches.arguments import Fixed, Ref, Setting
+from paddle_layers.runtime.launches.builtin import TOWARDS, simple_launch
+from paddle_layers.runtime.memory.blocks import Flat
+from paddle_layers.runtime.memory.parameters import ParameterSet
+
+Array = NDArray[Any]
+
+
+class Average:
+    """An average of everything that learns: fading by `decay`, or the mean over a `window` of the last steps.
+
+    The window is that share of the steps so far, at most `max_window` of them. As in Paddle two sums make it: a new one
+    begins where the window is full, and the average is over both, so it reaches back for one window to two.
+    """
+
+    def __init__(
+        self,
+        arena: ParameterSet,
+        device: Device,
+        dtype: str,
+        *,
+        decay: float | None,
+        window: float | None,
+        max_window: int,
+    ) -> None:
+        self._arena, self._decay, self._window, self._most = arena, decay, window or 1.0, max_window
+        names = ("average",) if decay is not None else ("average", "average_before")
+        self.states = {name: Flat(device, arena.values.size, dtype) for name in names}
+        self._steps = self._now = self._before = 0
+        average, value = _ref(self.states["average"]), _ref(arena.values)
+        launch = simple_launch(TOWARDS, "average", [average, value, Setting("share")])
+        self._table = device.table([launch], dtype, _address)
+        self._table.set_rows(Rows({}))
+
+    def begin(self) -> None:
+        """Start from the first values."""
+        self.states["average"].write(self._arena.values.read())
+
+    def note(self) -> None:
+        """Take the parameters as they are behind a step."""
+        self._steps += 1
+        self._now += 1
+        share = 1.0 / self._now
+        if self._decay is not None:  # short at first, as nothing is known of what the first values are worth
+            share = 1.0 - min(self._decay, (1 + self._steps) / (10 + self._steps))
+        self._table.set_numbers({"share": share})
+        self._table.run(0, 1)
+        if self._decay is None and self._now >= min(self._most, math.ceil(self._window * self._steps)):
+            self.states["average_before"].write(self.states["average"].read())
+            self._before, self._now = self._now, 0
+
+    @contextlib.contextmanager
+    def used(self) -> Iterator[None]:
+        """The parameters are their averages as long as the context is open."""
+        kept = self._arena.values.read().copy()
+        self._arena.values.write(self._mean())
+        try:
+            yield
+        finally:
+            self._arena.values.write(kept)
+
+    def saved(self) -> dict[str, Array]:
+        """What `restore` needs beside the states."""
+        counts = np.array([self._steps, self._now, self._before], np.float64)
+        return {"average_counts": counts}
+
+    def restore(self, arrays: Mapping[str, Array]) -> None:
+        """Go on from `saved`, whose arrays the device has. Raises `ValueError` for counts that are none."""
+        counts = arrays["average_counts"]
+        if not np.all((counts >= 0) & (counts < 2**53) & (counts == np.floor(counts))):
+            raise ValueError("`average_counts` has to hold whole numbers from 0 on")
+        self._steps, self._now, self._before = map(int, counts)
+
+    def _mean(self) -> Array:
+        average = self.states["average"].read()
+        if self._decay is not None or not self._before:
+            return average
+        share = self._now / (self._now + self._before)
+        return np.asarray(share * average + (1.0 - share) * self.states["average_before"].read())
+
+
+def _ref(flat: Flat) -> Ref:
+    return Ref(Fixed(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real")
+
+
+def _address(ref: Ref) -> int:
+    assert isinstance(ref.owner, Fixed)
+    return ref.owner.address

@@ -1,0 +1,105 @@
+"""What holds single parameters within limits: norms of gradients and of units, and numbers that stay zero."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.launches.arguments import Fixed, Ref
+from paddle_layers.runtime.launches.builtin import CLAMP, MASK, UNIT_FACTOR, UNIT_SCALE, simple_launch
+from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.memory.blocks import Flat
+from paddle_layers.runtime.memory.parameters import Parameter
+
+from .norms import Norms
+
+
+class Limits:
+    """The limits that the settings of parameters ask for, and the masks of those that are pruned."""
+
+    def __init__(self, parameters: Sequence[Parameter], device: Device, dtype: str) -> None:
+        self._device, self._dtype = device, dtype
+        self._pruned = [one for one in parameters if _setting(one, "prune") is not None]
+        self.masks = {one.name: Flat(device, one.size, dtype) for one in self._pruned}
+        """1 where a number learns, 0 where it stays zero; made by `begin`."""
+        self._factors = {
+            one.name: Flat(device, units_of(one)[1], dtype)
+            for one in parameters
+            if _setting(one, "max_norm") is not None
+        }
+
+    def begin(self) -> None:
+        """Decide by the first values which numbers stay zero."""
+        for parameter in self._pruned:
+            mask = mask_of(parameter.value, _setting(parameter, "prune") or 0.0)
+            self.masks[parameter.name].write(mask.ravel())
+            parameter.value = parameter.value * mask
+
+    def on_gradient(self, parameter: Parameter, gradient: Ref, norms: Norms, *, by_rows: bool = False) -> list[Launch]:
+        """What becomes of a gradient before the penalty; one `by_rows` is no whole table, and is not masked."""
+        launches: list[Launch] = []
+        if (limit := _setting(parameter, "clip")) is not None:
+            launches.append(simple_launch(CLAMP, parameter.name, [gradient, limit]))
+        if (limit := _setting(parameter, "clip_norm")) is not None:
+            launches += norms.clip(parameter.name, [gradient], limit)
+        return launches if by_rows else launches + self._masked(parameter, gradient)
+
+    def on_value(self, parameter: Parameter, value: Ref) -> list[Launch]:
+        """What becomes of the value behind the step."""
+        launches: list[Launch] = []
+        if parameter.name in self._factors:
+            outer, units, inner = map(Extent, units_of(parameter))
+            factor, limit = _ref(self._factors[parameter.name]), _setting(parameter, "max_norm")
+            launches.append(simple_launch(UNIT_FACTOR, parameter.name, [factor, value, outer, inner, units, limit]))
+            launches.append(simple_launch(UNIT_SCALE, parameter.name, [value, factor, inner, units]))
+        return launches + self._masked(parameter, value)
+
+    def _masked(self, parameter: Parameter, array: Ref) -> list[Launch]:
+        mask = self.masks.get(parameter.name)
+        return [simple_launch(MASK, parameter.name, [array, _ref(mask)])] if mask is not None else []
+
+
+def needs_all_rows(parameter: Parameter) -> bool:
+    """Whether a limit looks at rows that a batch does not use."""
+    return _setting(parameter, "max_norm") is not None or _setting(parameter, "prune") is not None
+
+
+def mask_of(value: NDArray[Any], share: float) -> NDArray[np.float64]:
+    """0 for this share of the numbers, rounded down: the smallest, of equal ones the first; 1 for the others."""
+    mask = np.ones(value.size)
+    mask[np.argsort(np.abs(value), axis=None, kind="stable")[: int(share * value.size)]] = 0.0
+    return mask.reshape(value.shape)
+
+
+def units_of(parameter: Parameter) -> tuple[int, int, int]:
+    """A parameter as numbers of its units: how many parts, units in a part, numbers of a unit side by side.
+
+    A unit is a filter or a column, what leads to one number of the output; a row of a table that is looked up by ids; a
+    bias as a whole, and so a parameter whose units have no axis of their own, such as that of `conv_trans`.
+    """
+    shape, layer = parameter.shape, parameter.layer
+    if layer.inputs and all(set(one.kinds) == {"INT"} for one in layer.inputs.values()):
+        return 1, shape[0], math.prod(shape[1:])
+    outputs = {axis.name for axis in next(iter(layer.outputs.values())).axes}
+    made = [axis.name in outputs for axis in parameter.definition.axes]
+    if len(made) != len(shape) or all(made) or not any(made):
+        return 1, 1, parameter.size
+    first, last = made.index(True), len(made) - made[::-1].index(True)
+    if not all(made[first:last]):
+        return 1, 1, parameter.size
+    return math.prod(shape[:first]), math.prod(shape[first:last]), math.prod(shape[last:])
+
+
+def _setting(parameter: Parameter, name: str) -> float | None:
+    value: float | None = getattr(parameter.settings, name, None)
+    return value
+
+
+def _ref(flat: Flat) -> Ref:
+    return Ref(Fixed(flat.block.address), (Extent(flat.size),), "float64" if flat.dtype == "float64" else "real")

@@ -1,0 +1,50 @@
+"""Norms of gradients and parameters, computed on the device: the same at any number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paddle_layers.runtime.devices.protocol import Device
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.launches.arguments import Fixed, Ref
+from paddle_layers.runtime.launches.builtin import BLOCK, NORM, NORM_FACTOR, SCALE, SQUARES, simple_launch
+from paddle_layers.runtime.launches.launch import Launch
+from paddle_layers.runtime.memory.blocks import Flat
+
+
+class Norms:
+    """Makes launches that compute norms, and holds the memory that they need."""
+
+    def __init__(self, device: Device, dtype: str) -> None:
+        self._device, self._dtype = device, dtype
+        self._held: list[Flat] = []
+
+    def norm(self, name: str, array: Ref) -> tuple[Ref, list[Launch]]:
+        """The norm of an array, as an array of one number, and what computes it."""
+        squares, launches = self._squares(name, [array])
+        norm = self._flat(1, self._dtype)
+        return norm, [*launches, simple_launch(NORM, name, [norm, squares, squares.shape[0]])]
+
+    def clip(self, name: str, arrays: Sequence[Ref], limit: float) -> list[Launch]:
+        """Scale arrays by one factor where their norm, that of all together, is above the limit."""
+        squares, launches = self._squares(name, arrays)
+        factor = self._flat(1, self._dtype)
+        launches.append(simple_launch(NORM_FACTOR, name, [factor, squares, squares.shape[0], limit]))
+        return [*launches, *(simple_launch(SCALE, name, [array, factor]) for array in arrays)]
+
+    def _squares(self, name: str, arrays: Sequence[Ref]) -> tuple[Ref, list[Launch]]:
+        """The sums of squares of all blocks of the arrays."""
+        blocks = [-(-array.shape[0].capacity // BLOCK) for array in arrays]
+        whole = self._flat(sum(blocks), "float64")
+        assert isinstance(whole.owner, Fixed)
+        launches, first = [], whole.owner.address
+        for array, count in zip(arrays, blocks, strict=True):
+            squares = Ref(Fixed(first), (Extent(count),), "float64")
+            launches.append(simple_launch(SQUARES, name, [squares, array, array.shape[0], Extent(BLOCK)]))
+            first += 8 * count
+        return whole, launches
+
+    def _flat(self, size: int, dtype: str) -> Ref:
+        self._held.append(Flat(self._device, size, dtype))
+        kind = "float64" if dtype == "float64" else "real"
+        return Ref(Fixed(self._held[-1].block.address), (Extent(size),), kind)

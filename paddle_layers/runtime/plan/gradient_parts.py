@@ -1,0 +1,59 @@
+"""Runs of the gradients of parameters, in the order in which a backward pass is done with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.launches.arguments import Held, refs_of
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.launches.launch import Launch
+    from paddle_layers.runtime.memory.parameters import Parameter
+
+PART = 2**20
+"""Bytes from which on a run of gradients is a part of its own: smaller ones wait for their neighbours."""
+
+
+class GradientPart(NamedTuple):
+    """Gradients of neighbours that no launch from `behind` on changes: a view on the CPU, elsewhere a copy."""
+
+    behind: int
+    numbers: NDArray[Any]
+
+
+def gradient_parts(launches: Sequence[Launch], first: int, smallest: int = PART) -> list[GradientPart]:
+    """What the launches from `first` on write, in parts of at least so many bytes; those that are done first in front.
+
+    Gradients by rows are none of them.
+    """
+    done: dict[Parameter, int] = {}
+    for at, launch in enumerate(launches[first:], first + 1):
+        for ref in (ref for argument in launch.args for ref in refs_of(argument)):
+            if isinstance(ref.owner, Held) and ref.owner.part == "gradient":
+                done[ref.owner.parameter] = at
+    parts: list[GradientPart] = []
+    run: list[Parameter] = []
+    for parameter in sorted(done, key=lambda one: one.offset, reverse=True):  # the last layers come first
+        if run and (_bytes(run) >= smallest or parameter.offset + _room(parameter) != run[0].offset):
+            parts.append(_part(run, done))
+            run = []
+        run.insert(0, parameter)
+    return sorted([*parts, *([_part(run, done)] if run else [])], key=lambda part: part.behind)
+
+
+def _room(parameter: Parameter) -> int:
+    return -(-parameter.size * np.dtype(parameter.dtype).itemsize // 64) * 64
+
+
+def _bytes(run: Sequence[Parameter]) -> int:
+    return run[-1].offset + _room(run[-1]) - run[0].offset
+
+
+def _part(run: Sequence[Parameter], done: dict[Parameter, int]) -> GradientPart:
+    begin, last = run[0], run[-1]
+    count = (last.offset - begin.offset) // np.dtype(last.dtype).itemsize + last.size
+    return GradientPart(max(done[one] for one in run), begin.blocks["gradient"].read(begin.offset, count, begin.dtype))

@@ -1,0 +1,31 @@
+"""The momentum of each step, where the training file has a schedule of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from .schedules import Staged
+
+if TYPE_CHECKING:
+    from paddle_layers.config.training import Training
+
+CHECKED = 100_000
+"""Steps that are looked at before a training begins; of a longer one as many, evenly."""
+
+
+def momentum_at(training: Training, total: int) -> Callable[[int], float | None]:
+    """The momentum by the number of the step, from 0; None where none is scheduled.
+
+    Raises `ConfigError` where it would not stay from 0 to below 1.
+    """
+    if not training.momentum_schedule:
+        return lambda _: None
+    schedule, base = Staged(training.momentum_schedule), float(training.optimizer.attributes["momentum"])
+    for step in range(0, total, -(-total // CHECKED)):
+        momentum = schedule.rate(base, step, total)
+        if not 0 <= momentum < 1:
+            help_ = "let another `momentum_schedule` follow from an earlier step: `until`"
+            message = f"the momentum becomes {momentum:.4g} at step {step}; it has to be below 1"
+            raise training.error("momentum_schedule[0]", message, code="E103", help=help_)
+    return lambda step: schedule.rate(base, step, total)

@@ -1,0 +1,266 @@
+"""Several processes that train one network together, each with a part of every batch. MPI carries what they add up.
+
+`join()` gives the place of this process among those that `mpiexec` has started: `Alone`, or `Ranks`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.config.wiring.carried import carried_values
+from paddle_layers.data import Batches, Stream
+from paddle_layers.define.escaping import printable
+from paddle_layers.define.machine import usable_cores
+from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_threads
+from paddle_layers.runtime.plan.losses import LossSum
+
+from .problems import TrainingError
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Training
+    from paddle_layers.runtime import Net
+
+T = TypeVar("T")
+
+LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "PALS_SIZE")
+"""Variables in which Open MPI, MPICH and those made of it (Intel's too), MVAPICH and Cray say how many there are."""
+PATIENCE = 600.0
+"""Seconds that a process waits for the others unless it is said."""
+BEHIND_THE_FIRST = 3.0
+"""Seconds that the other processes leave to the first one to say what is wrong, which is often the same."""
+
+
+class Alone:
+    """A process that trains by itself: everything is known here."""
+
+    number, count = 0, 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this process writes files and speaks."""
+        return self.number == 0
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """A context in which an error of one process ends all of them."""
+        yield
+
+    def in_turn(self, make: Callable[[], T]) -> T:
+        """What `make` gives, called in the first process before the others: these find what it compiled."""
+        return make()
+
+    def sums(self, own: Mapping[str, LossSum]) -> dict[str, LossSum]:
+        """Costs of the whole batch from those of its parts."""
+        return dict(own)
+
+    def counted(self, net: Net) -> list[tuple[str, str, list[float]]]:
+        """What all processes have counted for statistics."""
+        return net.counted()
+
+    def join_counts(self, net: Net) -> None:
+        """Let the statistics of a net be those of all processes."""
+
+    def any_of(self, reason: str) -> str:
+        """The reason of the first process that has one."""
+        return reason
+
+    def of_first(self, number: float) -> float:
+        """The number that the first process has."""
+        return number
+
+    def start_sum(self, numbers: NDArray[Any]) -> None:
+        """Begin to replace numbers by their sums over all processes."""
+
+    def wait(self) -> None:
+        """Wait until all sums that were begun are there."""
+
+    def level_states(self, net: Net) -> None:
+        """Give running states, which each process moves by its own rows, their mean."""
+
+    def check_equal(self, net: Net) -> None:
+        """Raise `TrainingError` unless all processes have the same weights."""
+
+
+class Ranks(Alone):
+    """One of several processes."""
+
+    def __init__(self, mpi: Any, patience: float) -> None:
+        self._mpi, self._comm = mpi, mpi.COMM_WORLD
+        self.number, self.count = self._comm.Get_rank(), self._comm.Get_size()
+        self._requests: list[Any] = []
+        self._patience, self._since = patience, float("inf")
+        limit_threads(min(most_threads(), _cores_of_one(self._comm.Split_type(mpi.COMM_TYPE_SHARED))))
+        threading.Thread(target=self._watch, daemon=True).start()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """As `Alone.together`. The first process tells its error as one alone would; the job ends when it exits."""
+        try:
+            yield
+        except BaseException as error:
+            if not self.first:
+                time.sleep(BEHIND_THE_FIRST)
+                error = TrainingError(f"process {self.number} of {self.count}: {error or type(error).__name__}")
+            atexit.register(self._comm.Abort, 1)
+            raise error from None
+
+    def in_turn(self, make: Callable[[], T]) -> T:
+        """As `Alone.in_turn`."""
+        if not self.first:
+            self._comm.Barrier()
+        made = make()
+        if self.first:
+            self._comm.Barrier()
+        self._comm.Barrier()
+        return made
+
+    def sums(self, own: Mapping[str, LossSum]) -> dict[str, LossSum]:
+        """As `Alone.sums`."""
+        numbers = self._sum([number for one in own.values() for number in (one.total, one.divisor)])
+        found = zip(own.items(), numbers[::2], numbers[1::2], strict=True)
+        return {name: LossSum(one.weight, total, divisor) for (name, one), total, divisor in found}
+
+    def counted(self, net: Net) -> list[tuple[str, str, list[float]]]:
+        """As `Alone.counted`."""
+        own = net.counted()
+        numbers = iter(self._sum([number for _, _, sums in own for number in sums]))
+        return [(layer, name, [next(numbers) for _ in sums]) for layer, name, sums in own]
+
+    def join_counts(self, net: Net) -> None:
+        """As `Alone.join_counts`."""
+        net.count_on(self.counted(net))
+
+    def any_of(self, reason: str) -> str:
+        """As `Alone.any_of`."""
+        with self._waiting():
+            asked = self._comm.allreduce(bool(reason), op=self._mpi.LOR)
+            reasons = self._comm.allgather(reason) if asked else []
+        return next(filter(None, reasons), "")
+
+    def of_first(self, number: float) -> float:
+        """As `Alone.of_first`."""
+        with self._waiting():
+            return float(self._comm.bcast(number))
+
+    def start_sum(self, numbers: NDArray[Any]) -> None:
+        """As `Alone.start_sum`. The sums go on while this process computes, as far as MPI does."""
+        self._mpi.Request.Testall(self._requests)  # many an MPI moves on only when it is called
+        self._requests.append(self._comm.Iallreduce(self._mpi.IN_PLACE, numbers))
+
+    def wait(self) -> None:
+        """As `Alone.wait`."""
+        with self._waiting():
+            self._mpi.Request.Waitall(self._requests)
+        self._requests = []
+
+    def level_states(self, net: Net) -> None:
+        """As `Alone.level_states`."""
+        for state in net.plan("train").moving_states:
+            numbers = np.array(state.value, np.float64)
+            with self._waiting():
+                self._comm.Allreduce(self._mpi.IN_PLACE, numbers)
+            state.value = numbers / self.count
+
+    def check_equal(self, net: Net) -> None:
+        """As `Alone.check_equal`: they part where a callback of one process changes them, for example."""
+        own = hashlib.blake2b(net.arena.values.read().tobytes()).digest()
+        with self._waiting():
+            found = self._comm.allgather(own)
+        if len({*found}) > 1:
+            raise TrainingError("the processes have different weights: something changed those of some of them only")
+
+    def _sum(self, numbers: Sequence[float]) -> list[float]:
+        array = np.array(numbers, np.float64)
+        with self._waiting():
+            self._comm.Allreduce(self._mpi.IN_PLACE, array)
+        return [float(number) for number in array]
+
+    @contextmanager
+    def _waiting(self) -> Iterator[None]:
+        self._since = time.monotonic()
+        yield
+        self._since = float("inf")
+
+    def _watch(self) -> None:
+        """End the job when this process waits too long: another one hangs."""
+        while time.monotonic() - self._since < self._patience:
+            time.sleep(min(1.0, self._patience / 4))
+        message = (
+            f"error: process {self.number} of {self.count} has waited {self._patience:g} s for the others: one of them "
+            "hangs, or its machine is gone; checkpoints made before are unchanged"
+        )
+        print(printable(message), file=sys.stderr, flush=True)
+        self._comm.Abort(1)
+
+
+ALONE = Alone()
+
+
+def join(patience: float = PATIENCE) -> Alone:
+    """The place of this process among those that were started with it. Raises `TrainingError` without their MPI."""
+    said = next((int(os.environ[name]) for name in LAUNCHED if os.environ.get(name, "").isdecimal()), 1)
+    if said < 2:
+        return ALONE
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise TrainingError(
+            f"{said} processes were started to train together, which takes mpi4py: pip install 'paddle_layers[mpi]' "
+            f"({error})"
+        ) from None
+    if MPI.COMM_WORLD.Get_size() != said:
+        raise TrainingError(
+            f"{said} processes were started, and mpi4py sees {MPI.COMM_WORLD.Get_size()}: it uses another MPI "
+            f"({MPI.Get_library_version().split(',')[0].strip()}) than the program that started them"
+        )
+    return Ranks(MPI, patience)
+
+
+def _cores_of_one(machine: Any) -> int:
+    """Cores for a process: its own, or its share of those that it has in common with others of the machine."""
+    own = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return max(1, usable_cores() // int(machine.allgather(own).count(own)))
+
+
+def check_sharing(
+    training: Training, count: int, device: str, data: Sequence[Batches | Stream], callbacks: Sequence[object]
+) -> None:
+    """Raise `ConfigError` or `TrainingError` for what processes cannot share."""
+    if device != "cpu":
+        raise TrainingError(f"{count} processes train on their CPUs; on a card, train with one process")
+    if training.batch_size < count:
+        message = (
+            f"`batch_size` is {training.batch_size}, and {count} processes share each batch: some would have no row"
+        )
+        raise training.error("batch_size", message)
+    for batches in data:
+        if isinstance(batches, Stream):
+            raise TrainingError(
+                f"{count} processes share the rows of a data set; `{batches.name}` gives batches, whose rows have no "
+                "numbers: give arrays or a `Dataset`, or train with one process"
+            )
+        if batches.skip:
+            raise TrainingError(
+                'a source that leaves bad records out, `on_error: "skip"`, gives the processes unequal batches: take '
+                "these records out of the data, or train with one process"
+            )
+    if carried := carried_values(training.network.nodes):
+        raise TrainingError(
+            f"the data layer `{next(iter(carried))}` carries rows from batch to batch, and the rows of a process are "
+            "others in each: train with one"
+        )
+    for listener in callbacks:
+        if hasattr(listener, "on_test_batch"):
+            name = type(listener).__name__
+            raise TrainingError(f"`{name}` looks at every row of a test, and each process has some: train with one")

@@ -1,0 +1,99 @@
+"""What the log of a training calls its results: costs and statistics."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from .records import COLUMNS
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Network
+    from paddle_layers.config.training import Training
+    from paddle_layers.config.wiring.nodes import Node
+    from paddle_layers.define import LayerDefinition
+
+
+def selected(training: Training, phase: str) -> Network:
+    """The layers that are there in a phase."""
+    return training.network.select(phase, training.level, training.stage)
+
+
+def loss_names(training: Training) -> dict[str, str]:
+    """What the log calls the costs of either phase by name of the value; nothing where there is one: it is the loss.
+
+    A cost that is called like a column of the log has the type of its layer added, such as `loss.square_error`.
+    """
+    names: dict[str, str] = {}
+    for phase in ("train", "test"):
+        for node in selected(training, phase).nodes:
+            for name in costs_of(node):
+                names[name] = f"{name}.{node.definition.name}" if name in COLUMNS else name
+    return names if len(names) > 1 else {}
+
+
+def costs_of(node: Node) -> list[str]:
+    """Outputs of a layer that are part of the loss."""
+    weights = node.loss_weight or ()
+    outputs = list(node.definition.outputs.values())
+    costs = []
+    for position, name in enumerate(node.output_names):
+        own = position < len(outputs) and outputs[position].loss
+        if own or (position < len(weights) and weights[position]):
+            costs.append(name)
+    return costs
+
+
+def statistic_names(training: Training) -> dict[str, str]:
+    """What the log calls the statistics of either phase, such as `chunks.F1`, by the net's names.
+
+    The net's name, with the type of the layer, stays where a column, a cost or another statistic has the short one.
+    """
+    names: dict[str, str] = {}
+    layers: dict[str, set[str]] = {name: {""} for name in (*COLUMNS, *loss_names(training).values())}
+    for phase in ("train", "test"):
+        for layer, definition in _counting(selected(training, phase).nodes):
+            for result in definition.results or ("",):
+                end = f".{result}" if result else ""
+                names[f"{layer}.{definition.name}{end}"] = layer + end
+                layers.setdefault(layer + end, set()).add(layer)
+    return {long: short if len(layers[short]) == 1 and short not in names else long for long, short in names.items()}
+
+
+def best_of(training: Training) -> dict[str, str]:
+    """Which values of a result of the test are the better ones, "min" or "max", by its name in the log; where known."""
+    results = _reported(training)
+    best = {name: definition.best.get(result, "") for name, (definition, result) in results.items()}
+    return {"loss": "min", **{name: which for name, which in best.items() if which}}
+
+
+def nan_notes(training: Training, results: Mapping[str, float]) -> list[str]:
+    """Where the page stands that says when a statistic is no number, for each that is none."""
+    reported = _reported(training)
+    return [
+        f"`{name}` is no number; `paddle-layers layers {reported[name][0].name}` says what it takes"
+        for name, value in results.items()
+        if math.isnan(value) and name in reported
+    ]
+
+
+def _reported(training: Training) -> dict[str, tuple[LayerDefinition, str]]:
+    """The layer of each statistic, and the result of it that it is, by its name in the log."""
+    names = statistic_names(training)
+    found: dict[str, tuple[LayerDefinition, str]] = {}
+    for phase in ("train", "test"):
+        for layer, definition in _counting(selected(training, phase).nodes):
+            for result in definition.results or ("",):
+                end = f".{result}" if result else ""
+                found[names[f"{layer}.{definition.name}{end}"]] = definition, result
+    return found
+
+
+def _counting(nodes: Iterable[Node], outer: str = "") -> Iterator[tuple[str, LayerDefinition]]:
+    """Layers that keep statistics, and those inside of layers, by name."""
+    for node in nodes:
+        if node.definition.stats:
+            yield outer + node.name, node.definition
+        if node.inside is not None:
+            yield from _counting(node.inside.nodes, f"{outer}{node.name}.")

@@ -1,0 +1,99 @@
+"""Time for a word: of the numbers example by beam and source, of the transformer against passes over all characters.
+
+python -m tests.benchmarks.bench_generation
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+
+import numpy as np
+
+import paddle_layers as pl
+from paddle_layers.config import Training
+from paddle_layers.config.generating import GenerateSettings
+from paddle_layers.generation.generator import Generator
+from paddle_layers.training.outputs import part_for
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
+SAMPLES, WORDS = 32, 20
+PLACES, TEXTS = 64, (1, 8, 32)
+
+
+def generator(training: Training, size: int) -> Generator:
+    """The network with its first values, which never ends a text."""
+    settings = GenerateSettings("before", begin=0, max_length=WORDS, beam_size=size)
+    return Generator(part_for(training.network, ["scores"]), settings, "scores")
+
+
+def source(length: int) -> dict[str, pl.Sequences]:
+    """Digits for all samples."""
+    digits = np.random.default_rng(0).integers(0, 10, SAMPLES * length)
+    return {"digits": pl.Sequences(digits, np.arange(SAMPLES + 1) * length)}
+
+
+def seconds(made: Generator, feeds: dict[str, pl.Sequences]) -> float:
+    """Of all words of a batch."""
+    began = time.perf_counter()
+    made.write(feeds, [[0]] * SAMPLES)
+    return time.perf_counter() - began
+
+
+def whole_passes(net: pl.Net, texts: int) -> float:
+    """Seconds for `PLACES` characters, each by a pass over all characters before it."""
+    ids = np.random.default_rng(0).integers(0, 97, texts * PLACES)
+    began = time.perf_counter()
+    for length in range(1, PLACES + 1):
+        rows = pl.Sequences(ids[: texts * length], np.arange(texts + 1) * length)
+        net.forward({"characters": rows}, phase="test")
+    return time.perf_counter() - began
+
+
+def kept_keys(made: Generator, texts: int) -> float:
+    """Seconds for `PLACES` characters with the keys and values that were kept."""
+    began = time.perf_counter()
+    made.write({}, [[0]] * texts)
+    return time.perf_counter() - began
+
+
+def transformer() -> None:
+    """Print characters a second of the transformer; the best of several interleaved rounds."""
+    training = pl.load_training(EXAMPLES / "language" / "transformer.textproto")
+    network = part_for(training.network, ["scores"])
+    settings = GenerateSettings("characters", begin=0, max_length=PLACES, beam_size=1)
+    best: dict[tuple[str, int], float] = {}
+    with pl.Net(network) as net, Generator(network, settings, "scores") as made:
+        for _ in range(4):
+            for texts in TEXTS:
+                for name, took in (("whole", whole_passes(net, texts)), ("kept", kept_keys(made, texts))):
+                    best[name, texts] = min(best.get((name, texts), np.inf), took)
+    print("texts  characters a second by whole passes  with keys kept  ratio")
+    for texts in TEXTS:
+        whole, kept = (texts * PLACES / best[name, texts] for name in ("whole", "kept"))
+        print(f"{texts:5}  {whole:10.0f}  {kept:10.0f}  {kept / whole:5.1f}")
+
+
+def main() -> None:
+    """Print a table; the least of several interleaved rounds."""
+    transformer()
+    training = pl.load_training(EXAMPLES / "translation" / "numbers.textproto")
+    sizes, lengths = (1, 2, 4, 8, 16), (6, 24, 96)
+    nets = {size: generator(training, size) for size in sizes}
+    best: dict[tuple[int, int], float] = {}
+    for _ in range(6):
+        for size, made in nets.items():
+            for length in lengths:
+                key = size, length
+                best[key] = min(best.get(key, np.inf), seconds(made, source(length)))
+    print(f"milliseconds for a word of {SAMPLES} samples; microseconds for a word of a text")
+    print("beam", *(f"source of {length:3}" for length in lengths), sep="  ")
+    for size in sizes:
+        cells = [best[size, length] / WORDS for length in lengths]
+        print(f"{size:4}", *(f"{1e3 * one:6.2f} {1e6 * one / SAMPLES / size:6.1f}" for one in cells), sep="  ")
+    for made in nets.values():
+        made.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,83 @@
+"""The networks of the guide "Several layers in place of one", each run against the formula of the layer elsewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.lib.stride_tricks import sliding_window_view
+from references import load_references
+
+import paddle_layers as pl
+from paddle_layers.testing.engines import as_python
+
+GUIDE = (Path(__file__).parents[1] / "docs" / "combinations.md").read_text(encoding="utf-8")
+NETWORKS = dict(re.findall(r"^```textproto\n# file: (\w+)\.textproto\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL))
+
+
+def sums(fed, weights):
+    filtered = load_references()["conv3d"]  # of any number of axes
+    usual = {"stride": 1, "dilation": 1, "groups": 1, "bias": False}
+    how = {**usual, "filter_size": 3, "padding": 1, "padding_end": 1}
+    y = filtered({"x": fed["image"]}, {"weight": weights["filtered.weight"]}, how)["y"]
+    y += np.einsum("nchw,cdab->ndhawb", fed["small"], weights["enlarged.weight"]).reshape(y.shape)
+    padded = np.pad(fed["image"], ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
+    return np.maximum(y + sliding_window_view(padded, (3, 3), axis=(2, 3)).max(axis=(4, 5)), 0)
+
+
+def untied(fed, weights):
+    windows = sliding_window_view(fed["image"], (3, 3), axis=(2, 3))
+    filtered = np.einsum("ncpqab,kcab->nkpq", windows, weights["filtered.weight"])
+    return np.maximum(filtered + weights["shifted.offset"].reshape(filtered.shape[1:]), 0)
+
+
+def channel_pool(fed, weights):
+    image = fed["image"]
+    return np.stack([image[:, first : first + 3].mean(axis=1) for first in (0, 2, 4)], axis=1)
+
+
+def pixels(fed, weights):
+    powers = np.exp(np.moveaxis(fed["image"], 1, 3))
+    return powers / powers.sum(axis=3, keepdims=True)
+
+
+FORMULAS = {
+    "sums": sums,
+    "untied": untied,
+    "parts": lambda fed, _: fed["image"][:, [0, 1, 5]],
+    "maxout": lambda fed, _: np.maximum(fed["image"][:, ::2], fed["image"][:, 1::2]),
+    "channel_pool": channel_pool,
+    "scale_shift": lambda fed, weights: fed["row"] * weights["scaled.gain"] + weights["scaled.bias"],
+    "distance": lambda fed, _: np.sqrt(((fed["one"] - fed["other"]) ** 2).sum(axis=1, keepdims=True)) / 2,
+    "pixels": pixels,
+    "one_hot": lambda fed, _: np.eye(4)[fed["word"]],
+    "hinge": lambda fed, _: np.maximum(1 - fed["score"] * fed["answer"], 0)[:, 0],
+}
+
+
+def test_every_network_has_a_formula():
+    assert NETWORKS.keys() == FORMULAS.keys()
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+def test_the_formula_elsewhere(name):
+    network, rng = pl.loads(NETWORKS[name]), np.random.default_rng(3)
+    fed = {}
+    for node in network.nodes:
+        if node.definition.name == "data":
+            dims = (5, *node.outputs[0].dims)
+            fed[node.name] = rng.integers(4, size=5) if name == "one_hot" else rng.standard_normal(dims)
+    found, weights = as_python(lambda: run(network, fed, rng, name))
+    np.testing.assert_allclose(found, FORMULAS[name](fed, weights), rtol=1e-10, atol=1e-12)
+
+
+def run(network, fed, rng, name):
+    """The last value and the weights, which are random but for those that the network fixes."""
+    with pl.Net(network, dtype="float64") as net:
+        for parameter in net.parameters.values():
+            if name != "one_hot":
+                parameter.value = rng.standard_normal(parameter.shape)
+        outputs = net.forward(fed, phase="test")
+        return np.array(outputs[list(outputs)[-1]]), {key: np.array(one.value) for key, one in net.parameters.items()}

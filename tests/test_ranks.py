@@ -1,0 +1,295 @@
+"""Several processes under mpiexec train what one trains alone; what one of them suffers ends all."""
+
+import csv
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from safetensors.numpy import load_file
+
+import paddle_layers as pl
+from paddle_layers.runtime.plan.gradient_parts import gradient_parts
+from paddle_layers.training.ranks import _cores_of_one
+
+NETWORK = """
+name: "shared"
+layer { name: "x" type: "data" data { shape: [6] } }
+layer { name: "words" type: "data" data { data_type: INT size: 9 seq_nested_level: 1 } }
+layer { name: "label" type: "data" data { data_type: INT size: 3 } }
+layer { name: "kind" type: "data" data { data_type: INT size: 9 seq_nested_level: 1 } }
+layer { name: "table" type: "embedding" input: "words" embedding { size: 5 } }
+layer { name: "tags" type: "fc" input: "table" fc { size: 9 } }
+layer { name: "tagging" type: "softmax_with_loss" input: "tags" input: "kind" loss_weight: 0.5 }
+layer { name: "mean" type: "seq_avg_pool" input: "table" }
+layer { name: "both" type: "concat" input: "x" input: "mean" }
+layer { name: "wide" type: "fc" input: "both" fc { size: 7 act: "tanh" } }
+layer { name: "scores" type: "fc" input: "wide" fc { size: 3 } }
+layer {
+  name: "cost" type: "softmax_with_loss" input: "scores" input: "label"
+  softmax_with_loss { ignore_label: 2 normalization: VALID }
+}
+layer { name: "accuracy" type: "accuracy" input: "scores" input: "label" }
+"""
+TRAINING = """
+network: "shared.textproto"
+batch_size: 10
+epochs: 4
+source { type: "npz" phase: "train" npz { file: "train.npz" } }
+source { type: "npz" phase: "test" npz { file: "train.npz" } }
+optimizer { type: "sgd" learning_rate: 0.1 }
+checkpoint { every: 5 keep: 4 }
+test { every: 4 }
+log { every: 1 }
+output: "output"
+"""
+WRITES = 'callback { type: "write_values" write_values { values: "scores" file: "scores.npz" phase: test } }\n'
+ROWS = 31
+"""Of which the last batch of an epoch has one: two of three processes have none."""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder, rng = tmp_path_factory.mktemp("ranks"), np.random.default_rng(5)
+    lengths = rng.integers(1, 6, ROWS)
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    np.savez(
+        folder / "train.npz",
+        x=rng.normal(size=(ROWS, 6)).astype(np.float32),
+        label=rng.integers(0, 3, ROWS),
+        **{name: rng.integers(0, 9, starts[-1]) for name in ("words", "kind")},
+        **{f"{name}.starts": starts for name in ("words", "kind")},
+    )
+    (folder / "shared.textproto").write_text(NETWORK)
+    (folder / "train.textproto").write_text(TRAINING)
+    return folder
+
+
+def command(processes, *args):
+    own = [sys.executable, "-m", "paddle_layers", "train", "train.textproto", *args]
+    return own if processes == 1 else [str(Path(sys.executable).with_name("mpiexec")), "-n", str(processes), *own]
+
+
+def train(folder, processes, *args, ok=True):
+    done = subprocess.run(
+        command(processes, *args), cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert (done.returncode == 0) == ok, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def losses(folder):
+    with (folder / "log.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    names = [name for name in lines[0] if name not in ("phase", "seconds")]
+    return [line["phase"] for line in lines], np.array([[float(line[name] or 0) for name in names] for line in lines])
+
+
+@pytest.fixture(scope="module")
+def alone(folder):
+    train(folder, 1, "--output", "alone")
+    return folder / "alone"
+
+
+def assert_alike(found, alone, atol=2e-6):
+    """The same lines of the log and the same weights, but for the order in which numbers are added up."""
+    assert losses(found)[0] == losses(alone)[0]
+    np.testing.assert_allclose(losses(found)[1], losses(alone)[1], atol=atol)
+    ours, others = (load_file(path / "weights.safetensors") for path in (found, alone))
+    assert ours.keys() == others.keys()
+    for name, value in ours.items():
+        np.testing.assert_allclose(value, others[name], atol=atol, err_msg=name)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("processes", [2, 3])
+def test_processes_train_what_one_trains_alone(folder, alone, processes):
+    """Costs with divisors of their own, of sequences of unequal lengths; a last batch of one row."""
+    shown = train(folder, processes, "--output", f"shared{processes}")
+    assert_alike(folder / f"shared{processes}", alone)
+    assert shown.count("Learning curve") == shown.count("step 16/16") == 1
+
+
+@pytest.mark.slow
+def test_goes_on_with_another_number_of_processes(folder, alone):
+    train(folder, 3, "--output", "other")
+    shutil.rmtree(folder / "other" / "checkpoints" / "step-00000015")
+    shutil.rmtree(folder / "other" / "checkpoints" / "step-00000016")
+    assert "going on after step 10" in train(folder, 2, "--output", "other", "--resume")
+    assert_alike(folder / "other", alone)
+
+
+def processes_of(job):
+    """Process numbers of the trainings that a job has started, by their place in it."""
+    found = {}
+    for path in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            environment = dict(part.split("=", 1) for part in path.read_text().split("\0") if "=" in part)
+            text = (path.parent / "cmdline").read_text()
+        except OSError:
+            continue
+        if environment.get("PMI_RANK") and environment.get("JOB_OF_TEST") == job and "mpiexec" not in text:
+            found[int(environment["PMI_RANK"])] = int(path.parent.name)
+    return found
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="looks at /proc")
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGSTOP])
+def test_a_process_that_dies_or_hangs_ends_the_job(folder, tmp_path, number):
+    """The last checkpoint is whole: the training goes on from it."""
+    output = tmp_path / "ended"
+    text = TRAINING.replace("epochs: 4", "steps: 1000000").replace("every: 1 }", "every: 1000 }")
+    (folder / f"long{number}.textproto").write_text(
+        text.replace("checkpoint { every: 5 keep: 4 }", "checkpoint { every: 500 }")
+    )
+    args = [part.replace("train.textproto", f"long{number}.textproto") for part in command(2, "--patience", "8")]
+    environment = os.environ | {"JOB_OF_TEST": str(tmp_path)}
+    job = subprocess.Popen(
+        [*args, "--output", str(output)], cwd=folder, env=environment, stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, text=True,
+    )  # fmt: skip
+    deadline = time.monotonic() + 240
+    while not list(output.glob("checkpoints/step-*")) and job.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert job.poll() is None, job.communicate()[0]
+    started = processes_of(str(tmp_path))
+    assert sorted(started) == [0, 1]
+    os.kill(started[1], number)
+    try:
+        shown = job.communicate(timeout=60)[0]
+    finally:
+        for process in processes_of(str(tmp_path)).values():
+            os.kill(process, signal.SIGKILL)
+    assert job.returncode != 0
+    if number == signal.SIGSTOP:
+        assert "error: process 0 of 2 has waited 8 s for the others" in shown
+    last = max(int(path.name.removeprefix("step-")) for path in output.glob("checkpoints/step-*"))
+    (folder / f"long{number}.textproto").write_text(text.replace("steps: 1000000", f"steps: {last + 3}"))
+    again = [part.replace("train.textproto", f"long{number}.textproto") for part in command(1, "--resume")]
+    done = subprocess.run(
+        [*again, "--output", str(output)], cwd=folder, capture_output=True, text=True, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert f"going on after step {last}" in done.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("batch_size: 10", "batch_size: 1", "`batch_size` is 1, and 2 processes share each batch"),
+        ("learning_rate: 0.1", "learning_rate: 1e30", "Try a smaller learning_rate"),
+        ("sgd", "sdg", "did you mean `sgd`?"),
+        ("log {", WRITES + "log {", "looks at every row of a test, and each process has some"),
+    ],
+)
+def test_what_is_wrong_is_said_once(folder, tmp_path, old, new, message):
+    text = (folder / "train.textproto").read_text()
+    assert old in text
+    for name in ("shared.textproto", "train.npz"):
+        shutil.copy(folder / name, tmp_path)
+    (tmp_path / "train.textproto").write_text(text.replace(old, new))
+    shown = train(tmp_path, 2, ok=False)
+    assert shown.count(message) == 1, shown
+    assert "Traceback" not in shown
+
+
+def test_another_mpi_than_that_of_the_program_that_starts(folder):
+    """mpi4py sees one process where mpiexec says that there are two."""
+    environment = {name: value for name, value in os.environ.items() if not re.match("PMI|OMPI|MPI", name)}
+    done = subprocess.run(
+        command(1), cwd=folder, env=environment | {"OMPI_COMM_WORLD_SIZE": "2"}, capture_output=True, text=True,
+        timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "2 processes were started, and mpi4py sees 1: it uses another MPI" in done.stderr
+
+
+@pytest.mark.parametrize("layers", [1, 4])
+def test_gradients_are_handed_over_when_they_are_done(layers):
+    """In parts that are together the whole, the last layers first; nothing changes a part behind that."""
+    middle = "".join(
+        f'layer {{ name: "fc{n}" type: "fc" input: "{f"fc{n - 1}" if n else "x"}" fc {{ size: 400 act: "relu" }} }}\n'
+        for n in range(layers)
+    )
+    text = f"""
+layer {{ name: "x" type: "data" data {{ shape: [400] }} }}
+layer {{ name: "label" type: "data" data {{ data_type: INT size: 400 }} }}
+{middle}
+layer {{ name: "cost" type: "softmax_with_loss" input: "fc{layers - 1}" input: "label" }}
+"""
+    rng = np.random.default_rng(3)
+    batch = {"x": rng.normal(size=(5, 400)), "label": rng.integers(0, 400, 5)}
+    with pl.Net(pl.loads(text)) as net:
+        net.forward(batch)
+        net.backward()
+        whole = net.arena.gradients.read().copy()
+        parts = []
+        net.forward(batch)
+        net.backward(ready=lambda numbers: parts.append((numbers, numbers.copy())))
+        assert len(parts) == layers if layers == 1 else len(parts) >= 2
+        assert sum(numbers.size for numbers, _ in parts) == whole.size
+        for numbers, then in parts:
+            np.testing.assert_array_equal(numbers, then)
+        joined = np.concatenate([then for _, then in sorted(parts, key=lambda part: part[0].ctypes.data)])
+        np.testing.assert_array_equal(joined, whole)
+        plan = net.plan("train")
+        assert len(gradient_parts(plan.launches, plan.boundary, smallest=1)) == 2 * layers
+
+
+def test_parts_of_a_batch_add_up_to_its_gradients():
+    rng = np.random.default_rng(3)
+    network = pl.loads(NETWORK)
+    lengths = [2, 5, 1, 4]
+    data = {"x": rng.normal(size=(4, 6)), "label": np.array([0, 2, 1, 2])}
+    words = {name: [rng.integers(0, 9, length) for length in lengths] for name in ("words", "kind")}
+
+    def feeds(rows):
+        starts = np.concatenate([[0], np.cumsum([lengths[row] for row in rows])])
+        found = {name: array[rows] for name, array in data.items()}
+        return found | {
+            name: pl.Sequences(np.concatenate([arrays[row] for row in rows]), starts) for name, arrays in words.items()
+        }
+
+    with pl.Net(network, dtype="float64") as net:
+        net.forward(feeds([0, 1, 2, 3]))
+        sums = net.loss_sums()
+        net.backward()
+        whole = {name: one.gradient.copy() for name, one in net.parameters.items()}
+        added = {name: np.zeros_like(one) for name, one in whole.items()}
+        for rows in ([0, 1], [2, 3]):
+            net.forward(feeds(rows))
+            net.backward(divisors={name: one.divisor for name, one in sums.items()})
+            for name, one in net.parameters.items():
+                added[name] += one.gradient
+        for name, one in whole.items():
+            np.testing.assert_allclose(added[name], one, atol=1e-12, err_msg=name)
+        net.forward(feeds([0, 1, 2, 3]))
+        net.backward()  # what was said of parts is forgotten
+        for name, one in whole.items():
+            np.testing.assert_array_equal(net.parameters[name].gradient, one)
+
+
+class OneMachine:
+    def __init__(self, *cores):
+        self.cores = cores
+
+    def allgather(self, own):
+        return [own, *self.cores]
+
+
+@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not bind processes to cores")
+def test_processes_share_the_cores_that_they_have_in_common(monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3})
+    monkeypatch.setattr("paddle_layers.training.ranks.usable_cores", lambda: 4)
+    assert _cores_of_one(OneMachine()) == 4
+    assert _cores_of_one(OneMachine([0, 1, 2, 3])) == 2
+    assert _cores_of_one(OneMachine([4, 5, 6, 7])) == 4
+    assert _cores_of_one(OneMachine(*[[0, 1, 2, 3]] * 7)) == 1
