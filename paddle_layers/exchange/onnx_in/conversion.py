@@ -100,7 +100,11 @@ class _Conversion:
         for entry in self.model.outputs:
             self._output(entry.name)
         for name, layer in self.entries.layers.items():
-            if self.known.get(layer) == "mask":
+            if self.known.get((layer, "padding")):
+                self.outcome.notes.append(
+                    f"input {shown(name)}: 0 is padding in the model; here sequences are fed without it"
+                )
+            if self.known.get(layer) == "mask" and not layer.attributes.get("size"):
                 self.outcome.notes.append(
                     f"input {shown(name)}: left out; it hides padding, of which there is none here"
                 )

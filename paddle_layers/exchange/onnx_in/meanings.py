@@ -105,6 +105,11 @@ class Known(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
+class IdNumbers(Meaning):
+    """Ids as numbers, none below 0: known in what Keras writes for negative ids, of which there are none here."""
+
+
+@dataclass(frozen=True, eq=False)
 class Chosen(Meaning):
     """Rows of which only the first or the last of a sequence are kept, the others zero."""
 
@@ -137,12 +142,17 @@ class Padded(Meaning):
 
 @dataclass(frozen=True, eq=False)
 class Statistic(Meaning):
-    """A part of layer normalisation of `view`, over its last axes: mean, centred, square, variance, deviation."""
+    """A part of layer normalisation of `view`, over its last axes: mean, centred, square, variance, deviation.
+
+    TensorFlow writes `x * (gain / deviation) + (bias - mean * (gain / deviation))`: scaled and moved are its halves.
+    """
 
     view: View = field(kw_only=True)
     kind: str = field(kw_only=True)
     over: int = field(kw_only=True)
     epsilon: float = 0.0
+    gain: Constant | None = None
+    bias: Constant | None = None
 
     @property
     def over_all(self) -> bool:
@@ -170,6 +180,8 @@ class Scores(Meaning):
     factor: float = 1.0
     causal: bool = False
     soft: bool = False
+    zeroed: bool = False
+    """What a row must not see is 0, and has to become minus infinity by what is added."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,7 @@ from .meanings import (
     Anything,
     Constant,
     Filled,
+    IdNumbers,
     Label,
     Layout,
     Mask,
@@ -29,6 +30,8 @@ from .operators import Step, moved, needed, operator, view_of
 from .sequence_rows import end_row, steps_of
 from .sizes import Extent, divided, product_of, whole
 
+BEHIND = 1_000_000_000
+"""Behind every row: what exporters write for the end of an axis is this or more."""
 MOST_PARTS = 8
 """Equal parts that an axis is cut into, where nodes may take them one by one."""
 
@@ -55,8 +58,8 @@ def same(step: Step, x: Any, *more: Any) -> Any:
 
 def _mask_of(step: Step, x: View) -> Anything:
     """Whole numbers for the rows of sequences, which become real ones or truth values, say which rows are real."""
-    mask = x.value.layer.type == "data" and x.value.level == 1 and not x.value.layer.attributes.get("size")
-    step.refuse_unless(mask, "ids become real numbers; here they stay ids")
+    if x.value.layer.type != "data" or x.value.level != 1 or x.value.layer.attributes.get("size"):
+        return IdNumbers(x.layout)
     step.known[x.value.layer] = "mask"
     return Mask(x.layout)
 
@@ -330,13 +333,13 @@ def _all_of(x: Constant, start: Any, end: Any, axis: int) -> bool:
 
 def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
     size = x.shape[axis]
-    if start == 0 and (end == size or (isinstance(end, int) and end >= (size if isinstance(size, int) else 1 << 31))):
+    if start == 0 and (end == size or (isinstance(end, int) and end >= (size if isinstance(size, int) else BEHIND))):
         return x
     if isinstance(x, Filled):
         return x
     view = step.view(x)
     if any(atom.name for atom in view.layout[axis]):
-        first, last = start == 0 and end == 1, start == -1 and (end == 0 or end > 1 << 30 or end == size)
+        first, last = start == 0 and end == 1, start == -1 and (end == 0 or end >= BEHIND or end == size)
         last = last or (isinstance(size, int) and start == size - 1 and end >= size)
         step.refuse_unless(first or last, "of the rows of a batch or of sequences, it takes some")
         return end_row(step, view, axis, "last" if last else "first", keep=True)
