@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from .grids import part_of_grid
 from .ideas import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
 from .layers import NotSupported, Weight, weight
 from .meanings import (
     Anything,
     Constant,
     EndPlace,
+    Grid,
     Lengths,
     Mask,
     Normal,
@@ -53,6 +55,8 @@ def sub(step: Step, x: Any, y: Any) -> Anything:
         return EndPlace(x.layout)
     if isinstance(x, Constant) and x.number == 1 and isinstance(y, Mask):
         return replace(y, turned=not y.turned)
+    if isinstance(x, Grid) and isinstance(y, Grid) and (x.part, y.part) == ("key", "row"):
+        return replace(x, part="ahead")
     return _combined(step, "sub", x, y)
 
 
@@ -70,6 +74,8 @@ def mul(step: Step, x: Any, y: Any) -> Anything:
 def div(step: Step, x: Any, y: Any) -> Anything:
     """A quotient."""
     number = y.number if isinstance(y, Constant) else None
+    if isinstance(x, Grid):
+        return part_of_grid(step, x, y, "row")
     if isinstance(x, Scores) and number and not x.soft:
         return replace(x, factor=x.factor / number)
     if isinstance(x, Normal) and number:

@@ -15,8 +15,10 @@ from . import (
     attentions,
     elementwise,
     enlargements,
+    grids,
     images,
     learners,
+    loops,
     normalizations,
     recurrences,
     rows,
@@ -36,8 +38,10 @@ FAMILIES = (
     attentions,
     elementwise,
     enlargements,
+    grids,
     images,
     learners,
+    loops,
     normalizations,
     recurrences,
     rows,
@@ -116,7 +120,7 @@ class _Conversion:
         handler = OPERATORS.get((node.domain, node.operator))
         opset = self.model.opsets.get(node.domain, 1 if node.domain else 13)
         fault = _fault(node, opset)
-        unknown = any(name and self.meanings.get(name) is None for name in node.inputs)
+        unknown = any(name and self.meanings.get(name) is None for name in (*node.inputs, *node.captured))
         results: Sequence[Any] = ()
         try:
             if fault is not None:
@@ -143,7 +147,8 @@ class _Conversion:
                 return found
         if handler is None:
             raise NotSupported(_unknown(node))
-        step = Step(node, opset, self.entries.steps, self.known)
+        captured = {name: self.meanings[name] for name in node.captured}
+        step = Step(node, opset, self.entries.steps, self.known, captured)
         if node.operator not in ("Conv", "MaxPool", "AveragePool"):
             inputs = [step.settled(one) if isinstance(one, Padded) else one for one in inputs]
         first = inputs[0] if inputs else None
@@ -222,7 +227,7 @@ def _needed(model: Model) -> set[int]:
     for node in reversed(model.nodes):
         if wanted.intersection(filter(None, node.outputs)):
             found.add(node.place)
-            wanted.update(node.inputs)
+            wanted.update((*node.inputs, *node.captured))
     return found
 
 

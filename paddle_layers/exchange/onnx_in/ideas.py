@@ -102,6 +102,8 @@ def _product_of_statistics(step: Step, one: Statistic, other: Any) -> Anything |
 def _product_of_mask(step: Step, mask: Mask, other: Any, number: float | None) -> Anything | None:
     if mask.turned and number is not None and number < -1e4:
         return replace(mask, turned=False)  # to be added: 0 for what is seen, very little for the rest
+    if isinstance(other, Filled) and other.number == 1:
+        return replace(mask, layout=broadcast(mask, other))
     if mask.causal or mask.end:
         return None
     if mask.turned:

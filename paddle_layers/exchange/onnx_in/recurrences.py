@@ -64,11 +64,13 @@ def recurrence(
     units = step.attribute("hidden_size") or recall.array.shape[-1]
     functions = step.attribute("activations") or list(kind.functions) * len(ways)
     step.refuse_unless(len(functions) == len(kind.functions) * len(ways), "it names too few functions")
+    after = bool(step.attribute("linear_before_reset", 0))
     made = []
     for place, reverse in enumerate(ways):
         own = functions[place * len(kind.functions) : (place + 1) * len(kind.functions)]
         suffix = ("forward", "backward")[place] if len(ways) == 2 else ""
-        made.append(_one(step, kind, rows, [_part(one, place) for one in arrays], units, own, reverse, suffix))
+        parts = [_part(one, place) for one in arrays]
+        made.append(one_direction(step, kind, rows, parts, units, own, reverse, suffix, reset_after=after))
     return _outputs(step, made, ways, rows, first)
 
 
@@ -88,11 +90,11 @@ def _part(given: Constant | None, place: int) -> Constant | None:
     return Constant(np.asarray(given.array[place], np.float32), (*given.source, str(place)) if given.source else ())
 
 
-def _one(
+def one_direction(
     step: Step, kind: Kind, rows: Rows, given: list[Constant | None], units: int, functions: list[str],
-    reverse: bool, suffix: str,
+    reverse: bool, suffix: str, *, reset_after: bool = False,
 ) -> Value:  # fmt: skip
-    """One direction."""
+    """One direction, with maps `[gates * units, width]`, recurrent ones, biases and peepholes in ONNX's order."""
     maps, recalls, biases, peepholes = given
     assert maps is not None
     assert recalls is not None
@@ -109,7 +111,7 @@ def _one(
     added = np.zeros(2 * gates * units, np.float32) if biases is None else biases.array
     step.refuse_unless(added.size == 2 * gates * units, "its bias does not fit")
     parts = [sign * one[order] for one in np.split(added, 2)]
-    bias = _bias(step, parts, units, settings, peepholes, kind)
+    bias = _bias(step, parts, units, settings, peepholes, kind, reset_after=reset_after)
     weights: dict[str, Weight] = {"weight": weight(recall.T, recalls.source), "bias": weight(bias, recalls.source)}
     value = rows.value
     if not (width == gates * units and np.array_equal(map_, np.eye(width, dtype=np.float32))):
@@ -132,13 +134,14 @@ def _signs(step: Step, kind: Kind, units: int, settings: dict[str, Any]) -> Any:
 
 
 def _bias(
-    step: Step, parts: list[Any], units: int, settings: dict[str, Any], peepholes: Constant | None, kind: Kind
-) -> Any:
+    step: Step, parts: list[Any], units: int, settings: dict[str, Any], peepholes: Constant | None, kind: Kind,
+    *, reset_after: bool,
+) -> Any:  # fmt: skip
     added, recalled = parts
     if kind.layer == "grumemory":
         if settings["gate_act"] == "linear":
             added = added + np.repeat([1.0, 0.0, 0.0], units).astype(np.float32)
-        if step.attribute("linear_before_reset", 0):
+        if reset_after:
             settings["reset_after"] = True
             sums = added + np.concatenate([recalled[: 2 * units], np.zeros(units, np.float32)])
             return np.concatenate([sums, recalled[2 * units :]])

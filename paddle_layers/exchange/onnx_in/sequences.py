@@ -12,11 +12,13 @@ from .meanings import (
     Constant,
     EndPlace,
     Filled,
+    Grid,
     IdNumbers,
     Known,
     Lengths,
     Mask,
     Places,
+    Reversed,
     Scores,
     Statistic,
     View,
@@ -43,6 +45,8 @@ def compared(step: Step, x: Any, y: Any) -> Anything:
     layout = broadcast(x, y)
     if isinstance(x, Places) and isinstance(y, Lengths) and strict:
         return Mask(layout)
+    if isinstance(x, Constant) and x.number == 0 and strict and isinstance(y, Grid) and y.part == "ahead":
+        return Mask(layout, causal=True, turned=True)
     if isinstance(x, Places) and isinstance(y, Places) and not strict:
         return Mask(layout, causal=True)
     if _no_less(x) and isinstance(y, Constant) and y.number == 0 and strict:
@@ -139,6 +143,7 @@ OPERATIONS = {"ReduceSum": "SUM", "ReduceMean": "MEAN", "ReduceL1": "ASUM", "Red
 @operator(*OPERATIONS)
 def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
     """Over steps: one row of each sequence. Over an image: a global pool. Over a row: a part of normalisation."""
+    x = x.forward if isinstance(x, Reversed) else x  # in whichever order
     rank = len(x.layout)
     given = step.listed("axes", axes)
     if not given and step.attribute("noop_with_empty_axes", 0):
