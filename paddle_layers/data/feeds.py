@@ -202,8 +202,8 @@ def _go_together(feeds: Mapping[str, Feed], changes: Sequence[Change], streams: 
         alike = (one for one in feeds.values() if one.layer not in belong and _same_starts(one.column, feed.column))
         if (left := next(alike, None)) is not None:
             raise DataError(
-                f"{feed.dataset.origin}: field `{left.name}` has as many rows for each image as the boxes `{boxes}`; what "
-                f'belongs to a box leaves with it: write also: "{left.layer}" beside also: "{boxes}"'
+                f"{feed.dataset.origin}: field `{left.name}` has as many rows for each image as the boxes `{boxes}`; "
+                f'what belongs to a box leaves with it: write also: "{left.layer}" beside also: "{boxes}"'
             )
         feeds[name].boxes = Boxes(feed.dataset, boxes, feed.name, feed.column, tuple(steps[boxes]))
 
