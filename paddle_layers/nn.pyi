@@ -4148,9 +4148,8 @@ def scaling(
     """
 
 def selected_scores(
-    x: Value,
+    *x: Value | Sequence[Value],
     selected: Value,
-    *,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -4162,10 +4161,12 @@ def selected_scores(
 ) -> Value:
     """Affine map of every row to the columns that are selected for the row, and no others: a sequence of numbers.
 
-    The sequence of row n has `sum_c x[n, c] * weight[k, c] + bias[k]` for each column k that is set in row n of
-    `selected`, in its order. `selective_fc` is the same with a row of all columns; with many columns, this takes time
-    and memory for the selected ones alone, and the gradients of `weight` and `bias` have only the rows in use. It is
-    Paddle's `selective_fc` with rows of the selected columns; a `sequence_softmax` behind it makes probabilities.
+    The sequence of row n has `sum_i sum_c x_i[n, c] * weight_i[k, c] + bias[k]` for each column k that is set in row n
+    of `selected`, in its order. `selective_fc` is the same with a row of all columns; with many columns, this takes
+    time and memory for the selected ones alone, and the gradients of `weight` and `bias` have only the rows in use,
+    each as wide as its input, sparse or not. The gradient of a sparse input's weight looks for every
+    column in the row: it is for inputs of some thousand columns; with more, put an `fc` before. It is Paddle's
+    `selective_fc` with rows of the selected columns; a `sequence_softmax` behind it makes probabilities.
 
     x: rows of features
     selected: the columns that are wanted of each row
@@ -4190,8 +4191,8 @@ def selective_fc(
     `y[n, k] = sum_c x[n, c] * weight[k, c] + bias[k]` for the columns k that are set in row n of `selected`, and
     `others` in all other columns; there is no gradient from these, and that of the weight has only the rows in use. For
     a `softmax` behind the layer let `others` be a large negative number. Rows of the selected columns alone, as Paddle
-    has them, are `selected_scores`. In Paddle `size` says once more how many columns there are, and there may be
-    several inputs: put a `concat` before.
+    has them, are `selected_scores`, which takes several inputs and sparse ones, too. In Paddle `size` says once more
+    how many columns there are.
 
     x: rows of features
     selected: the columns that are wanted of each row
