@@ -11,7 +11,7 @@ from paddle_layers.define.functions import Function
 from paddle_layers.define.program import Program
 from paddle_layers.kernels.finding import find_tuned
 from paddle_layers.kernels.tuned import Tuned, call_by_name
-from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
+from paddle_layers.runtime.generate.drivers import Kernel, PythonCall, TunedCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 
@@ -79,6 +79,8 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     That is one launch, but for tuned kernels of two steps.
     """
     targets = [scope.resolve(target, function, item) for target in function.target_names]
+    if function.python:
+        return [python_launch(scope, function, accumulate=accumulate)]
     lead = function.indices
     wanted = [name for name in function.args[len(lead) :] if name not in ("before", "after")]
     groups = {group.lower(): (row, group) for row, group in scope.op.layer.groups.items()}
@@ -107,6 +109,38 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     _note_uses(launch, function, kernel, args)
     launch.computes = (computation,)
     return [launch]
+
+
+def python_launch(scope: Scope, function: Function, *, accumulate: bool) -> Launch:
+    """One call of a Python function of arrays."""
+    layer = scope.op.layer
+    args = {name: scope.resolve(name, function, None) for name in (*function.target_names, *function.args)}
+    constants = {name: args.pop(name) for name, v in list(args.items()) if v is None or isinstance(v, (bool, str))}
+    fields = [layer.outputs.get(target.name) for target in function.targets]
+    values = [scope.op.output(field.name)[0] if field is not None else None for field in fields]
+    ids = [value.type.size if value is not None and value.type.kind == "INT" else 0 for value in values]
+    gradient = function.role == "gradient"
+    kernel = Kernel(
+        name=function.name,
+        origin=f"{function.call.__module__}:{function.line}",
+        program=function.program,
+        helpers={},
+        indices=(),
+        targets=function.target_names,
+        args={name: spec_of(value) for name, value in args.items()},
+        accumulate=accumulate,
+        procedure=True,
+        python=PythonCall(
+            function.call, scope.op.name, tuple(constants.items()), tuple(0 if gradient else one for one in ids)
+        ),
+    )
+    launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), Extent(1))
+    for name, value in args.items():
+        if name in function.target_names:
+            launch.writes += uses(value)
+        if name not in function.target_names or accumulate:
+            launch.reads += uses(value)
+    return launch
 
 
 def _index_sizes(
