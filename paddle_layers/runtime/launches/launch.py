@@ -113,13 +113,17 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
 
 def python_launch(scope: Scope, function: Function, *, accumulate: bool) -> Launch:
     """One call of a Python function of arrays."""
-    layer = scope.op.layer
-    args = {name: scope.resolve(name, function, None) for name in (*function.target_names, *function.args)}
-    constants = {name: args.pop(name) for name, v in list(args.items()) if v is None or isinstance(v, (bool, str))}
-    fields = [layer.outputs.get(target.name) for target in function.targets]
-    values = [scope.op.output(field.name)[0] if field is not None else None for field in fields]
-    ids = [value.type.size if value is not None and value.type.kind == "INT" else 0 for value in values]
-    gradient = function.role == "gradient"
+    args: dict[str, Argument] = {}
+    constants: dict[str, bool | str | None] = {}
+    for name in (*function.target_names, *function.args):
+        value = scope.resolve(name, function, None)
+        if value is None or isinstance(value, (bool, str)):
+            constants[name] = value
+        else:
+            args[name] = value
+    outputs = scope.op.layer.outputs
+    types = [scope.op.output(name)[0].type if name in outputs else None for name in function.target_names]
+    ids = tuple(type_.size if type_ is not None and type_.kind == "INT" else 0 for type_ in types)
     kernel = Kernel(
         name=function.name,
         origin=f"{function.call.__module__}:{function.line}",
@@ -130,16 +134,14 @@ def python_launch(scope: Scope, function: Function, *, accumulate: bool) -> Laun
         args={name: spec_of(value) for name, value in args.items()},
         accumulate=accumulate,
         procedure=True,
-        python=PythonCall(
-            function.call, scope.op.name, tuple(constants.items()), tuple(0 if gradient else one for one in ids)
-        ),
+        python=PythonCall(function.call, scope.op.name, tuple(constants.items()), ids),
     )
     launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), Extent(1))
-    for name, value in args.items():
+    for name, argument in args.items():
         if name in function.target_names:
-            launch.writes += uses(value)
+            launch.writes += uses(argument)
         if name not in function.target_names or accumulate:
-            launch.reads += uses(value)
+            launch.reads += uses(argument)
     return launch
 
 

@@ -6,6 +6,7 @@ They have the signature of a compiled body, so that a table of launches need not
 from __future__ import annotations
 
 import ctypes
+import threading
 import traceback
 from collections.abc import Iterator
 from typing import Any
@@ -20,8 +21,15 @@ from paddle_layers.runtime.memory.addresses import array_at
 _Callback = ctypes.CFUNCTYPE(None, *[ctypes.c_int64] * 5)
 _CALLBACKS: dict[tuple[Kernel, str], Any] = {}
 """Kept for ever, as compiled bodies are: tables hold addresses."""
-_FAILURES: list[BaseException] = []
-"""What a function raised while machine code was running, which cannot pass it on."""
+
+
+class _Failure(threading.local):
+    """What a function raised while machine code was running, which cannot pass it on; a launch is never cut."""
+
+    error: BaseException | None = None
+
+
+_FAILURE = _Failure()
 
 
 def python_address(kernel: Kernel, dtype: str) -> int:
@@ -34,7 +42,7 @@ def python_address(kernel: Kernel, dtype: str) -> int:
             try:
                 run(*arguments)
             except BaseException as error:
-                _FAILURES.append(error)
+                _FAILURE.error = _FAILURE.error or error
 
         _CALLBACKS[key] = _Callback(guarded)
     return int(ctypes.cast(_CALLBACKS[key], ctypes.c_void_p).value or 0)
@@ -42,9 +50,8 @@ def python_address(kernel: Kernel, dtype: str) -> int:
 
 def raise_failure() -> None:
     """Raise what a Python function raised in the launches that were run."""
-    if _FAILURES:
-        error = _FAILURES[0]
-        _FAILURES.clear()
+    error, _FAILURE.error = _FAILURE.error, None
+    if error is not None:
         raise error
 
 
