@@ -42,7 +42,7 @@ REFUSED = {
     ),
     "its steps go back": ("rotate-0", "rotate-1"),
     "its exponent is computed": ("row_power-0", "row_power-1"),
-    "ids become real numbers": ("arg_max-0",),
+    "a computation with ids": ("arg_max-0",),
     "it multiplies two values": (
         *("linear_comb-0", "linear_comb-1", "linear_comb-2"),
         *("conv_operator-0", "conv_operator-1", "conv_operator-2", "conv_operator-3"),
