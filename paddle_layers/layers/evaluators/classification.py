@@ -109,7 +109,7 @@ class BinaryAccuracy:
     label = Input("N C...", "the right answers: yes is above `threshold`", seq=(0, 1, 2))
     threshold = Float("where yes begins, for scores and labels", default=0.0)
     hits = Stat("N", "answers that are right")
-    answers = Stat("N", "answers")
+    answers = Stat("N", "columns of the row")
     examples = (
         Example(x="3", label="3"),
         Example(x="2x3x2", label="2x3x2", threshold=0.5),

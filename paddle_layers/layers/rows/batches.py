@@ -75,8 +75,8 @@ def filter_y(r, c, n, x):
 
 
 @gradient(Filter.x)
-def filter_dx(n, c, dy, keep, R_start):
-    return dy[R_start[n], c] if keep[n] != 0 else 0.0
+def filter_dx(n, c, dy, R_start):
+    return dy[R_start[n], c] if R_start[n] < R_start[n + 1] else 0.0
 
 
 @onnx(Filter)
