@@ -2752,6 +2752,28 @@ def maxid(
     x: score of every class
     """
 
+def maxout(
+    x: Value,
+    *,
+    groups: int,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """The largest of each run of neighbouring channels, at every pixel (Goodfellow et al. 2013).
+
+    `y[n, k] = max of x[n, k * groups] to x[n, k * groups + groups - 1]`; equal maxima and NaN are as in `pool`. Behind
+    a `conv` or an `fc` it is an activation that is learned, with `groups` straight pieces.
+
+    x: rows or images
+    groups: channels of a run (>= 2, required)
+    """
+
 def mean_iou(
     x: Value,
     label: Value,
@@ -4538,8 +4560,7 @@ def seq_filter(
     """Keeps the rows of every sequence that are chosen, in their order.
 
     Row t of `x` stays where `keep[t]` is not 0. `keep` may be fed, or made by the network, by `maxid` say; it gets no
-    gradient. Caffe's Filter leaves whole samples out of the batch; here a batch keeps
-    its samples, so that they are the rows of sequences that go. For samples, costs have `ignore_label` and weights.
+    gradient. Whole samples are left out by `filter`, which is Caffe's; costs have `ignore_label` and weights, too.
 
     x: rows of sequences
     keep: which rows stay: all that are not 0
@@ -5591,7 +5612,8 @@ def to_sequence(
     A row of `C` numbers becomes a sequence of `C / size` rows; their order stays. Images are rows with their axes side
     by side: put a `permute` before the layer so that what becomes a row comes last, `order: [3, 1, 2]` for the columns
     of an image. Paddle's seq_reshape does this with rows that are no sequences; those of sequences are cut by
-    `seq_reshape` here. Paddle's resize, which cuts the whole batch anew, would mix samples.
+    `seq_reshape` here. Paddle's resize cuts the whole batch anew: this is what it does where rows become narrower; where
+    they become wider, samples are mixed.
 
     x: rows of any shape
     size: width of a row of the sequences (>= 1, required)

@@ -86,7 +86,13 @@ def adaptive_pool3d(inputs, params, attributes):
     return {"y": evenly(inputs["x"], sizes * 3 if len(sizes) == 1 else sizes, attributes["pool_type"])}
 
 
+def maxout(inputs, params, attributes):
+    x, count = inputs["x"], attributes["groups"]
+    return {"y": np.stack([x[:, k : k + count].max(axis=1) for k in range(0, x.shape[1], count)], axis=1)}
+
+
 REFERENCES = {
+    "maxout": maxout,
     "pool": pool, "stochastic_pool": stochastic_pool, "adaptive_pool": adaptive_pool,
     "adaptive_pool1d": adaptive_pool1d, "adaptive_pool3d": adaptive_pool3d,
 }  # fmt: skip
