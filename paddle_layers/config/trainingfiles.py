@@ -170,7 +170,7 @@ class _Reader:
             weights=weights_of(values.get("weights")),
             generate=generate_of(values.get("generate")),
             network_path=self.network_path,
-            base=self.base,
+            base=self.base / (values.get("base") or ""),
             file=self.report.source,
             places=dict(places_of(bound, "")),
             **plain_fields(

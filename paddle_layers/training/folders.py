@@ -13,6 +13,8 @@ from paddle_layers.data.learning import FILE as LEARNED
 from .checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
 from .logs import clear_logs
 from .problems import TrainingError
+from .run_files import FOLDER as OF_THE_RUN
+from .run_files import RUN_FILES, clear_run
 from .value_files import clear_values, remove_unfinished_values
 
 if TYPE_CHECKING:
@@ -54,11 +56,16 @@ def _plain_name(name: str) -> str:
     return name
 
 
+class Running(TrainingError):
+    """Another training runs in a folder."""
+
+
 @contextlib.contextmanager
-def claimed_folder(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[None]:
+def claimed_folder(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
     """Make the folder, and keep other trainings out of it as long as the context is open.
 
-    Raises `TrainingError` if one runs in it, or if there is something that is to be neither continued nor overwritten.
+    Raises `Running` if one runs in it, `TrainingError` where it cannot be made, or is to be overwritten and belongs to
+    somebody else.
     """
     if folder.is_file():
         raise TrainingError(f"{folder} is a file; choose another output folder with --output")
@@ -67,19 +74,30 @@ def claimed_folder(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[N
             folder.mkdir(parents=True, exist_ok=True)
             stack.enter_context(_locked(folder))
         except BlockingIOError:
-            raise TrainingError(
+            raise Running(
                 f"another training is running in {folder}; wait until it has ended, or choose another folder with "
                 "--output"
             ) from None
         except OSError as error:
             raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
-        _check(folder, resume=resume, overwrite=overwrite)
-        remove_unfinished(folder / CHECKPOINTS)
-        remove_unfinished_values(folder)
-        for name in RESULTS:
-            for scrap in folder.glob(f".{name}.*.tmp"):  # of a training that was killed
-                scrap.unlink()
+        if overwrite and is_taken(folder) and not (folder / MARK).is_file():
+            raise TrainingError(
+                f"{folder} was not made by a training, so nothing in it is removed; choose another folder with "
+                "--output, or empty it yourself"
+            )
+        if (folder / MARK).is_file():
+            _remove_scraps(folder)
         yield
+
+
+def _remove_scraps(folder: Path) -> None:
+    """Remove what a training that was killed has left half written; none may be writing now."""
+    remove_unfinished(folder / CHECKPOINTS)
+    remove_unfinished_values(folder)
+    for place, names in ((folder, RESULTS), (folder / OF_THE_RUN, RUN_FILES)):
+        for name in names:
+            for scrap in place.glob(f".{name}.*.tmp"):
+                scrap.unlink()
 
 
 @contextlib.contextmanager
@@ -89,7 +107,7 @@ def _locked(folder: Path) -> Iterator[None]:
     A folder of an earlier version has no mark, and is locked itself. Raises `BlockingIOError` when it is locked.
     """
     mark = folder / MARK
-    if not _is_taken(folder):
+    if not is_taken(folder):
         with mark.open("a", encoding="utf-8") as file:
             if not file.tell():
                 file.write("A training of paddle_layers made this folder.\n")
@@ -111,28 +129,16 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _is_taken(folder: Path) -> bool:
-    return any(path.name != MARK for path in folder.iterdir())
-
-
-def _check(folder: Path, *, resume: bool, overwrite: bool) -> None:
-    if not _is_taken(folder):
-        return
-    if overwrite and not (folder / MARK).is_file():
-        raise TrainingError(
-            f"{folder} was not made by a training, so nothing in it is removed; choose another folder with --output, "
-            "or empty it yourself"
-        )
-    if not resume and not overwrite:
-        raise TrainingError(
-            f"{folder} exists already, and nothing is overwritten silently; choose another folder with --output, "
-            "continue that training with --resume, or replace it with --overwrite"
-        )
+def is_taken(folder: Path) -> bool:
+    """Whether there is anything in a folder but what a training writes before it does something."""
+    marked = (folder / MARK).is_file()
+    return any(path.name != MARK and not (marked and path.name == OF_THE_RUN) for path in folder.iterdir())
 
 
 def clear_folder(folder: Path) -> None:
     """Remove what an earlier training left, so that nothing of it is taken for the new one's; other files stay."""
     remove_checkpoints(folder / CHECKPOINTS)
+    clear_run(folder)
     for name in RESULTS:
         (folder / name).unlink(missing_ok=True)
     clear_logs(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
@@ -31,7 +32,7 @@ from .evaluation import evaluate, first_batches, named_costs
 from .facts import MOST
 from .first_values import load_first, what_became
 from .folders import BEST, CHECKPOINTS, CURVE, LOG
-from .interrupts import Interrupts
+from .interrupts import SIGNALS, Interrupts
 from .ledger import Ledger
 from .logs import EVENTS
 from .momentum import momentum_at
@@ -41,6 +42,7 @@ from .problems import TrainingError
 from .progress import Progress, as_text
 from .ranks import ALONE, Alone
 from .result_names import nan_notes
+from .run_files import RunFacts
 from .runs import Report, Run, call, left_out_text, skipped_text, take_statistics
 from .schedules import Staged, rate_at
 
@@ -143,6 +145,14 @@ class Trainer:
         log = run.folder / LOG
         left_out = "\n".join(filter(None, (left_out_text(self.job.train, self.job.test), skipped_text(self._skipped))))
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)
+
+    def facts_at_the_end(self, facts: RunFacts) -> RunFacts:
+        """What a run keeps of itself, with how it ended: by a signal, there is more to do."""
+        run = self.run
+        ended = "all steps" if run.step >= run.total else run.stopped if run.stopped not in SIGNALS.values() else ""
+        best = dict(run.best.results) if run.best is not None else {}
+        seconds = self._ledger.seconds
+        return replace(facts, ended=ended, step=run.step, seconds=seconds, results=run.results, best=best)
 
     def close(self) -> None:
         """Close the logs, however the training has ended."""
