@@ -199,6 +199,11 @@ class Training:
         fed = (source for source in self.source if source.phase == phase or source.split is not None)
         return next(fed, None)
 
+    @property
+    def further_tests(self) -> list[tuple[str, SourceSettings]]:
+        """Further sources of the test phase, by name."""
+        return [(source.name, source) for source in self.source if source.name is not None]
+
     def error(
         self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()
     ) -> ConfigError:

@@ -16,11 +16,12 @@ from .problems import TrainingError
 from .run_files import FOLDER as OF_THE_RUN
 from .run_files import RUN_FILES, clear_run
 from .value_files import clear_values, remove_unfinished_values
+from .watching import BEST, clear_watched
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
 
-CHECKPOINTS, LOG, CURVE, BEST = "checkpoints", "log.csv", "curve.svg", "best.safetensors"
+CHECKPOINTS, LOG, CURVE = "checkpoints", "log.csv", "curve.svg"
 RESULTS = (WEIGHTS, BEST, LOG, CURVE, LEARNED)
 """Files that a training leaves in its folder, beside the checkpoints."""
 MARK = ".paddle_layers_training"
@@ -143,3 +144,4 @@ def clear_folder(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)
     clear_logs(folder)
     clear_values(folder)
+    clear_watched(folder)
