@@ -101,6 +101,23 @@ def _remove_scraps(folder: Path) -> None:
                 scrap.unlink()
 
 
+def is_running(folder: Path) -> bool:
+    """Whether a training works in a folder now; False where it cannot be told."""
+    mark = folder / MARK
+    try:
+        import fcntl
+
+        if not mark.is_file():
+            return False
+        with mark.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (ImportError, OSError):
+        return False
+    return False
+
+
 @contextlib.contextmanager
 def _locked(folder: Path) -> Iterator[None]:
     """Mark an empty folder, and lock the mark until the context or the process ends, however it ends.

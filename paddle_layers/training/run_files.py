@@ -20,6 +20,7 @@ from paddle_layers.config.resolved import NETWORK, flat_fields, resolved_texts
 from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
 
 from .facts import is_count, is_number
+from .result_names import best_of
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
@@ -54,13 +55,16 @@ class RunFacts:
     """Of the last test."""
     best: dict[str, float] = field(default_factory=dict)
     """Of the test whose weights `save_best` kept."""
+    better: dict[str, str] = field(default_factory=dict)
+    """Which values of a result are the better ones, "min" or "max", where it is known."""
 
 
 def facts_of(training: Training, folder: Path, given: Sequence[str], *, data: bool) -> tuple[RunFacts, dict[str, str]]:
     """What a run that begins keeps, and its files by name. `given` are settings, `data` whether Python gives some."""
     text, network = resolved_texts(training, folder / FOLDER, given)
     name = "steps" if training.steps else "epochs"
-    facts = RunFacts(_all_fields(text, network), (name, getattr(training, name)), given=data)
+    fields = _all_fields(text, network)
+    facts = RunFacts(fields, (name, getattr(training, name)), given=data, better=best_of(training))
     return facts, {CONFIG: text, NETWORK: network}
 
 
@@ -87,6 +91,7 @@ def write_run(folder: Path, facts: RunFacts, texts: Mapping[str, str], *, resume
         "machine": platform.platform(),
         "data_from_python": facts.given,
         facts.length[0]: facts.length[1],
+        "better": facts.better,
     }
     write_file(folder / FOLDER / RUN, json.dumps(found, indent=1).encode())
 
@@ -117,6 +122,9 @@ def read_run(folder: Path) -> RunFacts | None:
     facts.step = found["step"] if is_count(found.get("step")) else 0
     facts.seconds = float(found["seconds"]) if is_number(found.get("seconds")) else 0.0
     facts.results, facts.best = _numbers(found.get("results")), _numbers(found.get("best"))
+    better = found.get("better")
+    if isinstance(better, dict):
+        facts.better = {name: which for name, which in better.items() if which in ("min", "max")}
     return facts
 
 
