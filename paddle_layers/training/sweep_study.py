@@ -57,7 +57,7 @@ def open_study(sweep: Sweep) -> Study:
     direction: Literal["minimize", "maximize"] = "minimize" if sweep.mode == "min" else "maximize"
     try:
         storage = JournalStorage(JournalFileBackend(str(path)))
-        return optuna.createopen_study(storage=storage, study_name=NAME, direction=direction, load_if_exists=True)
+        return optuna.create_study(storage=storage, study_name=NAME, direction=direction, load_if_exists=True)
     except Exception as error:  # whatever Optuna makes of lines that are none of its own
         what = f"{type(error).__name__}: {error}"
         raise TrainingError(f"{path} cannot be read as the journal of a sweep: {what}") from None
