@@ -239,15 +239,16 @@ class _Reader:
         named: dict[str, Bound] = {}
         for source in bound.values.get("source", ()):
             phases = ["train", "test"] if "split" in source.places else [get_field(source, "phase", "Source")]
+            place = source.place("phase")
+            unknown = "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics)
             check_split(source, self.report)
             if network is not None:
                 for transform in source.values.get("transform", ()):
                     self._data_layer(transform.values.get("input"), transform.place("input"), network)
                     for item, name in enumerate(transform.values.get("also", ())):
                         self._data_layer(name, transform.place("also", item), network)
-            place = source.place("phase")
-            if "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics):
-                continue  # it names no phase, which was reported
+            if unknown:  # it names no phase, which was reported
+                continue
             if "name" in source.places:
                 check_test_name(source, first, named, self.report)
                 continue
