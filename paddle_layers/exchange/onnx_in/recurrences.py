@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,6 @@ def recurrence(
     kind = KINDS[step.node.operator]
     step.refuse_unless(step.attribute("clip") is None, "it limits its sums (`clip`)")
     step.refuse_unless(not step.attribute("input_forget", 0), "it joins its gates (`input_forget`)")
-    for name, given in (("first state", start), ("first cells", cells)):
-        zero = given is None or (isinstance(given, Filled) and given.number == 0)
-        zero = zero or (isinstance(given, Constant) and given.array.dtype.kind == "f" and not given.array.any())
-        step.refuse_unless(zero, f"its {name} are given; here they are zero")
     counted = lengths is None or isinstance(lengths, (Lengths, Constant, Filled))
     step.refuse_unless(counted, "its lengths are computed")
     first = bool(step.attribute("layout", 0))
@@ -57,6 +54,7 @@ def recurrence(
     ways = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}.get(direction)
     if ways is None:
         raise NotSupported(f"its direction is `{direction}`")
+    before = _initial(step, {"initial_h": start, "initial_c": cells}, first=first, directions=len(ways))
     kinds = ("weight", "recurrent weight", "bias", "peepholes")
     given = zip((maps, recalls, biases, peepholes), kinds, strict=True)
     arrays = [_numbers(step, one, len(ways), name) for one, name in given]
@@ -70,8 +68,35 @@ def recurrence(
         own = functions[place * len(kind.functions) : (place + 1) * len(kind.functions)]
         suffix = ("forward", "backward")[place] if len(ways) == 2 else ""
         parts = [_part(one, place) for one in arrays]
-        made.append(one_direction(step, kind, rows, parts, units, own, reverse, suffix, reset_after=after))
+        made.append(
+            one_direction(step, kind, rows, parts, units, own, reverse, suffix, before=before, reset_after=after)
+        )
     return _outputs(step, made, ways, rows, first)
+
+
+def _initial(step: Step, given: dict[str, Any], *, first: bool, directions: int) -> list[Value]:
+    """Values for the optional inputs of a layer; none where all are zero."""
+    found: list[Value | None] = []
+    for name, one in given.items():
+        zero = one is None or (isinstance(one, Filled) and one.number == 0)
+        if zero or (isinstance(one, Constant) and one.array.dtype.kind == "f" and not one.array.any()):
+            found.append(None)
+            continue
+        step.refuse_unless(not isinstance(one, (Constant, Filled)), f"its `{name}` are numbers that all batches share")
+        step.refuse_unless(directions == 1, f"its `{name}` are those of two directions; make it two nodes")
+        view = step.view(one, name)
+        place = 1 if first else 0
+        step.refuse_unless(len(view.layout) == 3 and not view.layout[place], f"its `{name}` have other axes")
+        rows = step.rows(replace(view, layout=(*view.layout[:place], *view.layout[place + 1 :])), 1)
+        names = [[atom.name for atom in axis] for axis in rows.lead]
+        step.refuse_unless(names == [["N"]], f"its `{name}` are no rows of the batch")
+        found.append(rows.value)
+    outputs, states = found
+    if states is None:
+        return [] if outputs is None else [outputs]
+    if outputs is None:  # the state stands behind it
+        outputs = step.layer("slope_intercept", states, slope=0.0, suffix="initial").outputs[0]
+    return [outputs, states]
 
 
 def _numbers(step: Step, given: Any, directions: int, name: str) -> Constant | None:
@@ -92,9 +117,12 @@ def _part(given: Constant | None, place: int) -> Constant | None:
 
 def one_direction(
     step: Step, kind: Kind, rows: Rows, given: list[Constant | None], units: int, functions: list[str],
-    reverse: bool, suffix: str, *, reset_after: bool = False,
+    reverse: bool, suffix: str, *, before: Sequence[Value] = (), reset_after: bool = False,
 ) -> Value:  # fmt: skip
-    """One direction, with maps `[gates * units, width]`, recurrent ones, biases and peepholes in ONNX's order."""
+    """One direction, with maps `[gates * units, width]`, recurrent ones, biases and peepholes in ONNX's order.
+
+    What stands `before` the first rows are values for the layer's optional inputs.
+    """
     maps, recalls, biases, peepholes = given
     assert maps is not None
     assert recalls is not None
@@ -119,7 +147,7 @@ def one_direction(
         fc = step.layer("fc", value, weights=own, size=gates * units, bias=False, suffix=f"{suffix} input".strip())
         value = fc.outputs[0]
     return step.layer(
-        kind.layer, value, weights=weights, reverse=reverse or None, suffix=suffix, **settings
+        kind.layer, value, *before, weights=weights, reverse=reverse or None, suffix=suffix, **settings
     ).outputs[0]  # fmt: skip
 
 
