@@ -2054,6 +2054,7 @@ def gru_step(
 
 def grumemory(
     x: Value,
+    initial: Value | None = None,
     *,
     act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
     gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
@@ -2076,12 +2077,14 @@ def grumemory(
     `u = gate_act(s_u + h @ W_u)`, `r = gate_act(s_r + h @ W_r)`, `c = act(s_c + (r * h) @ W_c)`,
     `y[t] = (1 - u) * h + u * c`
 
-    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row is zero.
-    With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`, where `b` is the fourth part of `bias`. Put `fc` of
-    three times the units before the layer to map the input. Paddle is the same without `reset_after`; cuDNN and PyTorch
-    are the same with it, Keras and ONNX have both. All but Paddle exchange `u` and `1 - u`.
+    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row, which is
+    the last one with `reverse`, is `initial`, or zero. With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`,
+    where `b` is the fourth part of `bias`. Put `fc` of three times the units before the layer to map the input. Paddle
+    is the same without `reset_after`; cuDNN and PyTorch are the same with it, Keras and ONNX have both. All but Paddle
+    exchange `u` and `1 - u`.
 
     x: three sums per unit
+    initial: output before the first row, a row for each sequence
     act: function of the candidate (tanh)
     gate_act: function of the gates (sigmoid)
     reset_after: reset what is recalled after the product (false)
@@ -2659,6 +2662,8 @@ def lstm_step(
 
 def lstmemory(
     x: Value,
+    initial: Value | None = None,
+    initial_state: Value | None = None,
     *,
     act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
     gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
@@ -2682,13 +2687,15 @@ def lstmemory(
     `a = act(s_a)`, `i = gate_act(s_i + p_i * c[t-1])`, `f = gate_act(s_f + p_f * c[t-1])`, `c[t] = a * i + c[t-1] * f`,
     `o = gate_act(s_o + p_o * c[t])`, `y[t] = o * state_act(c[t])`
 
-    in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row are
-    zero. Put `fc` of four times the units before the layer to map the input. `bias` has the biases of the sums and
-    then the peepholes of the three gates, as in Paddle, whose configs without helpers take sigmoid for `state_act`
-    when nothing is set. Caffe, ONNX and others hold the map of the input, too, have the gates in other orders, and
-    have no peepholes (Caffe) or on demand.
+    in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row, which
+    is the last one with `reverse`, are `initial` and `initial_state`, or zero. Put `fc` of four times the units before
+    the layer to map the input. `bias` has the biases of the sums and then the peepholes of the three gates, as in
+    Paddle, whose configs without helpers take sigmoid for `state_act` when nothing is set. Caffe, ONNX and others hold
+    the map of the input, too, have the gates in other orders, and have no peepholes (Caffe) or on demand.
 
     x: four sums per unit
+    initial: output before the first row, a row for each sequence
+    initial_state: state before the first row, a row for each sequence
     act: function of the candidate (tanh)
     gate_act: function of the gates (sigmoid)
     state_act: function of the state on its way out (tanh)
@@ -2772,6 +2779,47 @@ def maxout(
 
     x: rows or images
     groups: channels of a run (>= 2, required)
+    """
+
+def mdlstmemory(
+    x: Value,
+    *,
+    act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
+    state_act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    reverse: bool = False,
+    reverse_y: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Long short-term memory over the two axes of images (Graves, Fernandez and Schmidhuber 2007).
+
+    The channels of `x` hold five sums for each unit, one behind the other: candidate, input gate, forget gate of the
+    point above, forget gate of the point on the left, output gate. With `u` for the point above and `l` for that on the
+    left, `s = x[h, w] + (y[u] + y[l]) @ weight + bias` in the same order, and the peepholes `p`:
+
+    `a = act(s_a)`, `i = gate_act(s_i + p_i * (c[u] + c[l]))`, `f = gate_act(s_f + p_f * c[u])`,
+    `g = gate_act(s_g + p_g * c[l])`, `c[h, w] = a * i + c[u] * f + c[l] * g`, `o = gate_act(s_o + p_o * c[h, w])`,
+    `y[h, w] = o * state_act(c[h, w])`
+
+    where output and state outside of the image are zero. `bias` has the biases of the sums and then the peepholes of
+    the four gates. Put a `conv` with windows of one point before the layer to map the input, and four layers with all
+    pairs of `reverse` and `reverse_y` beside each other to let every point see the whole image. Paddle's takes the
+    blocks that `block_expand` makes of an image, with any number of axes; its configs take sigmoid for `state_act`
+    when nothing is set.
+
+    x: five sums per unit, as channels
+    act: function of the candidate (tanh)
+    gate_act: function of the gates (sigmoid)
+    state_act: function of the state on its way out (tanh)
+    reverse: run from right to left: the point before is the one on the right (false)
+    reverse_y: run from the last row to the first: the point before is the one below (false)
     """
 
 def mean_iou(
@@ -3755,6 +3803,7 @@ def rank_cost(
 
 def recurrent(
     x: Value,
+    initial: Value | None = None,
     *,
     act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
     reverse: bool = False,
@@ -3771,11 +3820,12 @@ def recurrent(
 
     `y[t] = act(x[t] + y[t-1] @ weight + bias)`
 
-    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row is zero. `x`
-    are sums that are ready: put `fc` before the layer to map the input. Paddle is the same. ONNX holds the map of the
-    input, too; Caffe's RNN also has one of the output.
+    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row, which is
+    the last one with `reverse`, is `initial`, or zero. `x` are sums that are ready: put `fc` before the layer to map
+    the input. Paddle is the same. ONNX holds the map of the input, too; Caffe's RNN also has one of the output.
 
     x: one sum per unit
+    initial: output before the first row, a row for each sequence
     act: function of a unit (tanh)
     reverse: run from the last row of a sequence to its first (false)
     """
@@ -4371,9 +4421,8 @@ def scaling(
     """
 
 def selected_scores(
-    x: Value,
+    *x: Value | Sequence[Value],
     selected: Value,
-    *,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -4385,10 +4434,12 @@ def selected_scores(
 ) -> Value:
     """Affine map of every row to the columns that are selected for the row, and no others: a sequence of numbers.
 
-    The sequence of row n has `sum_c x[n, c] * weight[k, c] + bias[k]` for each column k that is set in row n of
-    `selected`, in its order. `selective_fc` is the same with a row of all columns; with many columns, this takes time
-    and memory for the selected ones alone, and the gradients of `weight` and `bias` have only the rows in use. It is
-    Paddle's `selective_fc` with rows of the selected columns; a `sequence_softmax` behind it makes probabilities.
+    The sequence of row n has `sum_i sum_c x_i[n, c] * weight_i[k, c] + bias[k]` for each column k that is set in row n
+    of `selected`, in its order. `selective_fc` is the same with a row of all columns; with many columns, this takes
+    time and memory for the selected ones alone, and the gradients of `weight` and `bias` have only the rows in use,
+    each as wide as its input, sparse or not. The gradient of a sparse input's weight looks for every
+    column in the row: it is for inputs of some thousand columns; with more, put an `fc` before. It is Paddle's
+    `selective_fc` with rows of the selected columns; a `sequence_softmax` behind it makes probabilities.
 
     x: rows of features
     selected: the columns that are wanted of each row
@@ -4413,8 +4464,8 @@ def selective_fc(
     `y[n, k] = sum_c x[n, c] * weight[k, c] + bias[k]` for the columns k that are set in row n of `selected`, and
     `others` in all other columns; there is no gradient from these, and that of the weight has only the rows in use. For
     a `softmax` behind the layer let `others` be a large negative number. Rows of the selected columns alone, as Paddle
-    has them, are `selected_scores`. In Paddle `size` says once more how many columns there are, and there may be
-    several inputs: put a `concat` before.
+    has them, are `selected_scores`, which takes several inputs and sparse ones, too. In Paddle `size` says once more
+    how many columns there are.
 
     x: rows of features
     selected: the columns that are wanted of each row
@@ -5612,8 +5663,8 @@ def to_sequence(
     A row of `C` numbers becomes a sequence of `C / size` rows; their order stays. Images are rows with their axes side
     by side: put a `permute` before the layer so that what becomes a row comes last, `order: [3, 1, 2]` for the columns
     of an image. Paddle's seq_reshape does this with rows that are no sequences; those of sequences are cut by
-    `seq_reshape` here. Paddle's resize cuts the whole batch anew: this is what it does where rows become narrower; where
-    they become wider, samples are mixed.
+    `seq_reshape` here. Paddle's resize cuts the whole batch anew: this is what it does where rows become narrower;
+    where they become wider, samples are mixed.
 
     x: rows of any shape
     size: width of a row of the sequences (>= 1, required)

@@ -19,7 +19,7 @@ REFUSED = {
         *("out_prod-2", "position_embedding-1", "recurrent-1", "row_conv-1", "row_l2_norm-1", "seq_avg_pool-1"),
         *("seq_avg_pool-2", "seq_first-1", "seq_first-2", "seq_last-1", "seq_last-2", "seq_max_pool-1"),
         *("seq_max_pool-2", "seq_reshape-1", "seq_window_pool-2", "sequence_conv_pool-2", "sequence_softmax-1"),
-        *("rotary_position-2", "seq_arg_max-1", "seq_arg_max-2"),
+        *("rotary_position-2", "seq_arg_max-1", "seq_arg_max-2", "grumemory-5", "lstmemory-4", "recurrent-5"),
         *("shift-2", "simple_lstm-1", "sinusoidal_position-1", "softplus-2", "tanh-1"),
     ),
     "the operator has no counterpart here": (
@@ -30,7 +30,6 @@ REFUSED = {
         *("cos_sim-0", "cos_sim-1", "cos_sim-2", "row_l2_norm-0", "row_l2_norm-2"),
         *("class_weight-0", "class_weight-1", "eos_id-0", "eos_id-1", "selective_fc-0", "selective_fc-1"),
         *("threshold-0", "threshold-1", "threshold-2"),
-        *("filter-0", "filter-1", "filter_ids-0", "filter_ids-1"),
         *("stochastic_pool-0", "stochastic_pool-1", "stochastic_pool-2"),
         *("scale_sub_region-0", "scale_sub_region-1", "scale_sub_region-2", "seq_filter-0", "seq_filter-1"),
     ),
@@ -38,6 +37,7 @@ REFUSED = {
         *("priorbox-0", "priorbox-1", "priorbox-2", "parameter-0", "parameter-1", "parameter-2"),
     ),
     "the numbers of the images that boxes are in": ("roi_pool-0", "roi_pool-1"),
+    "ids are compared with 0": ("filter-0", "filter-1", "filter_ids-0", "filter_ids-1"),
     "its index is computed": ("batch_reindex-0", "batch_reindex-1"),
     "here a row has one id": ("class_weight-2", "upsample-0", "upsample-1", "upsample-2", "upsample-3"),
     "it gives the places of the maxima, too": (
@@ -45,7 +45,7 @@ REFUSED = {
     ),
     "its steps go back": ("rotate-0", "rotate-1"),
     "its exponent is computed": ("row_power-0", "row_power-1"),
-    "ids become real numbers": ("arg_max-0",),
+    "a computation with ids": ("arg_max-0",),
     "it multiplies two values": (
         *("linear_comb-0", "linear_comb-1", "linear_comb-2"),
         *("conv_operator-0", "conv_operator-1", "conv_operator-2", "conv_operator-3"),

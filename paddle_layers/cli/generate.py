@@ -25,7 +25,7 @@ KINDS = {".csv": "a table", ".jsonl": "a JSON object on each line"}
 @click.argument("file")
 @click.argument("data", required=False)
 @click.option("--weights", metavar="FILE", help="Weights; when absent, the best in the training's output folder.")
-@click.option("--dictionary", metavar="FILE", help="The words of the ids, one on each line.")
+@click.option("--dictionary", metavar="FILE", help="The words of the ids, one on each line, or a tokenizer.json.")
 @click.option(
     "--output", metavar="FILE", help="Write here instead of to stdout: .csv or .jsonl. Nothing is overwritten."
 )

@@ -28,7 +28,9 @@ from .threads import threads_option
     help="Write here instead of to stdout: .csv, .jsonl (a JSON object on each line), .npz, .h5 or .parquet. Nothing "
     "is overwritten.",
 )
-@click.option("--dictionary", metavar="FILE", help="The words of ids and classes, one on each line.")
+@click.option(
+    "--dictionary", metavar="FILE", help="The words of ids and classes, one on each line, or a tokenizer.json."
+)
 @set_option
 @device_option
 @threads_option

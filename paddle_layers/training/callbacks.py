@@ -194,7 +194,9 @@ class Print:
     every = Int("steps between two times", default=100, min=1)
     rows = Int("rows of a batch that are shown; sequences where these are ids", default=3, min=1)
     best = Int("shows so many of a row's best columns in place of all, as `column:value`", min=1, optional=True)
-    dictionary = String("file of the words of ids, one on each line, relative to the training file", default="")
+    dictionary = String(
+        "file of the words of ids, one on each line, or a tokenizer.json, relative to the training file", default=""
+    )
 
     def __init__(self) -> None:
         self.keep = (*self.values, *self.gradients)
@@ -202,10 +204,10 @@ class Print:
 
     def prepare(self, base: Path) -> None:
         """Read the dictionary."""
-        from paddle_layers.data.lines import read_dictionary
+        from paddle_layers.data.dictionaries import read_words
 
         if self.dictionary:
-            self._words = list(read_dictionary(base / self.dictionary))
+            self._words = read_words(base / self.dictionary)
 
     def on_step(self, run: Run) -> None:
         """Show them when it is time."""
