@@ -11,7 +11,7 @@ from paddle_layers.define.functions import Function
 from paddle_layers.define.program import Program
 from paddle_layers.kernels.finding import find_tuned
 from paddle_layers.kernels.tuned import Tuned, call_by_name
-from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
+from paddle_layers.runtime.generate.drivers import Kernel, PythonCall, TunedCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 
@@ -79,6 +79,8 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     That is one launch, but for tuned kernels of two steps.
     """
     targets = [scope.resolve(target, function, item) for target in function.target_names]
+    if function.python:
+        return [python_launch(scope, function, accumulate=accumulate)]
     lead = function.indices
     wanted = [name for name in function.args[len(lead) :] if name not in ("before", "after")]
     groups = {group.lower(): (row, group) for row, group in scope.op.layer.groups.items()}
@@ -107,6 +109,40 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     _note_uses(launch, function, kernel, args)
     launch.computes = (computation,)
     return [launch]
+
+
+def python_launch(scope: Scope, function: Function, *, accumulate: bool) -> Launch:
+    """One call of a Python function of arrays."""
+    args: dict[str, Argument] = {}
+    constants: dict[str, bool | str | None] = {}
+    for name in (*function.target_names, *function.args):
+        value = scope.resolve(name, function, None)
+        if value is None or isinstance(value, (bool, str)):
+            constants[name] = value
+        else:
+            args[name] = value
+    outputs = scope.op.layer.outputs
+    types = [scope.op.output(name)[0].type if name in outputs else None for name in function.target_names]
+    ids = tuple(type_.size if type_ is not None and type_.kind == "INT" else 0 for type_ in types)
+    kernel = Kernel(
+        name=function.name,
+        origin=f"{function.call.__module__}:{function.line}",
+        program=function.program,
+        helpers={},
+        indices=(),
+        targets=function.target_names,
+        args={name: spec_of(value) for name, value in args.items()},
+        accumulate=accumulate,
+        procedure=True,
+        python=PythonCall(function.call, scope.op.name, tuple(constants.items()), ids),
+    )
+    launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), Extent(1))
+    for name, argument in args.items():
+        if name in function.target_names:
+            launch.writes += uses(argument)
+        if name not in function.target_names or accumulate:
+            launch.reads += uses(argument)
+    return launch
 
 
 def _index_sizes(
@@ -248,6 +284,10 @@ def _tuned_launches(
         count = Extent(tuned.scratch_size(sizes))
         scratch = Ref(Buffer(f"{function.name}.scratch", count, scope.index_arrays.dtype), (count,))
         args = {**args, "scratch": scratch}
+    if tuned.prepared is not None:
+        count = Extent(int(call_by_name(tuned.prepared, sizes)))
+        prepared = Ref(Buffer(f"{function.name}.scratch, prepared", count, scope.index_arrays.dtype), (count,))
+        args = {**args, "prepared": prepared}
     launches = [_tuned_launch(scope, function, item, tuned, args, accumulate)]
     if tuned.then is not None:
         launches.append(_tuned_launch(scope, function, item, tuned.then, args, accumulate))
@@ -266,7 +306,7 @@ def _tuned_launch(
     args = dict(given)
     constants: dict[str, Any] = {"accumulate": accumulate}
     for name in tuned.names:
-        if name in args or name in ("accumulate", "scratch"):
+        if name in args or name in ("accumulate", "scratch", "prepared"):
             continue
         value = scope.resolve(name, function, item)
         if value is None or isinstance(value, (bool, str)):
@@ -275,6 +315,8 @@ def _tuned_launch(
             args[name] = value
     sizes = host_sizes(scope, item)
     args = {name: value for name, value in args.items() if name in tuned.names}
+    if tuned.prepared is not None:  # what is written comes first
+        args = {"prepared": args.pop("prepared"), **args}
     specs = {name: spec_of(value) for name, value in args.items()}
     call = TunedCall(f"{function.name}_tuned", tuned, specs, constants, function.target_names)
     launch = Launch(function.name, scope.op.name, call, list(args.values()), None)
@@ -285,9 +327,10 @@ def _tuned_launch(
     launch.domains = tuple(scope.op.rows.values())
     for name, value in args.items():
         found = uses(value)
-        if name in function.target_names or name == "scratch":
+        makes = name == "prepared" and tuned.prepared is not None
+        if name in function.target_names or name == "scratch" or makes:
             launch.writes += found
-        if name not in function.target_names or accumulate:
+        if not makes and (name not in function.target_names or accumulate):
             launch.reads += found
     if tuned.in_place:
         launch.takeovers = [(giver, taker) for giver in launch.reads for taker in launch.writes]
