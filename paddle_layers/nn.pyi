@@ -1894,6 +1894,7 @@ def gru_step(
 
 def grumemory(
     x: Value,
+    initial: Value | None = None,
     *,
     act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
     gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
@@ -1916,12 +1917,14 @@ def grumemory(
     `u = gate_act(s_u + h @ W_u)`, `r = gate_act(s_r + h @ W_r)`, `c = act(s_c + (r * h) @ W_c)`,
     `y[t] = (1 - u) * h + u * c`
 
-    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row is zero.
-    With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`, where `b` is the fourth part of `bias`. Put `fc` of
-    three times the units before the layer to map the input. Paddle is the same without `reset_after`; cuDNN and PyTorch
-    are the same with it, Keras and ONNX have both. All but Paddle exchange `u` and `1 - u`.
+    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row, which is
+    the last one with `reverse`, is `initial`, or zero. With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`,
+    where `b` is the fourth part of `bias`. Put `fc` of three times the units before the layer to map the input. Paddle
+    is the same without `reset_after`; cuDNN and PyTorch are the same with it, Keras and ONNX have both. All but Paddle
+    exchange `u` and `1 - u`.
 
     x: three sums per unit
+    initial: output before the first row, a row for each sequence
     act: function of the candidate (tanh)
     gate_act: function of the gates (sigmoid)
     reset_after: reset what is recalled after the product (false)
@@ -2499,6 +2502,8 @@ def lstm_step(
 
 def lstmemory(
     x: Value,
+    initial: Value | None = None,
+    initial_state: Value | None = None,
     *,
     act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
     gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
@@ -2522,13 +2527,15 @@ def lstmemory(
     `a = act(s_a)`, `i = gate_act(s_i + p_i * c[t-1])`, `f = gate_act(s_f + p_f * c[t-1])`, `c[t] = a * i + c[t-1] * f`,
     `o = gate_act(s_o + p_o * c[t])`, `y[t] = o * state_act(c[t])`
 
-    in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row are
-    zero. Put `fc` of four times the units before the layer to map the input. `bias` has the biases of the sums and
-    then the peepholes of the three gates, as in Paddle, whose configs without helpers take sigmoid for `state_act`
-    when nothing is set. Caffe, ONNX and others hold the map of the input, too, have the gates in other orders, and
-    have no peepholes (Caffe) or on demand.
+    in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row, which
+    is the last one with `reverse`, are `initial` and `initial_state`, or zero. Put `fc` of four times the units before
+    the layer to map the input. `bias` has the biases of the sums and then the peepholes of the three gates, as in
+    Paddle, whose configs without helpers take sigmoid for `state_act` when nothing is set. Caffe, ONNX and others hold
+    the map of the input, too, have the gates in other orders, and have no peepholes (Caffe) or on demand.
 
     x: four sums per unit
+    initial: output before the first row, a row for each sequence
+    initial_state: state before the first row, a row for each sequence
     act: function of the candidate (tanh)
     gate_act: function of the gates (sigmoid)
     state_act: function of the state on its way out (tanh)
@@ -2590,6 +2597,47 @@ def maxid(
     numbers, of equal scores the last, and Mocha's runs over any axis: see `arg_max`.
 
     x: score of every class
+    """
+
+def mdlstmemory(
+    x: Value,
+    *,
+    act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    gate_act: Literal["tanh", "sigmoid", "relu", "linear"] = "sigmoid",
+    state_act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
+    reverse: bool = False,
+    reverse_y: bool = False,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Long short-term memory over the two axes of images (Graves, Fernandez and Schmidhuber 2007).
+
+    The channels of `x` hold five sums for each unit, one behind the other: candidate, input gate, forget gate of the
+    point above, forget gate of the point on the left, output gate. With `u` for the point above and `l` for that on the
+    left, `s = x[h, w] + (y[u] + y[l]) @ weight + bias` in the same order, and the peepholes `p`:
+
+    `a = act(s_a)`, `i = gate_act(s_i + p_i * (c[u] + c[l]))`, `f = gate_act(s_f + p_f * c[u])`,
+    `g = gate_act(s_g + p_g * c[l])`, `c[h, w] = a * i + c[u] * f + c[l] * g`, `o = gate_act(s_o + p_o * c[h, w])`,
+    `y[h, w] = o * state_act(c[h, w])`
+
+    where output and state outside of the image are zero. `bias` has the biases of the sums and then the peepholes of
+    the four gates. Put a `conv` with windows of one point before the layer to map the input, and four layers with all
+    pairs of `reverse` and `reverse_y` beside each other to let every point see the whole image. Paddle's takes the
+    blocks that `block_expand` makes of an image, with any number of axes; its configs take sigmoid for `state_act`
+    when nothing is set.
+
+    x: five sums per unit, as channels
+    act: function of the candidate (tanh)
+    gate_act: function of the gates (sigmoid)
+    state_act: function of the state on its way out (tanh)
+    reverse: run from right to left: the point before is the one on the right (false)
+    reverse_y: run from the last row to the first: the point before is the one below (false)
     """
 
 def mean_iou(
@@ -3573,6 +3621,7 @@ def rank_cost(
 
 def recurrent(
     x: Value,
+    initial: Value | None = None,
     *,
     act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
     reverse: bool = False,
@@ -3589,11 +3638,12 @@ def recurrent(
 
     `y[t] = act(x[t] + y[t-1] @ weight + bias)`
 
-    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row is zero. `x`
-    are sums that are ready: put `fc` before the layer to map the input. Paddle is the same. ONNX holds the map of the
-    input, too; Caffe's RNN also has one of the output.
+    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row, which is
+    the last one with `reverse`, is `initial`, or zero. `x` are sums that are ready: put `fc` before the layer to map
+    the input. Paddle is the same. ONNX holds the map of the input, too; Caffe's RNN also has one of the output.
 
     x: one sum per unit
+    initial: output before the first row, a row for each sequence
     act: function of a unit (tanh)
     reverse: run from the last row of a sequence to its first (false)
     """

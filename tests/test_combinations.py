@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from references import load_references
 
 import paddle_layers as pl
+from paddle_layers.runtime import Sequences
 from paddle_layers.testing.engines import as_python
 
 GUIDE = (Path(__file__).parents[1] / "docs" / "combinations.md").read_text(encoding="utf-8")
@@ -43,6 +45,16 @@ def pixels(fed, weights):
     return powers / powers.sum(axis=3, keepdims=True)
 
 
+def boot_bias(fed, weights):
+    x, rows = fed["x"], []
+    for first, last in itertools.pairwise(x.starts):
+        state = np.tanh(weights["bias.weight"])
+        for row in x.data[first:last]:
+            state = np.tanh(row + state)
+            rows.append(state)
+    return np.array(rows)
+
+
 FORMULAS = {
     "sums": sums,
     "untied": untied,
@@ -53,6 +65,7 @@ FORMULAS = {
     "distance": lambda fed, _: np.sqrt(((fed["one"] - fed["other"]) ** 2).sum(axis=1, keepdims=True)) / 2,
     "pixels": pixels,
     "one_hot": lambda fed, _: np.eye(4)[fed["word"]],
+    "boot_bias": boot_bias,
     "hinge": lambda fed, _: np.maximum(1 - fed["score"] * fed["answer"], 0)[:, 0],
 }
 
@@ -69,6 +82,8 @@ def test_the_formula_elsewhere(name):
         if node.definition.name == "data":
             dims = (5, *node.outputs[0].dims)
             fed[node.name] = rng.integers(4, size=5) if name == "one_hot" else rng.standard_normal(dims)
+            if node.outputs[0].seq_nested_level:
+                fed[node.name] = Sequences(fed[node.name], np.array([0, 3, 5]))
     found, weights = as_python(lambda: run(network, fed, rng, name))
     np.testing.assert_allclose(found, FORMULAS[name](fed, weights), rtol=1e-10, atol=1e-12)
 
@@ -80,4 +95,7 @@ def run(network, fed, rng, name):
             if name != "one_hot":
                 parameter.value = rng.standard_normal(parameter.shape)
         outputs = net.forward(fed, phase="test")
-        return np.array(outputs[list(outputs)[-1]]), {key: np.array(one.value) for key, one in net.parameters.items()}
+        last = outputs[list(outputs)[-1]]
+        return np.array(last.data if isinstance(last, Sequences) else last), {
+            key: np.array(one.value) for key, one in net.parameters.items()
+        }

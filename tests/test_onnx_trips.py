@@ -19,7 +19,7 @@ REFUSED = {
         *("out_prod-2", "position_embedding-1", "recurrent-1", "row_conv-1", "row_l2_norm-1", "seq_avg_pool-1"),
         *("seq_avg_pool-2", "seq_first-1", "seq_first-2", "seq_last-1", "seq_last-2", "seq_max_pool-1"),
         *("seq_max_pool-2", "seq_reshape-1", "seq_window_pool-2", "sequence_conv_pool-2", "sequence_softmax-1"),
-        *("rotary_position-2", "seq_arg_max-1", "seq_arg_max-2"),
+        *("rotary_position-2", "seq_arg_max-1", "seq_arg_max-2", "grumemory-5", "lstmemory-4", "recurrent-5"),
         *("shift-2", "simple_lstm-1", "sinusoidal_position-1", "softplus-2", "tanh-1"),
     ),
     "the operator has no counterpart here": (
@@ -42,7 +42,7 @@ REFUSED = {
     ),
     "its steps go back": ("rotate-0", "rotate-1"),
     "its exponent is computed": ("row_power-0", "row_power-1"),
-    "ids become real numbers": ("arg_max-0",),
+    "a computation with ids": ("arg_max-0",),
     "it multiplies two values": (
         *("linear_comb-0", "linear_comb-1", "linear_comb-2"),
         *("conv_operator-0", "conv_operator-1", "conv_operator-2", "conv_operator-3"),

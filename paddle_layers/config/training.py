@@ -45,9 +45,10 @@ class ScheduleSettings(ComponentSettings):
 
 @dataclass(frozen=True, slots=True)
 class TransformSettings(ComponentSettings):
-    """A change of the values that go to the data layer `input`."""
+    """A change of the values that go to the data layer `input`, and to those in `also`, which go with its images."""
 
     input: str
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def source_of(bound: Bound) -> SourceSettings:
     phase = get_field(bound, "phase", "Source")
     transforms = bound.values.get("transform", [])
     changes = tuple(
-        TransformSettings(change.definition, change.attributes, one.values["input"])
+        TransformSettings(change.definition, change.attributes, one.values["input"], tuple(one.values.get("also", ())))
         for one, change in zip(transforms, components_of(transforms), strict=True)
     )
     shuffle = bound.values.get("shuffle")

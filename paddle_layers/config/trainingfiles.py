@@ -247,7 +247,9 @@ class _Reader:
             check_split(source, self.report)
             if network is not None:
                 for transform in source.values.get("transform", ()):
-                    self._data_layer(transform, network)
+                    self._data_layer(transform.values.get("input"), transform.place("input"), network)
+                    for item, name in enumerate(transform.values.get("also", ())):
+                        self._data_layer(name, transform.place("also", item), network)
         if "train" not in first and self.sources_needed and not bound.broken:
             self.report.add(
                 "E304", "there is no source for the train phase", 0, help='add `source { type: "npz" npz { ... } }`'
@@ -297,15 +299,14 @@ class _Reader:
 
     def _feeds(self, bound: Bound, network: Network) -> None:
         for feed in bound.values.get("feed", ()):
-            self._data_layer(feed, network)
+            self._data_layer(feed.values.get("input"), feed.place("input"), network)
 
-    def _data_layer(self, bound: Bound, network: Network) -> None:
-        name = bound.values.get("input")
+    def _data_layer(self, name: object, place: int, network: Network) -> None:
         known = [output for node in network.nodes if not node.definition.inputs for output in node.output_names]
         if isinstance(name, str) and name not in known:
             near = nearest(name, known)
             hint = f"did you mean `{near}`?" if near else "there are " + ", ".join(f"`{n}`" for n in known)
-            self.report.add("E305", f"`{name}` is no data layer of the network", bound.place("input"), help=hint)
+            self.report.add("E305", f"`{name}` is no data layer of the network", place, help=hint)
 
     def _weights(self, bound: Bound | None) -> None:
         first: dict[str, int] = {}

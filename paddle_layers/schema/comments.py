@@ -341,6 +341,7 @@ COMMENTS: dict[str, str] = {
     "Training.test": "When the test data is run.",
     "Training.weights": "What the parameters start from; when absent, their initializers.",
     "Transform": "A change of the data.",
+    "Transform.also": "Data layers of what goes with its images, and is moved alike: label maps, other images, boxes and what belongs to each box.",
     "Transform.input": "The data layer whose values are changed.",
     "Transform.type": "Registered transform.",
     "Weights": "Weights of another training. Every parameter gets its value from them, and each of them is read, but for what is left out.",

@@ -175,12 +175,14 @@ class Split(_message.Message):
     def __init__(self, test: _Optional[float] = ..., seed: _Optional[int] = ..., stratify: _Optional[str] = ..., field: _Optional[str] = ..., value: _Optional[str] = ..., group: _Optional[str] = ...) -> None: ...
 
 class Transform(_message.Message):
-    __slots__ = ("type", "input")
+    __slots__ = ("type", "input", "also")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     INPUT_FIELD_NUMBER: _ClassVar[int]
+    ALSO_FIELD_NUMBER: _ClassVar[int]
     type: str
     input: str
-    def __init__(self, type: _Optional[str] = ..., input: _Optional[str] = ...) -> None: ...
+    also: _containers.RepeatedScalarFieldContainer[str]
+    def __init__(self, type: _Optional[str] = ..., input: _Optional[str] = ..., also: _Optional[_Iterable[str]] = ...) -> None: ...
 
 class Optimizer(_message.Message):
     __slots__ = ("type", "learning_rate")

@@ -72,7 +72,7 @@ def given_batches(
     dataset = encoded(dataset, learned, str(origin))
     if isinstance(data, (str, Path)) and Path(data).suffix.lower() == ".npy" and len(fields) == 1:
         fields = dict.fromkeys(fields, next(iter(dataset.fields)))
-    transforms = [(layer, change) for layer, change in transforms_of(training, source) if layer in types]
+    transforms = [change for change in transforms_of(training, source) if change.layer in types]
     feeds = make_feeds(
         dataset,
         types,

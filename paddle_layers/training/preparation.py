@@ -13,7 +13,8 @@ from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
 from paddle_layers.config.wiring.carried import carried_values
 from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
-from paddle_layers.data.feeds import Feed, Transform
+from paddle_layers.data.changes import Change
+from paddle_layers.data.feeds import Feed
 from paddle_layers.data.learning import NOTHING, Learned
 from paddle_layers.data.mixing import Mixed, MixedBatches
 from paddle_layers.define.errors import suggestion
@@ -197,14 +198,14 @@ def ignored_labels(network: Network) -> dict[str, frozenset[int]]:
     return ignored
 
 
-def transforms_of(training: Training, source: SourceSettings | None) -> list[tuple[str, Transform]]:
+def transforms_of(training: Training, source: SourceSettings | None) -> list[Change]:
     """The transforms of a source, ready to be applied, with the data layers that they are for."""
-    made: list[tuple[str, Transform]] = []
+    made: list[Change] = []
     for settings in source.transform if source is not None else ():
         change = settings.definition.create(settings.attributes)
         if hasattr(change, "prepare"):
             change.prepare(training.base)
-        made.append((settings.input, change))
+        made.append(Change(settings.input, change, settings.also))
     return made
 
 

@@ -15,8 +15,10 @@ from . import (
     attentions,
     elementwise,
     enlargements,
+    grids,
     images,
     learners,
+    loops,
     normalizations,
     recurrences,
     rows,
@@ -36,8 +38,10 @@ FAMILIES = (
     attentions,
     elementwise,
     enlargements,
+    grids,
     images,
     learners,
+    loops,
     normalizations,
     recurrences,
     rows,
@@ -100,7 +104,11 @@ class _Conversion:
         for entry in self.model.outputs:
             self._output(entry.name)
         for name, layer in self.entries.layers.items():
-            if self.known.get(layer) == "mask":
+            if self.known.get((layer, "padding")):
+                self.outcome.notes.append(
+                    f"input {shown(name)}: 0 is padding in the model; here sequences are fed without it"
+                )
+            if self.known.get(layer) == "mask" and not layer.attributes.get("size"):
                 self.outcome.notes.append(
                     f"input {shown(name)}: left out; it hides padding, of which there is none here"
                 )
@@ -112,7 +120,7 @@ class _Conversion:
         handler = OPERATORS.get((node.domain, node.operator))
         opset = self.model.opsets.get(node.domain, 1 if node.domain else 13)
         fault = _fault(node, opset)
-        unknown = any(name and self.meanings.get(name) is None for name in node.inputs)
+        unknown = any(name and self.meanings.get(name) is None for name in (*node.inputs, *node.captured))
         results: Sequence[Any] = ()
         try:
             if fault is not None:
@@ -139,7 +147,8 @@ class _Conversion:
                 return found
         if handler is None:
             raise NotSupported(_unknown(node))
-        step = Step(node, opset, self.entries.steps, self.known)
+        captured = {name: self.meanings[name] for name in node.captured}
+        step = Step(node, opset, self.entries.steps, self.known, captured)
         if node.operator not in ("Conv", "MaxPool", "AveragePool"):
             inputs = [step.settled(one) if isinstance(one, Padded) else one for one in inputs]
         first = inputs[0] if inputs else None
@@ -218,7 +227,7 @@ def _needed(model: Model) -> set[int]:
     for node in reversed(model.nodes):
         if wanted.intersection(filter(None, node.outputs)):
             found.add(node.place)
-            wanted.update(node.inputs)
+            wanted.update((*node.inputs, *node.captured))
     return found
 
 

@@ -59,7 +59,7 @@ class Entries:
             raise NotSupported("the model does not say which axes it has")
         if f"{entry.name}.sub_lengths" in {one.name for one in self.model.inputs}:
             raise NotSupported("it has sequences of sub-sequences")
-        if entry.kind in ("int64", "int32"):
+        if entry.kind in ("int64", "int32") or self._read_as_ids(entry.name):
             self._ids(entry, entry.axes)
         elif entry.kind in ("float32", "float64", "float16", "bfloat16"):
             self._numbers(entry, entry.axes, sequence=sequence)
@@ -97,6 +97,13 @@ class Entries:
         layer = self._data(entry, Type.dense(*shape, level=len(rows) - 1), settings, level=len(rows) - 1)
         view = View((*layout, *inside), value=layer.outputs[0], order=(*rows, *atoms_of(order)))
         self.meanings[entry.name] = view
+
+    def _read_as_ids(self, name: str) -> bool:
+        """Whether real numbers become whole ones at once: Keras' inputs are float32 where nobody says what they are."""
+        readers = [node for node in self.model.nodes if name in node.inputs]
+        return bool(readers) and all(
+            node.operator == "Cast" and node.attributes.get("to") in (6, 7) for node in readers
+        )
 
     def _channels_last(self, name: str) -> bool:
         """Whether every reader brings the channels forward, as models from TensorFlow do."""

@@ -26,6 +26,7 @@ WITHOUT_FORM: dict[str, str] = {
         STATISTIC,
     ),
     "detection_output": "the best boxes of all classes of an image are no sequence in what `NonMaxSuppression` gives",
+    "mdlstmemory": "ONNX has no recurrence over two axes",
     "random_normal": "its numbers follow from seed and step, which engines do not have",
     "selected_scores": "its weights have a row for each class, and which ones are read follows from what is fed",
     "sampling_id": "what is drawn depends on the seed and the step, and another engine would draw other ids",
