@@ -66,6 +66,10 @@ FORMULAS = {
     "pixels": pixels,
     "one_hot": lambda fed, _: np.eye(4)[fed["word"]],
     "boot_bias": boot_bias,
+    "answers": lambda fed, _: ((fed["score"] > 0.5) == (fed["label"] > 0.5)).mean(),
+    "side_by_side": lambda fed, weights: np.hstack(
+        [fed["row"] @ weights["mapped.weight"], fed["row"], fed["row"] * weights["weighted.gain"]]
+    ),
     "hinge": lambda fed, _: np.maximum(1 - fed["score"] * fed["answer"], 0)[:, 0],
 }
 
@@ -89,13 +93,13 @@ def test_the_formula_elsewhere(name):
 
 
 def run(network, fed, rng, name):
-    """The last value and the weights, which are random but for those that the network fixes."""
+    """The last value, or the statistics where there is none, and the weights, which are random but for those that the network fixes."""
     with pl.Net(network, dtype="float64") as net:
         for parameter in net.parameters.values():
             if name != "one_hot":
                 parameter.value = rng.standard_normal(parameter.shape)
         outputs = net.forward(fed, phase="test")
-        last = outputs[list(outputs)[-1]]
+        last = outputs[list(outputs)[-1]] if outputs else list(net.statistics().values())
         return np.array(last.data if isinstance(last, Sequences) else last), {
             key: np.array(one.value) for key, one in net.parameters.items()
         }
