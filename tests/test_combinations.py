@@ -67,6 +67,9 @@ FORMULAS = {
     "pixels": pixels,
     "one_hot": lambda fed, _: np.eye(4)[fed["word"]],
     "boot_bias": boot_bias,
+    "side_by_side": lambda fed, weights: np.hstack(
+        [fed["row"] @ weights["mapped.weight"], fed["row"], fed["row"] * weights["weighted.gain"]]
+    ),
     "hinge": lambda fed, _: np.maximum(1 - fed["score"] * fed["answer"], 0)[:, 0],
 }
 
@@ -91,7 +94,7 @@ def test_the_formula_elsewhere(name):
 
 
 def run(network, fed, rng, name):
-    """The last value and the weights, which are random but for those that the network fixes."""
+    """The last value, or the statistics, and the weights, which are random but for those that the network fixes."""
     with pl.Net(network, dtype="float64") as net:
         for parameter in net.parameters.values():
             if name != "one_hot":
