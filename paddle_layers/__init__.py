@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from .define import output_types as output_types
     from .define import penalty as penalty
     from .define import prepare as prepare
+    from .define import python as python
     from .define import real as real
     from .define import registries as registries
     from .define import regularizer as regularizer
@@ -143,7 +144,7 @@ _HOMES = {
             "penalty",
             "prepare",
         ),
-        *("real", "registries", "regularizer", "require", "result", "schedule", "source", "starts", "step"),
+        *("python", "real", "registries", "regularizer", "require", "result", "schedule", "source", "starts", "step"),
         *("transform", "update"),
     ),
     "define.from_message": ("register_layer",),

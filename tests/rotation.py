@@ -10,7 +10,6 @@ import functools
 import os
 import subprocess
 import zlib
-from collections.abc import Iterable
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -68,11 +67,6 @@ def changed_files() -> frozenset[str]:
         ["git", "diff", "--name-only", "HEAD~1"], cwd=ROOT, capture_output=True, text=True, check=False
     )
     return frozenset(str(ROOT / name) for name in git.stdout.splitlines())
-
-
-def by_round(layers: Iterable[str]) -> list[ParameterSet]:
-    """Layers as parameters of a test that compiles their kernels."""
-    return [pytest.param(name, marks=marks_of(name)) for name in layers]
 
 
 def marks_of(layer: str) -> tuple[pytest.MarkDecorator, ...]:

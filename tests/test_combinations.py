@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from pathlib import Path
 
@@ -43,16 +44,29 @@ def pixels(fed, weights):
     return powers / powers.sum(axis=3, keepdims=True)
 
 
+def boot_bias(fed, weights):
+    x, rows = fed["x"], []
+    for first, last in itertools.pairwise(x.starts):
+        state = np.tanh(weights["bias.weight"])
+        for row in x.data[first:last]:
+            state = np.tanh(row + state)
+            rows.append(state)
+    return np.array(rows)
+
+
 FORMULAS = {
     "sums": sums,
     "untied": untied,
     "parts": lambda fed, _: fed["image"][:, [0, 1, 5]],
-    "maxout": lambda fed, _: np.maximum(fed["image"][:, ::2], fed["image"][:, 1::2]),
+    "narrower": lambda fed, _: fed["row"].reshape(-1, 4),
+    "kept": lambda fed, _: fed["row"][fed["chosen"] != 0],
+    "reordered": lambda fed, _: fed["row"][fed["number"].data],
     "channel_pool": channel_pool,
     "scale_shift": lambda fed, weights: fed["row"] * weights["scaled.gain"] + weights["scaled.bias"],
     "distance": lambda fed, _: np.sqrt(((fed["one"] - fed["other"]) ** 2).sum(axis=1, keepdims=True)) / 2,
     "pixels": pixels,
     "one_hot": lambda fed, _: np.eye(4)[fed["word"]],
+    "boot_bias": boot_bias,
     "hinge": lambda fed, _: np.maximum(1 - fed["score"] * fed["answer"], 0)[:, 0],
 }
 
@@ -68,7 +82,10 @@ def test_the_formula_elsewhere(name):
     for node in network.nodes:
         if node.definition.name == "data":
             dims = (5, *node.outputs[0].dims)
-            fed[node.name] = rng.integers(4, size=5) if name == "one_hot" else rng.standard_normal(dims)
+            ids = node.attributes["data_type"] == "INT"
+            fed[node.name] = rng.integers(4, size=5) if ids else rng.standard_normal(dims)
+            if node.attributes["seq_nested_level"]:
+                fed[node.name] = pl.Sequences(fed[node.name], [0, 2, 2, 3, 5, 5])
     found, weights = as_python(lambda: run(network, fed, rng, name))
     np.testing.assert_allclose(found, FORMULAS[name](fed, weights), rtol=1e-10, atol=1e-12)
 
@@ -80,4 +97,6 @@ def run(network, fed, rng, name):
             if name != "one_hot":
                 parameter.value = rng.standard_normal(parameter.shape)
         outputs = net.forward(fed, phase="test")
-        return np.array(outputs[list(outputs)[-1]]), {key: np.array(one.value) for key, one in net.parameters.items()}
+        last = outputs[list(outputs)[-1]]
+        last = last.data if isinstance(last, pl.Sequences) else last
+        return np.array(last), {key: np.array(one.value) for key, one in net.parameters.items()}

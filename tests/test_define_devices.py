@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Iterator
 
 import pytest
-from rotation import architecture, by_round
+from rotation import architecture
 
 import paddle_layers as pl
 from paddle_layers.define import Example, Input, Ints, LayerDefinition, Output, body, each, helper, layer, real
@@ -208,10 +208,10 @@ def test_the_compiler_agrees(function: Function, layer_of: Callable[[Function], 
     assert compiles(layer_of(function)) == (function in FOR_CARDS)
 
 
-@pytest.mark.parametrize("name", by_round(pl.registry))
-def test_the_compiler_agrees_on_every_layer(name: str) -> None:
-    definition = pl.registry[name]
-    assert compiles(definition) == ("cuda" in definition.definition.facts.devices)
+def test_the_compiler_agrees_on_layers_for_the_cpu_only() -> None:
+    """That the others compile is a property of the conformance kit."""
+    for definition in map(pl.registry.__getitem__, pl.registry):
+        assert "cuda" in definition.definition.facts.devices or not compiles(definition)
 
 
 def test_a_layer_of_layers_has_the_devices_of_all_its_parts(layer_of: Callable[[Function], LayerDefinition]) -> None:

@@ -55,6 +55,16 @@ BODIES = {
     "lstmemory": 'layer { name: "h" type: "lstmemory" input: "m" lstmemory { gate_act: "tanh" } }',
     "lstmemory without peepholes": 'layer { name: "h" type: "lstmemory" input: "m" lstmemory { peepholes: false } }',
     "grumemory": 'layer { name: "h" type: "grumemory" input: "m" grumemory { reset_after: true } }',
+    "lstmemory that begins with rows of the source": """
+        layer { name: "i" type: "fc" input: "x" fc { size: 3 } }
+        layer { name: "c" type: "fc" input: "x" fc { size: 3 } }
+        layer { name: "h" type: "lstmemory" input: "m" input: "i" input: "c" }""",
+    "grumemory that begins with a row of the source": """
+        layer { name: "i" type: "fc" input: "x" fc { size: 4 } }
+        layer { name: "h" type: "grumemory" input: "m" input: "i" }""",
+    "recurrent that begins with a row of the source": """
+        layer { name: "i" type: "fc" input: "x" fc { size: 12 } }
+        layer { name: "h" type: "recurrent" input: "m" input: "i" }""",
     "simple_lstm": 'layer { name: "h" type: "simple_lstm" input: "m" simple_lstm { size: 3 } }',
     "a block": """
         block {

@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 from llvmlite import binding, ir
+from rotation import marks_of
 
 import paddle_layers as pl
 from paddle_layers.kernels import tuned
@@ -127,7 +128,9 @@ def largest_error(expected, actual):
 @pytest.mark.parametrize(
     ("rows", "capacity", "shape", "attributes"),
     [
-        (64, None, (16, 7, 6), "num_filters: 17 filter_size: 3 padding: 1"),  # tiles of four images in a vector
+        pytest.param(  # tiles of four images in a vector
+            *(64, None, (16, 7, 6), "num_filters: 17 filter_size: 3 padding: 1"), marks=marks_of("conv")
+        ),
         pytest.param(9, 12, (16, 14, 13), "num_filters: 36 filter_size: 3 padding: 1 padding_y: 2", marks=SLOW),
         pytest.param(3, 4, (64, 21, 22), "num_filters: 64 filter_size: 3", marks=SLOW),  # runs of filters
         pytest.param(2, None, (35, 9, 70), "num_filters: 32 filter_size: 3 padding: 2", marks=SLOW),

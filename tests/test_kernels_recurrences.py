@@ -61,9 +61,10 @@ def test_blocks_hold_every_row_once(count, reverse):
     starts, seen = np.cumsum([0, *lengths]), []
     rows_of, there = from_python(block), from_python(still_there)
     for item in range(blocks_of(count)):
-        begins, found, step = rows_of(item, starts, reverse)
+        chosen, begins, found, step = rows_of(item, starts, reverse)
         assert 1 <= len(begins) <= most_of(count)
         assert (np.diff(found) <= 0).all()
+        np.testing.assert_array_equal(found, np.diff(starts)[chosen])
         for q in range(found[0]):
             seen += [begins[r] + q * step for r in range(there(found, q))]
     assert sorted(seen) == list(range(starts[-1]))
@@ -76,26 +77,31 @@ def test_scratch_memory_for_a_batch_is_enough_for_smaller_ones(number):
 
 
 @pytest.mark.parametrize(
-    ("kind", "settings", "sequences"),
+    ("kind", "settings", "sequences", "before"),
     [
-        pytest.param("lstmemory", "", 37, marks=marks_of("lstmemory")),
-        pytest.param("grumemory", "", 150, marks=marks_of("grumemory")),
-        pytest.param("grumemory", "reset_after: true", 60, marks=marks_of("grumemory")),
-        pytest.param("recurrent", "", 70, marks=marks_of("recurrent")),
+        pytest.param("lstmemory", "", 37, [], marks=marks_of("lstmemory")),
+        pytest.param("lstmemory", "", 37, ["h", "c"], marks=marks_of("lstmemory")),
+        pytest.param("grumemory", "", 150, ["h"], marks=marks_of("grumemory")),
+        pytest.param("grumemory", "reset_after: true", 60, ["h"], marks=marks_of("grumemory")),
+        pytest.param("recurrent", "", 70, ["h"], marks=marks_of("recurrent")),
     ],
 )
 def test_layers_of_real_sizes_are_the_point_functions_with_the_same_bits_at_any_number_of_threads(
-    kind, settings, sequences
+    kind, settings, sequences, before
 ):
     gates = {"lstmemory": 4, "grumemory": 3, "recurrent": 1}[kind]
+    data = "".join(f'layer {{ name: "{one}" type: "data" data {{ shape: 40 seq_nested_level: 1 }} }}' for one in before)
+    inputs = "".join(f'input: "{one}" propagate_down: true ' for one in ("x", *before))
     text = f"""
     layer {{ name: "x" type: "data" data {{ shape: {gates * 40} seq_nested_level: 2 }} }}
-    layer {{ name: "y" type: "{kind}" input: "x" propagate_down: true {kind} {{ reverse: true {settings} }} }}
+    {data}
+    layer {{ name: "y" type: "{kind}" {inputs} {kind} {{ reverse: true {settings} }} }}
     """
     rng = np.random.default_rng(0)
     inner = np.cumsum([0, *rng.integers(0, 30, sequences)])
     x = Sequences(rng.standard_normal((inner[-1], gates * 40)), np.array([0, 5, 5, sequences]), inner)
     slope = rng.standard_normal((inner[-1], 40))
+    feeds = {"x": x} | {one: Sequences(rng.standard_normal((sequences, 40)), x.starts) for one in before}
     results = []
     for threads, how in ((1, contextlib.nullcontext()), (2, contextlib.nullcontext()), (1, point_functions_only())):
         with contextlib.ExitStack() as stack:
@@ -103,11 +109,12 @@ def test_layers_of_real_sizes_are_the_point_functions_with_the_same_bits_at_any_
             numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
             stack.enter_context(how)
             net = stack.enter_context(pl.Net(pl.loads(text), seed=3))
-            y = net.forward({"x": x})["y"]
+            y = net.forward(feeds)["y"]
             net.backward(gradients={"y": slope})
             tuned = {launch.name for launch in net.plan("train").launches if launch.items is not None}
             assert tuned == set() or {f"{kind}_y", f"{kind}_dweight"} <= tuned
-            results.append([y.data.copy(), net.gradient("x").copy(), net.arena.gradients.read().copy()])
+            gradients = [net.gradient(one).copy() for one in feeds]
+            results.append([y.data.copy(), *gradients, net.arena.gradients.read().copy()])
     for one, two, plain in zip(*results, strict=True):
         np.testing.assert_array_equal(one, two)
         np.testing.assert_allclose(one, plain, rtol=0, atol=2e-5 * np.abs(plain).max())

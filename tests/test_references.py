@@ -1,4 +1,4 @@
-"""Layers against their references: examples compiled, and generated configs with odd values as Python."""
+"""Layers against their references: examples and generated configs, with odd values, as Python."""
 
 import ast
 from pathlib import Path
@@ -7,16 +7,11 @@ import pytest
 import references
 from references import load_references
 from references.comparing import compare, not_varied, without_effect
-from references.comparing.outputs import compare_outputs, expect
-from references.comparing.readings import inputs_of, parameters_of
-from rotation import marks_of
 
 import paddle_layers as pl
-from paddle_layers.testing.cases import Case
 
 TESTS = Path(__file__).parent
 REFERENCES = load_references()
-TOLERANCE = {"float64": 1e-11, "float32": 5e-5}
 THOROUGH = 50
 """Generated configs of a layer in the slow test."""
 
@@ -75,26 +70,6 @@ NO_EFFECT = {
 }
 """Attributes that make no difference in what is compared, and why."""
 COMPARED = sorted(name for name in pl.registry if name not in ORACLES)
-
-
-def cases():
-    """Layers that don't mind the phase run in the test phase, where nothing is dropped."""
-    for name in COMPARED:
-        definition = pl.registry[name].complete()
-        for number, example in enumerate(definition.examples):
-            types, attributes = definition.example_inputs(example)
-            for phase in ("test", "train") if definition.facts.has_phase else ("test",):
-                case = Case(definition, example, tuple(types), attributes, phase)
-                yield pytest.param(case, id=f"{name}-{number}-{phase}", marks=marks_of(name))
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize("case", list(cases()))
-def test_compiled_examples(case, dtype):
-    arrays = case.arrays()
-    with case.net(dtype) as net:
-        expected = expect(case, inputs_of(case, arrays, dtype), parameters_of(net, case.definition))
-        compare_outputs(case, net, arrays, expected, TOLERANCE[dtype])
 
 
 @pytest.mark.parametrize("name", COMPARED)

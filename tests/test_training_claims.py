@@ -15,7 +15,7 @@ from paddle_layers.training.folders import MARK, claimed_folder
 @pytest.mark.parametrize("options", [{}, {"resume": True}, {"overwrite": True}], ids=["new", "resume", "overwrite"])
 def test_a_second_training_into_a_folder_is_refused(tmp_path, options):
     path = write(tmp_path)
-    with claimed_folder(tmp_path / "output", resume=False, overwrite=False):
+    with claimed_folder(tmp_path / "output"):
         with pytest.raises(TrainingError, match=r"another training is running in .*output; wait until it has ended"):
             train(path, **options)
         assert [one.name for one in (tmp_path / "output").iterdir()] == [MARK]
@@ -29,7 +29,7 @@ def test_of_several_at_once_into_a_new_folder_one_goes_on(tmp_path):
     def claim():
         start.wait()
         try:
-            with claimed_folder(tmp_path / "output", resume=False, overwrite=False):
+            with claimed_folder(tmp_path / "output"):
                 results.append("")
                 end.wait()
         except TrainingError as error:
@@ -48,7 +48,7 @@ def test_of_several_at_once_into_a_new_folder_one_goes_on(tmp_path):
 HOLD = """
 import sys, pathlib
 from paddle_layers.training.folders import claimed_folder
-with claimed_folder(pathlib.Path(sys.argv[1]), resume=True, overwrite=False):
+with claimed_folder(pathlib.Path(sys.argv[1])):
     print("claimed", flush=True)
     sys.stdin.read()
 """

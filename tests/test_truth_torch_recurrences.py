@@ -20,20 +20,26 @@ GATES = {
 """PyTorch's module, and for each of its gates ours and a sign: its update gate is 1 - u, which turns the sum round."""
 
 
-def ours(kind, x, slope, weight, bias, settings):
+def ours(kind, x, slope, weight, bias, settings, before=()):
+    """`before` are the rows before the first ones: of outputs, and of states."""
+    names = [f"before_{place}" for place in range(len(before))]
+    data = "".join(f'layer {{ name: "{name}" type: "data" data {{ shape: {UNITS} }} }}' for name in names)
+    inputs = "".join(f'input: "{name}" propagate_down: true ' for name in ("x", *names))
     text = f"""
     layer {{ name: "x" type: "data" data {{ shape: {x.shape[1]} seq_nested_level: 1 }} }}
-    layer {{ name: "y" type: "{kind}" input: "x" propagate_down: true {kind} {{ {settings} }} }}
+    {data}
+    layer {{ name: "y" type: "{kind}" {inputs} {kind} {{ {settings} }} }}
     """
     with pl.Net(pl.loads(text), dtype="float64") as net:
         net.parameters["y.weight"].value, net.parameters["y.bias"].value = weight, bias
-        y = net.forward({"x": Sequences(x, STARTS)}, phase="train")["y"]
+        y = net.forward({"x": Sequences(x, STARTS), **dict(zip(names, before, strict=True))}, phase="train")["y"]
         net.backward(gradients={"y": slope})
         gradients = [net.parameters[f"y.{name}"].gradient for name in ("weight", "bias")]
+        gradients += [net.gradient(name) for name in names]
         return [np.array(values) for values in (y.data, net.gradient("x"), *gradients)]
 
 
-def theirs(kind, x, slope, weight, bias, reverse):
+def theirs(kind, x, slope, weight, bias, reverse, before=()):
     """The module maps the input by the identity, so that it takes sums as ours does."""
     name, gates = GATES[kind]
     places = np.concatenate([UNITS * gate + np.arange(UNITS) for gate, _ in gates])
@@ -48,11 +54,13 @@ def theirs(kind, x, slope, weight, bias, reverse):
         if recall:
             module.bias_hh_l0[2 * UNITS :] = torch.from_numpy(bias[3 * UNITS :])
     given = torch.from_numpy(x[:, places] * signs).requires_grad_()
-    outputs = []
-    for first, last in itertools.pairwise(STARTS):
+    outputs, starts = [], [torch.from_numpy(rows).requires_grad_() for rows in before]
+    for place, (first, last) in enumerate(itertools.pairwise(STARTS)):
         if first < last:
             rows = given[first:last].flip(0) if reverse else given[first:last]
-            outputs.append(module(rows)[0].flip(0) if reverse else module(rows)[0])
+            own = tuple(start[place : place + 1] for start in starts)
+            y = module(rows, own[0] if len(own) == 1 else own or None)[0]
+            outputs.append(y.flip(0) if reverse else y)
     y = torch.cat(outputs)
     y.backward(torch.from_numpy(slope))
     back = np.argsort(places)
@@ -60,7 +68,7 @@ def theirs(kind, x, slope, weight, bias, reverse):
     found = [y.detach().numpy(), *((gradient.numpy() * signs)[..., back] for gradient in gradients)]
     if recall:
         found[3] = np.append(found[3], module.bias_hh_l0.grad[2 * UNITS :].numpy())
-    return found
+    return found + [start.grad.numpy() for start in starts]
 
 
 def draw(kind):
@@ -80,6 +88,21 @@ def test_units_are_those_of_pytorch(kind, reverse):
     given = draw(kind)
     settings = f"reverse: {str(reverse).lower()}" + (" peepholes: false" if kind == "lstmemory" else "")
     check(ours(kind, *given, settings), theirs(kind, *given, reverse))
+
+
+@pytest.mark.parametrize(
+    ("kind", "reverse"), [("recurrent", True), ("lstmemory", False), ("lstmemory", True), ("grumemory", True)]
+)
+def test_units_that_begin_with_given_rows_are_those_of_pytorch(kind, reverse):
+    given, rng = draw(kind), np.random.default_rng(5)
+    before = [rng.standard_normal((len(STARTS) - 1, UNITS)) for _ in range(2 if kind == "lstmemory" else 1)]
+    settings = {"lstmemory": " peepholes: false", "grumemory": " reset_after: true"}.get(kind, "")
+    if kind == "grumemory":
+        given[3] = np.append(given[3], np.linspace(-1, 1, UNITS))
+    check(
+        ours(kind, *given, f"reverse: {str(reverse).lower()}{settings}", before),
+        theirs(kind, *given, reverse, before),
+    )
 
 
 @pytest.mark.parametrize("reverse", [False, True])

@@ -45,7 +45,9 @@ class Dataset:
         self.origin, self.remedies, self.blocks = origin, dict(remedies or {}), blocks
         self.unknown = dict(unknown or {})
         self.columns = {field: tuple(names) for field, names in (columns or {}).items()}
-        self.words = {field: tuple(listed) for field, listed in (words or {}).items()}
+        self.words = {
+            field: listed if isinstance(listed, tuple) else tuple(listed) for field, listed in (words or {}).items()
+        }
         self.raw = {name: column for name, column in arrays.items() if isinstance(column, (WordColumn, GapColumn))}
         numbers = {name: column for name, column in arrays.items() if name not in self.raw}
         self.fields: dict[str, Column] = _columns(numbers, origin)

@@ -3,7 +3,20 @@
 from .attributes import Attribute, Attributes, Bool, Choice, Float, Floats, Int, Ints, String, Strings
 from .bodies import Wire, body
 from .components import callback, initializer, schedule, source, transform
-from .decorators import each, entries, fill, gradient, infer, onnx, output_types, prepare, result, starts, update
+from .decorators import (
+    each,
+    entries,
+    fill,
+    gradient,
+    infer,
+    onnx,
+    output_types,
+    prepare,
+    python,
+    result,
+    starts,
+    update,
+)
 from .definitions import Definition
 from .derived import layer
 from .elementwise import direction, optimizer, penalty, regularizer, step
@@ -94,6 +107,7 @@ __all__ = [
     "penalty",
     "plugin_of",
     "prepare",
+    "python",
     "real",
     "registries",
     "regularizer",

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from .errors import DefinitionError
-from .fields import Entries, Field, Input, Output
+from .fields import Entries, Field, Input, Output, Param
 from .function_places import check_place
 from .functions import Function
 from .layers import LayerDefinition
@@ -89,6 +89,17 @@ def update(*targets: Field) -> Callable[[Callable[P, R]], Callable[P, R]]:
 def fill(*targets: Field, per: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A procedure, called for each `per` (rows or sequences), that writes its own part of the targets."""
     return _marker("fill", targets, {"per": per})
+
+
+def python(*targets: Field) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """The function computes whole tensors with NumPy, or with whatever Python has; for an input or parameter, `dx`.
+
+    It asks by name for what a point function may ask for, as arrays in the shapes that those see, rows first, and
+    gives an array for each target, which is checked. It is slow: nothing compiles it, it runs alone on one thread of
+    the host, and what it reads and gives is copied from and to a card. Meant for experiments.
+    """
+    role = "gradient" if targets and isinstance(targets[0], (Input, Param)) else "each"
+    return _marker(role, targets, {"python": True})
 
 
 def _attach(role: str, owner: type) -> Callable[[F], F]:

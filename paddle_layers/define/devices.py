@@ -36,6 +36,8 @@ def devices_of(layer: LayerDefinition) -> tuple[str, ...]:
 
 
 def _suits_cards(layer: LayerDefinition, function: Function) -> bool:
+    if function.python:
+        return False
     axes = {}
     for name in function.args:
         field = layer.fields.get(name) or layer.fields.get(name.removeprefix("d"))

@@ -39,7 +39,9 @@ def check_place(layer: LayerDefinition, function: Function) -> None:
             raise function.error(f"`{target.name}` belongs to another layer")
         if wrong := _wrong_target(layer, function, target):
             raise function.error(wrong)
-    if any(target.axes != function.targets[0].axes for target in function.targets):
+    if function.python:
+        _check_python(layer, function)
+    elif any(target.axes != function.targets[0].axes for target in function.targets):
         raise function.error("computes tensors of different axes")
     _check_scan(layer, function)
     if function.kind not in KINDS:
@@ -49,6 +51,20 @@ def check_place(layer: LayerDefinition, function: Function) -> None:
     if function.role == "fill" and function.options["per"] not in rows:
         per = function.options["per"]
         raise function.error(f"`per` names `{per}`, but there are the rows {', '.join(sorted(rows))}")
+
+
+def _check_python(layer: LayerDefinition, function: Function) -> None:
+    """A Python function gives whole tensors, and gets others."""
+    if any(target.per_item for target in function.targets):
+        raise function.error("there is one such tensor for each item of an input; a Python function gives whole ones")
+    if function.role == "gradient" and len(function.targets) > 1:
+        raise function.error("gives one gradient; write a function for each")
+    single = {"before", "after", *(group.lower() for group in layer.groups.values())}
+    for name in function.args:
+        if name in function.target_names:
+            raise function.error(f"asks for `{name}`, which it computes: a Python function returns its tensors")
+        if name in single:
+            raise function.error(f"asks for `{name}`, which belongs to one row: a Python function is given all rows")
 
 
 def _wrong_target(layer: LayerDefinition, function: Function, target: Field) -> str:

@@ -107,8 +107,15 @@ class Function:
         return self.over is None and any(target.per_item for target in self.targets)
 
     @property
+    def python(self) -> bool:
+        """Whether it computes whole tensors as a Python function of arrays, which nothing compiles."""
+        return bool(self.options.get("python"))
+
+    @property
     def indices(self) -> tuple[str, ...]:
         """The index arguments, first `which` where there is one."""
+        if self.python:
+            return ()
         if self.role == "fill":
             return (str(self.options["per"]).lower(),)
         own = self.targets[0].indices
@@ -144,6 +151,8 @@ class Function:
                 )
             if name not in known:
                 raise self.error(f"unknown argument `{name}`{suggestion(name, known)}")
+        if self.python:
+            return
         self._check_along()
         _check_globals(self.call, self.name)
 
@@ -163,6 +172,8 @@ class Function:
 
     def check_writes(self) -> None:
         """A procedure writes its targets, and every other function writes nothing: it gives its element."""
+        if self.python:  # what it is given cannot be written
+            return
         try:
             nodes = ast.walk(self.program.tree)
             stores = [n for n in nodes if isinstance(n, ast.Subscript) and isinstance(n.ctx, ast.Store)]

@@ -21,7 +21,7 @@ def rows_independent(layer: LayerDefinition, forward: Iterable[Function]) -> boo
     tensor without any, may not. Checks by experiment show where the text promises too much.
     """
     functions = [function for function in forward if function.role != "update"]
-    return all(_Reader(layer, function).stays_in_its_sample() for function in functions)
+    return all(not function.python and _Reader(layer, function).stays_in_its_sample() for function in functions)
 
 
 class _Reader:

@@ -6,7 +6,7 @@ words before it is fed to it and read from it, so that whoever runs it may keep,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from paddle_layers.config import ConfigError, Network
@@ -271,8 +271,8 @@ class _Cutter:
 
     def recurrent(self, node: Node, inputs: list[_Value], prefix: str) -> _Value:
         """The map of the output of before is an `fc` with the layer's parameters."""
-        (x,), name, width = inputs, _names(node, prefix)[0], inputs[0].type.size
-        past = self._past(node, name, x.type, 0.0, name)
+        (x, *before), name, width = inputs, _names(node, prefix)[0], inputs[0].type.size
+        past = self._past(node, name, x.type, before, name)
         mapped = self._mapped(node, prefix, past, width, bias=True)
         return self._place(
             "addto", f"{prefix}{node.name}.sums", (x, mapped), (name,), activation=node.attributes["act"]
@@ -280,11 +280,11 @@ class _Cutter:
 
     def lstmemory(self, node: Node, inputs: list[_Value], prefix: str) -> _Value:
         """An `lstm_step` with the layer's bias, behind an `fc` with its weight."""
-        (x,), name = inputs, _names(node, prefix)[0]
+        (x, *before), name = inputs, _names(node, prefix)[0]
         type_ = Type.dense(x.type.size // 4)
         past, state = (
-            self._past(node, name, type_, 0.0, name),
-            self._past(node, f"{name}/state", type_, 0.0, f"{name}/next"),
+            self._past(node, name, type_, before[:1], name),
+            self._past(node, f"{name}/state", type_, before[1:], f"{name}/next"),
         )
         mapped = self._mapped(node, prefix, past, x.type.size, bias=False)
         sums = self._place("addto", f"{prefix}{node.name}.sums", (x, mapped), (f"{name}/sums",))
@@ -294,9 +294,9 @@ class _Cutter:
 
     def grumemory(self, node: Node, inputs: list[_Value], prefix: str) -> _Value:
         """A `gru_step` with the layer's parameters."""
-        (x,), name = inputs, _names(node, prefix)[0]
+        (x, *before), name = inputs, _names(node, prefix)[0]
         type_ = Type.dense(x.type.size // 3)
-        past = self._past(node, name, type_, 0.0, name)
+        past = self._past(node, name, type_, before, name)
         attributes = {key: node.attributes[key] for key in ("act", "gate_act", "reset_after")}
         return self._place("gru_step", prefix + node.name, (x, past), (name,), node.params, **attributes)
 
@@ -345,10 +345,13 @@ class _Cutter:
         before = _Value(f"{name}/before", value.type._replace(level=1), moving=True)
         return self._place("seq_concat", f"{prefix}.{name}", (before, self._one_row(value, name, prefix)), (name,))
 
-    def _past(self, node: Node, name: str, type_: Type, boot: float, following: str) -> _Value:
-        """What a recurrent layer gave at the position before."""
+    def _past(self, node: Node, name: str, type_: Type, before: Sequence[_Value], following: str) -> _Value:
+        """What a recurrent layer gave at the position before; `before` the first, a value of the source or zeros."""
         if node.attributes["reverse"]:
             raise self.fault("it runs from the end of the text to its start", "a text is written from its start")
+        if any(value.moving for value in before):
+            raise self.fault("what stands before its first row rests on the words of the text")
+        boot = before[0].name if before else 0.0
         self.carried.append(Carried(f"{name}/before", following, boot, type_))
         return _Value(f"{name}/before", type_, moving=True)
 

@@ -18,7 +18,7 @@ class Breadth(NamedTuple):
     architectures: tuple[Architecture, ...] = ARCHITECTURES
     """Compute capabilities for which CUDA kernels become machine code."""
     precisions: tuple[str, ...] = tuple(TOLERANCE)
-    """Data types in which tuned kernels are compared with point functions."""
+    """Data types in which compiled kernels are compared with functions as Python, tuned ones with point functions."""
 
 
 _ALL = Breadth()

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from paddle_layers.define import DefinitionError, LayerDefinition, registries
-from paddle_layers.kernels.tuned import point_functions_only
 
 from .cases import Case, in_phases
 from .engines import as_python
@@ -45,10 +44,10 @@ def check_layer(
 ) -> Report:
     """Check a layer on all its examples and on `configs` generated ones; `properties` chooses what is checked.
 
-    Examples are compiled, unless `compiled` is false: then everything runs as Python, and what only compiled kernels
-    show is not checked. Without Hypothesis, which the extra `test` brings, only the examples are checked. A layer that
-    is only declared is not run. Raises `AssertionError` with the findings unless `raise_findings` is false,
-    `UnknownName` for a name that is not registered.
+    What is not about compiled kernels runs as Python; unless `compiled`, this is all. Without Hypothesis, which the
+    extra `test` brings, only the examples are checked. A layer that is only declared is not run. Raises
+    `AssertionError` with the findings unless `raise_findings` is false, `UnknownName` for a name that is not
+    registered.
     """
     definition: LayerDefinition = registries["layer"][name] if isinstance(name, str) else name
     known = {**LAYER_PROPERTIES, **PROPERTIES}
@@ -57,7 +56,7 @@ def check_layer(
     begin = time.perf_counter()
     generated = configs if has_hypothesis() and definition.examples else 0
     left_out = {name for name, property_ in PROPERTIES.items() if property_.compiled and not compiled}
-    check = _Check(definition.complete(), set(properties or known) - left_out, generated, compiled)
+    check = _Check(definition.complete(), set(properties or known) - left_out, generated)
     check.run()
     check.report.seconds = time.perf_counter() - begin
     if raise_findings:
@@ -68,8 +67,8 @@ def check_layer(
 class _Check:
     """One run of the kit over a layer. A property is reported once, on the smallest case that is found."""
 
-    def __init__(self, definition: LayerDefinition, wanted: set[str], configs: int, compiled: bool) -> None:
-        self.definition, self.wanted, self.configs, self.compiled = definition, wanted, configs, compiled
+    def __init__(self, definition: LayerDefinition, wanted: set[str], configs: int) -> None:
+        self.definition, self.wanted, self.configs = definition, wanted, configs
         self.report = Report(definition.name)
         self.failed: set[str] = set()
 
@@ -116,7 +115,7 @@ class _Check:
         for name in wanted:
             if name in self.failed or name in case.unfit:
                 continue
-            checked, blamed, message = _outcome(name, case, compiled=self.compiled and config is None)
+            checked, blamed, message = _outcome(name, case)
             if checked:
                 self.report.count(name)
             if message is not None and blamed not in self.failed:
@@ -144,7 +143,7 @@ class _Check:
 
         def failing(config: Config) -> Iterator[tuple[Case, str]]:
             for other in in_phases(self.definition, config.example, config.batch):
-                _, guilty, reason = _outcome(name, other, compiled=False)
+                _, guilty, reason = _outcome(name, other)
                 if reason is not None and guilty == blamed:
                     yield other, reason
 
@@ -153,24 +152,15 @@ class _Check:
         return found or (case, message)
 
 
-def _outcome(name: str, case: Case, *, compiled: bool) -> tuple[bool, str, str | None]:
-    """Whether there was something to check, the property that is to blame, and what is wrong, or None.
-
-    Unless it runs `compiled`, or the property is about compiled kernels, it runs as Python.
-    """
+def _outcome(name: str, case: Case) -> tuple[bool, str, str | None]:
+    """Whether there was something to check, the property that is to blame, and what is wrong, or None."""
     property_ = PROPERTIES[name]
 
     def verdicts() -> list[tuple[str, str | None]]:
         return list(property_.check(case))
 
     try:
-        if property_.compiled:
-            found = verdicts()
-        elif compiled:
-            with point_functions_only():
-                found = verdicts()
-        else:
-            found = as_python(verdicts)
+        found = verdicts() if property_.compiled else as_python(verdicts)
     except Warning:  # warnings that were made errors are not about this property
         raise
     except IndexError as error:

@@ -9,10 +9,10 @@ from paddle_layers.define import LayerDefinition
 
 from .cases import Case
 from .comparing import Verdicts
+from .compiled import check_compiled, check_cuts
 from .cuda import check_cuda
 from .definition import check_definition
 from .derived import check_facts
-from .determinism import check_determinism
 from .documentation import check_documentation
 from .empty import check_empty
 from .gradients import check_gradients
@@ -36,7 +36,7 @@ class Property(NamedTuple):
     basic: bool = False
     """It is checked first; where it does not hold, the others are not checked, which would say the same again."""
     compiled: bool = False
-    """Generated cases have to be compiled, which takes a second for every new specialisation."""
+    """It is about compiled kernels; compiling takes a second for every new specialisation."""
     most: int = ALL
     """Generated configs on which it is checked."""
 
@@ -51,13 +51,18 @@ PROPERTIES: dict[str, Property] = {
     "inference": Property("every config gives types or a diagnostic, the same ones every time", check_inference, True),
     "types": Property("what is computed has the inferred types, and is finite", check_types, True),
     "memory": Property("every element is written, nothing else is; inputs stay as they are", check_memory, True),
-    "determinism": Property("the same bits at any number of threads and in a second run", check_determinism, True),
     "facts": Property("in place is safe, and the backward pass reads no more than derived", check_facts),
     "rows": Property("a sample's result does not depend on its neighbours", check_rows),
     "empty batches": Property("a batch without rows changes no state and no statistic", check_empty),
     "NaN": Property("what depends on a value that is NaN is NaN", check_nan),
     "sums": Property("losses and statistics do not depend on how data are cut into batches", check_sums),
     "precision": Property("costs keep their digits in float32", check_precision, most=0),
+    "compiled kernels": Property(
+        "compiled kernels equal the functions run as Python", check_compiled, compiled=True, most=0
+    ),
+    "determinism": Property(
+        "the same bits at any number of threads and in a second run", check_cuts, compiled=True, most=0
+    ),
     "tuned kernels": Property("tuned kernels equal the point functions", check_tuned, compiled=True, most=8),
     "cuda": Property(
         "CUDA kernels equal the CPU's, and are machine code for every card", check_cuda, compiled=True, most=3

@@ -13,11 +13,12 @@ SQUASHES = {
 
 
 def along(inputs, attributes, units, step):
-    """What `step(row, states)` gives for every row in the order of its sequence; states start as zeros."""
+    """What `step(row, states)` gives for every row in the order of its sequence."""
     starts = inputs["x.starts"][-1]
     y = np.zeros((len(inputs["x"]), units))
-    for first, last in itertools.pairwise(starts):
-        states = [np.zeros(units), np.zeros(units)]
+    given = [inputs.get(name) for name in ("initial", "initial_state")]
+    for place, (first, last) in enumerate(itertools.pairwise(starts)):
+        states = [np.zeros(units) if rows is None else rows[place] for rows in given]
         rows = range(first, last)
         for t in reversed(rows) if attributes["reverse"] else rows:
             states = step(inputs["x"][t], states)
@@ -68,6 +69,24 @@ def grumemory(inputs, params, attributes):
     return along(inputs, attributes, inputs["x"].shape[1] // 3, step)
 
 
+def mdlstmemory(inputs, params, attributes):
+    """Point by point, over images that are turned so that the recurrence begins at the top on the left."""
+    act, gate, shown = (SQUASHES[attributes[name]] for name in ("act", "gate_act", "state_act"))
+    axes = [axis for axis, name in ((2, "reverse_y"), (3, "reverse")) if attributes[name]]
+    x = np.flip(inputs["x"], axes)
+    K = x.shape[1] // 5
+    bias, (p_i, p_f, p_g, p_o) = params["bias"][: 5 * K], params["bias"][5 * K :].reshape(4, K)
+    y, c = (np.zeros((len(x), K, x.shape[2] + 1, x.shape[3] + 1)) for _ in range(2))  # zeros above and on the left
+    for n, h, w in np.ndindex(len(x), *x.shape[2:]):
+        above, left = c[n, :, h, w + 1], c[n, :, h + 1, w]
+        sums = x[n, :, h, w] + (y[n, :, h, w + 1] + y[n, :, h + 1, w]) @ params["weight"] + bias
+        s_a, s_i, s_f, s_g, s_o = np.split(sums, 5)
+        new = act(s_a) * gate(s_i + p_i * (above + left))
+        new = new + gate(s_f + p_f * above) * above + gate(s_g + p_g * left) * left
+        y[n, :, h + 1, w + 1], c[n, :, h + 1, w + 1] = gate(s_o + p_o * new) * shown(new), new
+    return {"y": np.flip(y[:, :, 1:, 1:], axes)}
+
+
 def lstm_step(inputs, params, attributes):
     y, state = lstm_cell(inputs["x"], params["bias"], inputs["previous"], attributes)
     return {"y": y, "state": state}
@@ -81,6 +100,7 @@ REFERENCES = {
     "recurrent": recurrent,
     "lstmemory": lstmemory,
     "grumemory": grumemory,
+    "mdlstmemory": mdlstmemory,
     "lstm_step": lstm_step,
     "gru_step": gru_step,
 }

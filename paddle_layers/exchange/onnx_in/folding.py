@@ -77,7 +77,7 @@ class _Facts:
     """Attributes of the node that is computed."""
 
     def __init__(self, node: Node, opset: int) -> None:
-        self.opset, self._attributes = opset, node.attributes
+        self.opset, self.outputs, self._attributes = opset, len(node.outputs), node.attributes
 
     def __call__(self, name: str, default: Any = None) -> Any:
         return self._attributes.get(name, default)
@@ -212,7 +212,7 @@ def _gather(facts: _Facts, x: Array, places: Array) -> Array:
 def _split(facts: _Facts, x: Array, sizes: Array | None = None) -> list[Array]:
     axis, given = facts("axis", 0), facts("split") if sizes is None else sizes.tolist()
     if given is None:
-        count = facts("num_outputs", 2)
+        count = facts("num_outputs", facts.outputs)
         limited(count)
         return list(np.array_split(x, count, axis))
     return list(np.split(x, np.cumsum(given)[:-1], axis))

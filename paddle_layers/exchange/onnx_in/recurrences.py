@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -42,10 +43,6 @@ def recurrence(
     kind = KINDS[step.node.operator]
     step.refuse_unless(step.attribute("clip") is None, "it limits its sums (`clip`)")
     step.refuse_unless(not step.attribute("input_forget", 0), "it joins its gates (`input_forget`)")
-    for name, given in (("first state", start), ("first cells", cells)):
-        zero = given is None or (isinstance(given, Filled) and given.number == 0)
-        zero = zero or (isinstance(given, Constant) and given.array.dtype.kind == "f" and not given.array.any())
-        step.refuse_unless(zero, f"its {name} are given; here they are zero")
     counted = lengths is None or isinstance(lengths, (Lengths, Constant, Filled))
     step.refuse_unless(counted, "its lengths are computed")
     first = bool(step.attribute("layout", 0))
@@ -57,6 +54,7 @@ def recurrence(
     ways = {"forward": [False], "reverse": [True], "bidirectional": [False, True]}.get(direction)
     if ways is None:
         raise NotSupported(f"its direction is `{direction}`")
+    before = _initial(step, {"initial_h": start, "initial_c": cells}, first=first, directions=len(ways))
     kinds = ("weight", "recurrent weight", "bias", "peepholes")
     given = zip((maps, recalls, biases, peepholes), kinds, strict=True)
     arrays = [_numbers(step, one, len(ways), name) for one, name in given]
@@ -64,12 +62,41 @@ def recurrence(
     units = step.attribute("hidden_size") or recall.array.shape[-1]
     functions = step.attribute("activations") or list(kind.functions) * len(ways)
     step.refuse_unless(len(functions) == len(kind.functions) * len(ways), "it names too few functions")
+    after = bool(step.attribute("linear_before_reset", 0))
     made = []
     for place, reverse in enumerate(ways):
         own = functions[place * len(kind.functions) : (place + 1) * len(kind.functions)]
         suffix = ("forward", "backward")[place] if len(ways) == 2 else ""
-        made.append(_one(step, kind, rows, [_part(one, place) for one in arrays], units, own, reverse, suffix))
+        parts = [_part(one, place) for one in arrays]
+        made.append(
+            one_direction(step, kind, rows, parts, units, own, reverse, suffix, before=before, reset_after=after)
+        )
     return _outputs(step, made, ways, rows, first)
+
+
+def _initial(step: Step, given: dict[str, Any], *, first: bool, directions: int) -> list[Value]:
+    """Values for the optional inputs of a layer; none where all are zero."""
+    found: list[Value | None] = []
+    for name, one in given.items():
+        zero = one is None or (isinstance(one, Filled) and one.number == 0)
+        if zero or (isinstance(one, Constant) and one.array.dtype.kind == "f" and not one.array.any()):
+            found.append(None)
+            continue
+        step.refuse_unless(not isinstance(one, (Constant, Filled)), f"its `{name}` are numbers that all batches share")
+        step.refuse_unless(directions == 1, f"its `{name}` are those of two directions; make it two nodes")
+        view = step.view(one, name)
+        place = 1 if first else 0
+        step.refuse_unless(len(view.layout) == 3 and not view.layout[place], f"its `{name}` have other axes")
+        rows = step.rows(replace(view, layout=(*view.layout[:place], *view.layout[place + 1 :])), 1)
+        names = [[atom.name for atom in axis] for axis in rows.lead]
+        step.refuse_unless(names == [["N"]], f"its `{name}` are no rows of the batch")
+        found.append(rows.value)
+    outputs, states = found
+    if states is None:
+        return [] if outputs is None else [outputs]
+    if outputs is None:  # the state stands behind it
+        outputs = step.layer("slope_intercept", states, slope=0.0, suffix="initial").outputs[0]
+    return [outputs, states]
 
 
 def _numbers(step: Step, given: Any, directions: int, name: str) -> Constant | None:
@@ -88,11 +115,14 @@ def _part(given: Constant | None, place: int) -> Constant | None:
     return Constant(np.asarray(given.array[place], np.float32), (*given.source, str(place)) if given.source else ())
 
 
-def _one(
+def one_direction(
     step: Step, kind: Kind, rows: Rows, given: list[Constant | None], units: int, functions: list[str],
-    reverse: bool, suffix: str,
+    reverse: bool, suffix: str, *, before: Sequence[Value] = (), reset_after: bool = False,
 ) -> Value:  # fmt: skip
-    """One direction."""
+    """One direction, with maps `[gates * units, width]`, recurrent ones, biases and peepholes in ONNX's order.
+
+    What stands `before` the first rows are values for the layer's optional inputs.
+    """
     maps, recalls, biases, peepholes = given
     assert maps is not None
     assert recalls is not None
@@ -109,7 +139,7 @@ def _one(
     added = np.zeros(2 * gates * units, np.float32) if biases is None else biases.array
     step.refuse_unless(added.size == 2 * gates * units, "its bias does not fit")
     parts = [sign * one[order] for one in np.split(added, 2)]
-    bias = _bias(step, parts, units, settings, peepholes, kind)
+    bias = _bias(step, parts, units, settings, peepholes, kind, reset_after=reset_after)
     weights: dict[str, Weight] = {"weight": weight(recall.T, recalls.source), "bias": weight(bias, recalls.source)}
     value = rows.value
     if not (width == gates * units and np.array_equal(map_, np.eye(width, dtype=np.float32))):
@@ -117,7 +147,7 @@ def _one(
         fc = step.layer("fc", value, weights=own, size=gates * units, bias=False, suffix=f"{suffix} input".strip())
         value = fc.outputs[0]
     return step.layer(
-        kind.layer, value, weights=weights, reverse=reverse or None, suffix=suffix, **settings
+        kind.layer, value, *before, weights=weights, reverse=reverse or None, suffix=suffix, **settings
     ).outputs[0]  # fmt: skip
 
 
@@ -132,13 +162,14 @@ def _signs(step: Step, kind: Kind, units: int, settings: dict[str, Any]) -> Any:
 
 
 def _bias(
-    step: Step, parts: list[Any], units: int, settings: dict[str, Any], peepholes: Constant | None, kind: Kind
-) -> Any:
+    step: Step, parts: list[Any], units: int, settings: dict[str, Any], peepholes: Constant | None, kind: Kind,
+    *, reset_after: bool,
+) -> Any:  # fmt: skip
     added, recalled = parts
     if kind.layer == "grumemory":
         if settings["gate_act"] == "linear":
             added = added + np.repeat([1.0, 0.0, 0.0], units).astype(np.float32)
-        if step.attribute("linear_before_reset", 0):
+        if reset_after:
             settings["reset_after"] = True
             sums = added + np.concatenate([recalled[: 2 * units], np.zeros(units, np.float32)])
             return np.concatenate([sums, recalled[2 * units :]])

@@ -18,13 +18,14 @@ WITHOUT_FORM: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            *("accuracy", "auc", "chunk", "classification_error", "column_sum", "confusion_matrix"),
+            *("accuracy", "auc", "binary_accuracy", "chunk", "classification_error", "column_sum", "confusion_matrix"),
             *("ctc_edit_distance", "detection_map", "mean_iou", "pnpair", "precision_recall", "rank_auc"),
             *("regression_error", "row_sum", "seq_classification_error"),
         ),
         STATISTIC,
     ),
     "detection_output": "the best boxes of all classes of an image are no sequence in what `NonMaxSuppression` gives",
+    "mdlstmemory": "ONNX has no recurrence over two axes",
     "random_normal": "its numbers follow from seed and step, which engines do not have",
     "selected_scores": "its weights have a row for each class, and which ones are read follows from what is fed",
     "sampling_id": "what is drawn depends on the seed and the step, and another engine would draw other ids",

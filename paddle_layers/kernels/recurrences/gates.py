@@ -5,6 +5,8 @@ A delta is the gradient of the loss by the sum that goes into a gate or unit.
 
 from __future__ import annotations
 
+import numpy as np
+
 from paddle_layers.kernels.primitives.blas import matrix_product
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, contracted
 from paddle_layers.kernels.primitives.vectors import add_to, copy
@@ -24,15 +26,17 @@ def parts_of(units):
 
 
 @compiled
-def take_before(first, last, past, y, before_of):
-    """The row before each row of some slices; zeros where there is none."""
+def take_before(first, last, past, y, initial, before_of, starts):
+    """The row before each row of some slices; where there is none, the initial one of the sequence, or zeros."""
     T = y.shape[0]
     count = min(T, SLICES)
     for t in range(T * first // count, T * last // count):
         if before_of[t] >= 0:
             copy(past[t], y[before_of[t]])
-        else:
+        elif initial is None:
             past[t] = 0
+        else:
+            copy(past[t], initial[np.searchsorted(starts, t, side="right") - 1])
 
 
 @compiled

@@ -21,7 +21,7 @@ from paddle_layers.kernels.tuned import tuned
 
 from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, take_before, through_gate, through_tanh
 from .panels import pack, padded, panel_product
-from .sequence_blocks import block, blocks, blocks_of, most_of, still_there
+from .sequence_blocks import block, blocks, blocks_of, most_of, put_initial, still_there
 
 WORTH_IT = 1 << 16
 """Multiplications below which the point function stays: what a step gains does not pay the compiler."""
@@ -55,9 +55,9 @@ def forward_scratch(S: int, K: int) -> int:
 
 
 def backward_scratch(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, deltas of outputs, of recalled ones, of the sums, a row of zeros."""
+    """Numbers that an item needs: weights, deltas of outputs, of recalled ones and of sums, outputs before."""
     most = int(most_of(S))
-    return (3 * K + 2 * most) * int(padded(K, 4)) + (4 * most + 1) * K
+    return (3 * K + 2 * most) * int(padded(K, 4)) + 5 * most * K
 
 
 def tiles(K: int) -> int:
@@ -76,7 +76,7 @@ def blend(output, share, new):
 @tuned("grumemory", "grumemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
 @compiled
 def grumemory_y(
-    first, last, y, update, reset, recalled, candidate, x, weight, bias, scratch, S_start, reverse
+    first, last, y, update, reset, recalled, candidate, x, initial, weight, bias, scratch, S_start, reverse
 ):  # fmt: skip
     K, size = y.shape[1], y.itemsize
     most = most_of(S_start.size - 1)
@@ -90,7 +90,8 @@ def grumemory_y(
         recall, at = take(own, at, most, K)
         pack(gate_panels.ravel(), weight[:, : 2 * K], False)
         pack(new_panels.ravel(), weight[:, 2 * K :], False)
-        begins, lengths, step = block(item, S_start, reverse)
+        chosen, begins, lengths, step = block(item, S_start, reverse)
+        put_initial(outputs, initial, chosen)
         for q in range(lengths[0]):
             alive = still_there(lengths, q)
             panel_product(gate_sums, alive, outputs, gate_panels.ravel(), K)
@@ -122,8 +123,8 @@ def grumemory_y(
 )  # fmt: skip
 @compiled
 def grumemory_deltas(
-    first, last, update_delta, reset_delta, candidate_delta,
-    y, dy, update, reset, candidate, weight, scratch, S_start, reverse,
+    first, last, output_delta, recalled_delta, update_delta, reset_delta, candidate_delta,
+    y, dy, initial, update, reset, candidate, weight, scratch, S_start, reverse,
 ):  # fmt: skip
     K, size = y.shape[1], y.itemsize
     most = most_of(S_start.size - 1)
@@ -136,19 +137,22 @@ def grumemory_deltas(
         gate_deltas, at = take(own, at, most, 2 * K)
         new_deltas, at = take(own, at, most, K)
         carried, at = take(own, at, most, K)
-        nothing, at = take(own, at, 1, K)
+        pasts, at = take(own, at, most, K)
         pack(gate_panels.ravel(), weight[:, : 2 * K], True)
         pack(new_panels.ravel(), weight[:, 2 * K :], True)
-        begins, lengths, step = block(item, S_start, reverse)
+        chosen, begins, lengths, step = block(item, S_start, reverse)
+        put_initial(pasts, initial, chosen)
         for q in range(lengths[0] - 1, -1, -1):
             alive = still_there(lengths, q)
             panel_product(outputs, alive, gate_deltas, gate_panels.ravel(), 2 * K)
             for r in range(alive):
                 t = begins[r] + q * step
-                past = y[t - step] if q > 0 else nothing[0]
+                past = y[t - step] if q > 0 else pasts[r]
                 dh = outputs[r][:K]
                 add_to(dh, dy[t])
                 add_to(dh, carried[r])
+                if initial is not None:  # nothing else reads it
+                    copy(output_delta[t], dh)
                 through_update(gate_deltas[r][:K], carried[r], dh, update[t], candidate[t], past)
                 through_tanh(new_deltas[r], dh, candidate[t], update[t])
                 copy(update_delta[t], gate_deltas[r][:K])
@@ -156,8 +160,10 @@ def grumemory_deltas(
             panel_product(recalls, alive, new_deltas, new_panels.ravel(), K)
             for r in range(alive):
                 t = begins[r] + q * step
-                past = y[t - step] if q > 0 else nothing[0]
+                past = y[t - step] if q > 0 else pasts[r]
                 through_gate(gate_deltas[r][K:], recalls[r][:K], reset[t], past)
+                if initial is not None:
+                    copy(recalled_delta[t], recalls[r][:K])
                 add_product(carried[r], recalls[r][:K], reset[t])
                 copy(reset_delta[t], gate_deltas[r][K:])
 
@@ -173,8 +179,8 @@ def through_update(delta, carried, dh, gate, new, past):
 
 @tuned("grumemory", "grumemory_past", items=slices, work=numbers, least=WORTH_IT)
 @compiled
-def grumemory_past(first, last, past, y, before_of):
-    take_before(first, last, past, y, before_of)
+def grumemory_past(first, last, past, y, initial, before_of, S_start):
+    take_before(first, last, past, y, initial, before_of, S_start)
 
 
 @tuned("grumemory", "grumemory_dx", items=slices, work=numbers, least=WORTH_IT)
@@ -224,9 +230,9 @@ def forward_scratch_after(S: int, K: int) -> int:
 
 
 def backward_scratch_after(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, deltas of outputs and of the sums, what is carried, a row of zeros."""
+    """Numbers that an item needs: weights, deltas of outputs and of the sums, what is carried, outputs before."""
     most = int(most_of(S))
-    return (GATES * K + most) * int(padded(K, 4)) + ((GATES + 1) * most + 1) * K
+    return (GATES * K + most) * int(padded(K, 4)) + (GATES + 2) * most * K
 
 
 @tuned(
@@ -240,7 +246,7 @@ def backward_scratch_after(S: int, K: int) -> int:
 )
 @compiled
 def grumemory_y_after(
-    first, last, y, update, reset, recalled, candidate, x, weight, bias, scratch, S_start, reverse
+    first, last, y, update, reset, recalled, candidate, x, initial, weight, bias, scratch, S_start, reverse
 ):  # fmt: skip
     K, size = y.shape[1], y.itemsize
     most = most_of(S_start.size - 1)
@@ -250,7 +256,8 @@ def grumemory_y_after(
         sums, at = take(own, at, most, padded(3 * K, size))
         outputs, at = take(own, at, most, K)
         pack(panels.ravel(), weight, False)
-        begins, lengths, step = block(item, S_start, reverse)
+        chosen, begins, lengths, step = block(item, S_start, reverse)
+        put_initial(outputs, initial, chosen)
         for q in range(lengths[0]):
             alive = still_there(lengths, q)
             panel_product(sums, alive, outputs, panels.ravel(), K)
@@ -279,8 +286,8 @@ def grumemory_y_after(
 )  # fmt: skip
 @compiled
 def grumemory_deltas_after(
-    first, last, update_delta, reset_delta, recalled_delta, candidate_delta,
-    y, dy, update, reset, recalled, candidate, weight, scratch, S_start, reverse,
+    first, last, output_delta, update_delta, reset_delta, recalled_delta, candidate_delta,
+    y, dy, initial, update, reset, recalled, candidate, weight, scratch, S_start, reverse,
 ):  # fmt: skip
     K, size = y.shape[1], y.itemsize
     most = most_of(S_start.size - 1)
@@ -290,18 +297,21 @@ def grumemory_deltas_after(
         outputs, at = take(own, at, most, padded(K, size))
         deltas, at = take(own, at, most, 3 * K)
         carried, at = take(own, at, most, K)
-        nothing, at = take(own, at, 1, K)
+        pasts, at = take(own, at, most, K)
         pack(panels.ravel(), weight, True)
-        begins, lengths, step = block(item, S_start, reverse)
+        chosen, begins, lengths, step = block(item, S_start, reverse)
+        put_initial(pasts, initial, chosen)
         for q in range(lengths[0] - 1, -1, -1):
             alive = still_there(lengths, q)
             panel_product(outputs, alive, deltas, panels.ravel(), 3 * K)
             for r in range(alive):
                 t = begins[r] + q * step
-                past = y[t - step] if q > 0 else nothing[0]
+                past = y[t - step] if q > 0 else pasts[r]
                 dh, own_deltas, new = outputs[r][:K], deltas[r], candidate_delta[t]
                 add_to(dh, dy[t])
                 add_to(dh, carried[r])
+                if initial is not None:  # nothing else reads it
+                    copy(output_delta[t], dh)
                 through_update(own_deltas[:K], carried[r], dh, update[t], candidate[t], past)
                 through_tanh(new, dh, candidate[t], update[t])
                 through_gate(own_deltas[K : 2 * K], new, reset[t], recalled[t])

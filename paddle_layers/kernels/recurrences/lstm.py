@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from paddle_layers.kernels.primitives.compiling import compiled, contracted
 from paddle_layers.kernels.primitives.scratch import part, take
 from paddle_layers.kernels.primitives.vectors import (
@@ -17,7 +19,7 @@ from paddle_layers.kernels.tuned import tuned
 
 from .gates import add_products, add_rows, parts_of, put_side_by_side, slices, take_before, through_gate, through_tanh
 from .panels import pack, padded, panel_product
-from .sequence_blocks import block, blocks, blocks_of, most_of, still_there
+from .sequence_blocks import block, blocks, blocks_of, most_of, put_initial, still_there
 
 WORTH_IT = 1 << 16
 """Multiplications below which the point function stays: what a step gains does not pay the compiler."""
@@ -40,15 +42,15 @@ def numbers(T: int, K: int) -> int:
 
 
 def forward_scratch(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, sums, outputs, a row of zeros."""
+    """Numbers that an item needs: weights, sums, outputs, states before the first rows."""
     most = int(most_of(S))
-    return (K + most) * int(padded(4 * K, 4)) + (most + 1) * K
+    return (K + most) * int(padded(4 * K, 4)) + 2 * most * K
 
 
 def backward_scratch(S: int, K: int) -> int:
-    """Numbers that an item needs: weights, deltas of outputs, sums and states, a function's values, a row of zeros."""
+    """Numbers that an item needs: weights, deltas of outputs, sums and states, states before, a function's values."""
     most = int(most_of(S))
-    return (4 * K + most) * int(padded(K, 4)) + (5 * most + 2) * K
+    return (4 * K + most) * int(padded(K, 4)) + (6 * most + 1) * K
 
 
 def tiles(K: int) -> int:
@@ -59,8 +61,8 @@ def tiles(K: int) -> int:
 @tuned("lstmemory", "lstmemory_y", items=blocks, scratch=forward_scratch, work=products, least=WORTH_IT, when=is_usual)
 @compiled
 def lstmemory_y(
-    first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, weight, bias, scratch, S_start,
-    reverse, peepholes
+    first, last, y, state, candidate, input_gate, forget_gate, output_gate, x, initial, initial_state, weight, bias,
+    scratch, S_start, reverse, peepholes
 ):  # fmt: skip
     K, D = weight.shape
     most = most_of(S_start.size - 1)
@@ -69,16 +71,18 @@ def lstmemory_y(
         panels, at = take(own, 0, K, padded(D, x.itemsize))
         sums, at = take(own, at, most, padded(D, x.itemsize))
         outputs, at = take(own, at, most, K)
-        nothing, at = take(own, at, 1, K)
+        pasts, at = take(own, at, most, K)
         pack(panels.ravel(), weight, False)
-        begins, lengths, step = block(item, S_start, reverse)
+        chosen, begins, lengths, step = block(item, S_start, reverse)
+        put_initial(outputs, initial, chosen)
+        put_initial(pasts, initial_state, chosen)
         for q in range(lengths[0]):
             alive = still_there(lengths, q)
-            if q > 0:
+            if q > 0 or initial is not None:
                 panel_product(sums, alive, outputs, panels.ravel(), K)
             for r in range(alive):
                 t = begins[r] + q * step
-                past = state[t - step] if q > 0 else nothing[0]
+                past = state[t - step] if q > 0 else pasts[r]
                 gates = sums[r][:D]
                 add_to(gates, x[t])
                 add_to(gates, bias[:D])
@@ -108,8 +112,8 @@ def lstmemory_y(
 )  # fmt: skip
 @compiled
 def lstmemory_deltas(
-    first, last, candidate_delta, input_delta, forget_delta, output_delta,
-    dy, state, candidate, input_gate, forget_gate, output_gate, weight, bias, scratch, S_start, reverse, peepholes,
+    first, last, state_delta, candidate_delta, input_delta, forget_delta, output_delta, dy, initial_state,
+    state, candidate, input_gate, forget_gate, output_gate, weight, bias, scratch, S_start, reverse, peepholes,
 ):  # fmt: skip
     K, D = weight.shape
     most = most_of(S_start.size - 1)
@@ -119,16 +123,17 @@ def lstmemory_deltas(
         outputs, at = take(own, at, most, padded(K, dy.itemsize))
         sums, at = take(own, at, most, D)
         states, at = take(own, at, most, K)
-        nothing, at = take(own, at, 1, K)
+        pasts, at = take(own, at, most, K)
         shown, at = take(own, at, 1, K)
         pack(panels.ravel(), weight, True)
-        begins, lengths, step = block(item, S_start, reverse)
+        chosen, begins, lengths, step = block(item, S_start, reverse)
+        put_initial(pasts, initial_state, chosen)
         for q in range(lengths[0] - 1, -1, -1):
             alive = still_there(lengths, q)
             panel_product(outputs, alive, sums, panels.ravel(), D)
             for r in range(alive):
                 t = begins[r] + q * step
-                past = state[t - step] if q > 0 else nothing[0]
+                past = state[t - step] if q > 0 else pasts[r]
                 da, di, df, do = sums[r][:K], sums[r][K : 2 * K], sums[r][2 * K : 3 * K], sums[r][3 * K :]
                 dh, dc = outputs[r][:K], states[r]
                 add_to(dh, dy[t])
@@ -140,6 +145,8 @@ def lstmemory_deltas(
                 through_tanh(da, dc, candidate[t], input_gate[t])
                 through_gate(di, dc, input_gate[t], candidate[t])
                 through_gate(df, dc, forget_gate[t], past)
+                if initial_state is not None:  # nothing else reads it
+                    copy(state_delta[t], dc)
                 multiply_by(dc, forget_gate[t])
                 if peepholes:
                     add_product(dc, di, bias[D : D + K])
@@ -161,8 +168,8 @@ def through_output(do, dc, dh, shown, gate):
 
 @tuned("lstmemory", "lstmemory_past", items=slices, work=numbers, least=WORTH_IT)
 @compiled
-def lstmemory_past(first, last, past, y, before_of):
-    take_before(first, last, past, y, before_of)
+def lstmemory_past(first, last, past, y, initial, before_of, S_start):
+    take_before(first, last, past, y, initial, before_of, S_start)
 
 
 @tuned("lstmemory", "lstmemory_dx", items=slices, work=numbers, least=WORTH_IT)
@@ -186,8 +193,8 @@ def lstmemory_dweight(
 @tuned("lstmemory", "lstmemory_dbias", items=lambda: GATES, work=numbers, least=WORTH_IT)
 @compiled
 def lstmemory_dbias(
-    first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, state, before_of, accumulate,
-    peepholes
+    first, last, dbias, candidate_delta, input_delta, forget_delta, output_delta, initial_state, state, before_of,
+    S_start, accumulate, peepholes
 ):  # fmt: skip
     """Each item has a gate: its bias, and its peephole where it has one."""
     T, K = state.shape
@@ -202,3 +209,5 @@ def lstmemory_dbias(
                 seen = t if gate == GATES - 1 else before_of[t]
                 if seen >= 0:
                     add_product(total, delta[t], state[seen])
+                elif initial_state is not None:
+                    add_product(total, delta[t], initial_state[np.searchsorted(S_start, t, side="right") - 1])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.vectors import copy
 
 BLOCKS = 8
 """Blocks of a large batch: each has a packed weight of its own."""
@@ -35,7 +36,7 @@ def blocks(S: int) -> int:
 
 @compiled
 def block(item, starts, reverse):
-    """First rows and lengths of the sequences of a block, the longest first, and the step to their next rows.
+    """The sequences of a block, the longest first: numbers, first rows, lengths, and the step to their next rows.
 
     The first item takes the longest sequences, the second the shortest and so on: neighbours run on one thread.
     """
@@ -45,7 +46,15 @@ def block(item, starts, reverse):
     low, high = sequences * number // count, sequences * (number + 1) // count
     chosen = np.argsort(starts[:-1] - starts[1:], kind="mergesort")[low:high]
     begin, end = starts[:-1][chosen], starts[1:][chosen]
-    return (end - 1, end - begin, -1) if reverse else (begin, end - begin, 1)
+    return (chosen, end - 1, end - begin, -1) if reverse else (chosen, begin, end - begin, 1)
+
+
+@compiled
+def put_initial(into, initial, chosen):
+    """What stands before the first rows of these sequences, where it is given; else `into` stays as it is, zero."""
+    if initial is not None:
+        for r in range(chosen.size):
+            copy(into[r], initial[chosen[r]])
 
 
 @compiled

@@ -9,7 +9,7 @@ from paddle_layers.kernels.tuned import tuned
 
 from .gates import add_products, add_rows, parts_of, slices, take_before
 from .panels import pack, padded, panel_product
-from .sequence_blocks import block, blocks, blocks_of, most_of, still_there
+from .sequence_blocks import block, blocks, blocks_of, most_of, put_initial, still_there
 
 WORTH_IT = 1 << 16
 """Multiplications below which the point function stays: what a step gains does not pay the compiler."""
@@ -43,7 +43,7 @@ def tiles(K: int) -> int:
 
 @tuned("recurrent", "recurrent_y", items=blocks, scratch=scratch_numbers, work=products, least=WORTH_IT, when=is_tanh)
 @compiled
-def recurrent_y(first, last, y, x, weight, bias, scratch, S_start, reverse):
+def recurrent_y(first, last, y, x, initial, weight, bias, scratch, S_start, reverse):
     K = weight.shape[0]
     most = most_of(S_start.size - 1)
     for item in range(first, last):
@@ -52,7 +52,8 @@ def recurrent_y(first, last, y, x, weight, bias, scratch, S_start, reverse):
         sums, at = take(own, at, most, padded(K, x.itemsize))
         outputs, at = take(own, at, most, K)
         pack(panels.ravel(), weight, False)
-        begins, lengths, step = block(item, S_start, reverse)
+        chosen, begins, lengths, step = block(item, S_start, reverse)
+        put_initial(outputs, initial, chosen)
         for q in range(lengths[0]):
             alive = still_there(lengths, q)
             panel_product(sums, alive, outputs, panels.ravel(), K)
@@ -80,7 +81,7 @@ def recurrent_delta(first, last, delta, y, dy, weight, scratch, S_start, reverse
         outputs, at = take(own, at, most, padded(K, y.itemsize))
         sums, at = take(own, at, most, K)
         pack(panels.ravel(), weight, True)
-        begins, lengths, step = block(item, S_start, reverse)
+        _, begins, lengths, step = block(item, S_start, reverse)
         for q in range(lengths[0] - 1, -1, -1):
             alive = still_there(lengths, q)
             panel_product(outputs, alive, sums, panels.ravel(), K)
@@ -100,8 +101,8 @@ def through_unit(delta, later, dy, y):
 
 @tuned("recurrent", "recurrent_past", items=slices, work=numbers, least=WORTH_IT)
 @compiled
-def recurrent_past(first, last, past, y, before_of):
-    take_before(first, last, past, y, before_of)
+def recurrent_past(first, last, past, y, initial, before_of, S_start):
+    take_before(first, last, past, y, initial, before_of, S_start)
 
 
 @tuned("recurrent", "recurrent_dweight", items=tiles, work=products, least=WORTH_IT)

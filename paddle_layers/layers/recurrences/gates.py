@@ -5,6 +5,8 @@ import math
 from paddle_layers.define import (
     Bool,
     Choice,
+    Input,
+    Type,
     helper,
     require,
 )
@@ -23,6 +25,11 @@ def reverse_switch() -> Bool:
     return Bool("run from the last row of a sequence to its first", default=False, aliases=("reversed",))
 
 
+def initial_rows(what: str) -> Input:
+    """What stands in the place of the row before the first one."""
+    return Input("S K", f"{what} before the first row, a row for each sequence", seq=(0, 1), optional=True)
+
+
 def reset_after_switch() -> Bool:
     """Where a gated unit forgets: before its output is multiplied by the weight of the candidate, or behind that."""
     return Bool("reset what is recalled after the product", default=False, aliases=("linear_before_reset",))
@@ -32,6 +39,14 @@ def check_gates(columns: int, gates: int) -> int:
     """Units of rows that hold one sum for each gate of a unit."""
     require(columns % gates == 0, "x", f"{columns} columns cannot be cut into {gates} sums for each unit")
     return columns // gates
+
+
+def check_initial(units: int, **initial: Type | None) -> None:
+    """Refuse rows before the first ones that are not as wide as there are units."""
+    for name, type_ in initial.items():
+        if type_ is not None:
+            text = f"there are {units} units, but `{name}` is {type_}"
+            require(type_.size == units, name, text)
 
 
 LEVELS = (0, 1, 2)
@@ -82,13 +97,13 @@ def onnx_activate(graph, x, name):
     return x if name == "linear" else graph.node(ONNX_NAMES[name], x)
 
 
-def onnx_recurrence(graph, operator, x, lengths, weights, reverse, peepholes=None, **settings):
+def onnx_recurrence(graph, operator, x, lengths, weights, reverse, initial=(), peepholes=None, **settings):
     """A recurrence over padded sequences; `weights` map the input, the output of before, and are added."""
     steps = graph.Transpose(x, perm=[1, 0, 2])
     lengths = graph.Cast(lengths, to=6)
-    state = (None, None, peepholes) if peepholes is not None else ()
+    before = [None if rows is None else graph.Unsqueeze(rows, [0]) for rows in initial]
     y = graph.node(
-        operator, steps, *(one[None] for one in weights), lengths, *state,
+        operator, steps, *(one[None] for one in weights), lengths, *before, *([] if peepholes is None else [peepholes]),
         direction="reverse" if reverse else "forward", hidden_size=weights[1].shape[1], **settings,
     )  # fmt: skip
     return graph.Transpose(graph.Squeeze(y, [1]), perm=[1, 0, 2])

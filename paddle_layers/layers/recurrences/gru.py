@@ -9,6 +9,8 @@ from .gates import (
     activation_choice,
     activation_derivative,
     check_gates,
+    check_initial,
+    initial_rows,
     onnx_functions,
     onnx_recurrence,
     reset_after_switch,
@@ -26,13 +28,15 @@ class Grumemory:
     `u = gate_act(s_u + h @ W_u)`, `r = gate_act(s_r + h @ W_r)`, `c = act(s_c + (r * h) @ W_c)`,
     `y[t] = (1 - u) * h + u * c`
 
-    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row is zero.
-    With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`, where `b` is the fourth part of `bias`. Put `fc` of
-    three times the units before the layer to map the input. Paddle is the same without `reset_after`; cuDNN and PyTorch
-    are the same with it, Keras and ONNX have both. All but Paddle exchange `u` and `1 - u`.
+    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row, which is
+    the last one with `reverse`, is `initial`, or zero. With `reset_after` it is `c = act(s_c + r * (h @ W_c + b))`,
+    where `b` is the fourth part of `bias`. Put `fc` of three times the units before the layer to map the input. Paddle
+    is the same without `reset_after`; cuDNN and PyTorch are the same with it, Keras and ONNX have both. All but Paddle
+    exchange `u` and `1 - u`.
     """
 
     x = Input("T:S D", "three sums per unit", seq=(1, 2), kinks=(0.0,))
+    initial = initial_rows("output")
     weight = Param("K D", "from the output of the row before")
     bias = Param("B", "added to the sums; with `reset_after`, then to what the candidate recalls", init="zero")
     y = Output("T:S K", "output of the units")
@@ -55,19 +59,22 @@ class Grumemory:
         Example(x="nested sequence of 6", reverse=True, gate_act="tanh"),
         Example(x="sequence of 3", act="linear"),
         Example(x="sequence of 6", reset_after=True),
+        Example(x="sequence of 6", initial="2"),
+        Example(x="nested sequence of 6", initial="sequence of 2", reset_after=True, reverse=True),
     )
 
 
 @infer(Grumemory)
-def grumemory_sizes(D, reset_after):
+def grumemory_sizes(D, initial, reset_after):
     units = check_gates(D, 3)
+    check_initial(units, initial=initial)
     return {"K": units, "B": D + units if reset_after else D}
 
 
 @fill(Grumemory.y, Grumemory.update, Grumemory.reset, Grumemory.recalled, Grumemory.candidate, per="S")
 def grumemory_y(
     s, y, update, reset, recalled, candidate,
-    x, weight, bias, act, gate_act, reset_after, reverse, S_start, before_of, K,
+    x, initial, weight, bias, act, gate_act, reset_after, reverse, S_start, before_of, K,
 ):  # fmt: skip
     """The candidate of a unit reads the reset gates of all units in its row: two rounds for each row."""
     for q in range(S_start[s + 1] - S_start[s]):
@@ -76,19 +83,23 @@ def grumemory_y(
         for k in range(K):
             u = x[t, k] + bias[k]
             r = x[t, K + k] + bias[K + k]
-            if p >= 0:
+            if p >= 0 or initial is not None:
                 for j in range(K):
-                    u += y[p, j] * weight[j, k]
-                    r += y[p, j] * weight[j, K + k]
+                    h = y[p, j] if initial is None or p >= 0 else initial[s, j]
+                    u += h * weight[j, k]
+                    r += h * weight[j, K + k]
             update[t, k] = activate(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
             reset[t, k] = activate(r, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
             if reset_after:
                 recalled[t, k] = bias[3 * K + k]
-                if p >= 0:
+                if p >= 0 or initial is not None:
                     for j in range(K):
-                        recalled[t, k] += y[p, j] * weight[j, 2 * K + k]
+                        h = y[p, j] if initial is None or p >= 0 else initial[s, j]
+                        recalled[t, k] += h * weight[j, 2 * K + k]
+            elif p >= 0:
+                recalled[t, k] = reset[t, k] * y[p, k]
             else:
-                recalled[t, k] = reset[t, k] * y[p, k] if p >= 0 else 0.0
+                recalled[t, k] = 0.0 if initial is None else reset[t, k] * initial[s, k]
         for k in range(K):
             c = x[t, 2 * K + k] + bias[2 * K + k]
             if reset_after:
@@ -98,8 +109,8 @@ def grumemory_y(
                     c += recalled[t, j] * weight[j, 2 * K + k]
             candidate[t, k] = activate(c, act == "tanh", act == "sigmoid", act == "relu")
             y[t, k] = update[t, k] * candidate[t, k]
-            if p >= 0:
-                y[t, k] += (1.0 - update[t, k]) * y[p, k]
+            if p >= 0 or initial is not None:
+                y[t, k] += (1.0 - update[t, k]) * (y[p, k] if initial is None or p >= 0 else initial[s, k])
 
 
 @fill(
@@ -112,7 +123,8 @@ def grumemory_y(
 )
 def grumemory_deltas(
     s, output_delta, recalled_delta, update_delta, reset_delta, candidate_delta,
-    y, dy, update, reset, recalled, candidate, weight, act, gate_act, reset_after, reverse, S_start, before_of, K,
+    y, dy, initial, update, reset, recalled, candidate, weight, act, gate_act, reset_after, reverse, S_start, before_of,
+    K,
 ):  # fmt: skip
     next_ = -1
     for q in range(S_start[s + 1] - S_start[s]):
@@ -130,7 +142,9 @@ def grumemory_deltas(
                         dh += recalled_delta[next_, j] * weight[k, 2 * K + j]
             output_delta[t, k] = dh
             u = update[t, k]
-            fresh = candidate[t, k] - y[p, k] if p >= 0 else candidate[t, k]
+            fresh = candidate[t, k]
+            if p >= 0 or initial is not None:
+                fresh -= y[p, k] if initial is None or p >= 0 else initial[s, k]
             update_delta[t, k] = (
                 dh * fresh * activation_derivative(u, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
             )
@@ -149,13 +163,18 @@ def grumemory_deltas(
                 for j in range(K):
                     total += candidate_delta[t, j] * weight[k, 2 * K + j]
                 recalled_delta[t, k] = total
-                reset_delta[t, k] = total * y[p, k] * derivative if p >= 0 else 0.0
+                h = 0.0
+                if p >= 0 or initial is not None:
+                    h = y[p, k] if initial is None or p >= 0 else initial[s, k]
+                reset_delta[t, k] = total * h * derivative
         next_ = t
 
 
 @each(Grumemory.past)
-def grumemory_past(t, k, y, before_of):
-    return y[before_of[t], k] if before_of[t] >= 0 else 0.0
+def grumemory_past(t, k, s, y, initial, before_of):
+    if before_of[t] >= 0:
+        return y[before_of[t], k]
+    return 0.0 if initial is None else initial[s, k]
 
 
 @gradient(Grumemory.x)
@@ -164,6 +183,24 @@ def grumemory_dx(t, d, update_delta, reset_delta, candidate_delta, K):
     if d < K:
         return update_delta[t, k]
     return reset_delta[t, k] if d < 2 * K else candidate_delta[t, k]
+
+
+@gradient(Grumemory.initial)
+def grumemory_dinitial(
+    s, k, output_delta, recalled_delta, update_delta, reset_delta, update, reset, weight, reset_after, S_start,
+    reverse, K,
+):  # fmt: skip
+    if S_start[s] == S_start[s + 1]:
+        return 0.0
+    t = S_start[s + 1] - 1 if reverse else S_start[s]
+    total = output_delta[t, k] * (1.0 - update[t, k])
+    if not reset_after:
+        total += recalled_delta[t, k] * reset[t, k]
+    for j in range(K):
+        total += update_delta[t, j] * weight[k, j] + reset_delta[t, j] * weight[k, K + j]
+        if reset_after:
+            total += recalled_delta[t, j] * weight[k, 2 * K + j]
+    return total
 
 
 @gradient(Grumemory.weight)
@@ -195,7 +232,7 @@ def grumemory_dbias(b, update_delta, reset_delta, recalled_delta, candidate_delt
 
 
 @onnx(Grumemory)
-def grumemory_onnx(graph, x, weight, bias, T_lengths, K, act, gate_act, reset_after, reverse):
+def grumemory_onnx(graph, x, initial, weight, bias, T_lengths, K, act, gate_act, reset_after, reverse):
     """ONNX's update gate is 1 minus that of here: of a sigmoid by the sums with the other sign."""
     lost = f"ONNX keeps what the update gate lets go: there is no such gate for `{gate_act}`"
     require(gate_act in ("sigmoid", "linear"), "gate_act", lost)
@@ -206,6 +243,6 @@ def grumemory_onnx(graph, x, weight, bias, T_lengths, K, act, gate_act, reset_af
         recalled[2 * K :] = bias.array[3 * K :]
     weights = (np.diag(sign), weight.array.T * sign[:, None], np.concatenate([added, recalled]))
     return onnx_recurrence(
-        graph, "GRU", x, T_lengths, weights, reverse,
+        graph, "GRU", x, T_lengths, weights, reverse, (initial,),
         linear_before_reset=int(reset_after), **onnx_functions(gate_act, act),
     )  # fmt: skip

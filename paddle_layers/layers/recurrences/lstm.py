@@ -9,6 +9,8 @@ from .gates import (
     activation_choice,
     activation_derivative,
     check_gates,
+    check_initial,
+    initial_rows,
     onnx_functions,
     onnx_recurrence,
     reverse_switch,
@@ -29,14 +31,16 @@ class Lstmemory:
     `a = act(s_a)`, `i = gate_act(s_i + p_i * c[t-1])`, `f = gate_act(s_f + p_f * c[t-1])`, `c[t] = a * i + c[t-1] * f`,
     `o = gate_act(s_o + p_o * c[t])`, `y[t] = o * state_act(c[t])`
 
-    in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row are
-    zero. Put `fc` of four times the units before the layer to map the input. `bias` has the biases of the sums and
-    then the peepholes of the three gates, as in Paddle, whose configs without helpers take sigmoid for `state_act`
-    when nothing is set. Caffe, ONNX and others hold the map of the input, too, have the gates in other orders, and
-    have no peepholes (Caffe) or on demand.
+    in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row, which
+    is the last one with `reverse`, are `initial` and `initial_state`, or zero. Put `fc` of four times the units before
+    the layer to map the input. `bias` has the biases of the sums and then the peepholes of the three gates, as in
+    Paddle, whose configs without helpers take sigmoid for `state_act` when nothing is set. Caffe, ONNX and others hold
+    the map of the input, too, have the gates in other orders, and have no peepholes (Caffe) or on demand.
     """
 
     x = Input("T:S D", "four sums per unit", seq=(1, 2), kinks=(0.0,))
+    initial = initial_rows("output")
+    initial_state = initial_rows("state")
     weight = Param("K D", "from the output of the row before")
     bias = Param("B", "added to the sums; then the peepholes", init="zero")
     y = Output("T:S K", "output of the units")
@@ -60,12 +64,15 @@ class Lstmemory:
         Example(x="sequence of 12"),
         Example(x="nested sequence of 8", reverse=True, peepholes=False),
         Example(x="sequence of 4", act="relu", gate_act="linear", state_act="sigmoid"),
+        Example(x="sequence of 8", initial="2", initial_state="2"),
+        Example(x="nested sequence of 8", initial="sequence of 2", reverse=True),
     )
 
 
 @infer(Lstmemory)
-def lstmemory_sizes(D, peepholes):
+def lstmemory_sizes(D, initial, initial_state, peepholes):
     K = check_gates(D, 4)
+    check_initial(K, initial=initial, initial_state=initial_state)
     return {"K": K, "B": (7 if peepholes else 4) * K}
 
 
@@ -78,7 +85,9 @@ def lstmemory_sizes(D, peepholes):
     Lstmemory.output_gate,
     scan="forward",
 )
-def lstmemory_y(t, k, before, x, y, state, weight, bias, act, gate_act, state_act, peepholes, K):
+def lstmemory_y(
+    t, k, s, before, x, initial, initial_state, y, state, weight, bias, act, gate_act, state_act, peepholes, K
+):  # fmt: skip
     a = x[t, k] + bias[k]
     i = x[t, K + k] + bias[K + k]
     f = x[t, 2 * K + k] + bias[2 * K + k]
@@ -86,11 +95,15 @@ def lstmemory_y(t, k, before, x, y, state, weight, bias, act, gate_act, state_ac
     past = 0.0
     if before >= 0:
         past = state[before, k]
+    elif initial_state is not None:
+        past = initial_state[s, k]
+    if before >= 0 or initial is not None:
         for j in range(K):
-            a += y[before, j] * weight[j, k]
-            i += y[before, j] * weight[j, K + k]
-            f += y[before, j] * weight[j, 2 * K + k]
-            o += y[before, j] * weight[j, 3 * K + k]
+            h = y[before, j] if initial is None or before >= 0 else initial[s, j]
+            a += h * weight[j, k]
+            i += h * weight[j, K + k]
+            f += h * weight[j, 2 * K + k]
+            o += h * weight[j, 3 * K + k]
     if peepholes:
         i += bias[4 * K + k] * past
         f += bias[5 * K + k] * past
@@ -113,8 +126,8 @@ def lstmemory_y(t, k, before, x, y, state, weight, bias, act, gate_act, state_ac
     scan="back",
 )
 def lstmemory_deltas(
-    t, k, before, after, dy, state, candidate, input_gate, forget_gate, output_gate, state_delta, candidate_delta,
-    input_delta, forget_delta, output_delta, weight, bias, act, gate_act, state_act, peepholes, K,
+    t, k, s, before, after, dy, initial_state, state, candidate, input_gate, forget_gate, output_gate, state_delta,
+    candidate_delta, input_delta, forget_delta, output_delta, weight, bias, act, gate_act, state_act, peepholes, K,
 ):  # fmt: skip
     dh = dy[t, k]
     dc = 0.0
@@ -130,6 +143,8 @@ def lstmemory_deltas(
     past = 0.0
     if before >= 0:
         past = state[before, k]
+    elif initial_state is not None:
+        past = initial_state[s, k]
     a, i, f, o = candidate[t, k], input_gate[t, k], forget_gate[t, k], output_gate[t, k]
     shown = activate(state[t, k], state_act == "tanh", state_act == "sigmoid", state_act == "relu")
     do = dh * shown * activation_derivative(o, gate_act == "tanh", gate_act == "sigmoid", gate_act == "relu")
@@ -146,8 +161,10 @@ def lstmemory_deltas(
 
 
 @each(Lstmemory.past)
-def lstmemory_past(t, k, y, before_of):
-    return y[before_of[t], k] if before_of[t] >= 0 else 0.0
+def lstmemory_past(t, k, s, y, initial, before_of):
+    if before_of[t] >= 0:
+        return y[before_of[t], k]
+    return 0.0 if initial is None else initial[s, k]
 
 
 @gradient(Lstmemory.x)
@@ -156,6 +173,32 @@ def lstmemory_dx(t, d, candidate_delta, input_delta, forget_delta, output_delta,
     if d < 2 * K:
         return candidate_delta[t, k] if d < K else input_delta[t, k]
     return forget_delta[t, k] if d < 3 * K else output_delta[t, k]
+
+
+@gradient(Lstmemory.initial)
+def lstmemory_dinitial(
+    s, k, candidate_delta, input_delta, forget_delta, output_delta, weight, S_start, reverse, K
+):  # fmt: skip
+    total = 0.0
+    if S_start[s] < S_start[s + 1]:
+        t = S_start[s + 1] - 1 if reverse else S_start[s]
+        for j in range(K):
+            total += candidate_delta[t, j] * weight[k, j] + input_delta[t, j] * weight[k, K + j]
+            total += forget_delta[t, j] * weight[k, 2 * K + j] + output_delta[t, j] * weight[k, 3 * K + j]
+    return total
+
+
+@gradient(Lstmemory.initial_state)
+def lstmemory_dinitial_state(
+    s, k, state_delta, input_delta, forget_delta, forget_gate, bias, peepholes, S_start, reverse, K
+):  # fmt: skip
+    if S_start[s] == S_start[s + 1]:
+        return 0.0
+    t = S_start[s + 1] - 1 if reverse else S_start[s]
+    total = state_delta[t, k] * forget_gate[t, k]
+    if peepholes:
+        total += input_delta[t, k] * bias[4 * K + k] + forget_delta[t, k] * bias[5 * K + k]
+    return total
 
 
 @gradient(Lstmemory.weight)
@@ -171,7 +214,10 @@ def lstmemory_dweight(k, d, past, candidate_delta, input_delta, forget_delta, ou
 
 
 @gradient(Lstmemory.bias)
-def lstmemory_dbias(b, candidate_delta, input_delta, forget_delta, output_delta, state, before_of, K, T):
+def lstmemory_dbias(
+    b, candidate_delta, input_delta, forget_delta, output_delta, initial_state, state, before_of, S_start, reverse,
+    K, T, S
+):  # fmt: skip
     k = b % K
     gate = b // K
     total = 0.0
@@ -188,15 +234,23 @@ def lstmemory_dbias(b, candidate_delta, input_delta, forget_delta, output_delta,
             total += output_delta[t, k] * state[t, k]
         elif before_of[t] >= 0:
             total += (input_delta[t, k] if gate == 4 else forget_delta[t, k]) * state[before_of[t], k]
+    if initial_state is not None and 4 <= gate <= 5:
+        for s in range(S):
+            if S_start[s] < S_start[s + 1]:
+                t = S_start[s + 1] - 1 if reverse else S_start[s]
+                total += (input_delta[t, k] if gate == 4 else forget_delta[t, k]) * initial_state[s, k]
     return total
 
 
 @onnx(Lstmemory)
-def lstmemory_onnx(graph, x, weight, bias, T_lengths, K, act, gate_act, state_act, peepholes, reverse):
+def lstmemory_onnx(
+    graph, x, initial, initial_state, weight, bias, T_lengths, K, act, gate_act, state_act, peepholes, reverse
+):  # fmt: skip
     """The input is mapped already: ONNX's map of it brings the gates into its order, input, output, forget, cell."""
     order = np.concatenate([np.arange(K) + K * gate for gate in (1, 3, 2, 0)])
     sums = np.concatenate([bias.array[order], np.zeros(4 * K)])
     looks = np.concatenate([bias.array[K * part : K * (part + 1)] for part in (4, 6, 5)])[None] if peepholes else None
     weights = (np.eye(4 * K)[order], weight.array.T[order], sums)
     functions = onnx_functions(gate_act, act, state_act)
-    return onnx_recurrence(graph, "LSTM", x, T_lengths, weights, reverse, looks, **functions)
+    before = (initial, initial_state)
+    return onnx_recurrence(graph, "LSTM", x, T_lengths, weights, reverse, before, looks, **functions)

@@ -8,6 +8,7 @@ from .gates import (
     activate,
     activation_choice,
     activation_derivative,
+    initial_rows,
     onnx_functions,
     onnx_recurrence,
     reverse_switch,
@@ -24,12 +25,13 @@ class Recurrent:
 
     `y[t] = act(x[t] + y[t-1] @ weight + bias)`
 
-    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row is zero. `x`
-    are sums that are ready: put `fc` before the layer to map the input. Paddle is the same. ONNX holds the map of the
-    input, too; Caffe's RNN also has one of the output.
+    in every sequence by itself, in the innermost sequences of nested ones; the output before the first row, which is
+    the last one with `reverse`, is `initial`, or zero. `x` are sums that are ready: put `fc` before the layer to map
+    the input. Paddle is the same. ONNX holds the map of the input, too; Caffe's RNN also has one of the output.
     """
 
     x = Input("T:S K", "one sum per unit", seq=(1, 2), kinks=(0.0,))
+    initial = initial_rows("output")
     weight = Param("J K", "from the output of the row before")
     bias = Param("K", "added to the sums", init="zero")
     y = Output("T:S K", "output of the units")
@@ -42,6 +44,8 @@ class Recurrent:
         Example(x="nested sequence of 2", reverse=True, act="sigmoid"),
         Example(x="sequence of 1", act="relu"),
         Example(x="sequence of 4", act="linear"),
+        Example(x="sequence of 3", initial="3"),
+        Example(x="nested sequence of 2", initial="sequence of 2", reverse=True),
     )
 
 
@@ -51,11 +55,11 @@ def recurrent_sizes(K):
 
 
 @each(Recurrent.y, scan="forward")
-def recurrent_y(t, k, before, x, y, weight, bias, act, K):
+def recurrent_y(t, k, s, before, x, initial, y, weight, bias, act, K):
     total = x[t, k] + bias[k]
-    if before >= 0:
+    if before >= 0 or initial is not None:
         for j in range(K):
-            total += y[before, j] * weight[j, k]
+            total += (y[before, j] if initial is None or before >= 0 else initial[s, j]) * weight[j, k]
     return activate(total, act == "tanh", act == "sigmoid", act == "relu")
 
 
@@ -69,13 +73,25 @@ def recurrent_delta(t, k, after, y, dy, delta, weight, act, K):
 
 
 @each(Recurrent.past)
-def recurrent_past(t, k, y, before_of):
-    return y[before_of[t], k] if before_of[t] >= 0 else 0.0
+def recurrent_past(t, k, s, y, initial, before_of):
+    if before_of[t] >= 0:
+        return y[before_of[t], k]
+    return 0.0 if initial is None else initial[s, k]
 
 
 @gradient(Recurrent.x)
 def recurrent_dx(t, k, delta):
     return delta[t, k]
+
+
+@gradient(Recurrent.initial)
+def recurrent_dinitial(s, k, delta, weight, S_start, reverse, K):
+    total = 0.0
+    if S_start[s] < S_start[s + 1]:
+        t = S_start[s + 1] - 1 if reverse else S_start[s]
+        for j in range(K):
+            total += delta[t, j] * weight[k, j]
+    return total
 
 
 @gradient(Recurrent.weight)
@@ -95,6 +111,6 @@ def recurrent_dbias(k, delta, T):
 
 
 @onnx(Recurrent)
-def recurrent_onnx(graph, x, weight, bias, T_lengths, K, act, reverse):
+def recurrent_onnx(graph, x, initial, weight, bias, T_lengths, K, act, reverse):
     weights = (np.eye(K), weight.array.T, np.concatenate([bias.array, np.zeros(K)]))
-    return onnx_recurrence(graph, "RNN", x, T_lengths, weights, reverse, **onnx_functions(act))
+    return onnx_recurrence(graph, "RNN", x, T_lengths, weights, reverse, (initial,), **onnx_functions(act))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -24,6 +24,17 @@ class Array(NamedTuple):
 
 Spec = Array | tuple[Array, ...] | str
 """An array, a tuple of arrays, `"int"`, `"real"`, or `"ints N"` and `"reals N"`: tuples of N numbers."""
+
+
+class PythonCall(NamedTuple):
+    """A Python function of arrays, in one operation."""
+
+    call: Callable[..., Any]
+    op: str
+    constants: tuple[tuple[str, bool | str | None], ...]
+    """Arguments that are no numbers."""
+    ids: tuple[int, ...]
+    """How many ids each target has; 0 where it has none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +62,8 @@ class Kernel:
     """Array of the row numbers that the first index counts."""
     factor: str | None = None
     """Argument that the result is multiplied by."""
+    python: PythonCall | None = None
+    """What is called in the place of the program, which then is no element function."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Kernel) and self._parts == other._parts
@@ -112,6 +125,13 @@ class TunedCall:
     constants: Mapping[str, Any]
     """Arguments that are folded into the text: None, truth values and words."""
     targets: tuple[str, ...]
+
+
+def python_text(kernel: Kernel, dtype: str) -> str:
+    """What stands for the text of a kernel that no compiler takes."""
+    assert kernel.python is not None
+    reason = "it is a Python function, which runs on the host"
+    return f'"""{kernel.name} from {kernel.origin}, {dtype}: {hash(kernel)}."""\nraise TypeError("{reason}")\n'
 
 
 def unravel(indices: Sequence[str], sizes: Sequence[str], rest: str, cast: str = "{}") -> list[str]:

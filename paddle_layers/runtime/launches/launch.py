@@ -11,7 +11,7 @@ from paddle_layers.define.functions import Function
 from paddle_layers.define.program import Program
 from paddle_layers.kernels.finding import find_tuned
 from paddle_layers.kernels.tuned import Tuned, call_by_name
-from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
+from paddle_layers.runtime.generate.drivers import Kernel, PythonCall, TunedCall
 from paddle_layers.runtime.generate.specialise import helper_programs, specialise
 from paddle_layers.runtime.graph.domains import Domain, Extent, rows_of
 
@@ -79,6 +79,8 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     That is one launch, but for tuned kernels of two steps.
     """
     targets = [scope.resolve(target, function, item) for target in function.target_names]
+    if function.python:
+        return [python_launch(scope, function, accumulate=accumulate)]
     lead = function.indices
     wanted = [name for name in function.args[len(lead) :] if name not in ("before", "after")]
     groups = {group.lower(): (row, group) for row, group in scope.op.layer.groups.items()}
@@ -107,6 +109,40 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
     _note_uses(launch, function, kernel, args)
     launch.computes = (computation,)
     return [launch]
+
+
+def python_launch(scope: Scope, function: Function, *, accumulate: bool) -> Launch:
+    """One call of a Python function of arrays."""
+    args: dict[str, Argument] = {}
+    constants: dict[str, bool | str | None] = {}
+    for name in (*function.target_names, *function.args):
+        value = scope.resolve(name, function, None)
+        if value is None or isinstance(value, (bool, str)):
+            constants[name] = value
+        else:
+            args[name] = value
+    outputs = scope.op.layer.outputs
+    types = [scope.op.output(name)[0].type if name in outputs else None for name in function.target_names]
+    ids = tuple(type_.size if type_ is not None and type_.kind == "INT" else 0 for type_ in types)
+    kernel = Kernel(
+        name=function.name,
+        origin=f"{function.call.__module__}:{function.line}",
+        program=function.program,
+        helpers={},
+        indices=(),
+        targets=function.target_names,
+        args={name: spec_of(value) for name, value in args.items()},
+        accumulate=accumulate,
+        procedure=True,
+        python=PythonCall(function.call, scope.op.name, tuple(constants.items()), ids),
+    )
+    launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), Extent(1))
+    for name, argument in args.items():
+        if name in function.target_names:
+            launch.writes += uses(argument)
+        if name not in function.target_names or accumulate:
+            launch.reads += uses(argument)
+    return launch
 
 
 def _index_sizes(

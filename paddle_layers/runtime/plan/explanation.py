@@ -96,7 +96,7 @@ def _kernel(launch: Launch) -> str:
     code = launch.code
     if not isinstance(code, Kernel):
         return f"{launch.name}, tuned"
-    kinds = {"row by row": code.scan, "adds": code.accumulate, "every step": launch.loop}
+    kinds = {"in Python": code.python, "row by row": code.scan, "adds": code.accumulate, "every step": launch.loop}
     return ", ".join([launch.name, *(kind for kind, holds in kinds.items() if holds)])
 
 

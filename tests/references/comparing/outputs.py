@@ -20,32 +20,30 @@ def expect(case: Case, inputs: dict[str, Any], params: dict[str, Any], **changed
         return load_references()[case.definition.name](inputs, params, attributes)
 
 
-def compare_outputs(
-    case: Case, net: Net, arrays: list[Any], expected: dict[str, Any], tolerance: float = TOLERANCE
-) -> bool:
+def compare_outputs(case: Case, net: Net, arrays: list[Any], expected: dict[str, Any]) -> bool:
     """Run the rows and compare; whether there was anything to compare."""
     net.reset_statistics()
     outputs = net.forward(case.feeds(arrays), phase=case.phase)
-    _compare_statistics(case, net, expected, tolerance)
-    _compare_loss(case, net, expected, tolerance)
+    _compare_statistics(case, net, expected)
+    _compare_loss(case, net, expected)
     compared = bool(case.definition.stats)
     for name in case.definition.states:
         if name in expected:
-            check_close(net.states[f"{LAYER}.{name}"].value, expected[name], tolerance, name)
+            check_close(net.states[f"{LAYER}.{name}"].value, expected[name], name)
     values = [item for name in case.definition.outputs for item in _as_list(expected[name])]
     for name, value in zip(case.outputs, values, strict=True):
         if value is not None:
             compared = True
-            check_close(outputs[name], _followed(case, outputs[name], value, expected), tolerance, name)
+            check_close(outputs[name], _followed(case, outputs[name], value, expected), name)
             _compare_lengths(outputs[name], expected.get("lengths"))
     return compared
 
 
-def check_close(found: Any, expected: NDArray[Any], tolerance: float, name: str) -> None:
+def check_close(found: Any, expected: NDArray[Any], name: str) -> None:
     """The numbers are the same but for rounding; NaN equals NaN."""
     found = as_array(found)
     assert found.shape == expected.shape, f"{name}: the shape is {found.shape}, expected {expected.shape}"
-    np.testing.assert_allclose(found, expected, rtol=tolerance, atol=tolerance, err_msg=name)
+    np.testing.assert_allclose(found, expected, rtol=TOLERANCE, atol=TOLERANCE, err_msg=name)
 
 
 def _followed(case: Case, found: Any, value: NDArray[Any], expected: dict[str, Any]) -> NDArray[Any]:
@@ -65,20 +63,20 @@ def _compare_lengths(found: Any, lengths: list[int] | None) -> None:
         assert np.diff(starts).tolist() == list(lengths), "the sequences have other lengths"
 
 
-def _compare_statistics(case: Case, net: Net, expected: dict[str, Any], tolerance: float) -> None:
+def _compare_statistics(case: Case, net: Net, expected: dict[str, Any]) -> None:
     if not case.definition.stats:
         return
     statistics, report = net.statistics(), expected["report"]
     assert [name.rpartition(".")[2] for name in statistics] == [name or case.definition.name for name in report]
-    check_close(np.array(list(statistics.values())), np.array(list(report.values()), float), tolerance, "statistics")
+    check_close(np.array(list(statistics.values())), np.array(list(report.values()), float), "statistics")
 
 
-def _compare_loss(case: Case, net: Net, expected: dict[str, Any], tolerance: float) -> None:
+def _compare_loss(case: Case, net: Net, expected: dict[str, Any]) -> None:
     """The loss is the sum of all costs, each divided by its rows or what the reference says."""
     costs = [expected[name] for name, field in case.definition.outputs.items() if field.loss]
     with np.errstate(all="ignore"):
         loss = sum(cost.sum() / expected.get("divisor", len(cost)) for cost in costs)
-    check_close(np.array(net.loss), np.array(loss), tolerance, "loss")
+    check_close(np.array(net.loss), np.array(loss), "loss")
 
 
 def _as_list(value: Any) -> list[Any]:

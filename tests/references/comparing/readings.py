@@ -30,11 +30,11 @@ def draw_parameters(net: Net) -> None:
         parameter.value = rng.normal(0.0, 0.6, parameter.shape)
 
 
-def inputs_of(case: Case, arrays: list[Any], dtype: str = "float64") -> dict[str, Any]:
+def inputs_of(case: Case, arrays: list[Any]) -> dict[str, Any]:
     """The inputs as references want them, with the starts of sequences."""
     found: dict[str, Any] = {}
     for name, places in case.definition.bind_axes(case.types, case.attributes).positions.items():
-        items = [dense(case.types[place], arrays[place], dtype) for place in places]
+        items = [dense(case.types[place], arrays[place]) for place in places]
         found[name] = items if case.definition.inputs[name].repeatable else (items or [None])[0]
         if places and (level := case.types[places[0]].level):
             starts = [np.array(part) for part in case.batch.starts[:level]]
@@ -43,11 +43,11 @@ def inputs_of(case: Case, arrays: list[Any], dtype: str = "float64") -> dict[str
     return found
 
 
-def dense(type_: Type, rows: Any, dtype: str) -> NDArray[Any]:
-    """The rows as an array, in the precision in which they are fed; sparse ones as what they stand for."""
+def dense(type_: Type, rows: Any) -> NDArray[Any]:
+    """The rows as an array; sparse ones as what they stand for."""
     if not isinstance(rows, Csr):
-        return np.asarray(rows.astype(dtype).astype(rows.dtype))
+        return np.asarray(rows)
     whole = np.zeros((len(rows), type_.size))
     at = np.repeat(np.arange(len(rows)), np.diff(rows.start))
-    whole[at, rows.id] = 1.0 if rows.value is None else rows.value.astype(dtype)
+    whole[at, rows.id] = 1.0 if rows.value is None else rows.value
     return whole

@@ -14,6 +14,7 @@ from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 
 from .interpreter import interpreted_address, is_interpreted
 from .processes import Text, compiling_beside
+from .python_calls import python_address
 from .texts import cpu_text, tuned_text
 
 
@@ -23,6 +24,7 @@ class Driver(NamedTuple):
     code: Kernel | TunedCall
     path: Path
     text: str
+    dtype: str
 
     @property
     def name(self) -> str:
@@ -36,14 +38,16 @@ class Driver(NamedTuple):
 
     @property
     def compiled(self) -> bool:
-        """Whether a result is on the disk already."""
-        return is_compiled(self.path)
+        """Whether a result is on the disk already, or none is made."""
+        return (isinstance(self.code, Kernel) and self.code.python is not None) or is_compiled(self.path)
 
     def address(self) -> int:
         """Import the driver, compile it if need be, give the address of its body.
 
         Raises `DefinitionError` for a point function, not the library's own, that cannot be compiled.
         """
+        if isinstance(self.code, Kernel) and self.code.python is not None:
+            return python_address(self.code, self.dtype)
         with at_the_author(self.code, self.text):
             return int(load_driver(self.path, self.text).body.address)
 
@@ -51,7 +55,7 @@ class Driver(NamedTuple):
 def cpu_driver(code: Kernel | TunedCall, dtype: str) -> Driver:
     """The CPU driver of a point function or of a tuned kernel."""
     text = tuned_text(code, dtype) if isinstance(code, TunedCall) else cpu_text(code, dtype)
-    return Driver(code, driver_path("cpu", code.name, text), text)
+    return Driver(code, driver_path("cpu", code.name, text), text, dtype)
 
 
 def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[int]:
@@ -61,7 +65,7 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
     """
     unique = {str(driver.path): driver for driver in drivers}
     if is_interpreted():
-        return [interpreted_address(driver.code, driver.text) for driver in drivers]
+        return [interpreted_address(driver.code, driver.text, driver.dtype) for driver in drivers]
     missing = _in_order([driver for driver in unique.values() if not driver.compiled])
     addresses: dict[str, int] = {}
     with _kept(missing), compiling_beside([Text(driver.path, driver.text) for driver in missing]):

@@ -22,6 +22,7 @@ from paddle_layers.runtime.memory.addresses import array_at
 
 from .lanes import LANES
 from .native import ADDRESS, FLOATS, INTS, LENGTH, PARTS, POINTERS, TOTAL
+from .python_calls import PythonBody
 
 DRIVER = "<driver>"
 """What Python calls the file of a driver that it runs."""
@@ -42,14 +43,21 @@ def is_interpreted() -> bool:
     return _SWITCHED_ON.get()
 
 
-def interpreted_address(code: Kernel | TunedCall, text: str) -> int:
+def interpreted_address(code: Kernel | TunedCall, text: str, dtype: str) -> int:
     """What stands for the address of a driver's body: a negative number."""
     if text not in _NUMBERS:
-        scope: dict[str, Any] = {"__builtins__": vars(builtins) | {"__import__": _import}}
-        exec(compile(text, DRIVER, "exec"), scope)
-        _BODIES.append(_with_place(scope["body"], code, text))
+        _BODIES.append(_body(code, text, dtype))
         _NUMBERS[text] = -len(_BODIES)
     return _NUMBERS[text]
+
+
+def _body(code: Kernel | TunedCall, text: str, dtype: str) -> Body:
+    if isinstance(code, Kernel) and code.python is not None:
+        body = PythonBody(code, dtype)
+        return lambda first, last, *tables: body.run(first, last, *(table.address for table in tables))
+    scope: dict[str, Any] = {"__builtins__": vars(builtins) | {"__import__": _import}}
+    exec(compile(text, DRIVER, "exec"), scope)
+    return _with_place(scope["body"], code, text)
 
 
 def _with_place(body: Body, code: Kernel | TunedCall, text: str) -> Body:

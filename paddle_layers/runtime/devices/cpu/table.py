@@ -34,6 +34,7 @@ from .native import (
     threads_are_shared,
     time_launches,
 )
+from .python_calls import raise_failure
 from .threads import apply_limit
 
 SERIAL_WORK = 1 << 19
@@ -185,6 +186,7 @@ def _run(rows: NDArray[np.int64]) -> None:
     else:
         with _ALONE:
             run_launches(rows, 0, len(rows))
+    raise_failure()
 
 
 def _time(rows: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -19,6 +19,7 @@ from paddle_layers.runtime.generate.drivers import (
     functions,
     header,
     indent,
+    python_text,
     scan_lines,
     sequence_line,
     unravel,
@@ -100,6 +101,8 @@ def cpu_body(args: Mapping[str, Spec], lines: list[str], options: str = "") -> l
 @functools.lru_cache(maxsize=1 << 14)
 def cpu_text(kernel: Kernel, dtype: str) -> str:
     """Driver for the CPU: work items `lo_` to `hi_`, each a row of the last axis (or an element of a vector)."""
+    if kernel.python is not None:
+        return python_text(kernel, dtype)
     arrays = {name for name, spec in kernel.args.items() if isinstance(spec, Array)}
     program = vector_form(kernel.program.named("element_"), dtype, kernel.indices, arrays)
     columns = _columns(kernel, program)

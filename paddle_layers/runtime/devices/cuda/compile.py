@@ -79,7 +79,7 @@ def cuda_driver(code: Kernel | TunedCall, dtype: str, *, block: int = 0, simulat
 def launch_driver(launch: Launch, dtype: str, *, simulated: bool = False) -> CudaDriver:
     """The CUDA driver that suits a launch: where there are few elements with long loops, a block computes each."""
     code = launch.code
-    if isinstance(code, Kernel):
+    if isinstance(code, Kernel) and code.python is None:
         elements = elements_of(launch).capacity
         iterations = _largest(launch) // max(elements, 1)
         least = ITERATIONS if elements <= FEW else sys.maxsize

@@ -12,6 +12,7 @@ from paddle_layers.runtime.generate.drivers import (
     functions,
     header,
     indent,
+    python_text,
     scan_lines,
     sequence_line,
     unravel,
@@ -26,6 +27,8 @@ def cuda_text(code: Kernel | TunedCall, dtype: str, *, block: int, simulated: bo
     """
     if isinstance(code, TunedCall):
         return _tuned_text(code, dtype, simulated)
+    if code.python is not None:
+        return python_text(code, dtype)
     return "\n".join(
         [
             *header(code, dtype, "cuda"),
