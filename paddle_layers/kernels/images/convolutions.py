@@ -88,7 +88,8 @@ def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y):
         n, part, k = item // runs // parts * images, item // runs % parts, item % runs * filters
         convolve_tiles(
             tiles_of(images, part, parts, P, Q), C, k, k + filters, block_tiles(C, K),
-            x.ctypes.data + n * C * H * W * size, C * H * W * size, (H, W), (padding_y, padding), prepared.ctypes.data, rounded(K) * C * size,
+            x.ctypes.data + n * C * H * W * size, C * H * W * size, (H, W), (padding_y, padding),
+            prepared.ctypes.data, rounded(K) * C * size,
             y.ctypes.data + n * K * P * Q * size, K * P * Q * size, P, Q,
             place_of_piece(scratch, item, items), False, size, one,
         )  # fmt: skip
@@ -122,7 +123,8 @@ def winograd_dx(first, last, dx, dy, prepared, accumulate, scratch, padding, pad
         n, part, c = item // runs // parts * images, item // runs % parts, item % runs * channels
         convolve_tiles(
             tiles_of(images, part, parts, H, W), K, c, c + channels, block_tiles(C, K),
-            dy.ctypes.data + n * K * P * Q * size, K * P * Q * size, (P, Q), (2 - padding_y, 2 - padding), prepared.ctypes.data, rounded(C) * K * size,
+            dy.ctypes.data + n * K * P * Q * size, K * P * Q * size, (P, Q), (2 - padding_y, 2 - padding),
+            prepared.ctypes.data, rounded(C) * K * size,
             dx.ctypes.data + n * C * H * W * size, C * H * W * size, H, W,
             place_of_piece(scratch, item, items), accumulate, size, one,
         )  # fmt: skip
