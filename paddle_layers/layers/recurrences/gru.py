@@ -245,4 +245,4 @@ def grumemory_onnx(graph, x, initial, weight, bias, T_lengths, K, act, gate_act,
     return onnx_recurrence(
         graph, "GRU", x, T_lengths, weights, reverse, (initial,),
         linear_before_reset=int(reset_after), **onnx_functions(gate_act, act),
-    )  # fmt: skip
+    )[0]  # fmt: skip

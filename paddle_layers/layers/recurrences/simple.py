@@ -113,4 +113,4 @@ def recurrent_dbias(k, delta, T):
 @onnx(Recurrent)
 def recurrent_onnx(graph, x, initial, weight, bias, T_lengths, K, act, reverse):
     weights = (np.eye(K), weight.array.T, np.concatenate([bias.array, np.zeros(K)]))
-    return onnx_recurrence(graph, "RNN", x, T_lengths, weights, reverse, (initial,), **onnx_functions(act))
+    return onnx_recurrence(graph, "RNN", x, T_lengths, weights, reverse, (initial,), **onnx_functions(act))[0]
