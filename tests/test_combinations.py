@@ -55,6 +55,24 @@ def boot_bias(fed, weights):
     return np.array(rows)
 
 
+def static(fed, weights):
+    """Caffe's cell: its gates are those of here in another order."""
+
+    def sigmoid(v):
+        return 1 / (1 + np.exp(-v))
+
+    ends = []
+    for s, (first, last) in enumerate(itertools.pairwise(fed["x"].starts)):
+        h, c = fed["h_0"][s], fed["c_0"][s]
+        for x in fed["x"].data[first:last]:
+            sums = x @ weights["mapped.weight"] + fed["row"][s] @ weights["seen.weight"] + h @ weights["y.weight"]
+            new, i, f, o = np.split(sums + weights["y.bias"], 4)
+            c = sigmoid(f) * c + sigmoid(i) * np.tanh(new)
+            h = sigmoid(o) * np.tanh(c)
+        ends.append(np.concatenate([h, c]))
+    return np.array(ends)
+
+
 FORMULAS = {
     "sums": sums,
     "untied": untied,
@@ -66,6 +84,7 @@ FORMULAS = {
     "pixels": pixels,
     "one_hot": lambda fed, _: np.eye(4)[fed["word"]],
     "boot_bias": boot_bias,
+    "static": static,
     "hinge": lambda fed, _: np.maximum(1 - fed["score"] * fed["answer"], 0)[:, 0],
 }
 
@@ -80,7 +99,8 @@ def test_the_formula_elsewhere(name):
     fed = {}
     for node in network.nodes:
         if node.definition.name == "data":
-            dims = (5, *node.outputs[0].dims)
+            rows = 5 if node.outputs[0].seq_nested_level or name != "static" else 2
+            dims = (rows, *node.outputs[0].dims)
             fed[node.name] = rng.integers(4, size=5) if name == "one_hot" else rng.standard_normal(dims)
             if node.outputs[0].seq_nested_level:
                 fed[node.name] = Sequences(fed[node.name], np.array([0, 3, 5]))
