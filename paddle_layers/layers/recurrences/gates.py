@@ -5,7 +5,6 @@ import math
 from paddle_layers.define import (
     Bool,
     Choice,
-    Input,
     Type,
     helper,
     require,
@@ -23,11 +22,6 @@ def activation_choice(doc: str, default: str, alias: str) -> Choice:
 def reverse_switch() -> Bool:
     """The direction of a recurrence."""
     return Bool("run from the last row of a sequence to its first", default=False, aliases=("reversed",))
-
-
-def initial_rows(what: str) -> Input:
-    """What stands in the place of the row before the first one."""
-    return Input("S K", f"{what} before the first row, a row for each sequence", seq=(0, 1), optional=True)
 
 
 def reset_after_switch() -> Bool:

@@ -10,7 +10,6 @@ from .gates import (
     activation_derivative,
     check_gates,
     check_initial,
-    initial_rows,
     onnx_functions,
     onnx_recurrence,
     reverse_switch,
@@ -40,8 +39,8 @@ class Lstmemory:
     """
 
     x = Input("T:S D", "four sums per unit", seq=(1, 2), kinks=(0.0,))
-    initial = initial_rows("output")
-    initial_state = initial_rows("state")
+    initial = Input("S K", "output before the first row, a row for each sequence", seq=(0, 1), optional=True)
+    initial_state = Input("S K", "state before the first row, a row for each sequence", seq=(0, 1), optional=True)
     weight = Param("K D", "from the output of the row before")
     bias = Param("B", "added to the sums; then the peepholes", init="zero")
     y = Output("T:S K", "output of the units")

@@ -8,7 +8,6 @@ from .gates import (
     activate,
     activation_choice,
     activation_derivative,
-    initial_rows,
     onnx_functions,
     onnx_recurrence,
     reverse_switch,
@@ -31,7 +30,7 @@ class Recurrent:
     """
 
     x = Input("T:S K", "one sum per unit", seq=(1, 2), kinks=(0.0,))
-    initial = initial_rows("output")
+    initial = Input("S K", "output before the first row, a row for each sequence", seq=(0, 1), optional=True)
     weight = Param("J K", "from the output of the row before")
     bias = Param("K", "added to the sums", init="zero")
     y = Output("T:S K", "output of the units")
