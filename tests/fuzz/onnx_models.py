@@ -33,7 +33,7 @@ LONGEST = 1000
 def sources() -> list[bytes]:
     """Sound models."""
     assert FAMILIES
-    return [path.read_bytes() for path in sorted(STORED.glob("*.onnx"))]
+    return [path.read_bytes() for path in sorted(STORED.rglob("*.onnx"))]
 
 
 class Onnx(Target):
@@ -70,16 +70,22 @@ class Onnx(Target):
             demand(set(imported.outputs.values()) <= names, "an output is missing")
 
 
+def _graph(model: Any, rng: Random) -> Any:
+    """The model's graph, or the body of a loop in it."""
+    bodies = [one.g for node in model.graph.node for one in node.attribute if one.type == 5 and one.g.node]
+    return rng.choice(bodies) if bodies and rng.random() < 0.5 else model.graph
+
+
 def _node(model: Any, rng: Random) -> None:
     """Another operator, another domain, another place, or one node less."""
-    nodes = model.graph.node
+    nodes = _graph(model, rng).node
     node = rng.choice(nodes)
     way = rng.randrange(6)
     if way < 2:
         node.op_type = rng.choice(NAMES)
     elif way == 2:
         node.domain = rng.choice(("", "ai.onnx", "ai.onnx.ml", "com.microsoft", *ODD_TEXTS[:8]))
-    elif way == 3:
+    elif way == 3 and len(nodes) > 1:
         nodes.remove(node)
     elif way == 4:
         other = nodes.add()
@@ -108,7 +114,7 @@ def _value(rng: Random) -> Any:
 
 def _attribute(model: Any, rng: Random) -> None:
     """Another value, a new attribute, or one less."""
-    node = rng.choice(model.graph.node)
+    node = rng.choice(_graph(model, rng).node)
     given = [one for one in node.attribute if one.type in (1, 2, 6, 7)]
     way = rng.random()
     if given and way < 0.4:
@@ -127,9 +133,10 @@ def _attribute(model: Any, rng: Random) -> None:
 
 def _tensor(model: Any, rng: Random) -> None:
     """Another shape, another type, fewer bytes, or a place beside the model."""
-    if not model.graph.initializer:
+    graph = _graph(model, rng)
+    if not graph.initializer:
         return
-    one = rng.choice(model.graph.initializer)
+    one = rng.choice(graph.initializer)
     way = rng.randrange(6)
     if way == 0 and one.dims:
         one.dims[rng.randrange(len(one.dims))] = rng.choice(SIZES)
@@ -166,10 +173,9 @@ def _port(model: Any, rng: Random) -> None:
 
 def _wiring(model: Any, rng: Random) -> None:
     """A node reads something else."""
-    node = rng.choice(model.graph.node)
-    known = [name for other in model.graph.node for name in other.output] + [
-        one.name for one in model.graph.initializer
-    ]
+    graph = _graph(model, rng)
+    node = rng.choice(graph.node)
+    known = [name for other in graph.node for name in other.output] + [one.name for one in graph.initializer]
     if node.input and rng.random() < 0.7:
         node.input[rng.randrange(len(node.input))] = rng.choice((*known, ""))
     else:

@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from .layers import NotSupported
 from .meanings import Constant
 
+NO_FIT = "the numbers of a step do not fit each other"
+
 Leaf = Any
 Array = NDArray[Any]
 
@@ -86,6 +88,8 @@ def added(one: Sum, other: Sum) -> Sum:
         return one
     offset = other.offset if one.offset is None else one.offset
     if one.offset is not None and other.offset is not None:
+        if one.offset.size != other.offset.size and 1 not in (one.offset.size, other.offset.size):
+            raise NotSupported(NO_FIT)
         offset = one.offset + other.offset
     return Sum((*one.terms, *other.terms), offset)
 
@@ -240,4 +244,6 @@ def _gate(one: Sum, state: int) -> Gate | None:
 
 def _numbers(one: Sum, matrix: Constant) -> Array:
     width = matrix.array.shape[1]
+    if one.offset is not None and one.offset.size not in (1, width):
+        raise NotSupported(NO_FIT)
     return np.zeros(width, np.float32) if one.offset is None else np.broadcast_to(one.offset, (width,))

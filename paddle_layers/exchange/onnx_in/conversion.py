@@ -5,10 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cache
 from typing import Any
-
-import numpy as np
 
 from . import (
     arithmetic,
@@ -32,6 +29,7 @@ from .layers import NotSupported, Value
 from .meanings import Chosen, Constant, Filled, Label, Lengths, Meaning, Normal, Padded, Statistic, View
 from .model import Model, Node, shown
 from .operators import OPERATORS, Handler, Step, described
+from .schemas import fault_of
 from .sizes import NoSize
 
 FAMILIES = (
@@ -51,9 +49,6 @@ FAMILIES = (
     shapes,
 )
 """Their import fills `OPERATORS`."""
-
-KINDS = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": list, "INTS": list, "STRINGS": list, "TENSOR": np.ndarray}
-"""What a value of an attribute is, by the schema's name for it."""
 
 
 @dataclass
@@ -130,7 +125,7 @@ class _Conversion:
     def _node(self, node: Node) -> None:
         handler = OPERATORS.get((node.domain, node.operator))
         opset = self.model.opsets.get(node.domain, 1 if node.domain else 13)
-        fault = _fault(node, opset)
+        fault = fault_of(node, opset)
         unknown = any(name and self.meanings.get(name) is None for name in (*node.inputs, *node.captured))
         results: Sequence[Any] = ()
         try:
@@ -251,35 +246,3 @@ def _needed(model: Model) -> set[int]:
             found.add(node.place)
             wanted.update((*node.inputs, *node.captured))
     return found
-
-
-@cache
-def _schema(operator: str, opset: int, domain: str) -> Any:
-    import onnx
-
-    try:
-        return onnx.defs.get_schema(operator, opset, domain)
-    except onnx.defs.SchemaError:
-        return None
-
-
-def _fault(node: Node, opset: int) -> str | None:
-    """What ONNX itself says of a node: how many inputs, which attributes of which kinds."""
-    schema = _schema(node.operator, opset, node.domain)
-    if schema is None:
-        return None
-    if not schema.min_input <= len(node.inputs) <= schema.max_input or not all(node.inputs[: schema.min_input]):
-        return f"it has {len(node.inputs)} inputs, ONNX wants {schema.min_input} to {schema.max_input}"
-    for name, value in node.attributes.items():
-        declared = schema.attributes.get(name)
-        if declared is None:
-            return f"it has an attribute `{shown(name)}`, which ONNX does not know"
-        kind = KINDS.get(declared.type.name)
-        if kind is not None and not isinstance(value, kind):
-            return f"its attribute `{shown(name)}` is no {declared.type.name}"
-        if isinstance(value, list) and declared.type.name in ("INTS", "FLOATS"):
-            wanted = int if declared.type.name == "INTS" else float
-            if not all(isinstance(one, wanted) for one in value):
-                return f"its attribute `{shown(name)}` is no {declared.type.name}"
-    missing = [name for name, one in schema.attributes.items() if one.required and name not in node.attributes]
-    return f"its attribute `{missing[0]}` is missing" if missing else None

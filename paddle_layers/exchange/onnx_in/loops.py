@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -12,9 +13,10 @@ from .cells import Cell, Function, Product, Rest, Row, State, Sum, added, cell_o
 from .folding import folded
 from .layers import NotSupported
 from .meanings import Anything, Constant, Filled, Lengths, Mask, Reversed, View
-from .model import Body, Node
+from .model import Body, Node, shown
 from .operators import Step, operator, view_of
 from .recurrences import KINDS, one_direction
+from .schemas import fault_of
 
 WHOLE = "known are loops over the rows of sequences as tf2onnx writes them for GRU, LSTM and SimpleRNN"
 ACTIVATIONS = ("Sigmoid", "Tanh", "Relu")
@@ -96,6 +98,10 @@ class _Body:
     def run(self) -> list[Any]:
         """What the outputs of a step are."""
         for node in self.body.nodes:
+            fault = fault_of(node, self.step.opset)
+            unknown = [name for name in node.inputs if name and self.values.get(name) is None]
+            if fault is not None or unknown:
+                raise NotSupported(f"in a step of it, {node.label}: {fault or f'nothing gives `{shown(unknown[0])}`'}")
             inputs = [self.values.get(name) if name else None for name in node.inputs]
             results = self._node(node, inputs)
             self.values |= dict(zip(node.outputs, results, strict=False))
@@ -113,7 +119,7 @@ class _Body:
             if found is not None:
                 return list(found)
         handler = _FOLLOWED.get(node.operator) if not node.domain else None
-        result = handler(self, node, *inputs) if handler else None
+        result = _called(handler, self, node, *inputs) if handler else None
         if result is None:
             raise NotSupported(f"a step of it has {node.label}, which is no part of a cell; {WHOLE}")
         return result if isinstance(result, list) else [result]
@@ -217,6 +223,14 @@ _FOLLOWED: dict[str, Callable[..., Any]] = {
     "Mul": _Body.multiply, "Where": _Body.choose, "MatMul": _Body.matmul, "Split": _Body.split, "Slice": _Body.slice,
     "Less": _Body.less, "And": _Body.both, **dict.fromkeys(ACTIVATIONS, _Body.activation),
 }  # fmt: skip
+
+
+def _called(handler: Callable[..., Any], *given: Any) -> Any:
+    try:
+        inspect.signature(handler).bind(*given)
+    except TypeError:
+        return None  # of so many inputs nothing is known
+    return handler(*given)
 
 
 def _width(x: Any) -> int | None:

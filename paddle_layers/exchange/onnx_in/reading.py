@@ -61,6 +61,9 @@ def _model(proto: Any, tensors: Tensors) -> Model:
     version = opsets.get("", NEWEST)
     if not OLDEST <= version <= NEWEST:
         raise ImportFailure(f"its operators are those of opset {version}; known here are {OLDEST} to {NEWEST}")
+    odd = [domain for domain, number in opsets.items() if not 0 <= number < 1 << 31]
+    if odd:
+        raise ImportFailure(f"its operators of `{shown(odd[0])}` are those of version {opsets[odd[0]]}")
     count = len(graph.node) + sum(len(one.g.node) for node in graph.node for one in node.attribute)
     if count > MOST_NODES:
         raise ImportFailure(f"it has {count} nodes, the limit is {MOST_NODES}")

@@ -157,6 +157,8 @@ OPERATIONS = {"ReduceSum": "SUM", "ReduceMean": "MEAN", "ReduceL1": "ASUM", "Red
 @operator(*OPERATIONS)
 def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
     """Over steps: one row of each sequence. Over an image: a global pool. Over a row: a part of normalisation."""
+    if isinstance(x, Constant):
+        raise NotSupported("its input is a constant that cannot be computed here")
     x = x.forward if isinstance(x, Reversed) else x  # in whichever order
     rank = len(x.layout)
     given = step.listed("axes", axes)

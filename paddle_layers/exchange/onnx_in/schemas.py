@@ -1,0 +1,45 @@
+"""What ONNX itself says of operators: how many inputs they have, which attributes of which kinds."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from .model import Node, shown
+
+KINDS = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": list, "INTS": list, "STRINGS": list, "TENSOR": np.ndarray}
+"""What a value of an attribute is, by the schema's name for it."""
+
+
+@cache
+def _schema(operator: str, opset: int, domain: str) -> Any:
+    import onnx
+
+    try:
+        return onnx.defs.get_schema(operator, opset, domain)
+    except onnx.defs.SchemaError:
+        return None
+
+
+def fault_of(node: Node, opset: int) -> str | None:
+    """What ONNX itself says of a node: how many inputs, which attributes of which kinds."""
+    schema = _schema(node.operator, opset, node.domain)
+    if schema is None:
+        return None
+    if not schema.min_input <= len(node.inputs) <= schema.max_input or not all(node.inputs[: schema.min_input]):
+        return f"it has {len(node.inputs)} inputs, ONNX wants {schema.min_input} to {schema.max_input}"
+    for name, value in node.attributes.items():
+        declared = schema.attributes.get(name)
+        if declared is None:
+            return f"it has an attribute `{shown(name)}`, which ONNX does not know"
+        kind = KINDS.get(declared.type.name)
+        if kind is not None and not isinstance(value, kind):
+            return f"its attribute `{shown(name)}` is no {declared.type.name}"
+        if isinstance(value, list) and declared.type.name in ("INTS", "FLOATS"):
+            wanted = int if declared.type.name == "INTS" else float
+            if not all(isinstance(one, wanted) for one in value):
+                return f"its attribute `{shown(name)}` is no {declared.type.name}"
+    missing = [name for name, one in schema.attributes.items() if one.required and name not in node.attributes]
+    return f"its attribute `{missing[0]}` is missing" if missing else None
