@@ -18,7 +18,7 @@ COMMENTS: dict[str, str] = {
     "ArgumentDef.name": "Name in the layer's definition.",
     "ArgumentDef.nan": "When an output is NaN though all inputs are finite; its description says so, too.",
     "ArgumentDef.optional": "It may be left out.",
-    "ArgumentDef.places": "For an input whose values are numbers of rows: the axis of those rows. They count from 0 in every sequence, and -1 ends the list.",
+    "ArgumentDef.places": "For an input whose values are numbers of rows: the axis of those rows. They count from 0 in every sequence, and -1 ends the list; ids count the rows of the batch.",
     "ArgumentDef.repeatable": "One or more arguments of this kind may be given.",
     "ArgumentDef.seq_nested_level": "Accepted nesting: 0 rows, 1 sequences, 2 sequences of sequences.",
     "ArgumentDef.size": "For an INT output: axis or attribute that gives the number of ids.",

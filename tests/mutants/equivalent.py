@@ -14,6 +14,10 @@ CORNERS = "boxes are two opposite corners, in either order"
 
 MEET = "the pieces meet there: either gives the same number"
 
+RATIOS = "a cell has two boxes for each ratio, and one of these has returned before"
+
+AWAY = "how far two numbers are from each other is the same in either order"
+
 EQUIVALENT: dict[tuple[str, str, str], str] = {
     (
         "jaccard",
@@ -25,6 +29,33 @@ EQUIVALENT: dict[tuple[str, str, str], str] = {
         "covered = abs((x2 - x1) * (y2 - y1)) + abs((u2 - u1) * (v2 - v1)) - common",
         "covered = abs((x2 - x1) * (y1 - y2)) + abs((u2 - u1) * (v2 - v1)) - common",
     ): CORNERS,
+    (
+        "detection_map_outside",
+        "return 1.0 if place[r] < 0 else 0.0",
+        "return 2.0 if place[r] < 0 else 0.0",
+    ): "what counts is whether there are any",
+    ("aspect", "return 1.0", "return 2.0"): RATIOS,
+    ("aspect", "for j in range(len(ratios)):", "for j in range(len(ratios) + 1):"): RATIOS,
+    (
+        "aspect",
+        "if abs(ratios[j] - 1.0) > RATIO_OF_SQUARE:",
+        "if abs(1.0 - ratios[j]) > RATIO_OF_SQUARE:",
+    ): AWAY,
+    (
+        "share_of_bin",
+        "total += max(1.0 - abs(within(place, extent) - real(h)), 0.0)",
+        "total += max(1.0 - abs(real(h) - within(place, extent)), 0.0)",
+    ): AWAY,
+    (
+        "nearest_pixel",
+        "return int(v + 0.5) if v >= 0.0 else -int(0.5 - v)",
+        "return int(v + 0.5) if v > 0.0 else -int(0.5 - v)",
+    ): MEET,
+    (
+        "bin_start",
+        "return min(max(first + p * max(last - first + 1, 1) // count, 0), extent)",
+        "return max(first + p * max(last - first + 1, 1) // count, 0)",
+    ): "bins end within the axis: one that starts behind it is empty, wherever it starts",
     (
         "gru_step_dbias",
         "total += candidate_delta[n, k] if b < 3 * K else recalled_delta[n, k]",

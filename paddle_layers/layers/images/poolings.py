@@ -55,7 +55,7 @@ class Pool:
 
     Padding never wins a maximum, NaN always does. Of equal maxima the first in reading order wins and gets the whole
     gradient, as in Caffe; in Paddle every one of them gets it. A window without a pixel, which only `CEIL_ALL` makes,
-    gives 0.
+    gives 0. For a result of a given size see `adaptive_pool`, for elements that are drawn `stochastic_pool`.
 
     What the systems do, and how to say it here:
 
