@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paddle_layers.data import Batches, DataError
+from paddle_layers.data import Batches, DataError, Dataset
 from paddle_layers.define import registries
 
 h5py = pytest.importorskip("h5py")
@@ -41,6 +41,59 @@ def test_rows_of_several_files_come_one_behind_the_other(tmp_path, options):
     assert (dataset.blocks is None) == (not options)
     seen = np.concatenate([batch["x"] for batch in Batches(dataset, 6, workers=2)])
     assert sorted(seen[:, 0]) == X[:, 0].tolist()
+
+
+COUNTS = np.array([2, 0, 3, 1, 0, 0, 4, 2])
+BOXES = np.arange(4 * COUNTS.sum(), dtype=np.float32).reshape(-1, 4)
+
+
+def write_boxes(path, first, last, **options):
+    """Pictures `first` to `last`, with their boxes."""
+    starts = np.cumsum([0, *COUNTS])
+    with h5py.File(path, "w") as file:
+        file["label"] = np.arange(first, last)
+        file.create_dataset("box", data=BOXES[starts[first] : starts[last]], **options)
+        file["box.starts"] = starts[first : last + 1] - starts[first]
+    return path
+
+
+@pytest.mark.parametrize("options", [{}, {"chunks": (5, 4), "compression": "gzip"}])
+def test_rows_of_varying_number(tmp_path, options):
+    write_boxes(tmp_path / "a.h5", 0, 3, **options)
+    write_boxes(tmp_path / "b.h5", 3, 8, **options)
+    dataset = opened(tmp_path, "a.h5", "b.h5", wanted={"box", "label"})
+    assert list(dataset.fields) == ["box", "label"]
+    whole = Dataset({"box": BOXES, "box.starts": np.cumsum([0, *COUNTS])})
+    for rows in (np.arange(8), np.array([6, 0, 2, 3, 2, 1]), np.array([1, 5]), np.array([], np.int64)):
+        found, wanted = dataset.rows(rows), whole.rows(rows)["box"]
+        assert found["label"].tolist() == rows.tolist()
+        assert np.array_equal(found["box"].data, wanted.data)
+        assert np.array_equal(found["box"].starts, wanted.starts)
+    assert (dataset.blocks is None) == (not options)
+    seen = list(Batches(dataset, 3, workers=2))
+    assert sorted(np.concatenate([batch["box"].data[:, 0] for batch in seen])) == BOXES[:, 0].tolist()
+
+
+def test_sequences_that_do_not_fit(tmp_path):
+    for change, message in (
+        (lambda file: file.__delitem__("box"), "`box.starts` needs `box` beside it"),
+        (lambda file: file["box.starts"].__setitem__(1, 9), "`box.starts` falls after entry 1"),
+        (lambda file: file["box.starts"].__setitem__(8, 9), "`box.starts` falls after entry 7"),
+    ):
+        with h5py.File(write_boxes(tmp_path / "a.h5", 0, 8), "a") as file:
+            change(file)
+        with pytest.raises(DataError, match=rf"a\.h5: {message}"):
+            opened(tmp_path, "a.h5")
+    path = write_boxes(tmp_path / "a.h5", 0, 8, chunks=(5, 4), compression="gzip", fletcher32=True)
+    with h5py.File(path) as file:
+        where = file["box"].id.get_chunk_info(1).byte_offset
+    content = bytearray(path.read_bytes())
+    content[where + 10] ^= 255
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"a\.h5, row 3: `box` cannot be read"):
+        opened(tmp_path, "a.h5").rows(np.arange(8))
+    batches = Batches(opened(tmp_path, "a.h5"), 8, skip=True, shuffle=False)
+    assert batches.take()["label"].tolist() == [0, 1, 2, 4, 5, 7]
 
 
 def test_a_list_names_files_below_its_folder(tmp_path):

@@ -48,6 +48,45 @@ def test_rows_of_several_files_come_one_behind_the_other(tmp_path, monkeypatch, 
     assert sorted(seen) == list(range(20))
 
 
+BOXES = [
+    [[1, 2, 3, 4], [5, 6, 7, 8]],
+    [],
+    [[9, 9, 9, 9]],
+    [],
+    [[0, 1, 2, 3]],
+    [[4, 4, 4, 4], [5, 5, 5, 5], [6, 6, 6, 6]],
+]
+
+
+def test_lists_of_varying_length_are_sequences(tmp_path):
+    kind = arrow.list_(arrow.list_(arrow.float32(), 4))
+    ids = [[int(box[0]) for box in boxes] for boxes in BOXES]
+    table = arrow.table({"box": arrow.array(BOXES, kind), "id": arrow.array(ids, arrow.large_list(arrow.int16()))})
+    parquet.write_table(table, tmp_path / "a.parquet", row_group_size=2)
+    parquet.write_table(table.slice(1, 3), tmp_path / "b.parquet")
+    dataset, boxes = opened(tmp_path, "a.parquet", "b.parquet"), [*BOXES, *BOXES[1:4]]
+    for rows in (np.arange(9), np.array([5, 0, 8, 7, 0, 1]), np.array([1]), np.array([], np.int64)):
+        found, wanted = dataset.rows(rows), [boxes[row] for row in rows]
+        flat = np.array([box for one in wanted for box in one], np.float32).reshape(-1, 4)
+        assert found["box"].data.dtype == np.float32
+        assert np.array_equal(found["box"].data, flat)
+        assert found["id"].data.dtype == np.int16
+        assert np.array_equal(found["id"].data, flat[:, 0])
+        for name in ("box", "id"):
+            assert found[name].starts.tolist() == np.cumsum([0, *map(len, wanted)]).tolist()
+
+
+def test_lists_that_are_refused(tmp_path):
+    for values, kind, message in (
+        ([[[1.0]], None], arrow.list_(arrow.list_(arrow.float32(), 1)), "has lists that are missing"),
+        ([[1, None]], arrow.list_(arrow.int32()), "has values that are missing"),
+        ([[[1.0], []]], arrow.list_(arrow.list_(arrow.float32())), r"boxes are pyarrow\.list_\(pyarrow\.list_"),
+    ):
+        parquet.write_table(arrow.table({"box": arrow.array(values, kind)}), tmp_path / "a.parquet")
+        with pytest.raises(DataError, match=rf"a\.parquet.*the column `box` .*{message}"):
+            opened(tmp_path, "a.parquet").rows(np.arange(1))
+
+
 def test_what_is_refused(tmp_path):
     write(tmp_path / "a.parquet")
     write(tmp_path / "b.parquet", label=arrow.array([1.5] * 20))
@@ -56,7 +95,7 @@ def test_what_is_refused(tmp_path):
     (tmp_path / "e.parquet").write_bytes(b"x" * 200)
     for files, message in (
         (["a.parquet", "b.parquet"], r"b\.parquet: the column `label` holds double, that of .*a\.parquet int64"),
-        (["c.parquet"], r"c\.parquet: the column `day` holds date32\[day\]; numbers, lists of numbers"),
+        (["c.parquet"], r"c\.parquet: the column `day` holds date32\[day\]; numbers, texts, lists of numbers"),
         (["e.parquet"], r"e\.parquet is no Parquet file, or damaged"),
         (["f.parquet"], r"there is no file .*f\.parquet"),
     ):

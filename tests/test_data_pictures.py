@@ -317,3 +317,51 @@ def test_a_picture_read_from_bytes_is_the_same(tmp_path):
     Image.fromarray(picture()).save(file, "png")
     pixels = Decoder("lmdb", Settings(), None).array("x", file.getvalue)
     assert np.array_equal(pixels, picture().transpose(2, 0, 1))
+
+
+def listed_maps(base, maps, line=lambda row: f"{row}.png map{row}.png", **attributes):
+    for row, ids in enumerate(maps):
+        write(base / f"{row}.png", np.repeat(ids[..., None], 3, axis=2))
+        image = Image.fromarray(ids).convert("P") if row else Image.fromarray(ids)
+        image.putpalette(bytes(range(256)) * 3)
+        image.save(base / f"map{row}.png")
+    (base / "list.txt").write_text("".join(line(row) + "\n" for row in range(len(maps))))
+    return opened("image_list", base, file="list.txt", labels="map", **attributes)
+
+
+def test_label_maps_are_second_pictures(tmp_path):
+    maps = [np.random.default_rng(row).integers(0, 9, (6, 8), np.uint8) for row in range(3)]
+    dataset = listed_maps(tmp_path, maps)
+    found = dataset.rows(np.array([2, 0]))
+    assert np.array_equal(found["label"], [maps[2], maps[0]])
+    assert np.array_equal(found["image"][:, 0], found["label"])
+    large = listed_maps(tmp_path, maps, height=12, width=16).rows(np.array([1]))["label"][0]
+    assert np.array_equal(large, maps[1].repeat(2, 0).repeat(2, 1))
+    padded = listed_maps(tmp_path, maps, height=8, width=8, fit="pad", label_fill=255).rows(np.array([0]))["label"][0]
+    assert np.array_equal(padded, np.pad(maps[0], ((1, 1), (0, 0)), constant_values=255))
+    cut = listed_maps(tmp_path, maps, height=6, width=6, fit="crop").rows(np.array([0]))["label"][0]
+    assert np.array_equal(cut, maps[0][:, 1:7])
+    (feed,) = make_feeds(dataset, {"label": Type.ids(9, dims=(6, 8))})
+    assert np.array_equal(feed.take(np.array([1]), None)[0], maps[1])
+
+
+def test_label_maps_that_are_refused(tmp_path):
+    maps = [np.zeros((6, 8), np.uint8)] * 5
+    names = ["map0.png", "small.png", "0.png", "map.jpg", "none.png"]
+    write(tmp_path / "small.png", np.zeros((3, 4), np.uint8))
+    write(tmp_path / "map.jpg", np.zeros((6, 8), np.uint8))
+    dataset = listed_maps(tmp_path, maps, lambda row: f"{row}.png {names[row]}")
+    for row, message in (
+        (1, r"list\.txt:2: .*small\.png: the label map is 3x4 pixels, its picture 6x8"),
+        (2, r"list\.txt:3: .*0\.png: the label map is a PNG of mode RGB; it needs one number for each pixel"),
+        (3, r"map\.jpg: the label map is a JPEG of mode L; .* JPEG changes them"),
+        (4, r"none\.png: the picture cannot be read: No such file"),
+    ):
+        with pytest.raises(DataError, match=message):
+            dataset.rows(np.array([row]))
+    assert Batches(dataset, 5, skip=True, shuffle=False).take()["label"].shape == (1, 6, 8)
+    with pytest.raises(DataError, match=r"list\.txt:1: \.\./map0\.png is not in the folder"):
+        listed_maps(tmp_path, maps[:1], lambda row: f"{row}.png ../map{row}.png")
+    (tmp_path / "list.txt").write_text("0.png\n")
+    with pytest.raises(DataError, match=r"list\.txt:1: no label"):
+        opened("image_list", tmp_path, file="list.txt", labels="map")

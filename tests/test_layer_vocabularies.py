@@ -231,3 +231,38 @@ def _small(layer: str) -> pl.Network:
     layer {{ name: "label" type: "data" data {{ data_type: INT size: 50 }} }}
     layer {{ name: "cost" type: "{layer}" input: "x" input: "label" {settings} }}
     """)
+
+
+def test_selected_scores_of_sparse_rows_have_gradients_by_rows() -> None:
+    text = """
+    layer { name: "x" type: "data" data { shape: 3 } }
+    layer { name: "ids" type: "data" data { data_type: SPARSE_INT size: 5 } }
+    layer { name: "weighted" type: "data" data { data_type: SPARSE size: 4 } }
+    layer { name: "selected" type: "data" data { data_type: SPARSE_INT size: 9 } }
+    layer { name: "scores" type: "selected_scores" input: "x" input: "ids" input: "weighted" input: "selected" }
+    """
+    x, values = np.random.default_rng(4).normal(size=(2, 3)), np.array([2.0, -1.0, 0.5])
+    selected, dy = [[7, 2], [2]], np.array([[1.0], [3.0], [-2.0]])
+    fed = {
+        "x": x,
+        "ids": Csr(np.array([0, 2, 4]), np.array([0, 3, 4, 4])),
+        "weighted": Csr(np.array([0, 1, 3]), np.array([1, 1, 3]), values),
+        "selected": Csr(np.array([0, 2, 3]), np.concatenate(selected)),
+    }
+    rows = {
+        "weight_0": x,
+        "weight_1": np.array([[1.0, 0, 0, 1, 0], [0, 0, 0, 0, 2]]),
+        "weight_2": np.array([[0, 2.0, 0, 0], [0, -1.0, 0, 0.5]]),
+        "bias": np.ones((2, 1)),
+    }
+
+    def found() -> dict[str, Any]:
+        with pl.Net(pl.loads(text), dtype="float64") as net:
+            net.forward(fed)
+            net.backward(gradients={"scores": pl.Sequences(dy, np.array([0, 2, 3]))})
+            return {name: net.parameters[f"scores.{name}"].gradient_rows for name in rows}
+
+    for name, (ids, gradient) in as_python(found).items():
+        assert ids.tolist() == [2, 7]
+        wanted = np.stack([3 * rows[name][0] - 2 * rows[name][1], rows[name][0]])
+        np.testing.assert_allclose(gradient.reshape(wanted.shape), wanted, rtol=1e-12)

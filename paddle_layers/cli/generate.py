@@ -25,7 +25,7 @@ KINDS = {".csv": "a table", ".jsonl": "a JSON object on each line"}
 @click.argument("file")
 @click.argument("data", required=False)
 @click.option("--weights", metavar="FILE", help="Weights; when absent, the best in the training's output folder.")
-@click.option("--dictionary", metavar="FILE", help="The words of the ids, one on each line.")
+@click.option("--dictionary", metavar="FILE", help="The words of the ids, one on each line, or a tokenizer.json.")
 @click.option(
     "--output", metavar="FILE", help="Write here instead of to stdout: .csv or .jsonl. Nothing is overwritten."
 )
@@ -64,8 +64,8 @@ def command(
     ending = ending_of(output, KINDS, "texts")
     if output is not None:
         check_new(Path(output))
-    from paddle_layers.training.folders import BEST
     from paddle_layers.training.generation import open_generation
+    from paddle_layers.training.watching import BEST
 
     written = io.StringIO()
     given = {name: value for name, value in settings.items() if value is not None}

@@ -43,14 +43,14 @@ def source_of(bound: Bound) -> SourceSettings:
     phase = get_field(bound, "phase", "Source")
     transforms = bound.values.get("transform", [])
     changes = tuple(
-        TransformSettings(change.definition, change.attributes, one.values["input"])
+        TransformSettings(change.definition, change.attributes, one.values["input"], tuple(one.values.get("also", ())))
         for one, change in zip(transforms, components_of(transforms), strict=True)
     )
     shuffle = bound.values.get("shuffle")
     shuffled = phase == "train" if shuffle is None else bool(shuffle)
     given = bound.values.get("split")
     split = SplitSettings(**header_of(given, "Split")) if given is not None else None
-    rest = {name: get_field(bound, name, "Source") for name in ("workers", "memory", "on_error", "ratio")}
+    rest = {name: get_field(bound, name, "Source") for name in ("workers", "memory", "on_error", "ratio", "name")}
     return SourceSettings(made.definition, made.attributes, phase, changes, shuffled, split, **rest)
 
 

@@ -18,8 +18,6 @@ from .problems import DataError
 from .random import RowRandom
 from .stored import BadRecords
 
-STREAMS_OF_A_FEED = 64
-
 MEMORY = 2**28
 """Bytes that batches made ahead may take unless it is said."""
 
@@ -32,10 +30,10 @@ class Position(NamedTuple):
 
 
 class _Epoch(NamedTuple):
-    """The order of the rows, and random numbers for each transform of each feed."""
+    """The order of the rows, and random numbers by stream."""
 
     order: Rows
-    random: list[list[RowRandom]]
+    random: Mapping[int, RowRandom]
 
 
 class _Made(NamedTuple):
@@ -84,7 +82,7 @@ class Batches:
         self._number, self._count = 0, 1
         self._numbers = len(dataset)
         """How many numbers of rows there are, each with random numbers of its own."""
-        self._changes = [len(feed.transforms) for feed in feeds or ()]
+        self._streams = {stream for feed in feeds or () for stream in feed.streams}
         self._position = Position(0, 0)
         self._stream: Generator[_Made] | None = None
         self._found_bad: dict[int, str] = {}
@@ -204,10 +202,11 @@ class Batches:
         return _Made(None, rows[:0], bad)
 
     def _values(self, epoch: int, rows: Rows) -> dict[str, Any]:
+        self.dataset.check_unchanged()
         if self.feeds is None:
             return self.dataset.rows(rows)
-        random = self._epoch(epoch).random if self.training else [None] * len(self.feeds)
-        return {feed.layer: feed.take(rows, source) for feed, source in zip(self.feeds, random, strict=True)}
+        random = self._epoch(epoch).random if self.training else None
+        return {feed.layer: feed.take(rows, random) for feed in self.feeds}
 
     def _epoch(self, epoch: int) -> _Epoch:
         with self._starting:
@@ -220,11 +219,5 @@ class Batches:
     def _order(self, epoch: int) -> Rows:
         return shuffled(self.part, self.dataset.blocks, self.seed, epoch) if self.shuffle else self.part
 
-    def _random(self, epoch: int) -> list[list[RowRandom]]:
-        return [
-            [
-                RowRandom(self.seed, epoch, 1 + number * STREAMS_OF_A_FEED + place, self._numbers)
-                for place in range(transforms)
-            ]
-            for number, transforms in enumerate(self._changes)
-        ]
+    def _random(self, epoch: int) -> Mapping[int, RowRandom]:
+        return {stream: RowRandom(self.seed, epoch, stream, self._numbers) for stream in self._streams}

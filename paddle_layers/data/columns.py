@@ -59,6 +59,11 @@ class SparseColumn:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return sum(one.nbytes for one in (self.ids, self.starts, self.values) if one is not None)
+
     def row_of_item(self, item: int) -> int:
         """The row that holds entry `item` of `ids`."""
         return int(np.searchsorted(self.starts, item, "right")) - 1
@@ -85,6 +90,11 @@ class SequenceColumn:
 
     def __len__(self) -> int:
         return len(self.starts) - 1
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its arrays."""
+        return sum(one.nbytes for one in (self.data, self.starts, self.sub_starts) if one is not None)
 
     def row_of_item(self, item: int) -> int:
         """The row that holds item `item` of `data`, or entry `item` of sparse data."""

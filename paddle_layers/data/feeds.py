@@ -6,7 +6,7 @@ import difflib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -14,6 +14,8 @@ from numpy.typing import DTypeLike, NDArray
 from paddle_layers.define import Type
 from paddle_layers.define.types import channels_last
 
+from .boxes import Boxes, Step
+from .changes import Change, MovesPixels, Transform, are_boxes, checked_change, quoted, streams_of
 from .checks import check_ids, check_kind, check_values, first_non_finite, non_finite
 from .columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
 from .dataset import Dataset
@@ -24,21 +26,13 @@ from .stored import StoredColumn
 Array = NDArray[Any]
 
 
-class Transform(Protocol):
-    """What a transform has; see `transforms.py`."""
-
-    def output_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
-        """Axes of a changed row."""
-        ...
-
-    def apply(self, batch: Array, rng: RowRandom | None) -> Array:
-        """The changed batch."""
-        ...
-
-
 @dataclass(slots=True)
 class Feed:
-    """One field on its way to one data layer: chosen rows, as real numbers, changed by the transforms."""
+    """One field on its way to one data layer: chosen rows, as real numbers, changed by the transforms.
+
+    Each transform has a stream of random numbers, the same for images and for what goes with them. With `boxes` the
+    rows are these, or belong to one each.
+    """
 
     dataset: Dataset
     layer: str
@@ -48,6 +42,8 @@ class Feed:
     transforms: tuple[Transform, ...] = ()
     dtype: DTypeLike = np.float32
     ignored: frozenset[int] = frozenset()
+    streams: tuple[int, ...] = ()
+    boxes: Boxes | None = None
     checked: bool = False
     shape: tuple[int, ...] = field(init=False)
 
@@ -57,28 +53,33 @@ class Feed:
         target = self.layer, self.wanted, self.dtype
         self.checked = check_values(self.dataset, self.name, self.column, *target, self.ignored)
 
-    def take(self, rows: Rows, random: Sequence[RowRandom] | None) -> Any:
-        """The values of these rows; `random` has one source of random numbers for each transform, None in the test."""
+    def take(self, rows: Rows, random: Mapping[int, RowRandom] | None) -> Any:
+        """The values of these rows; `random` has random numbers by stream, None in the test."""
         if isinstance(self.column, SparseColumn):
             return self.column.take(rows)
         if isinstance(self.column, (SequenceColumn, StoredColumn)):
-            return self.column.take(rows, lambda items, owners: self._change(items, owners, random))
+            found = self.column.take(rows, lambda items, owners: self._change(items, owners, random))
+            return found if self.boxes is None else self.boxes.applied(self.layer, found, rows, random)
         return self._change(self.column[rows], rows, random)
 
-    def _change(self, batch: Array, rows: Rows, random: Sequence[RowRandom] | None) -> Array:
+    def _change(self, batch: Array, rows: Rows, random: Mapping[int, RowRandom] | None) -> Array:
         if self.wanted.kind == "INT":
-            ids = batch.reshape(len(batch), *self.wanted.dims).astype(np.int64, copy=False)
+            ids = batch.reshape(len(batch), *self.shape).astype(np.int64, copy=False)
             if not self.checked:
                 row_of = rows.tolist().__getitem__
                 check_ids(self.dataset, self.name, ids, row_of, self.layer, self.wanted, self.ignored)
+            for stream, change in zip(self.streams, self.transforms, strict=True):
+                ids = cast("MovesPixels", change).apply_labels(
+                    ids, random[stream].at(rows) if random is not None else None
+                )
             return ids
         stored = batch.reshape(len(batch), *self.shape)
         with np.errstate(over="ignore"):
             batch = np.ascontiguousarray(stored, self.dtype)
         if not self.checked and (bad := first_non_finite(batch)) is not None:
             raise non_finite(self.dataset, self.name, int(rows[bad[0]]), stored[bad])
-        for number, change in enumerate(self.transforms):
-            batch = change.apply(batch, random[number].at(rows) if random is not None else None)
+        for stream, change in zip(self.streams, self.transforms, strict=True):
+            batch = change.apply(batch, random[stream].at(rows) if random is not None else None)
         return batch
 
     def _input_shape(self) -> tuple[int, ...]:
@@ -142,36 +143,80 @@ def make_feeds(
     types: Mapping[str, Type],
     *,
     fields: Mapping[str, str] | None = None,
-    transforms: Sequence[tuple[str, Transform]] = (),
+    transforms: Sequence[Change | tuple[str, Transform]] = (),
     dtype: DTypeLike = np.float32,
     ignored: Mapping[str, frozenset[int]] | None = None,
 ) -> tuple[Feed, ...]:
     """A feed for each data layer in `types`, from the field that `fields` names or that has the layer's own name.
 
-    `transforms` are pairs of a data layer and a transform, in order; `ignored` are ids that are legal beside those of
-    the layer's range. Raises `DataError` for a missing field, for
-    shapes, kinds and values that do not fit, and for a transform of a layer that is not fed real numbers.
+    `transforms` are pairs of a data layer and a transform, or `Change`s, in order; `ignored` are ids that are legal
+    beside those of the layer's range. Raises `DataError` for a missing field, for shapes, kinds and values that do not
+    fit, and for a transform of a layer that is not fed real numbers, or of one that does not go with its images.
     """
-    for layer, _ in transforms:
-        if layer not in types or types[layer].kind != "DENSE":
-            reason = "takes ids or sparse rows" if layer in types else f"is not there; there are {_names(types)}"
-            raise DataError(f"a transform is for the data layer `{layer}`, which {reason}")
+    changes = [checked_change(Change(*one), types, ignored or {}) for one in transforms]
     named = {layer: (fields or {}).get(layer, layer) for layer in types}
     for layer, name in named.items():
         if name not in dataset.fields:
             raise DataError(_missing(dataset, layer, name, types))
-    feeds = []
+    streams = streams_of(changes, list(types))
+    feeds = {}
     for layer, wanted in types.items():
         name = named[layer]
-        chain = tuple(change for target, change in transforms if target == layer)
-        extra = (ignored or {}).get(layer, frozenset())
-        feeds.append(Feed(dataset, layer, name, dataset.fields[name], wanted, chain, dtype, extra))
-    return tuple(feeds)
+        chain = [
+            (change.transform, stream)
+            for change, stream in zip(changes, streams, strict=True)
+            if layer == change.layer or (layer in change.also and not wanted.level)
+        ]
+        steps = (tuple(one for one, _ in chain), dtype, (ignored or {}).get(layer, frozenset()))
+        feeds[layer] = Feed(dataset, layer, name, dataset.fields[name], wanted, *steps, tuple(at for _, at in chain))
+    _go_together(feeds, changes, streams)
+    return tuple(feeds.values())
+
+
+def _go_together(feeds: Mapping[str, Feed], changes: Sequence[Change], streams: Sequence[int]) -> None:
+    """Give boxes, and what belongs to each, the steps of their images. Raises `DataError` where sizes differ."""
+    shapes = {layer: feed.shape for layer, feed in feeds.items()}
+    steps: dict[str, list[Step]] = {}
+    belong: dict[str, str] = {}
+    for change, stream in zip(changes, streams, strict=True):
+        image = shapes[change.layer]
+        for name in (change.layer, *change.also):
+            feed = feeds[name]
+            if not feed.wanted.level and shapes[name][-2:] != image[-2:]:
+                raise DataError(
+                    f"{feed.dataset.origin}: field `{feed.name}` has rows of {_times(shapes[name])}, but goes with "
+                    f"images of {_times(image)}, those of `{feeds[change.layer].name}`"
+                )
+            if are_boxes(feed.wanted) and name != change.layer:
+                steps.setdefault(name, []).append(Step(change.transform, stream, image))
+                belong |= {one: name for one in change.also if feeds[one].wanted.level}
+            elif not feed.wanted.level:
+                shapes[name] = change.transform.output_shape(shapes[name])
+    for name, boxes in belong.items():
+        feed = feeds[boxes]
+        if feed.transforms:
+            raise DataError(
+                f"the boxes `{boxes}` are moved with their images, as shares of these, and have a transform of their "
+                "own; store them as shares, and leave it out"
+            )
+        alike = (one for one in feeds.values() if one.layer not in belong and _same_starts(one.column, feed.column))
+        if (left := next(alike, None)) is not None:
+            raise DataError(
+                f"{feed.dataset.origin}: field `{left.name}` has as many rows for each image as the boxes `{boxes}`; "
+                f'what belongs to a box leaves with it: write also: "{left.layer}" beside also: "{boxes}"'
+            )
+        feeds[name].boxes = Boxes(feed.dataset, boxes, feed.name, feed.column, tuple(steps[boxes]))
+
+
+def _same_starts(column: Column, other: Column) -> bool:
+    if isinstance(column, SequenceColumn) and isinstance(other, SequenceColumn):
+        return np.array_equal(column.starts, other.starts)
+    return False
 
 
 def _missing(dataset: Dataset, layer: str, name: str, types: Mapping[str, Type]) -> str:
     """What to say of a field that is not there: another one is meant, or it is not named where the data are read."""
-    message = f"{dataset.origin} has no field `{name}` for the data layer `{layer}`; there are {_names(dataset.fields)}"
+    message = f"{dataset.origin} has no field `{name}` for the data layer `{layer}`; there are {quoted(dataset.fields)}"
     free = [field for field in dataset.fields if field not in types]
     kinds = {field: getattr(dataset.fields[field], "dtype", np.dtype(float)).kind for field in free}
     fitting = [field for field in free if (kinds[field] in "iub") == (types[layer].kind == "INT")]
@@ -180,10 +225,6 @@ def _missing(dataset: Dataset, layer: str, name: str, types: Mapping[str, Type])
         return f'{message}; write feed {{ input: "{layer}" field: "{near[0]}" }} in the training file'
     remedy = dataset.remedies.get("label" if types[layer].kind == "INT" and name not in dataset.remedies else name)
     return f"{message}; {remedy}" if remedy else message
-
-
-def _names(names: Mapping[str, Any]) -> str:
-    return ", ".join(f"`{name}`" for name in names) or "none"
 
 
 def _times(shape: tuple[int, ...]) -> str:

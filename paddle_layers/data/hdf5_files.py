@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .columns import Rows
+from .columns import Rows, SequenceColumn, checked_starts, gather, joined_starts
 from .dataset import Dataset
 from .extras import optional_module
 from .orders import TOGETHER, Blocks
@@ -27,6 +27,9 @@ LARGEST_CHUNK = 2**28
 
 MOST_CACHED = 2**28
 """Bytes of unpacked chunks that are kept for a dataset."""
+
+STARTS = ".starts"
+"""Behind the name of a dataset of sequences: where each begins, as in an npz file."""
 
 _SLOTS = 997
 """Of the table of chunks that are kept: a prime number, some times as many as there are chunks in it."""
@@ -45,11 +48,14 @@ class Hdf5Files(FileRows):
         for path, found in zip(paths, self._open, strict=True):
             if list(found) != self.names:
                 raise DataError(f"{path} has the datasets {_listed(found)}, {paths[0]} has {_listed(self.names)}")
-        super().__init__(paths, [self._rows(path, found) for path, found in zip(paths, self._open, strict=True)])
+        self._starts = [self._cuts(path, found) for path, found in zip(paths, self._open, strict=True)]
+        """Where the sequences of a file begin, by the name of their dataset: 8 bytes for each row stay in memory."""
+        super().__init__(paths, [self._rows(*of_file) for of_file in zip(paths, self._open, self._starts, strict=True)])
 
     def dataset(self) -> Dataset:
         """Every dataset as a field whose rows are read when they are wanted."""
-        columns = {name: self._column(name) for name in self.names}
+        fields = [name for name in self.names if not name.endswith(STARTS)]
+        columns = {name: self._sequences(name) if name in self._starts[0] else self._column(name) for name in fields}
         return Dataset(columns, origin=self.origin, place=self.place, blocks=self._blocks())
 
     def _datasets(self, path: Path, wanted: Container[str] | None) -> dict[str, Any]:
@@ -57,7 +63,7 @@ class Hdf5Files(FileRows):
             file = self._h5py.File(path, "r")
             found = {}
             for name in sorted(file):
-                if wanted is not None and name not in wanted:
+                if wanted is not None and name.removesuffix(STARTS) not in wanted:
                     continue
                 if not isinstance(file.get(name, getlink=True), self._h5py.HardLink):
                     raise DataError(f"{path}: `{name}` is a link to elsewhere, which is not followed")
@@ -97,14 +103,50 @@ class Hdf5Files(FileRows):
         if item.chunks:
             _check_chunks(item, path.stat().st_size, place)
 
-    def _rows(self, path: Path, found: dict[str, Any]) -> int:
-        counts = {name: item.shape[0] for name, item in found.items()}
+    def _cuts(self, path: Path, found: dict[str, Any]) -> dict[str, Rows]:
+        cuts = {}
+        for name in found:
+            if not name.endswith(STARTS):
+                continue
+            field = name.removesuffix(STARTS)
+            if field not in found:
+                raise DataError(f"{path}: `{name}` needs `{field}` beside it")
+            with as_data_error(f"{path}: `{name}` cannot be read"):
+                cuts[field] = checked_starts(found[name][()], found[field].shape[0], name, str(path))
+        return cuts
+
+    def _rows(self, path: Path, found: dict[str, Any], cuts: dict[str, Rows]) -> int:
+        counts = {
+            name: len(cuts[name]) - 1 if name in cuts else item.shape[0]
+            for name, item in found.items()
+            if not name.endswith(STARTS)
+        }
         if len(set(counts.values())) > 1:
             listed = ", ".join(f"`{name}` has {count}" for name, count in counts.items())
             raise DataError(f"{path}: every field needs the same number of rows, but {listed}")
         return int(next(iter(counts.values())))
 
     def _column(self, name: str) -> StoredColumn:
+        shape, dtype = self._kind(name)
+        return StoredColumn(partial(self._read, name, shape, dtype, self.starts, int), len(self), shape, dtype)
+
+    def _sequences(self, name: str) -> StoredColumn:
+        """The items of a row are those between two of the starts, which count from the first file on."""
+        shape, dtype = self._kind(name)
+        starts = joined_starts([cuts[name] for cuts in self._starts])
+        begins = np.cumsum([0, *(found[name].shape[0] for found in self._open)])
+
+        def row_of(item: int) -> int:
+            return int(np.searchsorted(starts, item, "right")) - 1
+
+        def read(rows: Rows) -> SequenceColumn:
+            items, cuts = gather(starts, rows)
+            return SequenceColumn(self._read(name, shape, dtype, begins, row_of, items), cuts)
+
+        return StoredColumn(read, len(self), shape, dtype, level=1)
+
+    def _kind(self, name: str) -> tuple[tuple[int, ...], np.dtype[Any]]:
+        """Shape and type of a row of a dataset, in all files."""
         items = [found[name] for found in self._open]
         shape, dtype = items[0].shape[1:], items[0].dtype
         for path, item in zip(self.paths, items, strict=True):
@@ -113,26 +155,37 @@ class Hdf5Files(FileRows):
                     f"{path}: rows of `{name}` are {_times(item.shape[1:])}, those of {self.paths[0]} {_times(shape)}"
                 )
             dtype = np.promote_types(dtype, item.dtype)
-        return StoredColumn(partial(self._read, name, shape, dtype), len(self), shape, dtype)
+        return shape, dtype
 
-    def _read(self, name: str, shape: tuple[int, ...], dtype: np.dtype[Any], rows: Rows) -> Array:
-        """Rows of a dataset: those that lie side by side at once, in the order of the file."""
-        order = np.argsort(rows, kind="stable")
-        wanted, values = rows[order], np.empty((len(rows), *shape), dtype)
-        files = np.searchsorted(self.starts, wanted, "right") - 1
+    def _read(
+        self,
+        name: str,
+        shape: tuple[int, ...],
+        dtype: np.dtype[Any],
+        starts: Rows,
+        row_of: Callable[[int], int],
+        items: Rows,
+    ) -> Array:
+        """Items of a dataset: those that lie side by side at once, in the order of the file.
+
+        Those of a file begin at `starts`. Raises `BadRecords`; `row_of` gives the row that an item belongs to.
+        """
+        order = np.argsort(items, kind="stable")
+        wanted, values = items[order], np.empty((len(items), *shape), dtype)
+        files = np.searchsorted(starts, wanted, "right") - 1
         breaks = np.flatnonzero((np.diff(wanted) != 1) | (np.diff(files) != 0)) + 1
         runs = list(pairwise([0, *breaks.tolist(), len(wanted)])) if len(wanted) else []
         problems: dict[int, str] = {}
         while runs:
             first, last = runs.pop()
-            item, begin = self._open[files[first]][name], int(wanted[first] - self.starts[files[first]])
+            item, begin = self._open[files[first]][name], int(wanted[first] - starts[files[first]])
             try:
                 values[order[first:last]] = item[begin : begin + last - first]
             except (OSError, RuntimeError, ValueError) as error:
                 if last - first > 1:  # which of them it is
                     runs += [(at, at + 1) for at in range(first, last)]
                 else:
-                    row = int(wanted[first])
+                    row = row_of(int(wanted[first]))
                     problems[row] = f"{self.place(row)}: `{name}` cannot be read: {str(error)[:200]}"
         if problems:
             raise BadRecords(dict(sorted(problems.items())))
@@ -141,9 +194,11 @@ class Hdf5Files(FileRows):
     def _blocks(self) -> Blocks | None:
         """Where chunks begin; None where rows are stored one by one."""
         starts: list[Array] = []
-        for begin, found in zip(self.starts, self._open, strict=False):
-            rows = max((item.chunks[0] if item.chunks else 1) for item in found.values())
-            starts.append(begin + np.arange(0, next(iter(found.values())).shape[0], rows))
+        for begin, end, found in zip(self.starts, self.starts[1:], self._open, strict=False):
+            count = int(end - begin)  # a chunk of sequences has as many rows as its items are on average
+            chunked = (item for name, item in found.items() if item.chunks and not name.endswith(STARTS))
+            shares = (item.chunks[0] * count // max(1, item.shape[0]) for item in chunked)
+            starts.append(begin + np.arange(0, count, max([1, *shares])))
         blocks = np.concatenate([*starts, self.starts[-1:]])
         if len(blocks) > len(self):
             return None

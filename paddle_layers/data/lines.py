@@ -6,11 +6,15 @@ import difflib
 from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .columns import SequenceColumn, WordColumn
 from .problems import DataError, missing_file, no_text
+
+if TYPE_CHECKING:
+    from .tokenizer_files import Tokenizer
 
 _UNKNOWN = "; add it, or name the word that stands for all others, `unknown: ...`"
 
@@ -19,7 +23,8 @@ class Lines:
     """The words of a text file as ids; `lines[row]` is the line in the file. Empty lines are left out.
 
     Without `ids` the words stay words: their ids come from the data that are trained with. `unknown` is the id of words
-    that the dictionary lacks; without it they raise `DataError`, with file and line.
+    that the dictionary lacks; without it they raise `DataError`, with file and line. With a `tokenizer` the ids are
+    those of what it splits a line into.
     `lines` are some of its lines with their numbers, in place of all.
     With `classes` the first word, up to a tab, is the label; unless it is `labelled`, it is passed over and may be
     missing.
@@ -33,6 +38,7 @@ class Lines:
         classes: Sequence[str],
         *,
         labelled: bool = True,
+        tokenizer: Tokenizer | None = None,
         lines: Iterable[tuple[int, str]] | None = None,
     ) -> None:
         self.path, self.lines, self.labels = path, array("q"), array("q")
@@ -52,6 +58,8 @@ class Lines:
                 )
             told = rest if classes and tab else text
             if ids is None:
+                if tokenizer is not None and (fault := tokenizer.fault(told)):
+                    raise DataError(f"{path}:{line}: {fault}")
                 texts.append(told)
             else:
                 for word in told.split():
@@ -59,7 +67,9 @@ class Lines:
                 starts.append(len(words))
             self.lines.append(line)
         self.words: SequenceColumn | WordColumn = WordColumn(texts, text=True)
-        if ids is not None:
+        if tokenizer is not None:
+            self.words = tokenizer.column(texts, self.place)
+        elif ids is not None:
             self.words = SequenceColumn(np.frombuffer(words, np.int64), np.frombuffer(starts, np.int64))
 
     def _number(self, word: str, ids: dict[str, int], unknown: int | None, line: int, what: str, remedy: str) -> int:

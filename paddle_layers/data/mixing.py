@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -57,24 +57,25 @@ class MixedBatches(Batches):
         super().__init__(first.dataset, batch_size, feeds=first.feeds, part=part, **options)
         self.origin = ", ".join(dict.fromkeys(source.dataset.origin for source in sources))
         self._numbers = self._sources[-1].end
-        layers = zip(*(source.feeds for source in sources), strict=True)
-        self._changes = [max(len(feed.transforms) for feed in feeds) for feeds in layers]
+        self._streams = {stream for source in sources for feed in source.feeds for stream in feed.streams}
 
     def fed(self, layer: str, rows: Rows) -> Any:
         """The values of a data layer, without what changes them by chance."""
         return self._taken(rows, None)[layer]
 
     def _values(self, epoch: int, rows: Rows) -> dict[str, Any]:
+        for one in self._sources:
+            one.source.dataset.check_unchanged()
         return self._taken(rows, self._epoch(epoch).random if self.training else None)
 
-    def _taken(self, rows: Rows, random: Sequence[Sequence[RowRandom]] | None) -> dict[str, Any]:
+    def _taken(self, rows: Rows, random: Mapping[int, RowRandom] | None) -> dict[str, Any]:
         """What the sources feed for numbers of rows. Raises `BadRecords` with those of all sources."""
         parts: list[dict[str, Any]] = []
         problems: dict[int, str] = {}
         for feeds, offset, own in self._groups(rows):
-            draws = [[one.behind(offset) for one in draw] for draw in random] if random else [None] * len(feeds)
+            draws = random and {stream: one.behind(offset) for stream, one in random.items()}
             try:
-                parts.append({feed.layer: feed.take(own, draw) for feed, draw in zip(feeds, draws, strict=True)})
+                parts.append({feed.layer: feed.take(own, draws) for feed in feeds})
             except BadRecords as error:
                 problems |= {offset + row: problem for row, problem in error.problems.items()}
         if problems:

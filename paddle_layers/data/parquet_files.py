@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .ahead import size_of
-from .columns import Rows, WordColumn
+from .columns import Rows, SequenceColumn, WordColumn, gather, joined_starts
 from .dataset import Dataset
 from .extras import optional_module
 from .orders import TOGETHER, Blocks
@@ -32,7 +32,8 @@ LARGEST_GROUP = 2**30
 class ParquetFiles(FileRows):
     """The columns of Parquet files by name; every file has the same ones. Raises `DataError`.
 
-    Columns of numbers are fields, lists of one length too, and texts are words. Row groups that were read are kept.
+    Columns of numbers are fields, lists of one length too, other lists are sequences, and texts are words. Row groups
+    that were read are kept.
     """
 
     def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
@@ -64,8 +65,8 @@ class ParquetFiles(FileRows):
             raise DataError(f"{self.origin} has no rows; there is nothing to train on")
         records, fields = Records(self._read), {}
         for field in self._fields:
-            shape, dtype = self._kind(field)
-            column = records.column(field.name, len(self), shape, dtype)
+            shape, dtype, level = self._kind(field)
+            column = records.column(field.name, len(self), shape, dtype, level=level)
             fields[field.name] = WordColumn(column) if dtype is object else column
         together = max(1, min(TOGETHER, MOST_KEPT // max(1, self._largest()) - 1))
         return Dataset(fields, origin=self.origin, place=self.place, blocks=Blocks(self._begins, together))
@@ -97,20 +98,23 @@ class ParquetFiles(FileRows):
                     f"with smaller ones, such as `row_group_size=10000` of {', '.join(names[:3])}"
                 )
 
-    def _kind(self, field: Any) -> tuple[tuple[int, ...], Any]:
-        """Shape and type of a row of a column."""
-        types, kind = self._arrow.types, field.type
+    def _kind(self, field: Any) -> tuple[tuple[int, ...], Any, int]:
+        """Shape and type of a row of a column, or of an item where the rows are sequences; and whether they are."""
+        types, kind, level = self._arrow.types, field.type, 0
         if types.is_string(kind) or types.is_large_string(kind):
-            return (), object
+            return (), object, 0
+        if types.is_list(kind) or types.is_large_list(kind):
+            kind, level = kind.value_type, 1
         shape: tuple[int, ...] = ()
         if types.is_fixed_size_list(kind):
             shape, kind = (kind.list_size,), kind.value_type
         if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
             raise DataError(
-                f"{self.paths[0]}: the column `{field.name}` holds {str(field.type)[:80]}; numbers, lists of numbers "
-                "of one length and texts can be used"
+                f"{self.paths[0]}: the column `{field.name}` holds {str(field.type)[:80]}; numbers, texts, lists of "
+                "numbers and lists of rows of one length can be used; boxes are "
+                "pyarrow.list_(pyarrow.list_(pyarrow.float32(), 4))"
             )
-        return shape, np.dtype(kind.to_pandas_dtype())
+        return shape, np.dtype(kind.to_pandas_dtype()), level
 
     def _largest(self) -> int:
         sizes = (self._files[file].metadata.row_group(group).total_byte_size for file, group in self._groups)
@@ -118,10 +122,7 @@ class ParquetFiles(FileRows):
 
     def _read(self, rows: Rows) -> Mapping[str, Any]:
         groups = np.searchsorted(self._begins, rows, "right") - 1
-        columns: dict[str, Any] = {}
-        for field in self._fields:
-            shape, dtype = self._kind(field)
-            columns[field.name] = np.empty((len(rows), *shape), dtype)
+        parts: list[tuple[Rows, Mapping[str, Any], Rows]] = []
         problems: dict[int, str] = {}
         for group in np.unique(groups).tolist():
             at = np.flatnonzero(groups == group)
@@ -130,11 +131,27 @@ class ParquetFiles(FileRows):
             except DataError as error:
                 problems |= dict.fromkeys(rows[at].tolist(), str(error))
                 continue
-            for name, column in columns.items():
-                column[at] = values[name][rows[at] - self._begins[group]]
+            parts.append((at, values, rows[at] - self._begins[group]))
         if problems:
             raise BadRecords(problems)
-        return {name: column.tolist() if column.dtype == object else column for name, column in columns.items()}
+        return {field.name: self._joined(field, parts, len(rows)) for field in self._fields}
+
+    def _joined(self, field: Any, parts: Sequence[tuple[Rows, Mapping[str, Any], Rows]], count: int) -> Any:
+        """A column of a batch: places in it, and the rows of a group that come there."""
+        shape, dtype, level = self._kind(field)
+        if not level:
+            column = np.empty((count, *shape), dtype)
+            for at, values, rows in parts:
+                column[at] = values[field.name][rows]
+            return column.tolist() if dtype is object else column
+        data, starts = [np.empty((0, *shape), dtype)], [np.zeros(1, np.int64)]
+        for _, values, rows in parts:
+            items, cuts = gather(values[field.name].starts, rows)
+            data.append(values[field.name].data[items])
+            starts.append(cuts)
+        order = np.argsort(np.concatenate([np.empty(0, np.int64), *(at for at, _, _ in parts)]))
+        items, cuts = gather(joined_starts(starts), order)
+        return SequenceColumn(np.concatenate(data)[items], cuts)
 
     def _values(self, group: int) -> Mapping[str, Any]:
         """The columns of a row group, kept for the next batch."""
@@ -156,13 +173,18 @@ class ParquetFiles(FileRows):
                 raise ValueError("it has another number of rows than it claims")
             return found
 
-    def _array(self, column: Any, field: Any, place: str) -> Array:
-        shape, dtype = self._kind(field)
-        if shape:
+    def _array(self, column: Any, field: Any, place: str) -> Array | SequenceColumn:
+        shape, dtype, level = self._kind(field)
+        starts = np.zeros(1, np.int64)
+        if level or shape:
             column = column.combine_chunks()
+        for depth in range(level + len(shape)):
             if column.null_count:
                 raise DataError(f"{place}: the column `{field.name}` has lists that are missing")
+            if level and depth == 0:
+                starts = np.cumsum([0, *column.value_lengths().to_numpy()])
             column = column.flatten()
         if column.null_count and (dtype is object or dtype.kind != "f"):
             raise DataError(f"{place}: the column `{field.name}` has values that are missing; fill them")
-        return np.asarray(column.to_numpy(zero_copy_only=False), dtype).reshape(-1, *shape)
+        values = np.asarray(column.to_numpy(zero_copy_only=False), dtype).reshape(-1, *shape)
+        return SequenceColumn(values, starts) if level else values

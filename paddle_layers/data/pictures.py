@@ -97,11 +97,32 @@ class Decoder:
             if self.size is not None:  # JPEG may be decoded to half the size or less, which is faster
                 most = 2 * max(self.size)
                 image.draft(None, (most, most))
-            picture = self._resized(self._transposed(_eight_bits(image)).convert(_MODES[self.color]))
+            picture = self._resized(
+                self._transposed(_eight_bits(image)).convert(_MODES[self.color]), self._image.Resampling.BILINEAR
+            )
             pixels: Array = np.asarray(picture)
         if self.color == "bgr":
             pixels = pixels[:, :, ::-1]
         return np.ascontiguousarray(pixels.transpose(2, 0, 1)) if pixels.ndim == 3 else pixels[None]
+
+    def ids(self, name: str, content: Callable[[], bytes], picture: Size, fill: int) -> Array:
+        """The label map of a picture of that size, shape (height, width): the numbers of a palette, or grey values.
+
+        Of another size, each pixel is the nearest one, and `fill` where there is no picture. Raises `DataError`.
+        """
+        with _Refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
+            self._check(image, name)
+            if image.mode not in {"1", "L", "P"} or image.format == "JPEG":
+                kind = f"{image.format} of mode {image.mode}"
+                raise DataError(
+                    f"{name}: the label map is a {kind}; it needs one number for each pixel, as a PNG with a palette "
+                    "or of grey values has, and JPEG changes them"
+                )
+            found = self._transposed(image)
+            size = Size(found.height, found.width)
+            if size != picture:
+                raise DataError(f"{name}: the label map is {size} pixels, its picture {picture}; make them one size")
+            return np.asarray(self._resized(found, self._image.Resampling.NEAREST, fill)).astype(np.uint8)
 
     def _check(self, image: Any, name: str) -> None:
         if image.width * image.height > MOST_PIXELS:
@@ -110,12 +131,12 @@ class Decoder:
                 "smaller"
             )
 
-    def _resized(self, image: Any) -> Any:
+    def _resized(self, image: Any, how: Any, fill: int = 0) -> Any:
         if self.size is None or (image.height, image.width) == self.size:
             return image
-        target, bilinear = (self.size.width, self.size.height), self._image.Resampling.BILINEAR
+        target = self.size.width, self.size.height
         if self.fit == "stretch":
-            return image.resize(target, bilinear)
+            return image.resize(target, how)
         shares = (self.size.width / image.width, self.size.height / image.height)
         share = max(shares) if self.fit == "crop" else min(shares)
         width, height = max(1, round(image.width * share)), max(1, round(image.height * share))
@@ -123,9 +144,9 @@ class Decoder:
             cut = self.size.width / share, self.size.height / share
             left, top = (image.width - cut[0]) / 2, (image.height - cut[1]) / 2
             box = (max(left, 0.0), max(top, 0.0), min(left + cut[0], image.width), min(top + cut[1], image.height))
-            return image.resize(target, bilinear, box)
-        padded = self._image.new(image.mode, target)
-        padded.paste(image.resize((width, height), bilinear), ((target[0] - width) // 2, (target[1] - height) // 2))
+            return image.resize(target, how, box)
+        padded = self._image.new(image.mode, target, fill)
+        padded.paste(image.resize((width, height), how), ((target[0] - width) // 2, (target[1] - height) // 2))
         return padded
 
 
@@ -193,6 +214,32 @@ def picture_column(
         return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
 
     return StoredColumn(read, count, shape, np.uint8, remedy=picture_remedy)
+
+
+def map_column(
+    what: str,
+    settings: Settings,
+    pictures: StoredColumn,
+    fill: int,
+    place: Callable[[int], str],
+    files: Callable[[int], tuple[str, str]],
+) -> StoredColumn:
+    """The label maps of `pictures`: `files(row)` are those of a picture and its map, which `place(row)` names."""
+    shape = pictures.shape[2:]
+    decoder = Decoder(what, settings, Size(*shape))
+
+    def one(row: int) -> Array:
+        picture, ids = files(row)
+        try:
+            size = decoder.shape(f"{place(row)}: {picture}", partial(read_picture, picture))
+            return decoder.ids(f"{place(row)}: {ids}", partial(read_picture, ids), size, fill)
+        except DataError as error:
+            raise BadRecords({row: str(error)}) from None
+
+    def read(rows: Rows) -> Array:
+        return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
+
+    return StoredColumn(read, len(pictures), shape, np.uint8)
 
 
 def read_picture(path: str) -> bytes:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from .batches import STREAMS_OF_A_FEED, Position
+from .batches import Position
 from .dataset import Dataset
 from .feeds import Feed
 from .problems import DataError
@@ -106,13 +106,9 @@ class Stream:
             raise DataError(f"{origin} is {type(item).__name__}; a batch is a dict with an array for each data layer")
         dataset = Dataset(item, origin=origin)
         rows = np.arange(len(dataset))
-        values = {}
-        for number, feed in enumerate(self._make_feeds(dataset)):
-            random = None
-            if self.training:
-                first = 1 + number * STREAMS_OF_A_FEED
-                step = place.epoch * 2**32 + place.batch
-                streams = range(first, first + len(feed.transforms))
-                random = [RowRandom(self.seed, step, stream, len(dataset)) for stream in streams]
-            values[feed.layer] = feed.take(rows, random)
-        return values
+        feeds, random = self._make_feeds(dataset), None
+        if self.training:
+            step = place.epoch * 2**32 + place.batch
+            streams = {stream for feed in feeds for stream in feed.streams}
+            random = {stream: RowRandom(self.seed, step, stream, len(dataset)) for stream in streams}
+        return {feed.layer: feed.take(rows, random) for feed in feeds}

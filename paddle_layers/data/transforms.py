@@ -4,18 +4,24 @@
 `apply(batch, rng)` changes a batch of real numbers of shape (rows, *shape); `rng` is a `RowRandom` in training and
 None in the test, where nothing is random.
 `prepare(base)` is called once, if there is one, with the folder that relative paths start at.
+
+A transform that moves pixels changes what goes with an image alike, with the same random numbers:
+`apply_labels(batch, rng)` the ids at its pixels, of shape (rows, height, width), and
+`apply_boxes(boxes, rows, shape, rng)` corners x1, y1, x2, y2 as shares of the width and height: `rows` has the image of
+each box in the batch, `shape` the image's before the change. What leaves the image is not its concern.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.define import Choice, Float, Floats, Int, String, transform
 
+from .columns import Rows
 from .files import read_npy
 from .problems import DataError
 from .random import RowRandom
@@ -75,7 +81,10 @@ class Mean:
     "mirror", elsewhere={"Caffe": "transform_param.mirror", "Keras": "RandomFlip", "PyTorch": "RandomHorizontalFlip"}
 )
 class Mirror:
-    """Turns images over in training, each with the given probability; leaves them alone in the test."""
+    """Turns images over in training, each with the given probability; leaves them alone in the test.
+
+    Label maps and boxes that `also` names are turned over with them.
+    """
 
     axis = Choice(
         "direction",
@@ -98,18 +107,34 @@ class Mirror:
         turned[chosen] = np.flip(batch[chosen], -1 if self.axis == "horizontal" else -2)
         return turned
 
+    def apply_labels(self, batch: Array, rng: RowRandom | None) -> Array:
+        """As images."""
+        return self.apply(batch, rng)
+
+    def apply_boxes(self, boxes: Array, rows: Rows, shape: Shape, rng: RowRandom | None) -> Array:
+        """The boxes of images that are turned over, on the other side."""
+        if rng is None:
+            return boxes
+        chosen = (rng.random() < self.probability)[rows]
+        low, high = (0, 2) if self.axis == "horizontal" else (1, 3)
+        turned = boxes.copy()
+        turned[chosen, low], turned[chosen, high] = 1 - boxes[chosen, high], 1 - boxes[chosen, low]
+        return turned
+
 
 @transform("crop", elsewhere={"Caffe": "transform_param.crop_size", "Keras": "RandomCrop", "PyTorch": "RandomCrop"})
 class Crop:
     """Cuts a window out of each image: at a random place in training, from the centre in the test.
 
     With `padding` zeros are added around the image first, so that a window of the old size moves by a few pixels.
-    Mocha's CropLayer draws one place for a whole batch, in the test too.
+    Mocha's CropLayer draws one place for a whole batch, in the test too. Label maps that `also` names are cut at the
+    same place, and boxes moved.
     """
 
     size = Int("height of the window", min=1)
     width = Int("width of the window", min=1, default_from="size")
     padding = Int("zeros added on every side before", default=0, min=0)
+    label_fill = Int("id of the padding in label maps, such as a label that the losses leave out", default=0)
 
     def output_shape(self, shape: Shape) -> Shape:
         """The window with all channels; `ValueError` when it is larger than the image."""
@@ -121,13 +146,38 @@ class Crop:
 
     def apply(self, batch: Array, rng: RowRandom | None) -> Array:
         """The windows."""
-        if self.padding:
-            batch = np.pad(batch, [(0, 0)] * (batch.ndim - 2) + [(self.padding, self.padding)] * 2)
-        free = np.array([batch.shape[-2] - self.size, batch.shape[-1] - self.width])
+        return self._windows(batch, 0, rng)
+
+    def apply_labels(self, batch: Array, rng: RowRandom | None) -> Array:
+        """The same windows of maps."""
+        return self._windows(batch, self.label_fill, rng)
+
+    def apply_boxes(self, boxes: Array, rows: Rows, shape: Shape, rng: RowRandom | None) -> Array:
+        """The boxes as shares of the window, also those outside."""
+        height, width = shape[-2:]
+        tops, lefts = self._places(height, width, rng)
+        if rng is not None:
+            tops, lefts = tops[rows], lefts[rows]
+        moved = boxes * [width, height, width, height] + self.padding
+        moved[:, 0::2] -= np.reshape(lefts, (-1, 1))
+        moved[:, 1::2] -= np.reshape(tops, (-1, 1))
+        return np.asarray(moved / [self.width, self.size, self.width, self.size])
+
+    def _places(self, height: int, width: int, rng: RowRandom | None) -> tuple[Any, Any]:
+        """Top and left of the windows in padded images: of each, or in the test of all."""
+        free = (height + 2 * self.padding - self.size, width + 2 * self.padding - self.width)
         if rng is None:
-            top, left = free // 2
-            return batch[..., top : top + self.size, left : left + self.width]
+            return free[0] // 2, free[1] // 2
         tops, lefts = (np.floor(rng.random() * (room + 1)).astype(np.int64) for room in free)
+        return tops, lefts
+
+    def _windows(self, batch: Array, fill: int, rng: RowRandom | None) -> Array:
+        tops, lefts = self._places(batch.shape[-2], batch.shape[-1], rng)
+        if self.padding:
+            around = [(0, 0)] * (batch.ndim - 2) + [(self.padding, self.padding)] * 2
+            batch = np.pad(batch, around, constant_values=fill)
+        if rng is None:
+            return batch[..., tops : tops + self.size, lefts : lefts + self.width]
         windows = np.lib.stride_tricks.sliding_window_view(batch, (self.size, self.width), axis=(-2, -1))
         if batch.ndim == 3:
             return np.ascontiguousarray(windows[np.arange(len(batch)), tops, lefts])
@@ -138,11 +188,13 @@ class Crop:
 class Rotate:
     """Turns images by a random angle in training, about their centre; leaves them alone in the test.
 
-    Values between pixels are interpolated; what comes from outside of the image is `fill`.
+    Values between pixels are interpolated; what comes from outside of the image is `fill`. Of label maps that `also`
+    names the nearest id is taken; a box becomes the one around the turned box.
     """
 
     degrees = Float("largest angle; each image gets one between this and its opposite", above=0, max=180)
     fill = Float("value around the image", default=0)
+    label_fill = Int("id around label maps, such as a label that the losses leave out", default=0)
 
     def output_shape(self, shape: Shape) -> Shape:
         """The same; `ValueError` unless the rows are images."""
@@ -151,14 +203,34 @@ class Rotate:
 
     def apply(self, batch: Array, rng: RowRandom | None) -> Array:
         """The turned images."""
+        return self._turned(batch, 1, self.fill, rng)
+
+    def apply_labels(self, batch: Array, rng: RowRandom | None) -> Array:
+        """The turned maps."""
+        return self._turned(batch, 0, self.label_fill, rng)
+
+    def apply_boxes(self, boxes: Array, rows: Rows, shape: Shape, rng: RowRandom | None) -> Array:
+        """Boxes around the corners of the turned ones."""
+        if rng is None:
+            return boxes
+        angles = np.deg2rad(self._angles(rng))[rows, None]
+        size = np.array([shape[-1], shape[-2]])
+        x, y = ((boxes[:, [0, 1, 0, 3, 2, 1, 2, 3]].reshape(-1, 4, 2) - 0.5) * size).transpose(2, 0, 1)
+        turned = np.stack([np.cos(angles) * x + np.sin(angles) * y, np.cos(angles) * y - np.sin(angles) * x], 2)
+        shares = turned / size + 0.5
+        return np.concatenate([shares.min(axis=1), shares.max(axis=1)], axis=1)
+
+    def _angles(self, rng: RowRandom) -> Array:
+        return (2 * rng.random() - 1) * self.degrees
+
+    def _turned(self, batch: Array, order: Literal[0, 1], fill: float, rng: RowRandom | None) -> Array:
         if rng is None:
             return batch
         from scipy.ndimage import rotate
 
-        angles = (2 * rng.random() - 1) * self.degrees
         turned = np.empty_like(batch)
-        for image, angle, into in zip(batch, angles, turned, strict=True):
-            rotate(image, angle, axes=(-1, -2), reshape=False, output=into, order=1, mode="constant", cval=self.fill)
+        for image, angle, into in zip(batch, self._angles(rng), turned, strict=True):
+            rotate(image, angle, axes=(-1, -2), reshape=False, output=into, order=order, mode="constant", cval=fill)
         return turned
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from paddle_layers.data.lines import read_dictionary
+from paddle_layers.data.dictionaries import read_words
 from paddle_layers.define import registries
 from paddle_layers.runtime.plan.losses import total_loss
 
@@ -84,7 +84,7 @@ def evaluate(
         results = {**loss, **named_costs(sums, losses), **take_statistics(net, known | judged)}
     if not results:
         raise TrainingError("the network has neither costs nor statistics in the phase test: there is nothing to test")
-    own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
+    own = read_words(Path(dictionary)) if dictionary is not None else None
     judges = [node for node in network.nodes if node.definition.name == MATRIX]
     for node in judges if own is not None else ():
         check_words(own or (), _classes(node), dictionary, node.inputs[0])

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from paddle_layers.data.lines import read_dictionary
+from paddle_layers.data.dictionaries import read_words
 from paddle_layers.define.errors import brief, suggestion
 from paddle_layers.runtime import Sequences
 
 from .given_data import GivenData, given_batches, source_for, weights_file, words_of
 from .outputs import Reading, part_for, readings
-from .printing import check_words, word_of
+from .printing import check_words, text_of
 from .problems import TrainingError
 from .reading import read_training
 from .result_names import selected
@@ -110,13 +110,7 @@ class Generating:
 
     def _texts(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[WrittenText]]:
         found = self.generator.write(feeds, beginnings)
-        return [
-            [
-                WrittenText(" ".join(word_of(word, self.words) for word in one.words), one.score, one.words)
-                for one in texts
-            ]
-            for texts in found
-        ]
+        return [[WrittenText(text_of(one.words, self.words), one.score, one.words) for one in texts] for texts in found]
 
 
 @contextlib.contextmanager
@@ -201,7 +195,7 @@ def _words(
     dictionary: str | Path | None,
 ) -> Sequence[str]:
     if dictionary is not None:
-        return list(read_dictionary(Path(dictionary)))
+        return read_words(Path(dictionary))
     if batches is None:
         return ()
     return words_of(training, batches, reading.label) or words_of(training, batches, settings.words)

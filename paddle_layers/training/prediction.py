@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.data.columns import joined_starts
-from paddle_layers.data.lines import read_dictionary
+from paddle_layers.data.dictionaries import read_words
 from paddle_layers.data.sinks.values import Values
 
 from .given_data import GivenData, given_batches, source_for, weights_file, words_of
@@ -145,7 +145,7 @@ def open_prediction(
     names = list(dict.fromkeys(values)) or predicted(whole)
     network, known = part_for(whole, names), readings(whole)
     batches = given_batches(training, network, source_for(training), data, file)
-    own = list(read_dictionary(Path(dictionary))) if dictionary is not None else None
+    own = read_words(Path(dictionary)) if dictionary is not None else None
     wanted = {name: known.get(name, Reading()) for name in names}
     words = {name: own or words_of(training, batches, one.label or name) for name, one in wanted.items()}
     with Net(network, device=device, dtype=training.dtype, keep=names) as net:

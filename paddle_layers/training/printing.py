@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from paddle_layers.data.tokenizer_files import Pieces
 from paddle_layers.runtime import Sequences
 
 from .problems import TrainingError
@@ -44,11 +45,15 @@ def check_words(words: Sequence[str], classes: int, file: object, name: str) -> 
 def words_of_ids(value: Any, words: Sequence[str]) -> list[list[str]]:
     """The words of every row, or of every sequence where the ids are in sequences; of ids with axes one by one."""
     data: NDArray[Any] = np.asarray(value.data if isinstance(value, Sequences) else value)
-    spelled = [[word_of(number, words) for number in row.ravel().tolist()] for row in data]
     if not isinstance(value, Sequences):
-        return spelled
+        return [[word_of(number, words) for number in row.ravel().tolist()] for row in data]
     starts = (value.starts if value.sub_starts is None else value.sub_starts).tolist()
-    return [[word for row in spelled[first:last] for word in row] for first, last in pairwise(starts)]
+    return [text_of(data[first:last].ravel().tolist(), words).split(" ") for first, last in pairwise(starts)]
+
+
+def text_of(ids: Sequence[int], words: Sequence[str]) -> str:
+    """The words of ids with spaces between them, or what a tokenizer makes of the pieces."""
+    return words.decode(ids) if isinstance(words, Pieces) else " ".join(word_of(number, words) for number in ids)
 
 
 def word_of(number: int, words: Sequence[str]) -> str:

@@ -7,9 +7,11 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from paddle_layers.data import indexed_lines
+from paddle_layers.data import DataError, indexed_lines
+from paddle_layers.data.dictionaries import read_words
+from paddle_layers.data.tokenizer_files import Pieces
 
-from .data_files import DataTarget
+from .data_files import DataTarget, check_message
 from .mutators import HOSTILE, ODD_NUMBERS, ODD_TEXTS, changed_bytes, changed_text
 
 
@@ -119,6 +121,74 @@ class LargeText(Text):
         """As a file above the limit is."""
         with patch.object(indexed_lines, "IN_MEMORY", 0):
             super().check(case)
+
+
+STEPS: tuple[dict[str, Any], ...] = (
+    *({"type": kind} for kind in ("NFD", "NFKC", "Lowercase", "StripAccents", "Nmt", "ByteLevel", "Whitespace")),
+    {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": True, "use_regex": True},
+    {"type": "Replace", "pattern": {"String": "a"}, "content": "a" * 3000},
+    {"type": "Replace", "pattern": {"Regex": "(a|a)*b?"}, "content": ""},
+    {"type": "Replace", "pattern": {"Regex": ""}, "content": "zz"},
+    {"type": "Prepend", "prepend": "\u2581"},
+    {"type": "Precompiled", "precompiled_charsmap": "AAAAAAA="},
+    {"type": "Metaspace", "replacement": "\u2581", "prepend_scheme": "always", "split": True},
+    {"type": "Split", "pattern": {"Regex": "[^a]+|a"}, "behavior": "Isolated", "invert": False},
+    {"type": "ByteFallback"},
+    {"type": "WordPiece", "prefix": "##", "cleanup": True},
+    {"type": "none"},
+)
+MODELS: tuple[dict[str, Any], ...] = (
+    {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": [["a", "b"]], "dropout": 0.5},
+    {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": ["a c"], "unk_token": "b"},
+    {"type": "WordPiece", "vocab": {"a": 0, "##b": 1, "[UNK]": 2}, "unk_token": "[UNK]"},
+    {"type": "WordPiece", "vocab": {"a": 2**31}, "unk_token": "?", "max_input_chars_per_word": 0},
+    {"type": "WordLevel", "vocab": {"a": 0, "b": 7}, "unk_token": "a"},
+    {"type": "Unigram", "unk_id": 0, "vocab": [["a", 0.0], ["ab", -1.5], ["", 1e300]], "byte_fallback": True},
+    {"type": "Unigram", "unk_id": 9, "vocab": [["a", 0.0]]},
+)
+
+
+class Tokenizer(DataTarget):
+    """Tokenizer files of the source `text`, and what their ids are as texts."""
+
+    name, source = "tokenizer", "text"
+
+    def make(self, rng: Random) -> bytes:
+        """Steps and models that fit or do not, in any order and number; then changes of the text."""
+
+        def steps(inside: str) -> Any:
+            found = rng.choices(STEPS, k=rng.choice((0, 1, 1, 2, 2, 3, 30)))
+            if not found:
+                return None
+            return found[0] if len(found) == 1 else {"type": "Sequence", inside: found}
+
+        mark = {"id": rng.choice((0, 2, 3, 10**9)), "content": rng.choice(("<s>", "a", "")), "special": True}
+        facts: dict[str, Any] = {
+            "version": "1.0",
+            "truncation": rng.choice((None, {"max_length": 0}, 1)),
+            "padding": rng.choice((None, {"strategy": {"Fixed": 10**12}}, "x")),
+            "added_tokens": rng.choice(
+                ([], [mark | dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), rng.random() < 0.5)])
+            ),
+            "normalizer": steps("normalizers"),
+            "pre_tokenizer": steps("pretokenizers"),
+            "post_processor": rng.choice((None, {"type": "BertProcessing", "sep": ["<s>", 9], "cls": ["b", 2]})),
+            "decoder": steps("decoders"),
+            "model": rng.choice(MODELS),
+        }
+        text = json.dumps(facts, ensure_ascii=rng.random() < 0.5)
+        return changed_text(text, rng).encode("utf-8", "replace") if rng.random() < 0.3 else text.encode()
+
+    def check(self, case: bytes) -> None:
+        """A few lines, split; some ids as a text."""
+        (self.folder / "t.json").write_bytes(case)
+        self.opened(b"a b ab\n\xc3\xa9 \xef\xb7\xba zz\n" + b"ab" * 100, file="f", tokenizer="t.json")
+        try:
+            words = read_words(self.folder / "t.json")
+            assert isinstance(words, Pieces)
+            words.decode([0, 2, 1, 2])
+        except DataError as error:
+            check_message(error, str(self.folder))
 
 
 def _encoded(text: str, rng: Random) -> bytes:

@@ -12,9 +12,12 @@ from ..hdf5_files import Hdf5Files
 from ..several_files import SeveralFiles
 
 
-@source("hdf5", elsewhere={"Caffe": "HDF5Data"})
+@source("hdf5", elsewhere={"Caffe": "HDF5Data", "Mocha": "HDF5DataLayer, AsyncHDF5DataLayer"})
 class Hdf5(SeveralFiles):
     """Datasets of HDF5 files: every one of the top level is a field, named as in the file; its first axis counts rows.
+
+    Rows of varying number, such as the boxes of a picture, are sequences: `box` holds those of all pictures end to end,
+    and `box.starts` says where each picture's begin, and the end, as in an npz file.
 
     Rows are read when they are wanted, so files may be larger than memory; those of several files come one behind the
     other. Where datasets are stored in chunks, a chunk is read as a whole: shuffling mixes rows within a few chunks,

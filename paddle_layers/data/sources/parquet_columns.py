@@ -17,7 +17,8 @@ class Parquet(SeveralFiles):
     """Columns of Parquet files: every one is a field of its name.
 
     Columns hold numbers, lists of numbers of one length, or words, which get their ids from the training data in the
-    order of the alphabet and are kept beside the weights. Rows are read when they are wanted, a row group as a whole:
+    order of the alphabet and are kept beside the weights. Lists of varying length, of numbers or of lists of one length
+    such as boxes, are sequences. Rows are read when they are wanted, a row group as a whole:
     shuffling mixes the rows of a few groups, which come in random order, so write groups of some thousand rows. Rows
     of several files come one behind the other. Needs pyarrow: `pip install 'paddle-layers[arrow]'`.
     """

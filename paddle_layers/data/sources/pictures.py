@@ -17,7 +17,7 @@ from ..columns import WordColumn
 from ..dataset import Dataset
 from ..lines import read_lines
 from ..listed_files import files_in, inside
-from ..pictures import ENDINGS, folder_of, picture_column, read_picture
+from ..pictures import ENDINGS, folder_of, map_column, picture_column, read_picture
 from ..problems import DataError
 
 
@@ -129,6 +129,9 @@ class ImageFolder(_Pictures):
 class ImageList(_Pictures):
     """Pictures that the lines of a file name, each with its label behind the last space or tab.
 
+    With `labels: "map"` that is the name of a second picture, of the same size, whose pixels are ids: numbers of a
+    palette, or grey values. It is resized as the picture is, to the nearest pixel.
+
     Fields: `image` (channels, height, width; whole numbers from 0 to 255) and `label`, a whole number; or a word, whose
     ids are those of `classes`, else come from the training data by the alphabet and are kept beside the weights. What a
     list names has to lie in the `folder`: a list from elsewhere cannot choose other files. For absolute paths write
@@ -139,6 +142,12 @@ class ImageList(_Pictures):
     folder = String(
         "folder that the names are relative to, itself to the training file; absent: the list's", default=""
     )
+    labels = Choice(
+        "what stands behind a name",
+        options={"class": "the class of the picture", "map": "the name of a picture of ids, one for each pixel"},
+        default="class",
+    )
+    label_fill = Int("id in a map where `fit` pads the picture", default=0, min=0, max=255)
     classes = Strings("words of the labels in the order of their ids; absent: numbers, or all words", default=())
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
@@ -171,7 +180,19 @@ class ImageList(_Pictures):
             lambda row: f"{place(row)}: {names[row]}",
             lambda row: read_picture(names[row]),
         )
-        labels = {"label": self._labels(words, place)} if labelled else {}
+        labels: dict[str, Any] = {}
+        if labelled and self.labels == "map":
+            maps = [inside(folder, word, place(row)) for row, word in enumerate(words)]
+            labels["label"] = map_column(
+                "image_list",
+                self,
+                images,
+                self.label_fill,
+                place,
+                lambda row: (names[row], maps[row]),
+            )
+        elif labelled:
+            labels["label"] = self._labels(words, place)
         known = {"label": self.classes} if self.classes else {}
         return Dataset({"image": images, **labels}, origin=str(path), place=place, words=known)
 

@@ -15,6 +15,7 @@ from ..indexed_lines import is_large
 from ..large_texts import large_text
 from ..lines import Lines, read_dictionary
 from ..problems import DataError
+from ..tokenizer_files import Tokenizer
 
 
 @source("text")
@@ -24,13 +25,16 @@ class Text:
     Fields: `words`, sequences of ids, and with `classes` also `label`, the id of the word in front of the line's first
     tab. Words stand between spaces; empty lines are left out. Without a `dictionary` the words get their ids from the
     training data, the most frequent one the first, and are kept beside the weights; the id behind the last stands for
-    all other words, if the `size` of the data layer has room for it. Of a file of more than 256 MiB, lines are read
-    when they are wanted, and what is wrong with one is found then.
+    all other words, if the `size` of the data layer has room for it. A `tokenizer` splits lines into pieces of words
+    instead: byte pairs, word pieces, or what else the library tokenizers knows (`pip install
+    'paddle-layers[tokenizers]'`); what its file says of truncation, padding and dropout is left out. Of a file of more
+    than 256 MiB, lines are read when they are wanted, and what is wrong with one is found then.
     """
 
     file = String("path of the text, relative to the training file")
     dictionary = String("path of the dictionary: one word on each line, whose number, from 0, is the id", default="")
     unknown = String("word of the dictionary that stands for all that it lacks; absent: these are refused", default="")
+    tokenizer = String("path of a `tokenizer.json`, in place of a dictionary", default="")
     classes = Strings("words of the label in the order of their ids; absent: lines have no label", default=())
 
     def open(self, base: Path) -> Dataset:
@@ -39,6 +43,10 @@ class Text:
 
     def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
         """As `open`, but only the fields in `wanted`: where `label` is not, lines may be without."""
+        if self.tokenizer and (self.dictionary or self.unknown):
+            other = "dictionary" if self.dictionary else "unknown"
+            raise DataError(f"{base / self.file}: a `tokenizer` has all words; leave out `{other}`")
+        tokenizer = Tokenizer(base / self.tokenizer) if self.tokenizer else None
         ids = read_dictionary(base / self.dictionary) if self.dictionary else None
         if self.unknown and ids is None:
             raise DataError(f"{base / self.file}: `unknown` is a word of the dictionary, but there is no `dictionary`")
@@ -47,12 +55,14 @@ class Text:
         labelled = bool(self.classes) and (wanted is None or "label" in wanted)
         unknown = (ids or {}).get(self.unknown)
         path, words = base / self.file, {"label": self.classes}
-        if ids is not None:
+        if tokenizer is not None:
+            words["words"] = tokenizer.pieces
+        elif ids is not None:
             words["words"] = tuple(ids)
         if is_large(path):
-            parse = partial(Lines, path, ids, unknown, self.classes, labelled=labelled)
+            parse = partial(Lines, path, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
             return large_text(path, parse, words)
-        lines = Lines(path, ids, unknown, self.classes, labelled=labelled)
+        lines = Lines(path, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
         if not len(lines.lines):
             raise DataError(f"{path} has no words; there is nothing to train on")
         labels = {"label": np.frombuffer(lines.labels, np.int64)} if labelled else {}

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
+from .grids import part_of_grid
+from .ideas import layer_norm_of, part_of_product, part_of_sum, rms_norm_of, same
 from .layers import NotSupported, Weight, weight
 from .meanings import (
     Anything,
     Constant,
     EndPlace,
-    Filled,
-    Known,
+    Grid,
     Lengths,
     Mask,
     Normal,
-    PlaceRows,
     Scores,
     Statistic,
     View,
@@ -26,9 +26,7 @@ from .meanings import (
     atoms_of,
     size_of,
 )
-from .normalizations import norm_of, squared
 from .operators import Step, limited, operator
-from .sequence_rows import causal_of
 from .sizes import whole
 
 Pair = tuple[Any, Any]
@@ -42,29 +40,23 @@ def add(step: Step, x: Any, *others: Any) -> Anything:
     if not others:
         return step.view(x)
     for one, other in ((x, others[0]), (others[0], x)):
-        number = other.number if isinstance(other, Constant) else None
-        if isinstance(one, Normal) and number is not None and one.factor == 1.0:
-            return replace(one, added=one.added + number)
-        if isinstance(one, Statistic) and one.kind in ("variance", "mean") and number is not None:
-            return replace(one, epsilon=one.epsilon + number)
-        if isinstance(one, View) and isinstance(other, PlaceRows):
-            return _with_places(step, one, other)
-        if isinstance(one, Scores) and not one.soft:
-            return _masked(step, one, other)
-        if isinstance(other, Filled) and other.number == 0:
-            return step.view(one)
+        found = part_of_sum(step, one, other)
+        if found is not None:
+            return found
     return _combined(step, "add", x, others[0])
 
 
 @operator("Sub")
 def sub(step: Step, x: Any, y: Any) -> Anything:
     """A difference."""
-    if isinstance(x, View) and isinstance(y, Statistic) and y.kind == "mean" and _one(x, y.view):
+    if isinstance(x, View) and isinstance(y, Statistic) and y.kind == "mean" and same(x, y.view):
         return replace(y, kind="centred", layout=x.layout)
     if isinstance(x, Lengths) and isinstance(y, Constant) and y.number == 1:
         return EndPlace(x.layout)
     if isinstance(x, Constant) and x.number == 1 and isinstance(y, Mask):
         return replace(y, turned=not y.turned)
+    if isinstance(x, Grid) and isinstance(y, Grid) and (x.part, y.part) == ("key", "row"):
+        return replace(x, part="ahead")
     return _combined(step, "sub", x, y)
 
 
@@ -72,31 +64,9 @@ def sub(step: Step, x: Any, y: Any) -> Anything:
 def mul(step: Step, x: Any, y: Any) -> Anything:
     """A product."""
     for one, other in ((x, y), (y, x)):
-        number = other.number if isinstance(other, Constant) else None
-        if isinstance(one, Normal) and number is not None:
-            return replace(one, factor=one.factor * number)
-        if isinstance(one, Normal) and isinstance(other, View):
-            return _gelu(step, other, one)
-        if isinstance(one, Scores) and number is not None and not one.soft:
-            return replace(one, factor=one.factor * number)
-        if isinstance(one, Mask) and number is not None and one.turned and number < -1e4:
-            return replace(one, turned=False)  # to be added: 0 for what is seen, very little for the rest
-        if isinstance(one, Mask) and isinstance(other, View) and not (one.turned or one.causal or one.end):
-            axes = zip(reversed(one.layout), reversed(other.layout), strict=False)
-            fits = len(one.layout) <= len(other.layout) and all(a in ((), b) for a, b in axes)
-            step.refuse_unless(fits, "its mask has other axes than the value")
-            return other  # there is no padding here that could be made zero
-        if isinstance(one, Statistic) and isinstance(other, Statistic):
-            if one.kind == "centred" == other.kind and one.view is other.view:
-                return replace(one, kind="square")
-            if (one.kind, other.kind) == ("centred", "one over deviation"):
-                return _layer_norm(step, one, other)
-        if isinstance(one, View) and isinstance(other, Statistic) and other.kind == "one over root":
-            return _rms_norm(step, one, other)
-        if isinstance(one, View) and isinstance(other, View):
-            found = _gated(step, one, other)
-            if found is not None:
-                return found
+        found = part_of_product(step, one, other)
+        if found is not None:
+            return found
     return _combined(step, "mul", x, y)
 
 
@@ -104,14 +74,16 @@ def mul(step: Step, x: Any, y: Any) -> Anything:
 def div(step: Step, x: Any, y: Any) -> Anything:
     """A quotient."""
     number = y.number if isinstance(y, Constant) else None
+    if isinstance(x, Grid):
+        return part_of_grid(step, x, y, "row")
     if isinstance(x, Scores) and number and not x.soft:
         return replace(x, factor=x.factor / number)
     if isinstance(x, Normal) and number:
         return replace(x, factor=x.factor / number)
     if isinstance(x, Statistic) and isinstance(y, Statistic) and (x.kind, y.kind) == ("centred", "deviation"):
-        return _layer_norm(step, x, y)
+        return layer_norm_of(step, x, y)
     if isinstance(x, View) and isinstance(y, Statistic) and y.kind == "root":
-        return _rms_norm(step, x, y)
+        return rms_norm_of(step, x, y)
     if isinstance(x, View) and isinstance(y, Lengths) and x.value.layer.type == "seq_avg_pool":
         names = {1.0: "AVERAGE", 0.5: "SQUARE_ROOT"}
         layer = x.value.layer
@@ -119,75 +91,6 @@ def div(step: Step, x: Any, y: Any) -> Anything:
             made = step.again(layer, {}, strategy=names[y.power])
             return replace(x, value=made.outputs[0])
     return _combined(step, "div", x, y)
-
-
-# ---- ideas
-
-
-def _one(x: View, y: View) -> bool:
-    return x.value is y.value and x.factor == y.factor
-
-
-def _gelu(step: Step, x: View, normal: Normal) -> Anything:
-    """`x` times the probability: the view may have a factor, of which 2 make the probability of the error function."""
-    fits = x.value is normal.view.value and normal.added == 1.0
-    step.refuse_unless(fits, "an error function is known as a part of `gelu` only")
-    made = step.each("gelu", replace(x, factor=1.0))
-    return replace(made, factor=2.0 * normal.factor * x.factor)
-
-
-def _layer_norm(step: Step, centred: Statistic, deviation: Statistic) -> Anything:
-    step.refuse_unless(_one(centred.view, deviation.view), "it divides by the deviation of something else")
-    return norm_of(step, "layer_norm", centred.view, centred.over, deviation.epsilon)
-
-
-def _rms_norm(step: Step, x: View, root: Statistic) -> Anything:
-    step.refuse_unless(squared(root.view) is x.value and x.factor == 1.0, "it divides by the root of something else")
-    return norm_of(step, "rms_norm", x, root.over, root.epsilon)
-
-
-def _gated(step: Step, x: View, gate: View) -> Anything | None:
-    """A value times a function of itself."""
-    layer = gate.value.layer
-    if layer.type not in ("sigmoid", "hard_sigmoid") or gate.factor != 1.0 or "act" in layer.attributes:
-        return None
-    source, beta = layer.inputs[0], 1.0
-    if source is not x.value and source.layer.type == "slope_intercept":
-        beta, inner = source.layer.attributes.get("slope", 1.0), source.layer
-        if not inner.attributes.get("intercept") and inner.inputs[0] is x.value:
-            source = inner.inputs[0]
-    if source is not x.value or x.layout != gate.layout:
-        return None
-    if layer.type == "sigmoid":
-        found = step.each("swish", replace(x, factor=1.0), beta=None if beta == 1.0 else beta)
-        return replace(found, factor=x.factor)
-    slope, offset = layer.attributes.get("slope"), layer.attributes.get("offset")
-    if beta == 1.0 and offset == 0.5 and slope is not None and math.isclose(slope, 1 / 6, rel_tol=1e-5):
-        found = step.each("hard_swish", replace(x, factor=1.0))
-        return replace(found, factor=x.factor)
-    return None
-
-
-def _masked(step: Step, scores: Scores, other: Any) -> Anything:
-    """Scores plus 0 or minus infinity: the mask of a decoder; that of the padding is left out, there is none here."""
-    if isinstance(other, (Mask, Known)):
-        return replace(scores, causal=scores.causal or (isinstance(other, Mask) and other.causal))
-    given = step.numbers(other, "mask")
-    causal = causal_of(given.array, 0.0)
-    step.refuse_unless(causal is not None, "the mask of its scores is neither causal nor empty")
-    return replace(scores, causal=scores.causal or bool(causal))
-
-
-def _with_places(step: Step, x: View, places: PlaceRows) -> Anything:
-    """A learned row for each place."""
-    rows = step.rows(x, 1)
-    atoms = [axis for axis in places.layout if axis]
-    fits = bool(atoms) and any(axis == atoms[0] for axis in rows.lead)
-    step.refuse_unless(fits, "its rows for places are those of other sequences")
-    table = places.table
-    weights = {"table": weight(table.array, table.source)}
-    made = step.layer("position_embedding", rows.value, weights=weights, max_length=table.array.shape[0])
-    return step.made(made.outputs[0], rows)
 
 
 # ---- with constants
@@ -209,7 +112,8 @@ def _constant_first(step: Step, type_: str, x: Constant, y: View) -> Anything:
     if type_ in ("add", "mul"):
         return _constant(step, type_, y, x)
     if type_ == "sub":
-        return _constant(step, "add", replace(y, factor=-y.factor), x)
+        turned = replace(y, factor=-y.factor)
+        return _constant(step, "add", turned, x) if x.number is None else _number(step, "add", turned, x.number)
     number = x.number
     if number is None:
         raise NotSupported("several constants are divided by a value")

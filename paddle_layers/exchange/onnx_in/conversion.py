@@ -13,10 +13,13 @@ import numpy as np
 from . import (
     arithmetic,
     attentions,
+    boxes,
     elementwise,
     enlargements,
+    grids,
     images,
     learners,
+    loops,
     normalizations,
     recurrences,
     rows,
@@ -34,10 +37,13 @@ from .sizes import NoSize
 FAMILIES = (
     arithmetic,
     attentions,
+    boxes,
     elementwise,
     enlargements,
+    grids,
     images,
     learners,
+    loops,
     normalizations,
     recurrences,
     rows,
@@ -99,20 +105,33 @@ class _Conversion:
                 self.outcome.unused.append(node)
         for entry in self.model.outputs:
             self._output(entry.name)
-        for name, layer in self.entries.layers.items():
-            if self.known.get(layer) == "mask":
-                self.outcome.notes.append(
-                    f"input {shown(name)}: left out; it hides padding, of which there is none here"
-                )
+        self._tell_of_padding()
         if not self.outcome.outputs and not self.outcome.refused:
             self.outcome.refused.append("no output rests on an input")
         return self.outcome
+
+    def _tell_of_padding(self) -> None:
+        """What hides padding is left out; a mean that counts it all the same gives other numbers here."""
+        notes, hidden = self.outcome.notes, False
+        for name, layer in self.entries.layers.items():
+            zero = self.known.get((layer, "padding"))
+            mask = self.known.get(layer) == "mask" and not layer.attributes.get("size")
+            hidden = hidden or zero or mask
+            if zero:
+                notes.append(f"input {shown(name)}: 0 is padding in the model; here sequences are fed without it")
+            if mask:
+                notes.append(f"input {shown(name)}: left out; it hides padding, of which there is none here")
+        if hidden:
+            notes += [
+                f"{label}: its mean counts padding, too, so that texts with padding give other numbers there"
+                for label in self.known.get("means", ())
+            ]
 
     def _node(self, node: Node) -> None:
         handler = OPERATORS.get((node.domain, node.operator))
         opset = self.model.opsets.get(node.domain, 1 if node.domain else 13)
         fault = _fault(node, opset)
-        unknown = any(name and self.meanings.get(name) is None for name in node.inputs)
+        unknown = any(name and self.meanings.get(name) is None for name in (*node.inputs, *node.captured))
         results: Sequence[Any] = ()
         try:
             if fault is not None:
@@ -139,7 +158,8 @@ class _Conversion:
                 return found
         if handler is None:
             raise NotSupported(_unknown(node))
-        step = Step(node, opset, self.entries.steps, self.known)
+        captured = {name: self.meanings[name] for name in node.captured}
+        step = Step(node, opset, self.entries.steps, self.known, captured)
         if node.operator not in ("Conv", "MaxPool", "AveragePool"):
             inputs = [step.settled(one) if isinstance(one, Padded) else one for one in inputs]
         first = inputs[0] if inputs else None
@@ -190,6 +210,9 @@ class _Conversion:
             self.outcome.notes.append(
                 f"output {shown(name)}: its axes stand in another order than in the model: {reason}"
             )
+        if value.layer.type == "data" and value.type.kind == "INT":
+            self.outcome.refused.append(f"output {shown(name)}: it is ids that are fed, which no layer gives")
+            return
         if value.layer.type == "data":
             value = step.layer("linear", value).outputs[0]
         self.outcome.outputs.append((name, value))
@@ -208,7 +231,15 @@ def _called(handler: Handler, step: Step, inputs: Sequence[Any]) -> Any:
 
 def _unknown(node: Node) -> str:
     where = f" of the domain `{shown(node.domain)}`" if node.domain else ""
-    return f"the operator{where} has no counterpart here"
+    return f"the operator{where} has no counterpart here{'' if node.domain else _WAYS_OUT.get(node.operator, '')}"
+
+
+_WAYS_OUT = {
+    "NonMaxSuppression": (
+        "; `detection_output` decodes offsets and chooses boxes at once: cut the model before both, and put that layer "
+        "behind scores and offsets"
+    ),
+}
 
 
 def _needed(model: Model) -> set[int]:
@@ -218,7 +249,7 @@ def _needed(model: Model) -> set[int]:
     for node in reversed(model.nodes):
         if wanted.intersection(filter(None, node.outputs)):
             found.add(node.place)
-            wanted.update(node.inputs)
+            wanted.update((*node.inputs, *node.captured))
     return found
 
 

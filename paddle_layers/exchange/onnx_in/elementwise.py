@@ -116,7 +116,17 @@ def clip(step: Step, x: Any, least: Any = None, most: Any = None) -> Anything:
 @operator("Erf")
 def erf(step: Step, x: Any) -> Anything:
     """The error function of a value over the root of 2: a part of `gelu`."""
+    return _normal(step, step.view(x))
+
+
+@operator("Erfc")
+def erfc(step: Step, x: Any) -> Anything:
+    """1 minus the error function: no operator of ONNX, but tf2onnx leaves it where Keras has `gelu`."""
     view = step.view(x)
+    return replace(_normal(step, replace(view, factor=-view.factor)), added=1.0)
+
+
+def _normal(step: Step, view: View) -> Normal:
     fits = math.isclose(view.factor, math.sqrt(0.5), rel_tol=1e-4)
     step.refuse_unless(fits, "it is known as a part of `gelu` only")
     return Normal(view.layout, view=replace(view, factor=1.0))
@@ -147,6 +157,8 @@ def reciprocal(step: Step, x: Any) -> Anything:
 @operator("Neg")
 def neg(step: Step, x: Any) -> Anything:
     """The other sign."""
+    if isinstance(x, Statistic) and x.kind == "mean":
+        return replace(x, kind="mean turned")
     view = step.view(x)
     return replace(view, factor=-view.factor)
 
@@ -197,6 +209,7 @@ def softmax(step: Step, x: Any) -> Anything:
     log = step.node.operator == "LogSoftmax"
     if isinstance(x, Scores) and not log:
         step.refuse_unless(axis == rank - 1 and not x.soft, "it does not go over the keys")
+        step.refuse_unless(not x.zeroed, "what a row must not see is 0, and not very little")
         return replace(x, soft=True)
     view = step.view(x)
     if [atom.name for atom in view.layout[axis]] == ["T"] and not log:
@@ -223,9 +236,11 @@ def negated(_: Step, x: Any) -> Anything:
     return replace(x, truth=not x.truth)
 
 
-@operator("ArrayFeatureExtractor", "ZipMap", "LabelEncoder", domain="ai.onnx.ml")
+@operator("ArrayFeatureExtractor", "Binarizer", "ZipMap", "LabelEncoder", domain="ai.onnx.ml")
 def label(step: Step, x: Any, y: Any = None) -> Anything:
-    """Names of classes; ZipMap puts them beside the scores."""
+    """Names of classes; ZipMap puts them beside the scores, Binarizer says which of several there are."""
     if step.node.operator == "ZipMap":
         return step.view(x)
+    columns = step.node.operator == "ArrayFeatureExtractor" and isinstance(x, View)
+    step.refuse_unless(not columns, "it takes some columns of a value; it is known beside the names of classes only")
     return Label((y if isinstance(y, View) else x).layout if not isinstance(x, Constant) or y is not None else ())

@@ -59,7 +59,8 @@ def folded(node: Node, inputs: Sequence[Constant | None], opset: int) -> list[Co
         source: tuple[str, ...] = (*sources[0], node.operator) if len(sources) == 1 else ()
         if len(sources) == 1 and node.operator in _SAME:
             source = sources[0] if node.operator in ("Identity", "Cast") else source
-        return [Constant(_plain(np.asarray(one)), source) for one in made]
+        results = [_plain(np.asarray(one)) for one in made]
+        return [Constant(one, source if one.dtype.kind == "f" else ()) for one in results]
     except NoSize:
         return None
     except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
@@ -77,7 +78,7 @@ class _Facts:
     """Attributes of the node that is computed."""
 
     def __init__(self, node: Node, opset: int) -> None:
-        self.opset, self._attributes = opset, node.attributes
+        self.opset, self.outputs, self._attributes = opset, len(node.outputs), node.attributes
 
     def __call__(self, name: str, default: Any = None) -> Any:
         return self._attributes.get(name, default)
@@ -212,7 +213,7 @@ def _gather(facts: _Facts, x: Array, places: Array) -> Array:
 def _split(facts: _Facts, x: Array, sizes: Array | None = None) -> list[Array]:
     axis, given = facts("axis", 0), facts("split") if sizes is None else sizes.tolist()
     if given is None:
-        count = facts("num_outputs", 2)
+        count = facts("num_outputs", facts.outputs)
         limited(count)
         return list(np.array_split(x, count, axis))
     return list(np.split(x, np.cumsum(given)[:-1], axis))

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from .layers import Value, Weight, weight
-from .meanings import Anything, Constant, Padded, View, axis_for
+from .meanings import Anything, Constant, Padded, Statistic, View, atoms_of, axis_for
 from .operators import Rows, Step, operator
+from .sequence_rows import one_row
 
 Pads = list[tuple[int, int]]
 
@@ -68,6 +70,10 @@ def conv(step: Step, x: Any, filters: Any, bias: Any = None) -> Anything:
     step.refuse_unless(given.array.ndim in (3, 4, 5), f"its filters have {given.array.ndim} axes")
     if isinstance(x, View) and [atom.name for atom in x.layout[-1]] == ["T"]:
         step.refuse_unless(padded is x, "a Pad stands before it")
+        if len(x.layout) == 4 == given.array.ndim and not x.layout[2] and kernel[0] == 1:  # an image of a single row
+            line = replace(x, layout=(*x.layout[:2], x.layout[3]))
+            found = _over_steps(step, line, Constant(given.array[:, :, 0], given.source), bias)
+            return replace(found, layout=(*found.layout[:2], (), found.layout[2]))
         return _over_steps(step, x, given, bias)
     rows, value, spatial = image(step, x)
     step.refuse_unless(len(kernel) == spatial, "its filters have other axes than the image")
@@ -113,15 +119,21 @@ def around(pads: Pads) -> dict[str, Any]:
     return found | pair("padding_end", [after for _, after in pads])
 
 
-def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> Anything:
-    """Filters that go along the steps of sequences: neighbours side by side, and a map of these."""
+def _over_steps(step: Step, x: View, given: Constant, bias: Any) -> View:
+    """Filters that go along the steps of sequences: neighbours side by side, and a map of these.
+
+    The node may go along an image of a single row, whose row has nothing around it.
+    """
     view = step.plain(x)
     fits = len(view.layout) == 3 == given.array.ndim and view.layout[1] == view.inside and len(view.value.dims) == 1
     step.refuse_unless(fits, "its input is no batch of sequences, channels before steps")
     filters, channels, length = given.array.shape
-    pads, strides = windows(step, x, [length], (length,), [length])
-    before, behind = pads[0]
-    usual = strides == [1] and set(step.attribute("dilations") or [1]) == {1} and step.attribute("group", 1) == 1
+    high = [1] * (len(step.attribute("kernel_shape") or [length]) - 1)
+    window = [*high, length]
+    pads, strides = windows(step, x, window, tuple(window), window)
+    before, behind = pads[-1]
+    usual = set(strides) == {1} and set(step.attribute("dilations") or [1]) == {1} and step.attribute("group", 1) == 1
+    usual = usual and not any(map(any, pads[:-1]))
     step.refuse_unless(usual, "along steps, it has strides, gaps or groups")
     step.refuse_unless(before + behind == length - 1, "along steps, it gives more or fewer rows than it gets")
     step.refuse_unless(channels == view.value.dims[0], f"its filters have {channels} channels of {view.value.dims[0]}")
@@ -198,11 +210,27 @@ def _count(size: int, window: int, stride: int, up: bool, edge: int) -> int:
     return found - 1 if up and (found - 1) * stride >= edge else found
 
 
+def normalized(step: Step, x: Any) -> Statistic | None:
+    """The mean over the last of three axes, as tf2onnx writes it for layer normalisation of sequences."""
+    layout = (*x.layout[:-1], ())
+    if isinstance(x, Statistic) and x.kind == "square" and x.over == 1:
+        return replace(x, kind="variance", layout=layout)
+    if isinstance(x, View) and step.lead(x) == 2:
+        return Statistic(layout, view=x, kind="mean", over=1)
+    return None
+
+
 @operator("GlobalAveragePool", "GlobalMaxPool")
 def global_pool(step: Step, x: Any) -> Anything:
-    """One window as large as the image."""
+    """One window as large as the image, or as a sequence; of rows of sequences, a part of normalisation."""
+    average = step.node.operator == "GlobalAveragePool"
+    if average and len(x.layout) == 3 and (squared := normalized(step, x)) is not None:
+        return squared
+    if not average and isinstance(x, View) and [atom.name for atom in atoms_of(x.layout[2:])] == ["T"]:
+        place = next(place for place, axis in enumerate(x.layout) if place > 1 and axis)
+        return one_row(step, x, place, "seq_max_pool", keep=True)
     rows, value, spatial = image(step, x)
-    kind = "AVERAGE" if step.node.operator == "GlobalAveragePool" else "MAX"
+    kind = "AVERAGE" if average else "MAX"
     if spatial != 2:
         operation = "MEAN" if kind == "AVERAGE" else kind
         axes = list(range(2, 2 + spatial))

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .layers import Value
-from .sizes import Extent, divided, product_of
+from .sizes import Extent, Size, divided, product_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,6 +67,18 @@ class View(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
+class Reversed(Meaning):
+    """Sequences from their last row to their first."""
+
+    view: View = field(kw_only=True)
+
+    @property
+    def forward(self) -> View:
+        """From the first row on, with the axes as they lie now."""
+        return replace(self.view, layout=self.layout)
+
+
+@dataclass(frozen=True, eq=False)
 class Places(Meaning):
     """The numbers of the rows of sequences, from 0."""
 
@@ -76,6 +88,11 @@ class Lengths(Meaning):
     """How many rows the sequences have; `power` 0.5 is the root of that."""
 
     power: float = 1.0
+
+
+@dataclass(frozen=True, eq=False)
+class Images(Meaning):
+    """The number of the image that each box is in: here the boxes of an image are a sequence."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,10 +115,22 @@ class Mask(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
+class Grid(Meaning):
+    """The places of rows against keys, as TensorFlow counts them for causal masks: `part` is all, row, key or ahead."""
+
+    part: str = "all"
+
+
+@dataclass(frozen=True, eq=False)
 class Known(Meaning):
     """A truth value that no sequence changes: there are no empty ones, and no places beyond the last."""
 
     truth: bool = True
+
+
+@dataclass(frozen=True, eq=False)
+class IdNumbers(Meaning):
+    """Ids as numbers, none below 0: known in what Keras writes for negative ids, of which there are none here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +150,9 @@ class PlaceRows(Meaning):
 
 @dataclass(frozen=True, eq=False)
 class Filled(Meaning):
-    """One number everywhere."""
+    """One number everywhere, which may be a size of the batch."""
 
-    number: float = 0.0
+    number: float | Size = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,12 +166,17 @@ class Padded(Meaning):
 
 @dataclass(frozen=True, eq=False)
 class Statistic(Meaning):
-    """A part of layer normalisation of `view`, over its last axes: mean, centred, square, variance, deviation."""
+    """A part of layer normalisation of `view`, over its last axes: mean, centred, square, variance, deviation.
+
+    TensorFlow writes `x * (gain / deviation) + (bias - mean * (gain / deviation))`: scaled and moved are its halves.
+    """
 
     view: View = field(kw_only=True)
     kind: str = field(kw_only=True)
     over: int = field(kw_only=True)
     epsilon: float = 0.0
+    gain: Constant | None = None
+    bias: Constant | None = None
 
     @property
     def over_all(self) -> bool:
@@ -170,6 +204,8 @@ class Scores(Meaning):
     factor: float = 1.0
     causal: bool = False
     soft: bool = False
+    zeroed: bool = False
+    """What a row must not see is 0, and has to become minus infinity by what is added."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from numpy.typing import NDArray
@@ -21,8 +22,25 @@ class ImportFailure(ValueError):
 
 
 @dataclass(frozen=True, eq=False)
+class Body:
+    """The graph that an attribute holds, as loops have it; graphs in its own nodes are left out."""
+
+    nodes: list[Node]
+    constants: dict[str, NDArray[Any]]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+
+    @cached_property
+    def captured(self) -> tuple[str, ...]:
+        """What it reads of the graph around it."""
+        own = {*self.inputs, *self.constants, *(name for node in self.nodes for name in node.outputs)}
+        read = dict.fromkeys([name for node in self.nodes for name in node.inputs] + list(self.outputs))
+        return tuple(name for name in read if name and name not in own)
+
+
+@dataclass(frozen=True, eq=False)
 class Node:
-    """A node; `place` counts from 0, attributes that hold graphs are None."""
+    """A node; `place` counts from 0, attributes that hold several graphs are None."""
 
     place: int
     name: str
@@ -31,6 +49,12 @@ class Node:
     inputs: tuple[str, ...]
     outputs: tuple[str, ...]
     attributes: dict[str, Any]
+
+    @cached_property
+    def captured(self) -> tuple[str, ...]:
+        """What its graphs read without being given it."""
+        bodies = [one for one in self.attributes.values() if isinstance(one, Body)]
+        return tuple(dict.fromkeys(name for body in bodies for name in body.captured))
 
     @property
     def label(self) -> str:

@@ -28,6 +28,11 @@ _DEFAULTS: dict[str, dict[str, Any]] = {"relu6": {"max": 6.0}, "gelu": {"approxi
 _PARAMETER = re.compile(r"(?:^|[._/])(weight|bias|gain|kernel|gamma|beta|running_mean|table|in_proj_weight)(?:_\w+)?$")
 
 
+_MODEL = r"^(?:StatefulPartitionedCall/)?(?:(?:functional|sequential|model)(?:_\d+)*/)?"
+_VARIABLE = re.compile(_MODEL + r"(.+)/\w+/ReadVariable")
+"""Where TensorFlow reads a parameter: `dense_1/Cast/ReadVariableOp:0`."""
+
+
 @dataclass
 class Assembled:
     """A network with its weights, and the layers it was made of in the order of the text."""
@@ -155,6 +160,9 @@ def _of_weights(layer: Layer) -> str:
         match = _PARAMETER.search(name)
         if match and match.start():
             return _clean(name[: match.start()])
+        read = _VARIABLE.match(name)
+        if read:
+            return _clean(read[1])
     return ""
 
 

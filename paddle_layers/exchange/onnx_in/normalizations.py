@@ -6,20 +6,34 @@ import math
 from typing import Any
 
 from .layers import Value, weight
-from .meanings import Anything, View
+from .meanings import Anything, Constant, View, size_of
 from .operators import Step, operator
 
 
-def norm_of(step: Step, type_: str, x: View, over: int, epsilon: float) -> View:
-    """Rows brought to one size over their last axes."""
+def norm_of(
+    step: Step,
+    type_: str,
+    x: View,
+    over: int,
+    epsilon: float,
+    gain: Constant | None = None,
+    bias: Constant | None = None,
+) -> View:
+    """Rows brought to one size over their last axes, with a number for each column where there are any."""
     rows = step.rows(x)
     own = len(x.layout) - len(rows.lead)
     step.refuse_unless(over <= own, "it goes over rows of the batch or of sequences")
-    settings: dict[str, Any] = {"bias": False} if type_ == "layer_norm" else {}
+    settings: dict[str, Any] = {"bias": bias is not None} if type_ == "layer_norm" else {}
+    weights = {}
+    for name, given in (("gain", gain), ("bias", bias)):
+        if given is not None:
+            fits = given.array.size == size_of(x.layout[-1]) == given.array.shape[-1] and over == 1
+            step.refuse_unless(fits, f"its {name} has not one number for each column")
+            weights[name] = weight(given.array.reshape(-1), given.source)
     if over < own:
         step.refuse_unless(type_ == "layer_norm", "it goes over a part of the axes of a row")
         settings["axis"] = -over
-    made = step.layer(type_, rows.value, epsilon=epsilon, **settings)
+    made = step.layer(type_, rows.value, weights=weights, epsilon=epsilon, **settings)
     return step.made(made.outputs[0], rows)
 
 

@@ -16,6 +16,9 @@ from .meanings import (
     Constant,
     EndPlace,
     Filled,
+    Grid,
+    IdNumbers,
+    Images,
     Label,
     Layout,
     Lengths,
@@ -24,6 +27,7 @@ from .meanings import (
     Padded,
     PlaceRows,
     Places,
+    Reversed,
     Scores,
     Statistic,
     View,
@@ -68,8 +72,17 @@ class Rows(NamedTuple):
 class Step:
     """One node. `steps` has the axes of steps by their sizes."""
 
-    def __init__(self, node: Node, opset: int, steps: Mapping[Extent, Atom], known: dict[Any, Any]) -> None:
+    def __init__(
+        self,
+        node: Node,
+        opset: int,
+        steps: Mapping[Extent, Atom],
+        known: dict[Any, Any],
+        captured: Mapping[str, Any] | None = None,
+    ) -> None:
         self.node, self.opset, self.steps = node, opset, steps
+        self.captured = captured or {}
+        """What graphs in attributes read of the graph around them."""
         self.known = known
         """What nodes before have made, for those who would make the same."""
 
@@ -227,10 +240,14 @@ KNOWN: dict[type, str] = {
     Chosen: "single rows of sequences",
     EndPlace: "the place of a row in its sequence",
     Filled: "one number in a shape that the batch decides",
+    Grid: "the places of rows and keys, which are known in causal masks only",
+    IdNumbers: "a computation with ids",
+    Images: "the numbers of the images that boxes are in, which are sequences here",
     Label: "the name of a class",
     Lengths: "the lengths of sequences",
     Mask: "a mask",
     Normal: "an error function, which is known in `gelu` only",
+    Reversed: "a sequence from its last row on, of which the last one is known alone",
     PlaceRows: "rows of a table for places",
     Places: "the places of rows in their sequences",
     Scores: "products of queries and keys, which are known in attention only",

@@ -8,8 +8,9 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .model import Entry, ImportFailure, Model, Node, shown, text
+from .model import Body, Entry, ImportFailure, Model, Node, shown, text
 from .tensors import KINDS, Tensors
 
 LARGEST_FILE = (1 << 31) - 1
@@ -60,8 +61,9 @@ def _model(proto: Any, tensors: Tensors) -> Model:
     version = opsets.get("", NEWEST)
     if not OLDEST <= version <= NEWEST:
         raise ImportFailure(f"its operators are those of opset {version}; known here are {OLDEST} to {NEWEST}")
-    if len(graph.node) > MOST_NODES:
-        raise ImportFailure(f"it has {len(graph.node)} nodes, the limit is {MOST_NODES}")
+    count = len(graph.node) + sum(len(one.g.node) for node in graph.node for one in node.attribute)
+    if count > MOST_NODES:
+        raise ImportFailure(f"it has {count} nodes, the limit is {MOST_NODES}")
     if graph.sparse_initializer:
         raise ImportFailure("it has sparse initializers: write them as dense ones")
     if proto.functions:
@@ -69,11 +71,7 @@ def _model(proto: Any, tensors: Tensors) -> Model:
         raise ImportFailure(
             f"it has functions of its own ({names}): inline them, by onnx.inliner.inline_local_functions"
         )
-    constants = {}
-    for one in graph.initializer:
-        if text(one.name) in constants:
-            raise ImportFailure(f"two tensors have the name `{shown(one.name)}`")
-        constants[text(one.name)] = tensors.read(one)
+    constants = _constants(graph, tensors)
     nodes = [_node(place, one, tensors) for place, one in enumerate(graph.node)]
     _check_names(nodes, {*constants, *(text(one.name) for one in graph.input)})
     inputs = [_entry(one) for one in graph.input if text(one.name) not in constants]
@@ -82,13 +80,29 @@ def _model(proto: Any, tensors: Tensors) -> Model:
     return Model(text(graph.name), shown(producer), nodes, constants, inputs, outputs, opsets)
 
 
+def _constants(graph: Any, tensors: Tensors) -> dict[str, NDArray[Any]]:
+    found: dict[str, NDArray[Any]] = {}
+    for one in graph.initializer:
+        if text(one.name) in found:
+            raise ImportFailure(f"two tensors have the name `{shown(one.name)}`")
+        found[text(one.name)] = tensors.read(one)
+    return found
+
+
+def _body(graph: Any, tensors: Tensors) -> Body:
+    """A graph in an attribute. Its nodes have no graphs, so that nothing is read deeper than this."""
+    nodes = [_node(place, one, tensors, deeper=False) for place, one in enumerate(graph.node)]
+    ports = [tuple(text(one.name) for one in port) for port in (graph.input, graph.output)]
+    return Body(nodes, _constants(graph, tensors), *ports)
+
+
 def _domain(domain: str | bytes) -> str:
     return "" if domain == "ai.onnx" else text(domain)
 
 
 def _check_names(nodes: list[Node], known: set[str]) -> None:
     for node in nodes:
-        for name in filter(None, node.inputs):
+        for name in filter(None, (*node.inputs, *node.captured)):
             if name not in known:
                 raise ImportFailure(f"node {node.label} reads `{shown(name)}`, which nothing before it gives")
         for name in filter(None, node.outputs):
@@ -97,15 +111,15 @@ def _check_names(nodes: list[Node], known: set[str]) -> None:
             known.add(name)
 
 
-def _node(place: int, proto: Any, tensors: Tensors) -> Node:
-    attributes = {text(one.name): _attribute(one, tensors) for one in proto.attribute}
+def _node(place: int, proto: Any, tensors: Tensors, *, deeper: bool = True) -> Node:
+    attributes = {text(one.name): _attribute(one, tensors, deeper=deeper) for one in proto.attribute}
     domain = _domain(proto.domain)
     inputs, outputs = (tuple(map(text, names)) for names in (proto.input, proto.output))
     return Node(place, text(proto.name), text(proto.op_type), domain, inputs, outputs, attributes)
 
 
-def _attribute(proto: Any, tensors: Tensors) -> Any:
-    """A value: a number, a text, a list, an array; graphs are no values."""
+def _attribute(proto: Any, tensors: Tensors, *, deeper: bool) -> Any:
+    """A value: a number, a text, a list, an array, a graph; several graphs are no value."""
     kind = proto.type
     if kind == 1:
         return proto.f
@@ -115,6 +129,8 @@ def _attribute(proto: Any, tensors: Tensors) -> Any:
         return proto.s.decode("utf-8", "replace")
     if kind == 4:
         return tensors.read(proto.t)
+    if kind == 5 and deeper:
+        return _body(proto.g, tensors)
     if kind == 6:
         return list(proto.floats)
     if kind == 7:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -61,12 +62,14 @@ def recurrence(
     units = step.attribute("hidden_size") or recall.array.shape[-1]
     functions = step.attribute("activations") or list(kind.functions) * len(ways)
     step.refuse_unless(len(functions) == len(kind.functions) * len(ways), "it names too few functions")
+    after = bool(step.attribute("linear_before_reset", 0))
     made = []
     for place, reverse in enumerate(ways):
         own = functions[place * len(kind.functions) : (place + 1) * len(kind.functions)]
         suffix = ("forward", "backward")[place] if len(ways) == 2 else ""
+        parts = [_part(one, place) for one in arrays]
         made.append(
-            _one(step, kind, (rows, *before), [_part(one, place) for one in arrays], units, own, reverse, suffix)
+            one_direction(step, kind, rows, parts, units, own, reverse, suffix, before=before, reset_after=after)
         )
     return _outputs(step, made, ways, rows, first)
 
@@ -112,12 +115,14 @@ def _part(given: Constant | None, place: int) -> Constant | None:
     return Constant(np.asarray(given.array[place], np.float32), (*given.source, str(place)) if given.source else ())
 
 
-def _one(
-    step: Step, kind: Kind, read: tuple[Rows, *tuple[Value, ...]], given: list[Constant | None], units: int,
-    functions: list[str], reverse: bool, suffix: str,
+def one_direction(
+    step: Step, kind: Kind, rows: Rows, given: list[Constant | None], units: int, functions: list[str],
+    reverse: bool, suffix: str, *, before: Sequence[Value] = (), reset_after: bool = False,
 ) -> Value:  # fmt: skip
-    """One direction; it reads rows, and what stands before the first ones."""
-    rows, *before = read
+    """One direction, with maps `[gates * units, width]`, recurrent ones, biases and peepholes in ONNX's order.
+
+    What stands `before` the first rows are values for the layer's optional inputs.
+    """
     maps, recalls, biases, peepholes = given
     assert maps is not None
     assert recalls is not None
@@ -134,7 +139,7 @@ def _one(
     added = np.zeros(2 * gates * units, np.float32) if biases is None else biases.array
     step.refuse_unless(added.size == 2 * gates * units, "its bias does not fit")
     parts = [sign * one[order] for one in np.split(added, 2)]
-    bias = _bias(step, parts, units, settings, peepholes, kind)
+    bias = _bias(step, parts, units, settings, peepholes, kind, reset_after=reset_after)
     weights: dict[str, Weight] = {"weight": weight(recall.T, recalls.source), "bias": weight(bias, recalls.source)}
     if kind.layer == "lstmemory" and "".join(step.node.outputs[2:]):
         settings["return_state"] = True
@@ -159,13 +164,14 @@ def _signs(step: Step, kind: Kind, units: int, settings: dict[str, Any]) -> Any:
 
 
 def _bias(
-    step: Step, parts: list[Any], units: int, settings: dict[str, Any], peepholes: Constant | None, kind: Kind
-) -> Any:
+    step: Step, parts: list[Any], units: int, settings: dict[str, Any], peepholes: Constant | None, kind: Kind,
+    *, reset_after: bool,
+) -> Any:  # fmt: skip
     added, recalled = parts
     if kind.layer == "grumemory":
         if settings["gate_act"] == "linear":
             added = added + np.repeat([1.0, 0.0, 0.0], units).astype(np.float32)
-        if step.attribute("linear_before_reset", 0):
+        if reset_after:
             settings["reset_after"] = True
             sums = added + np.concatenate([recalled[: 2 * units], np.zeros(units, np.float32)])
             return np.concatenate([sums, recalled[2 * units :]])

@@ -10,7 +10,7 @@ import numpy as np
 
 from .attentions import product
 from .layers import Weight, weight
-from .meanings import Anything, Constant, PlaceRows, Places, View, atoms_of, axis_for, size_of
+from .meanings import Anything, Constant, Filled, PlaceRows, Places, View, atoms_of, axis_for, size_of
 from .operators import Rows, Step, operator, view_of
 from .sequence_rows import end_row
 from .shapes import cut
@@ -74,6 +74,8 @@ def matmul(step: Step, x: Any, y: Any) -> Anything:
     if isinstance(y, Constant):
         given = step.numbers(y, "weight")
         step.refuse_unless(given.array.ndim == 2, f"its weight has {given.array.ndim} axes")
+        if isinstance(x, Filled) and x.number == 0:
+            return x
         return fc_of(step, step.view(x), given.array, given.source, None)
     return product(step, x, y)
 

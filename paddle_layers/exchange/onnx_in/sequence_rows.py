@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from .layers import NotSupported
-from .meanings import Atom, Layout, View
+from .meanings import Atom, Constant, Layout, View
 from .operators import Step
 from .sizes import Size
 
@@ -17,6 +17,14 @@ def steps_of(step: Step, size: Any) -> Atom:
     if not isinstance(size, Size) or size not in step.steps:
         raise NotSupported("it counts up to a number that the batch decides, and which is no length of sequences")
     return step.steps[size]
+
+
+def broadcast(x: Any, y: Any) -> Layout:
+    """The axes of two that are broadcast."""
+    layouts = [one.layout for one in (x, y) if not isinstance(one, Constant)]
+    rank = max(map(len, layouts), default=0)
+    padded = [((),) * (rank - len(one)) + one for one in layouts]
+    return tuple(next((axis for axis in axes if axis), ()) for axes in zip(*padded, strict=True))
 
 
 def end_row(step: Step, view: View, axis: int, end: str, *, keep: bool) -> View:

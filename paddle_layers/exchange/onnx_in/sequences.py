@@ -8,29 +8,36 @@ from typing import Any
 from .layers import NotSupported
 from .meanings import (
     Anything,
+    Atom,
     Chosen,
     Constant,
     EndPlace,
     Filled,
+    Grid,
+    IdNumbers,
+    Images,
     Known,
-    Layout,
     Lengths,
     Mask,
     Places,
+    Reversed,
     Scores,
     Statistic,
     View,
     atoms_of,
 )
 from .operators import Step, operator, view_of
-from .sequence_rows import causal_of, end_row, one_row, steps_of
+from .sequence_rows import broadcast, causal_of, end_row, one_row, steps_of
+from .sizes import BATCH
 
 
 @operator("Range")
 def range_(step: Step, start: Any, limit: Any, delta: Any) -> Anything:
-    """The numbers of the rows of sequences."""
+    """The numbers of the rows of sequences, or of the batch."""
     first, by = (step.numbers(one, "start").number for one in (start, delta))
     step.refuse_unless((first, by) == (0, 1), "it does not count from 0 by 1")
+    if step.integers(limit, "limit") == [BATCH]:
+        return Images(((Atom(BATCH, "N"),),))
     return Places(((steps_of(step, step.integers(limit, "limit")[0]),),))
 
 
@@ -40,30 +47,37 @@ def compared(step: Step, x: Any, y: Any) -> Anything:
     if "Greater" in step.node.operator:
         x, y = y, x
     strict = "Equal" not in step.node.operator
-    layout = _met(x, y)
+    layout = broadcast(x, y)
     if isinstance(x, Places) and isinstance(y, Lengths) and strict:
         return Mask(layout)
+    if isinstance(x, Constant) and x.number == 0 and strict and isinstance(y, Grid) and y.part == "ahead":
+        return Mask(layout, causal=True, turned=True)
     if isinstance(x, Places) and isinstance(y, Places) and not strict:
         return Mask(layout, causal=True)
+    if _no_less(x) and isinstance(y, Constant) and y.number == 0 and strict:
+        return Known(layout, truth=False)
     if isinstance(x, Places) and isinstance(y, Constant):
         return Known(layout)  # no sequence is longer than its table
     raise NotSupported("values are compared; masks of sequences are known alone")
 
 
-def _met(x: Any, y: Any) -> Layout:
-    """The axes of two that are broadcast."""
-    layouts = [one.layout for one in (x, y) if not isinstance(one, Constant)]
-    rank = max(map(len, layouts), default=0)
-    padded = [((),) * (rank - len(one)) + one for one in layouts]
-    return tuple(next((axis for axis in axes if axis), ()) for axes in zip(*padded, strict=True))
+def _no_less(given: Any) -> bool:
+    """Whether something is never less than 0."""
+    ids = isinstance(given, View) and given.value.type.kind == "INT"
+    return ids or isinstance(given, (IdNumbers, Mask, Places))
 
 
 @operator("Equal")
-def equal(_: Step, x: Any, y: Any) -> Anything:
-    """Which row is the last one; whether there is none."""
+def equal(step: Step, x: Any, y: Any) -> Anything:
+    """Which row is the last one; whether there is none; which ids are padding."""
     for one, other in ((x, y), (y, x)):
+        if isinstance(one, View) and one.value.type.kind == "INT" and isinstance(other, Constant) and other.number == 0:
+            sequence = one.value.layer.type == "data" and one.value.level == 1
+            step.refuse_unless(sequence, "ids are compared with 0, and are no sequences that 0 could fill up")
+            step.known[one.value.layer, "padding"] = True
+            return Mask(one.layout, turned=True)
         if isinstance(one, Places) and isinstance(other, EndPlace):
-            return Mask(_met(one, other), end="last" if other.last else "first")
+            return Mask(broadcast(one, other), end="last" if other.last else "first")
         if isinstance(one, Mask) and isinstance(other, Constant) and other.number == 0:
             return replace(one, turned=not one.turned)
         if isinstance(one, Lengths) and isinstance(other, Constant) and other.number == 0:
@@ -75,13 +89,24 @@ def equal(_: Step, x: Any, y: Any) -> Anything:
 def both(step: Step, x: Any, y: Any) -> Anything:
     """Masks together."""
     for one, other in ((x, y), (y, x)):
-        if isinstance(one, Known) and isinstance(other, Mask) and one.truth:
-            mask: Mask = other
-            return mask
+        true = one.truth if isinstance(one, Known) else isinstance(one, Filled) and bool(one.number)
+        if true and isinstance(other, Mask):
+            return replace(other, layout=broadcast(one, other))
+        if true and isinstance(other, Constant):
+            return other
     fits = isinstance(x, Mask) and isinstance(y, Mask) and not x.turned and not y.turned
     fits = fits and not (x.end and y.end and x.end != y.end)
     step.refuse_unless(fits, "truth values are known in masks only")
-    return Mask(_met(x, y), causal=x.causal or y.causal, end=x.end or y.end)
+    return Mask(broadcast(x, y), causal=x.causal or y.causal, end=x.end or y.end)
+
+
+@operator("Or")
+def either(step: Step, x: Any, y: Any) -> Anything:
+    """Masks of padding, where Keras adds values that have one each."""
+    masks = [one for one in (x, y) if isinstance(one, Mask)]
+    fits = len(masks) == 2 and not any(one.causal or one.end or one.turned for one in masks)
+    step.refuse_unless(fits, "truth values are known in masks only")
+    return Mask(broadcast(x, y))
 
 
 @operator("Where")
@@ -109,7 +134,7 @@ def where(step: Step, condition: Any, x: Any, y: Any) -> Anything:
         step.refuse_unless(not condition.causal, "it chooses between values by a causal mask")
         return x
     if isinstance(x, Places) and isinstance(y, Constant) and not condition.end and not condition.causal:
-        return replace(x, layout=_met(x, condition))
+        return replace(x, layout=broadcast(x, condition))
     raise NotSupported("it chooses between values by something else than a mask")
 
 
@@ -132,6 +157,7 @@ OPERATIONS = {"ReduceSum": "SUM", "ReduceMean": "MEAN", "ReduceL1": "ASUM", "Red
 @operator(*OPERATIONS)
 def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
     """Over steps: one row of each sequence. Over an image: a global pool. Over a row: a part of normalisation."""
+    x = x.forward if isinstance(x, Reversed) else x  # in whichever order
     rank = len(x.layout)
     given = step.listed("axes", axes)
     if not given and step.attribute("noop_with_empty_axes", 0):
@@ -156,6 +182,8 @@ def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
         fits = name in REDUCTIONS and len(places) == 1
         step.refuse_unless(fits, "over the rows of a sequence there are sums, means and largest values alone")
         type_, settings = REDUCTIONS[name]
+        if name == "ReduceMean":
+            step.known.setdefault("means", []).append(step.node.label)
         return one_row(step, view, places[0], type_, keep=keep, **settings)
     if name == "ReduceMean" and places == list(range(rank - len(places), rank)) and not _image(step, view, places):
         return Statistic(left, view=view, kind="mean", over=len(places))

@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from .grids import shaped
 from .layers import Layer, NotSupported, Value
 from .meanings import (
     Anything,
     Constant,
     Filled,
+    Grid,
+    IdNumbers,
     Label,
     Layout,
     Mask,
@@ -19,16 +22,19 @@ from .meanings import (
     Padded,
     PlaceRows,
     Places,
+    Reversed,
     View,
     atoms_of,
     axis_for,
     reshaped,
     size_of,
 )
-from .operators import Step, moved, needed, operator, view_of
+from .operators import KNOWN, Step, moved, needed, operator, view_of
 from .sequence_rows import end_row, steps_of
-from .sizes import Extent, divided, product_of, whole
+from .sizes import Extent, Size, divided, product_of, whole
 
+BEHIND = 1_000_000_000
+"""Behind every row: what exporters write for the end of an axis is this or more."""
 MOST_PARTS = 8
 """Equal parts that an axis is cut into, where nodes may take them one by one."""
 
@@ -37,8 +43,12 @@ MOST_PARTS = 8
 def same(step: Step, x: Any, *more: Any) -> Any:
     """Nothing happens: Dropout in the test phase; a Cast, since real numbers are float32; an Expand to its shape."""
     if step.node.operator == "Expand" and isinstance(x, (Constant, Filled)):
-        given = x.number if isinstance(x, Filled) else step.numbers(x, "input").number
-        number = needed(given, "several numbers are copied along an axis of the batch")
+        size: Any = x.array.reshape(-1)[0] if isinstance(x, Constant) and x.array.size == 1 else None
+        if isinstance(size, Size):
+            return Filled(_axes(step, step.integers(more[0], "shape")), size)
+        if isinstance(x, Filled):
+            return Filled(_axes(step, step.integers(more[0], "shape")), x.number)
+        number = needed(step.numbers(x, "input").number, "several numbers are copied along an axis of the batch")
         return Filled(_axes(step, step.integers(more[0], "shape")), number)
     if step.node.operator == "Expand" and isinstance(x, Meaning):
         shape = step.integers(more[0], "shape")
@@ -55,8 +65,8 @@ def same(step: Step, x: Any, *more: Any) -> Any:
 
 def _mask_of(step: Step, x: View) -> Anything:
     """Whole numbers for the rows of sequences, which become real ones or truth values, say which rows are real."""
-    mask = x.value.layer.type == "data" and x.value.level == 1 and not x.value.layer.attributes.get("size")
-    step.refuse_unless(mask, "ids become real numbers; here they stay ids")
+    if x.value.layer.type != "data" or x.value.level != 1 or x.value.layer.attributes.get("size"):
+        return IdNumbers(x.layout)
     step.known[x.value.layer] = "mask"
     return Mask(x.layout)
 
@@ -111,6 +121,8 @@ def reshape(step: Step, x: Meaning, shape: Any = None) -> Anything:
     given = step.listed("shape", shape)
     if isinstance(x, (Filled, Label)):
         return moved(x, ())
+    if isinstance(x, Grid):
+        return shaped(step, given)
     sizes: list[Extent] = list(given)
     if not step.attribute("allowzero", 0):
         inside = all(size != 0 or place < len(x.layout) for place, size in enumerate(sizes))
@@ -330,16 +342,18 @@ def _all_of(x: Constant, start: Any, end: Any, axis: int) -> bool:
 
 def _sliced(step: Step, x: Any, axis: int, start: Any, end: Any) -> Any:
     size = x.shape[axis]
-    if start == 0 and (end == size or (isinstance(end, int) and end >= (size if isinstance(size, int) else 1 << 31))):
+    if start == 0 and (end == size or (isinstance(end, int) and end >= (size if isinstance(size, int) else BEHIND))):
         return x
     if isinstance(x, Filled):
         return x
-    view = step.view(x)
+    backward = isinstance(x, Reversed)
+    view = x.forward if backward else step.view(x)
     if any(atom.name for atom in view.layout[axis]):
-        first, last = start == 0 and end == 1, start == -1 and (end == 0 or end > 1 << 30 or end == size)
+        first, last = start == 0 and end == 1, start == -1 and (end == 0 or end >= BEHIND or end == size)
         last = last or (isinstance(size, int) and start == size - 1 and end >= size)
         step.refuse_unless(first or last, "of the rows of a batch or of sequences, it takes some")
-        return end_row(step, view, axis, "last" if last else "first", keep=True)
+        return end_row(step, view, axis, "last" if last != backward else "first", keep=True)
+    step.refuse_unless(not backward, f"its input is {KNOWN[Reversed]}")
     known = isinstance(start, int) and isinstance(end, int) and isinstance(size, int)
     step.refuse_unless(known, "its ends depend on the batch")
     first, behind = (min(max(one + size if one < 0 else one, 0), size) for one in (start, end))

@@ -53,14 +53,32 @@ class Size:
     def _none(self, other: Any) -> Any:  # noqa: ARG002  Python gives an operator both sides
         raise NoSize("sizes of the batch are added or compared")
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __lt__ = __gt__ = __le__ = __ge__ = __mod__ = __rmod__ = _none
-    __pow__ = __rpow__ = _none
+    __add__ = __radd__ = __sub__ = __rsub__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _none
+
+    def __gt__(self, other: Any) -> bool:
+        return not self <= other
+
+    def __le__(self, other: Any) -> bool:
+        """Known of equal sizes, and of numbers below 1: no axis is empty."""
+        if self == other:
+            return True
+        return bool(self._none(other)) if isinstance(other, Size) or other >= 1 else False
+
+    def __lt__(self, other: Any) -> bool:
+        return not self >= other
+
+    def __ge__(self, other: Any) -> bool:
+        if self == other:
+            return True
+        return bool(self._none(other)) if isinstance(other, Size) or other > 1 else True
 
     def __repr__(self) -> str:
         return " * ".join([*([str(self.number)] if self.number != 1 else []), *self.names.elements()])
 
 
 Extent = int | Size
+BATCH = Size.named("N")
+"""How many rows a batch has, where the model does not say it."""
 
 
 def _parts(value: Any) -> tuple[int, Counter[str]]:

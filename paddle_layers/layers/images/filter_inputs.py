@@ -9,7 +9,7 @@ from paddle_layers.layers.images.transposed_convolutions import enlarged
 @layer(
     "conv_operator",
     common=("act", "drop_rate", "error_clip"),
-    elsewhere={"Paddle": "conv_operator"},
+    elsewhere={"Paddle": "conv_operator, conv_trans_operator"},
     since=1,
 )
 class ConvOperator:

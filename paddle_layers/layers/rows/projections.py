@@ -10,6 +10,7 @@ from paddle_layers.define import (
     Int,
     Output,
     Param,
+    Temp,
     each,
     fill,
     gradient,
@@ -146,8 +147,8 @@ class SelectiveFullyConnected:
     `y[n, k] = sum_c x[n, c] * weight[k, c] + bias[k]` for the columns k that are set in row n of `selected`, and
     `others` in all other columns; there is no gradient from these, and that of the weight has only the rows in use. For
     a `softmax` behind the layer let `others` be a large negative number. Rows of the selected columns alone, as Paddle
-    has them, are `selected_scores`. In Paddle `size` says once more how many columns there are, and there may be
-    several inputs: put a `concat` before.
+    has them, are `selected_scores`, which takes several inputs and sparse ones, too. In Paddle `size` says once more
+    how many columns there are.
     """
 
     x = Input("N C", "rows of features", seq=(0, 1, 2))
@@ -204,22 +205,29 @@ def selective_fc_onnx(graph, x, selected, weight, bias, others):
     return graph.Where(graph.Equal(selected, 0.0), others, graph.Gemm(x, weight, bias, transB=1))
 
 
-@layer("selected_scores", since=1)
+@layer("selected_scores", elsewhere={"Paddle": "selective_fc"}, since=1)
 class SelectedScores:
     """Affine map of every row to the columns that are selected for the row, and no others: a sequence of numbers.
 
-    The sequence of row n has `sum_c x[n, c] * weight[k, c] + bias[k]` for each column k that is set in row n of
-    `selected`, in its order. `selective_fc` is the same with a row of all columns; with many columns, this takes time
-    and memory for the selected ones alone, and the gradients of `weight` and `bias` have only the rows in use. It is
-    Paddle's `selective_fc` with rows of the selected columns; a `sequence_softmax` behind it makes probabilities.
+    The sequence of row n has `sum_i sum_c x_i[n, c] * weight_i[k, c] + bias[k]` for each column k that is set in row n
+    of `selected`, in its order. `selective_fc` is the same with a row of all columns; with many columns, this takes
+    time and memory for the selected ones alone, and the gradients of `weight` and `bias` have only the rows in use,
+    each as wide as its input, sparse or not. The gradient of a sparse input's weight looks for every
+    column in the row: it is for inputs of some thousand columns; with more, put an `fc` before. It is Paddle's
+    `selective_fc` with rows of the selected columns; a `sequence_softmax` behind it makes probabilities.
     """
 
-    x = Input("N C", "rows of features")
+    x = Input("N C_i", "rows of features", repeatable=True, kinds=("DENSE", "SPARSE_INT", "SPARSE"))
     selected = Input("N K", "the columns that are wanted of each row", kinds=("SPARSE_INT",))
-    weight = Param("K C", "one row per column", init="xavier")
+    weight = Param("K C_i", "one row per column", per="x", init="xavier")
     bias = Param("K", "added to the selected columns", init="zero")
+    product = Temp("E:N", "the score without `bias`")
     y = Output("E:N 1", "one row per selected column")
-    examples = (Example(x="3", selected="sparse ids 6"), Example(x="1", selected="sparse ids 4"))
+    examples = (
+        Example(x=["3"], selected="sparse ids 6"),
+        Example(x=["1"], selected="sparse ids 4"),
+        Example(x=["2", "sparse ids 5", "sparse 4"], selected="sparse ids 3"),
+    )
 
 
 @starts(SelectedScores)
@@ -227,15 +235,36 @@ def selected_scores_starts(selected):
     return selected.start
 
 
-@each(SelectedScores.y)
-def selected_scores_y(e, n, x, selected_id, weight, bias, C):
-    total = bias[selected_id[e]]
-    for c in range(C):
+@each(SelectedScores.product, over=SelectedScores.x)
+def selected_scores_product(e, n, x, selected_id, weight):
+    total = 0.0
+    for c in range(x.shape[1]):
         total += x[n, c] * weight[selected_id[e], c]
     return total
 
 
-@gradient(SelectedScores.x)
+@each(SelectedScores.product, over=SelectedScores.x, kind="SPARSE_INT")
+def selected_scores_product_ids(e, n, x_start, x_id, selected_id, weight):
+    total = 0.0
+    for p in range(x_start[n], x_start[n + 1]):
+        total += weight[selected_id[e], x_id[p]]
+    return total
+
+
+@each(SelectedScores.product, over=SelectedScores.x, kind="SPARSE")
+def selected_scores_product_sparse(e, n, x_start, x_id, x_value, selected_id, weight):
+    total = 0.0
+    for p in range(x_start[n], x_start[n + 1]):
+        total += x_value[p] * weight[selected_id[e], x_id[p]]
+    return total
+
+
+@each(SelectedScores.y)
+def selected_scores_y(e, product, bias, selected_id):
+    return product[e] + bias[selected_id[e]]
+
+
+@gradient(SelectedScores.x, over=SelectedScores.x)
 def selected_scores_dx(n, c, dy, weight, selected_id, E_start):
     total = 0.0
     for e in range(E_start[n], E_start[n + 1]):
@@ -243,11 +272,35 @@ def selected_scores_dx(n, c, dy, weight, selected_id, E_start):
     return total
 
 
-@gradient(SelectedScores.weight, used=SelectedScores.selected)
+@gradient(SelectedScores.weight, over=SelectedScores.x, used=SelectedScores.selected)
 def selected_scores_dweight(u, c, dy, x, selected_used_start, selected_used_row, selected_used_entry):
     total = 0.0
     for p in range(selected_used_start[u], selected_used_start[u + 1]):
         total += dy[selected_used_entry[p]] * x[selected_used_row[p], c]
+    return total
+
+
+@gradient(SelectedScores.weight, over=SelectedScores.x, kind="SPARSE_INT", used=SelectedScores.selected)
+def selected_scores_dweight_ids(u, c, dy, x_start, x_id, selected_used_start, selected_used_row, selected_used_entry):
+    total = 0.0
+    for p in range(selected_used_start[u], selected_used_start[u + 1]):
+        n = selected_used_row[p]
+        for q in range(x_start[n], x_start[n + 1]):
+            if x_id[q] == c:
+                total += dy[selected_used_entry[p]]
+    return total
+
+
+@gradient(SelectedScores.weight, over=SelectedScores.x, kind="SPARSE", used=SelectedScores.selected)
+def selected_scores_dweight_sparse(
+    u, c, dy, x_start, x_id, x_value, selected_used_start, selected_used_row, selected_used_entry
+):
+    total = 0.0
+    for p in range(selected_used_start[u], selected_used_start[u + 1]):
+        n = selected_used_row[p]
+        for q in range(x_start[n], x_start[n + 1]):
+            if x_id[q] == c:
+                total += x_value[q] * dy[selected_used_entry[p]]
     return total
 
 

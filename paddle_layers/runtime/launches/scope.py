@@ -117,7 +117,8 @@ class Scope:
 
     def value(self, name: str, item: int | None) -> Value:
         """The value given for an input, or for the item of a repeatable one."""
-        return self.op.argument(name)[item or 0]
+        field = self.op.layer.inputs.get(name)
+        return self.op.argument(name)[item or 0 if field is not None and field.repeatable else 0]
 
 
 def host_sizes(scope: Scope, item: int | None, rows: RowsOf = capacity_of) -> dict[str, Any]:

@@ -63,4 +63,4 @@ def _ids(op: Op, name: str, item: int) -> Value | None:
     ]
     if len(found) != 1 or found[0].used is None or len(found[0].targets) != 1:
         return None
-    return op.argument(found[0].used.name)[item if found[0].over is not None else 0]
+    return op.argument(found[0].used.name)[item if found[0].over is found[0].used else 0]

@@ -1,0 +1,113 @@
+"""Transforms of data layers, and what goes with the images that they move."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+from numpy.typing import NDArray
+
+from paddle_layers.define import Type
+
+from .columns import Rows
+from .problems import DataError
+from .random import RowRandom
+
+Array = NDArray[Any]
+
+
+class Transform(Protocol):
+    """What a transform has; see `transforms.py`."""
+
+    def output_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        """Axes of a changed row."""
+        ...
+
+    def apply(self, batch: Array, rng: RowRandom | None) -> Array:
+        """The changed batch."""
+        ...
+
+
+STREAMS_OF_A_FEED = 64
+"""Random numbers of the transforms of a data layer: each has a stream of its own; stream 0 is the order of the rows."""
+
+
+class MovesPixels(Transform, Protocol):
+    """A transform of images that changes what goes with them, too."""
+
+    def apply_labels(self, batch: Array, rng: RowRandom | None) -> Array:
+        """The changed label maps."""
+        ...
+
+    def apply_boxes(self, boxes: Array, rows: Rows, shape: tuple[int, ...], rng: RowRandom | None) -> Array:
+        """The moved boxes."""
+        ...
+
+
+class Change(NamedTuple):
+    """A transform of a data layer, and the data layers of what goes with its images."""
+
+    layer: str
+    transform: Transform
+    also: tuple[str, ...] = ()
+
+
+def checked_change(change: Change, types: Mapping[str, Type], ignored: Mapping[str, frozenset[int]]) -> Change:
+    """The change, for the data layers that are there. Raises `DataError` for one that takes no images' own."""
+    layer = change.layer
+    if layer not in types or types[layer].kind != "DENSE":
+        reason = "takes ids or sparse rows" if layer in types else f"is not there; there are {quoted(types)}"
+        raise DataError(f"a transform is for the data layer `{layer}`, which {reason}")
+    change = change._replace(also=tuple(name for name in change.also if name in types))
+    boxes = [name for name in change.also if are_boxes(types[name])]
+    for name in change.also:
+        wanted, is_map = types[name], _is_map(types[name])
+        where = f"a transform of `{layer}` names `{name}` in `also`"
+        needed = "apply_boxes" if wanted.level else "apply_labels" if is_map else "apply"
+        moves = hasattr(change.transform, "apply_boxes") or hasattr(change.transform, "apply_labels")
+        if types[layer].level or name == layer:
+            raise DataError(f"{where}; images that others go with are no sequences, and do not name themselves")
+        if not moves or not hasattr(change.transform, needed):
+            raise DataError(f"{where}, but it moves no pixels, so nothing goes with it; leave `also` out")
+        if wanted.level == 1 and len(boxes) != 1:
+            raise DataError(
+                f"{where}, which takes {wanted}; boxes are `shape: 4 seq_nested_level: 1`, and what belongs to each is "
+                f"named beside them, but `also` has {len(boxes)} layers of boxes"
+            )
+        if wanted.level > 1 or not (wanted.level or is_map or (wanted.kind == "DENSE" and len(wanted.dims) > 1)):
+            raise DataError(
+                f"{where}, which takes {wanted}; with images go label maps (`data_type: INT shape: [height, width]`), "
+                "other images, boxes (`shape: 4 seq_nested_level: 1`) and what belongs to each box"
+            )
+        fill = getattr(change.transform, "label_fill", 0)
+        if is_map and not 0 <= fill < wanted.size and fill not in ignored.get(name, frozenset()):
+            raise DataError(
+                f"{where}, which takes 0 to {wanted.size - 1}, but `label_fill` is {fill}; a label that all losses "
+                "leave out (`ignore_label`) may be, too"
+            )
+    return change
+
+
+def _is_map(wanted: Type) -> bool:
+    return wanted.kind == "INT" and wanted.level == 0 and len(wanted.dims) > 1
+
+
+def are_boxes(wanted: Type) -> bool:
+    """Whether a data layer takes boxes."""
+    return wanted.kind == "DENSE" and wanted.level == 1 and wanted.dims == (4,)
+
+
+def streams_of(changes: Sequence[Change], layers: Sequence[str]) -> list[int]:
+    """A stream of random numbers for each change, by the place of its layer and its own among those of the layer."""
+    places: Counter[str] = Counter()
+    streams = []
+    for change in changes:
+        streams.append(1 + layers.index(change.layer) * STREAMS_OF_A_FEED + places[change.layer])
+        places[change.layer] += 1
+    return streams
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Names in a message."""
+    return ", ".join(f"`{name}`" for name in names) or "none"

@@ -1,0 +1,243 @@
+"""What a step of a recurrence computes, as sums of maps, and which cell that is: of a GRU, an LSTM or a plain one.
+
+A body is followed node by node. Every value in it is a sum of terms, each a leaf by itself or times a matrix, where a
+leaf is the step's row, a state, a function of a sum, or a product of sums. So the order of the terms and the way in
+which matrices are cut into gates do not matter, and what is left is compared with the formulas of the three cells.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .layers import NotSupported
+from .meanings import Constant
+
+Leaf = Any
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Sum:
+    """Terms, which have a matrix each or are taken as they are, and numbers that are added to them."""
+
+    terms: tuple[tuple[Leaf, Constant | None], ...] = ()
+    offset: Array | None = None
+
+    @property
+    def leaf(self) -> Leaf:
+        """The only term, where it is taken as it is."""
+        alone = len(self.terms) == 1 and self.terms[0][1] is None and self.offset is None
+        return self.terms[0][0] if alone else None
+
+
+@dataclass(frozen=True)
+class Row:
+    """The row of a step."""
+
+
+@dataclass(frozen=True)
+class State:
+    """What a step has from the one before, by its place among the states of the loop."""
+
+    place: int
+
+
+@dataclass(frozen=True)
+class Function:
+    """An activation of a sum, by ONNX's name."""
+
+    name: str
+    of: Sum
+
+
+@dataclass(frozen=True)
+class Product:
+    """Two sums multiplied, number by number."""
+
+    first: Sum
+    second: Sum
+
+    def pairs(self) -> tuple[tuple[Sum, Sum], tuple[Sum, Sum]]:
+        """Both, in either order."""
+        return (self.first, self.second), (self.second, self.first)
+
+
+@dataclass(frozen=True)
+class Rest:
+    """1 minus a sum."""
+
+    of: Sum
+
+
+def of(leaf: Leaf) -> Sum:
+    """A leaf as it is."""
+    return Sum(((leaf, None),))
+
+
+def added(one: Sum, other: Sum) -> Sum:
+    """Both sums in one; where one is 0, the other itself."""
+    if not one.terms and one.offset is None:
+        return other
+    if not other.terms and other.offset is None:
+        return one
+    offset = other.offset if one.offset is None else one.offset
+    if one.offset is not None and other.offset is not None:
+        offset = one.offset + other.offset
+    return Sum((*one.terms, *other.terms), offset)
+
+
+def mapped(one: Sum, matrix: Constant) -> Sum:
+    """A sum times a matrix. Raises `NotSupported` where it is more than a leaf."""
+    if one.leaf is None or matrix.array.ndim != 2:
+        raise NotSupported("a step of it maps more than its row or a state")
+    return Sum(((one.leaf, matrix),))
+
+
+def cut(one: Sum, start: int, end: int) -> Sum:
+    """Some of the columns of a sum of maps."""
+    if any(matrix is None for _, matrix in one.terms):
+        raise NotSupported("a step of it cuts a state or its row")
+    terms = [(leaf, Constant(m.array[:, start:end], m.source)) for leaf, m in one.terms if m is not None]
+    return Sum(tuple(terms), None if one.offset is None else one.offset[start:end])
+
+
+# ---- cells
+
+
+class Gate(NamedTuple):
+    """Maps of the row and of the state, with the numbers that are added to each."""
+
+    weight: Constant
+    recall: Constant
+    bias: Array
+    recalled_bias: Array
+
+
+@dataclass(frozen=True)
+class Cell:
+    """What a recurrence has; gates stand in ONNX's order."""
+
+    kind: str
+    gates: tuple[Gate, ...]
+    functions: tuple[str, ...]
+    state: int
+    reset_after: bool = False
+
+
+def cell_of(result: Sum) -> Cell | None:
+    """The cell that gives a sum, where it is one of those known."""
+    return _gru(result) or _lstm(result) or _plain(result)
+
+
+def _plain(result: Sum) -> Cell | None:
+    name, sums = _function(result)
+    state = _state_of(sums)
+    gate = None if state is None else _gate(sums, state)
+    return None if gate is None or state is None else Cell("RNN", (gate,), (name,), state)
+
+
+def _gru(result: Sum) -> Cell | None:
+    """`update * state + (1 - update) * candidate`."""
+    products = _products(result, 2)
+    for kept, new in (products, products[::-1]) if products else ():
+        for update, state in kept.pairs():
+            for rest, candidate in new.pairs():
+                of_update = isinstance(rest.leaf, Rest) and rest.leaf.of is update
+                if of_update and isinstance(state.leaf, State):
+                    return _gates_of_gru(update, state.leaf.place, candidate)
+    return None
+
+
+def _gates_of_gru(update: Sum, state: int, candidate: Sum) -> Cell | None:
+    gate_act, of_update = _function(update)
+    act, sums = _function(candidate)
+    inner = [leaf for leaf, _ in sums.terms if isinstance(leaf, Product)]
+    if len(inner) != 1:
+        return None
+    for reset, recalled in inner[0].pairs():
+        name, of_reset = _function(reset)
+        first, second = _gate(of_update, state), _gate(of_reset, state)
+        if name != gate_act or first is None or second is None:
+            continue
+        third = _candidate(sums, inner[0], recalled, state)
+        if third is not None:
+            after = recalled.leaf is None
+            return Cell("GRU", (first, second, third), (gate_act, act), state, reset_after=after)
+    return None
+
+
+def _candidate(sums: Sum, product: Product, recalled: Sum, state: int) -> Gate | None:
+    """The reset gate before the map of the state, or behind it."""
+    terms = dict(sums.terms)
+    own = terms.get(Row())
+    if own is None or len(terms) != 2:
+        return None
+    bias = _numbers(sums, own)
+    before, after = terms[product], dict(recalled.terms).get(State(state))
+    if recalled.leaf == State(state) and before is not None:
+        return Gate(own, before, bias, np.zeros_like(bias))
+    if before is None and after is not None and len(recalled.terms) == 1:
+        return Gate(own, after, bias, _numbers(recalled, own))
+    return None
+
+
+def _lstm(result: Sum) -> Cell | None:
+    """`output * act(cells)`, where the cells are `forget * cells + input * candidate`."""
+    products = _products(result, 1)
+    for output, outer in products[0].pairs() if products else ():
+        state_act, cells = _function(outer)
+        parts = _products(cells, 2)
+        for old, new in (parts, parts[::-1]) if parts else ():
+            for forget, before in old.pairs():
+                for enter, candidate in new.pairs():
+                    found = _gates_of_lstm((enter, output, forget), candidate, before, state_act)
+                    if found is not None:
+                        return found
+    return None
+
+
+def _gates_of_lstm(gates: tuple[Sum, Sum, Sum], candidate: Sum, before: Sum, state_act: str) -> Cell | None:
+    named = [_function(one) for one in (*gates, candidate)]
+    state = _state_of(named[0][1])
+    if not isinstance(before.leaf, State) or state is None or state == before.leaf.place:
+        return None
+    found = [_gate(sums, state) for _, sums in named]
+    usual = len({name for name, _ in named[:3]}) == 1 and named[0][0] == "Sigmoid"
+    if not usual or any(one is None for one in found):
+        return None
+    return Cell("LSTM", tuple(one for one in found if one), (named[0][0], named[3][0], state_act), state)
+
+
+def _function(one: Sum) -> tuple[str, Sum]:
+    """An activation and what it is of; a sum by itself is linear."""
+    return (one.leaf.name, one.leaf.of) if isinstance(one.leaf, Function) else ("Affine", one)
+
+
+def _products(one: Sum, count: int) -> list[Product]:
+    """All terms, where they are so many products."""
+    fits = len(one.terms) == count and one.offset is None
+    found = [leaf for leaf, matrix in one.terms if isinstance(leaf, Product) and matrix is None]
+    return found if fits and len(found) == count else []
+
+
+def _state_of(one: Sum) -> int | None:
+    return next((leaf.place for leaf, _ in one.terms if isinstance(leaf, State)), None)
+
+
+def _gate(one: Sum, state: int) -> Gate | None:
+    """A map of the row and one of the state."""
+    terms = dict(one.terms)
+    own, recall = terms.get(Row()), terms.get(State(state))
+    if len(one.terms) != 2 or own is None or recall is None:
+        return None
+    bias = _numbers(one, own)
+    return Gate(own, recall, bias, np.zeros_like(bias))
+
+
+def _numbers(one: Sum, matrix: Constant) -> Array:
+    width = matrix.array.shape[1]
+    return np.zeros(width, np.float32) if one.offset is None else np.broadcast_to(one.offset, (width,))

@@ -1,0 +1,260 @@
+"""Loops that tf2onnx writes for Keras' GRU, LSTM and SimpleRNN: a step for each row of the sequences, and no others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from .cells import Cell, Function, Product, Rest, Row, State, Sum, added, cell_of, cut, mapped, of
+from .folding import folded
+from .layers import NotSupported
+from .meanings import Anything, Constant, Filled, Lengths, Mask, Reversed, View
+from .model import Body, Node
+from .operators import Step, operator, view_of
+from .recurrences import KINDS, one_direction
+
+WHOLE = "known are loops over the rows of sequences as tf2onnx writes them for GRU, LSTM and SimpleRNN"
+ACTIVATIONS = ("Sigmoid", "Tanh", "Relu")
+
+
+@dataclass(frozen=True)
+class Counter:
+    """The number of the step, plus something."""
+
+    more: int = 0
+
+
+@dataclass(frozen=True)
+class Going:
+    """Whether there is another step: so until the last one."""
+
+
+@operator("ReverseSequence")
+def reverse(step: Step, x: Any, lengths: Any) -> Anything:
+    """Sequences from their last row on."""
+    axes = [step.attribute(name, default) for name, default in (("batch_axis", 1), ("time_axis", 0))]
+    fits = isinstance(x, (View, Mask, Reversed)) and all(0 <= axis < len(x.layout) for axis in axes)
+    names = [[atom.name for atom in x.layout[axis]] for axis in axes] if fits else []
+    step.refuse_unless(names == [["N"], ["T"]], "it turns over other axes than the rows of sequences")
+    number = lengths.number if isinstance(lengths, Filled) else None
+    step.refuse_unless(
+        isinstance(lengths, Lengths) or number == x.shape[axes[1]], "it turns over a part of each sequence"
+    )
+    if isinstance(x, Mask):
+        step.refuse_unless(not (x.causal or x.end), "it turns over a mask of single rows")
+        return x
+    return x.forward if isinstance(x, Reversed) else Reversed(x.layout, view=x)
+
+
+@operator("Loop")
+def loop(step: Step, trips: Any, going: Any, *states: Any) -> Any:
+    """The last states, then the rows of all steps."""
+    body = step.attribute("body")
+    fits = isinstance(body, Body) and len(body.inputs) == 2 + len(states) < 1 + len(body.outputs)
+    step.refuse_unless(fits, f"it gives no rows; {WHOLE}")
+    goes = going is None or (isinstance(going, Constant) and going.array.size == 1 and bool(going.array.all()))
+    step.refuse_unless(goes, f"it may end before it begins; {WHOLE}")
+    followed = _Body(step, body, step.integers(trips, "steps")[0], states)
+    found = followed.run()
+    rows = found[1 + len(states) :]
+    result = rows[0]
+    cell = cell_of(result) if isinstance(result, Sum) else None
+    same = cell is not None and all(one is result for one in rows) and found[1 + cell.state] is result
+    if cell is None or not same:
+        raise NotSupported(f"a step of it is no cell of these; {WHOLE}")
+    return _outputs(step, cell, followed, found, states)
+
+
+class _Body:
+    """A step, followed from its inputs to its outputs."""
+
+    def __init__(self, step: Step, body: Body, trips: Any, states: tuple[Any, ...]) -> None:
+        self.step, self.body, self.trips = step, body, trips
+        self.source: View | Reversed | None = None
+        self.values: dict[str, Any] = {body.inputs[0]: Counter(), body.inputs[1]: Going()}
+        self.values |= {
+            name: Constant(array, (name,) if array.dtype.kind == "f" else ()) for name, array in body.constants.items()
+        }
+        self.values |= {name: step.captured[name] for name in body.captured}
+        for place, (name, given) in enumerate(zip(body.inputs[2:], states, strict=True)):
+            self.values[name] = self._entering(place, name, given)
+
+    def _entering(self, place: int, name: str, given: Any) -> Any:
+        if self.body.outputs[1 + place] == name:
+            return given  # what no step changes
+        zero = isinstance(given, Filled) and given.number == 0
+        if isinstance(given, Constant) and given.array.dtype.kind in "iu":
+            self.step.refuse_unless(given.number == 0, f"it does not count from 0; {WHOLE}")
+            return Counter()
+        zero = zero or (isinstance(given, Constant) and given.array.dtype.kind == "f" and not given.array.any())
+        self.step.refuse_unless(zero, "its first states are given; here they are zero")
+        return of(State(place))
+
+    def run(self) -> list[Any]:
+        """What the outputs of a step are."""
+        for node in self.body.nodes:
+            inputs = [self.values.get(name) if name else None for name in node.inputs]
+            results = self._node(node, inputs)
+            self.values |= dict(zip(node.outputs, results, strict=False))
+        found = [self.values.get(name) for name in self.body.outputs]
+        going = isinstance(found[0], Going) or (isinstance(found[0], Constant) and bool(found[0].array.all()))
+        counters = [name for name in self.body.inputs[2:] if isinstance(self.values[name], Counter)]
+        by_one = [self.body.outputs[self.body.inputs.index(name) - 1] for name in counters]
+        going = going and all(self.values.get(name) == Counter(1) for name in by_one)
+        self.step.refuse_unless(going, f"it ends by a condition, or counts otherwise than by 1; {WHOLE}")
+        return found
+
+    def _node(self, node: Node, inputs: list[Any]) -> list[Any]:
+        if all(one is None or isinstance(one, Constant) for one in inputs):
+            found = folded(node, inputs, self.step.opset)
+            if found is not None:
+                return list(found)
+        handler = _FOLLOWED.get(node.operator) if not node.domain else None
+        result = handler(self, node, *inputs) if handler else None
+        if result is None:
+            raise NotSupported(f"a step of it has {node.label}, which is no part of a cell; {WHOLE}")
+        return result if isinstance(result, list) else [result]
+
+    # ---- nodes of a step
+
+    def gather(self, node: Node, source: Any, place: Any, *_: Any) -> Any:
+        """The row of a step; of a mask, that it is a real one."""
+        steps = isinstance(source, (View, Mask, Reversed)) and [atom.name for atom in source.layout[0]] == ["T"]
+        if not steps or place != Counter() or node.attributes.get("axis", 0) != 0:
+            return None
+        self.step.refuse_unless(source.shape[0] == self.trips, "it has not one step for each row of the sequences")
+        if isinstance(source, Mask):
+            plain = not (source.causal or source.end)
+            return Constant(np.array(not source.turned)) if plain else None
+        if self.source not in (None, source):
+            return None
+        self.source = source
+        return of(Row())
+
+    def same(self, _: Node, x: Any) -> Any:
+        """Identity, Cast."""
+        return x
+
+    def activation(self, node: Node, x: Any) -> Any:
+        """A function of a sum."""
+        return of(Function(node.operator, x)) if isinstance(x, Sum) else None
+
+    def add(self, _: Node, x: Any, y: Any) -> Any:
+        """Of sums, with numbers, and of the counter."""
+        for one, other in ((x, y), (y, x)):
+            if isinstance(one, Counter) and isinstance(other, Constant) and other.number is not None:
+                return Counter(one.more + int(other.number))
+            if isinstance(one, Sum) and isinstance(other, Constant):
+                array = other.array.reshape(-1)
+                flat = other.array.dtype.kind == "f" and array.size == max(other.array.shape, default=1)
+                return added(one, Sum((), array)) if flat else None
+        return added(x, y) if isinstance(x, Sum) and isinstance(y, Sum) else None
+
+    def subtract(self, _: Node, x: Any, y: Any) -> Any:
+        """1 minus a sum."""
+        one = isinstance(x, Constant) and x.number == 1
+        return of(Rest(y)) if one and isinstance(y, Sum) else None
+
+    def multiply(self, _: Node, x: Any, y: Any) -> Any:
+        """Of sums; with 1 for a row that is real, and 0 for one that is not."""
+        for one, other in ((x, y), (y, x)):
+            if isinstance(one, Sum) and isinstance(other, Constant) and other.number in (0, 1):
+                return one if other.number else Sum()
+            if isinstance(one, Filled) and one.number == 0 and isinstance(other, (Sum, Constant)):
+                return Sum()  # the rows of padding, which Keras makes zero
+        return of(Product(x, y)) if isinstance(x, Sum) and isinstance(y, Sum) else None
+
+    def choose(self, _: Node, condition: Any, x: Any, y: Any) -> Any:
+        """Where: by a row that is real."""
+        known = isinstance(condition, Constant) and condition.number in (0, 1)
+        return (x if condition.number else y) if known else None
+
+    def matmul(self, _: Node, x: Any, y: Any) -> Any:
+        """A map of the row or of a state."""
+        return mapped(x, y) if isinstance(x, Sum) and isinstance(y, Constant) else None
+
+    def split(self, node: Node, x: Any, sizes: Any = None) -> Any:
+        """Columns apart."""
+        width = _width(x)
+        if width is None or node.attributes.get("axis", 0) not in (1, -1):
+            return None
+        count = len(node.outputs)
+        given = node.attributes.get("split") if sizes is None else self.step.integers(sizes, "sizes")
+        given = [width // count] * count if given is None else given
+        ends = np.cumsum(given).tolist()
+        return [cut(x, end - size, end) for end, size in zip(ends, given, strict=True)] if ends[-1] == width else None
+
+    def slice(self, _: Node, x: Any, *given: Any) -> Any:
+        """A run of columns."""
+        width = _width(x)
+        if width is None or len(given) < 2:
+            return None
+        starts, ends, *rest = (self.step.integers(one, "places") for one in given if one is not None)
+        axes = rest[0] if rest else list(range(len(starts)))
+        for start, end, axis in zip(starts, ends, axes, strict=True):
+            if axis in (1, -1):
+                x = cut(x, start, min(end, width))
+            elif start != 0 or end < np.iinfo(np.int32).max:
+                return None
+        return x if len(rest) < 2 or set(rest[1]) == {1} else None
+
+    def less(self, _: Node, x: Any, y: Any) -> Any:
+        """Whether there is another step."""
+        if not isinstance(x, Counter) or not isinstance(y, Constant) or y.array.size != 1:
+            return None
+        return Going() if x.more <= 1 and y.array.reshape(-1)[0] == self.trips else None
+
+    def both(self, _: Node, x: Any, y: Any) -> Any:
+        """Two of these conditions."""
+        return Going() if isinstance(x, Going) and isinstance(y, Going) else None
+
+
+_FOLLOWED: dict[str, Callable[..., Any]] = {
+    "Gather": _Body.gather, "Identity": _Body.same, "Cast": _Body.same, "Add": _Body.add, "Sub": _Body.subtract,
+    "Mul": _Body.multiply, "Where": _Body.choose, "MatMul": _Body.matmul, "Split": _Body.split, "Slice": _Body.slice,
+    "Less": _Body.less, "And": _Body.both, **dict.fromkeys(ACTIVATIONS, _Body.activation),
+}  # fmt: skip
+
+
+def _width(x: Any) -> int | None:
+    """How many columns a sum of maps has."""
+    matrix = x.terms[0][1] if isinstance(x, Sum) and x.terms else None
+    return None if matrix is None else int(matrix.array.shape[1])
+
+
+def _outputs(step: Step, cell: Cell, body: _Body, found: list[Any], states: tuple[Any, ...]) -> Any:
+    """The recurrence as a layer; its last row stands for the states that are its result."""
+    backward = isinstance(body.source, Reversed)
+    rows = step.rows(body.source.forward if isinstance(body.source, Reversed) else step.view(body.source), 1)
+    names = [[atom.name for atom in axis] for axis in rows.lead]
+    step.refuse_unless(names == [["T"], ["N"]], "its input is no batch of sequences, steps first")
+    weights, recalls = _stacked([gate.weight for gate in cell.gates]), _stacked([gate.recall for gate in cell.gates])
+    biases = np.concatenate([*(gate.bias for gate in cell.gates), *(gate.recalled_bias for gate in cell.gates)])
+    units = int(cell.gates[0].recall.array.shape[0])
+    arrays = [weights, recalls, Constant(biases), None]
+    made = one_direction(
+        step, KINDS[cell.kind], rows, arrays, units, list(cell.functions), backward, "", reset_after=cell.reset_after
+    )
+    result = found[1 + cell.state]
+    ends: list[Anything | None] = []
+    for place, given in enumerate(states):
+        if found[1 + place] is result:
+            last = step.layer("seq_first" if backward else "seq_last", made).outputs[0]
+            batch = rows.lead[1]
+            ends.append(view_of(last, batch, (batch,)))
+        else:
+            ends.append(given if isinstance(given, Constant) else None)
+    whole = step.made(made, rows)
+    scan = Reversed(whole.layout, view=whole) if backward else whole
+    return (*ends, *[scan] * (len(found) - 1 - len(states)))
+
+
+def _stacked(parts: list[Constant]) -> Constant:
+    """Matrices of gates as ONNX has them: a row for each output, one gate after the other."""
+    fits = len({one.array.shape for one in parts}) == 1
+    if not fits:
+        raise NotSupported("its gates have matrices of different sizes")
+    return Constant(np.concatenate([one.array.T for one in parts]), parts[0].source)
