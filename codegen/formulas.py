@@ -33,7 +33,7 @@ def formula(layer: LayerDefinition, function: Function) -> Formula | None:
         return None
 
 
-LONGEST, MOST = 900, 2400
+LONGEST, MOST = 900, 2600
 """Characters of a line and of all lines of a formula; a longer one explains less than the function's text."""
 
 _SIGNS = {ast.Add: r"\sum", ast.Sub: r"-\sum", ast.Mult: r"\prod"}
