@@ -57,6 +57,99 @@ def accuracy(
     ignore_label: labels of this class are not counted (none)
     """
 
+def adaptive_pool(
+    x: Value,
+    *,
+    size: int,
+    size_y: int | None = None,
+    pool_type: Literal["MAX", "AVERAGE"] = "MAX",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Maximum or mean under each of a given number of windows, which cover an image of any size evenly.
+
+    Of `H` rows, window `p` of `P` has those from `floor(p * H / P)` to before `ceil((p + 1) * H / P)`, columns
+    likewise, as in PyTorch: every pixel is in a window, and where `P` does not divide `H`, neighbouring windows share a
+    row. There may be more windows than rows. NaN and equal maxima are as in `pool`, which is the same where the sizes
+    divide, and with `global_pooling` for a single window.
+
+    x: images: channels, rows, columns
+    size: columns of the result (>= 1, required)
+    size_y: rows of the result (>= 1, same as size)
+    pool_type: what a window gives (MAX)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def adaptive_pool1d(
+    x: Value,
+    *,
+    size: int,
+    pool_type: Literal["MAX", "AVERAGE"] = "MAX",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Maximum or mean under each of a given number of windows, which cover a line of any length evenly.
+
+    It is an `adaptive_pool` of images of one row.
+
+    x: lines: channels, elements
+    size: elements of the result (>= 1, required)
+    pool_type: what a window gives (MAX)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def adaptive_pool3d(
+    x: Value,
+    *,
+    size: Sequence[int],
+    pool_type: Literal["MAX", "AVERAGE"] = "MAX",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Maximum or mean under each of a given number of windows, which cover a volume of any size evenly.
+
+    It is an `adaptive_pool` of every plane and then one along the planes, whose windows are all as large: maxima of
+    maxima, means of means. `size` is a list in the order of the axes, planes, rows, columns, or one number for all.
+
+    x: volumes: channels, planes, rows, columns
+    size: size of the result along each axis (1 to 3 values, each >= 1, required)
+    pool_type: what a window gives (MAX)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def add(
     x: Value,
     other: Value,
@@ -180,6 +273,8 @@ def batch_norm(
     epsilon: float = 1e-05,
     use_global_stats: bool | None = None,
     unbiased: bool = False,
+    r_max: float | None = None,
+    d_max: float | None = None,
     bias: bool = True,
     act: str = "linear",
     drop_rate: float = 0.0,
@@ -210,15 +305,51 @@ def batch_norm(
     `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
     are used in training too and stand still, with false the batch's values are used in the test phase too.
 
+    With `r_max` or `d_max` it is batch renormalisation (Ioffe 2017): in training, the batch's values are corrected
+    towards the running ones, which the test phase will use, as far as the two limits allow:
+
+    `y = ((x - mean) / sqrt(var + epsilon) * r + d) * gain + bias`
+
+    where `r = sqrt(var + epsilon) / sqrt(running_var + epsilon)`, between `1 / r_max` and `r_max`, and
+    `d = (mean - running_mean) / sqrt(running_var + epsilon)`, between `-d_max` and `d_max`, with the running values
+    from before the step. Both count as constants in the gradient. The paper begins with limits of 1 and 0, which is
+    batch normalisation, and lets them grow to 3 and 5 once the averages are good; here a training has one of each.
+
     x: rows or images
     momentum: share of the old average that stays (>= 0 and <= 1, 0.9)
     epsilon: added to the variance (> 0, 1e-05)
     use_global_stats: use the running averages; when absent: in the test phase (none)
     unbiased: the running variance averages the unbiased estimate (false)
+    r_max: how much renormalisation may change the spread; when absent: not at all (>= 1, none)
+    d_max: running deviations it may move the mean by; when absent: not at all (>= 0, none)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
+def batch_reindex(
+    x: Value,
+    index: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Takes rows of the batch by their numbers, in any order and as often as they are named.
+
+    `y[r] = x[index[r]]`, where rows of the batch count from 0. The numbers of a sample are a sequence, and so are the
+    rows that it takes; Caffe's BatchReindex has one list of numbers for the batch. The row of the sample itself, as
+    often as it has boxes or words, is `expand`, which needs no numbers. With several processes the numbers are those of
+    the rows that a process has. Numbers that the batch does not have are refused when it is fed.
+
+    x: rows of any shape
+    index: numbers of rows of the batch, from 0
     """
 
 def beam_expansion(
@@ -343,6 +474,33 @@ def bilinear_interp(
     scale: how many times as many columns (>= 1, none)
     scale_y: how many times as many rows (>= 1, same as scale)
     corners: where a pixel of the result lies in the image (ALIGNED)
+    """
+
+def binary_accuracy(
+    x: Value,
+    label: Value,
+    *,
+    threshold: float = 0.0,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Sink:
+    """Share of the answers that are right, where every column is a yes or no of its own.
+
+    An answer is right if score and label are both above `threshold`, or both are not, as in Mocha; a score that is not
+    a number is wrong. For labels of 0 and 1 the threshold is 0.5 for probabilities and 0 for scores before a sigmoid;
+    0 for labels of -1 and 1. Every column counts as much, as in Mocha and Keras; Keras compares labels that are 0 or 1
+    with the answer. A single column whose label is an id is `classification_error`. Counts run on over the batches
+    until they are reset; without rows there is no share (NaN).
+
+    x: score or probability of every yes
+    label: the right answers: yes is above `threshold`
+    threshold: where yes begins, for scores and labels (0)
     """
 
 def block_expand(
@@ -1707,6 +1865,49 @@ def fc(
     error_clip: limit of each element of the output's gradient (> 0, none)
     """
 
+def filter(
+    x: Value,
+    keep: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Leaves rows of the batch out: a sample becomes a sequence of its row, or one without rows.
+
+    The row stays where `keep` is not 0; `keep` may be fed, or made by the network, by `maxid` say, and gets no
+    gradient. Costs of such sequences are divided by the rows that are left, as in Caffe, whose Filter makes a smaller
+    batch of them. Labels are left out by `filter_ids` with the same `keep`, rows of sequences by `seq_filter`. Where
+    rows are left out for their label alone, costs have `ignore_label`.
+
+    x: rows of any shape
+    keep: which rows stay: all that are not 0
+    """
+
+def filter_ids(
+    x: Value,
+    keep: Value,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Leaves ids of the batch out, as `filter` does with rows: a sample becomes a sequence of its id, or of none.
+
+    x: ids
+    keep: which ids stay: all where it is not 0
+    """
+
 def flatten(
     x: Value,
     *,
@@ -2597,6 +2798,28 @@ def maxid(
     numbers, of equal scores the last, and Mocha's runs over any axis: see `arg_max`.
 
     x: score of every class
+    """
+
+def maxout(
+    x: Value,
+    *,
+    groups: int,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """The largest of each run of neighbouring channels, at every pixel (Goodfellow et al. 2013).
+
+    `y[n, k] = max of x[n, k * groups] to x[n, k * groups + groups - 1]`; equal maxima and NaN are as in `pool`. Behind
+    a `conv` or an `fc` it is an activation that is learned, with `groups` straight pieces.
+
+    x: rows or images
+    groups: channels of a run (>= 2, required)
     """
 
 def mdlstmemory(
@@ -4429,8 +4652,7 @@ def seq_filter(
     """Keeps the rows of every sequence that are chosen, in their order.
 
     Row t of `x` stays where `keep[t]` is not 0. `keep` may be fed, or made by the network, by `maxid` say; it gets no
-    gradient. Caffe's Filter leaves whole samples out of the batch; here a batch keeps
-    its samples, so that they are the rows of sequences that go. For samples, costs have `ignore_label` and weights.
+    gradient. Whole samples are left out by `filter`, which is Caffe's; costs have `ignore_label` and weights, too.
 
     x: rows of sequences
     keep: which rows stay: all that are not 0
@@ -5210,6 +5432,49 @@ def stanh(
     slope: factor of `x` (0.6666666666666666)
     """
 
+def stochastic_pool(
+    x: Value,
+    *,
+    pool_size: int,
+    pool_size_y: int | None = None,
+    stride: int = 1,
+    stride_y: int | None = None,
+    rounding: Literal["CEIL", "FLOOR"] = "CEIL",
+    act: str = "linear",
+    drop_rate: float = 0.0,
+    error_clip: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Draws an element of each window of an image while training, channel by channel (Zeiler and Fergus 2013).
+
+    The probability of an element is its share in the window's sum, `p_i = x_i / sum over j of x_j`. While training, `y`
+    is the element that is drawn, which gets the whole gradient; in the test phase it is the mean that such draws have:
+
+    `y = sum over i of p_i * x_i = sum of x_i ** 2 / sum of x_i`
+
+    Values have to be positive to have a share: those of 0 and below count as 0, as behind a `relu`. A window without a
+    positive value gives 0 and no gradient, one with NaN gives NaN. What is drawn follows from the seed, the step and
+    the place in the batch. Windows are those of `pool` without padding, which Caffe's `pool: STOCHASTIC` does not take
+    either; there negative values are not looked for.
+
+    x: images: channels, rows, columns
+    pool_size: columns of a window (>= 1, required)
+    pool_size_y: rows of a window (>= 1, same as pool_size)
+    stride: columns from one window to the next (>= 1, 1)
+    stride_y: rows from one window to the next (>= 1, same as stride)
+    rounding: what becomes of a last window that does not fit (CEIL)
+    act: elementwise layer applied to the output ("linear")
+    drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
+    error_clip: limit of each element of the output's gradient (> 0, none)
+    """
+
 def sub(
     x: Value,
     other: Value,
@@ -5439,7 +5704,8 @@ def to_sequence(
     A row of `C` numbers becomes a sequence of `C / size` rows; their order stays. Images are rows with their axes side
     by side: put a `permute` before the layer so that what becomes a row comes last, `order: [3, 1, 2]` for the columns
     of an image. Paddle's seq_reshape does this with rows that are no sequences; those of sequences are cut by
-    `seq_reshape` here. Paddle's resize, which cuts the whole batch anew, would mix samples.
+    `seq_reshape` here. Paddle's resize cuts the whole batch anew: this is what it does where rows become narrower;
+    where they become wider, samples are mixed.
 
     x: rows of any shape
     size: width of a row of the sequences (>= 1, required)

@@ -191,6 +191,14 @@ SMALL = {
         "3x8x8",
     ),
     "softmax": (layer("Softmax"), {}, "3x8x8"),
+    "stochastic pool": (
+        layer("Pooling", "pooling_param { pool: STOCHASTIC kernel_h: 3 kernel_w: 2 stride: 2 round_mode: FLOOR }"),
+        {"pool_size": 2, "pool_size_y": 3, "stride": 2, "rounding": "FLOOR"},
+        "3x3x4",
+    ),
+    "stochastic pool of all": (
+        layer("Pooling", "pooling_param { pool: STOCHASTIC global_pooling: true }"), {"pool_size_y": 8}, "3x1x1",
+    ),
 }  # fmt: skip
 
 
@@ -320,6 +328,16 @@ def test_second_blobs(tmp_path):
     assert [node.definition.name for node in nodes] == ["mul", "shift", "add"]
 
 
+def test_rows_of_the_batch(tmp_path):
+    filtered = layer("Filter", bottom=("data", "label", "s"), top=("kept", "right"))
+    selector = 'layer { name: "s" type: "Input" top: "s" input_param { shape { dim: 4 dim: 1 } } }\n'
+    nodes = only(tmp_path, LABEL + selector + filtered, label="ids<9", s="ids<2")
+    assert [node.definition.name for node in nodes] == ["filter", "filter_ids"]
+    assert [str(node.output_types[0]) for node in nodes] == ["sequence of 3x8x8", "sequence of ids<9"]
+    node = one(tmp_path, LABEL + layer("BatchReindex", bottom=("data", "label")), label="sequence of ids<64")
+    assert (node.definition.name, str(node.output_types[0])) == ("batch_reindex", "sequence of 3x8x8")
+
+
 def test_embed(tmp_path):
     ids = 'layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 4 } } }\n'
     nodes = only(tmp_path, layer("Embed", "embed_param { input_dim: 9 num_output: 5 }"), data=ids)
@@ -424,9 +442,9 @@ def faults(tmp_path, text, **options):
 def test_everything_that_is_not_supported_is_told_at_once(tmp_path):
     text = """name: "net"
 layer { name: "data" type: "Input" top: "data" input_param { shape { dim: 1 dim: 3 dim: 8 dim: 8 } } }
-layer { name: "up" type: "Filter" bottom: "data" top: "up" }
+layer { name: "up" type: "Im2col" bottom: "data" top: "up" }
 layer { name: "odd" type: "Permute" bottom: "up" top: "odd" permute_param { order: 0 } }
-layer { name: "p" type: "Pooling" bottom: "odd" top: "p" pooling_param { pool: STOCHASTIC kernel_size: 2 } }
+layer { name: "p" type: "Pooling" bottom: "odd" top: "p" pooling_param { pool: STOCHASTIC kernel_size: 2 pad: 1 } }
 layer { name: "c" type: "Convolution" bottom: "data" top: "c" convolution_param { num_output: 4 kernal_size: 3 } }
 layer { name: "e" type: "Softmax" bottom: "data" top: "e" softmax_param { axis: 0 } loss_weight: 2 }
 layer { name: "f" type: "InnerProduct" bottom: "nowhere" top: "f" inner_product_param { num_output: "4" } }
@@ -436,7 +454,7 @@ layer { name: "f" type: "Relu" bottom: "data" top: "g" include { phase: TRAIN } 
     assert found == [
         ("E511", 3, 26),
         ("E511", 4, 27),
-        ("E511", 5, 80),
+        ("E103", 5, 111),
         ("E101", 6, 97),
         ("E511", 7, 81),
         ("E511", 7, 98),
@@ -446,10 +464,15 @@ layer { name: "f" type: "Relu" bottom: "data" top: "g" include { phase: TRAIN } 
         ("E102", 9, 89),
     ]
     assert "did you mean `ReLU`?" in shown
-    assert "help: leave rows out of the data" in shown
+    assert "help: convolutions need no such layer" in shown
 
 
 ALONE = {
+    "stochastic pools with padding": (
+        layer("Pooling", "pooling_param { pool: STOCHASTIC kernel_size: 2 pad: 1 }"), "E103"
+    ),
+    "numbers of rows that are no sequence": (LABEL + layer("BatchReindex", bottom=("data", "label")), "E511"),
+    "blobs that are not filtered": (LABEL + layer("Filter", bottom=("data", "label"), top=("a", "b")), "E205"),
     "two layers write one blob": (layer("TanH") + layer("TanH", name="z"), "E202"),
     "nothing says how large it is": (
         'layer { name: "d" type: "Data" top: "x" top: "label" data_param { batch_size: 1 } }'

@@ -226,6 +226,38 @@ def test_groups_of_channels_are_normalised(opset, gains, tmp_path):
     assert [node.definition.name for node in imported.network.nodes][-1] == "group_norm"
 
 
+@pytest.mark.parametrize(
+    ("operator", "settings", "opset"),
+    [
+        ("RoiAlign", {"output_width": 2, "output_height": 3, "spatial_scale": 0.5, "sampling_ratio": 2}, 16),
+        ("RoiAlign", {"coordinate_transformation_mode": "output_half_pixel"}, 17),
+        ("MaxRoiPool", {"pooled_shape": [3, 2], "spatial_scale": 0.5}, 16),
+    ],
+)
+def test_boxes_of_all_images_become_sequences(operator, settings, opset, tmp_path):
+    rng = np.random.default_rng(4)
+    counts, first = [2, 0, 3], rng.uniform(0, 6, (5, 2))
+    box = np.concatenate([first, first + rng.uniform(1, 6, (5, 2))], 1).astype(np.float32)
+    images, x = np.repeat(np.arange(3), counts), numbers(3, 2, 8, 9)
+    pooled = operator == "MaxRoiPool"
+    feeds = {"x": x, "rois": np.column_stack([images, box]).astype(np.float32) if pooled else box, "images": images}
+    inputs = ["x", "rois"] if pooled else ["x", "rois", "images"]
+    nodes = [
+        helper.make_node(operator, inputs, ["cut"], **settings),
+        helper.make_node("Flatten", ["cut"], ["flat"]),
+        helper.make_node("MatMul", ["flat", "w"], ["y"]),
+    ]
+    ports = [("rois", ["R", 5 if pooled else 4]), ("x", ["N", 2, 8, 9]), ("images", ["R"], True)][: len(inputs)]
+    size = 2 if "output_half" in str(settings) else 12
+    path = model_file(tmp_path / "m.onnx", nodes, ports, [("y", None)], {"w": numbers(size, 4)}, opset=opset)
+    imported = pl.import_onnx(path)
+    with imported.net() as net:
+        fed = {"x": x, "rois": pl.Sequences(box, np.cumsum([0, *counts]))}
+        (found,) = net.forward(fed, phase="test").values()
+    np.testing.assert_allclose(found.data, run_model(path, feeds)["y"], rtol=1e-4, atol=1e-5)
+    assert "fed as a sequence for each image" in imported.report
+
+
 def test_images_with_channels_last_are_fed_channels_first(tmp_path):
     turned = helper.make_node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2])
     conv = helper.make_node("Conv", ["t", "w"], ["y"])

@@ -31,7 +31,7 @@ def test_overwrite_removes_what_an_earlier_training_left(tmp_path):
     checkpoint = [f"checkpoints/step-00000005/{name}.safetensors" for name in ("optimizer", "weights")]
     assert files(report.folder) == [
         *sorted([*checkpoint, "checkpoints/step-00000005/state.json"]),
-        *("curve.svg", "log.csv", "mine.txt", "weights.safetensors"),
+        *("curve.svg", "log.csv", "mine.txt", "run/run.json", "run/train.textproto", "weights.safetensors"),
     ]
 
 

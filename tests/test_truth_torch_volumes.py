@@ -46,6 +46,16 @@ CASES = {
         "pool_type: AVERAGE pool_size: [2, 3, 2] stride: 2 padding: [1, 1, 0] rounding: FLOOR divisor: KERNEL", None,
         lambda x: functional.avg_pool3d(x, (2, 3, 2), 2, (1, 1, 0)),
     ),
+    "adaptive_pool1d": (LINE, "size: 4", None, lambda x: functional.adaptive_max_pool1d(x, 4)),
+    "adaptive_pool mean": (
+        VOLUME[1:], "size: 3 size_y: 4 pool_type: AVERAGE", None,
+        lambda x: functional.adaptive_avg_pool2d(x, (4, 3)),
+    ),
+    "adaptive_pool3d": (VOLUME, "size: [2, 4, 3]", None, lambda x: functional.adaptive_max_pool3d(x, (2, 4, 3))),
+    "adaptive_pool3d mean": (
+        VOLUME, "size: [2, 4, 6] pool_type: AVERAGE", None,
+        lambda x: functional.adaptive_avg_pool3d(x, (2, 4, 6)),
+    ),
 }  # fmt: skip
 PART = {"conv1d": "conv.", "conv1d_trans": "conv_trans."}
 

@@ -26,6 +26,8 @@ NAMES = (
         "evaluate",
         "predict",
         "generate",
+        "runs",
+        "sweep",
         "layers",
         "explain",
         "fmt",

@@ -85,6 +85,8 @@ class SourceSettings(ComponentSettings):
     memory: int = 256
     on_error: str = "stop"
     ratio: float | None = None
+    name: str | None = None
+    """Of a further source of the test phase: what its results are called by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,15 +190,20 @@ class Training:
     generate: GenerateSettings | None = None
     network_path: Path | None = None
     base: Path = Path()
-    """Folder of the training file: relative paths of sources start here."""
+    """Where relative paths of data and weights start: the field `base`, or the folder of the training file."""
     file: Source = field(default_factory=lambda: Source("<training>", ""), repr=False)
     places: dict[str, int] = field(default_factory=dict, repr=False)
     """Offsets in the file by dotted name: `optimizer.learning_rate`, `source[0].transform[1]`, `source[0]/path`."""
 
     def source_of(self, phase: str) -> SourceSettings | None:
-        """The source that feeds a phase, the first of several that are mixed."""
+        """The source that feeds a phase, the first of several that are mixed, or are for tests."""
         fed = (source for source in self.source if source.phase == phase or source.split is not None)
         return next(fed, None)
+
+    @property
+    def further_tests(self) -> list[tuple[str, SourceSettings]]:
+        """Further sources of the test phase, by name."""
+        return [(source.name, source) for source in self.source if source.name is not None]
 
     def error(
         self, place: str, message: str, *, code: str = "E309", help: str = "", notes: Iterable[str] = ()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from paddle_layers.define import InvalidAttributes
@@ -12,6 +13,8 @@ from .binding.headers import spec
 from .diagnostics.report import Report
 from .network import Network
 from .parameters import settings_of
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 
 def get_field(bound: Bound, name: str, message: str) -> Any:
@@ -71,6 +74,21 @@ def check_momenta(bound: Bound, network: Network, report: Report) -> None:
     if own:
         message += f", but `{own[0]}` has one of its own in the network"
         report.add("E311", message, optimizer.place("type"))
+
+
+def check_test_name(source: Bound, first: Mapping[str, Bound], named: dict[str, Bound], report: Report) -> None:
+    """A source that has a name is a further one of the test phase, and the only one of that name."""
+    name, place = source.values.get("name"), source.place("name")
+    if get_field(source, "phase", "Source") != "test" or "split" in source.places:
+        report.add("E304", "`name` is for further sources of the test phase", place, help="leave it out")
+    elif "test" not in first:
+        help_ = "leave it out; the results of the first one are called `loss` and by their statistics"
+        report.add("E304", "this is the first source of the test phase", place, help=help_)
+    elif isinstance(name, str) and not _NAME.fullmatch(name):
+        report.add("E304", "`name` has letters, digits, `_` and `-`", place, help='write `name: "noisy"`')
+    elif isinstance(name, str) and named.setdefault(name, source) is not source:
+        note = report.note("the other one is here", named[name].start)
+        report.add("E304", f"two sources of the test phase are called `{name}`", place, notes=(note,))
 
 
 def check_split(source: Bound, report: Report) -> None:

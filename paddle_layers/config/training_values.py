@@ -50,7 +50,7 @@ def source_of(bound: Bound) -> SourceSettings:
     shuffled = phase == "train" if shuffle is None else bool(shuffle)
     given = bound.values.get("split")
     split = SplitSettings(**header_of(given, "Split")) if given is not None else None
-    rest = {name: get_field(bound, name, "Source") for name in ("workers", "memory", "on_error", "ratio")}
+    rest = {name: get_field(bound, name, "Source") for name in ("workers", "memory", "on_error", "ratio", "name")}
     return SourceSettings(made.definition, made.attributes, phase, changes, shuffled, split, **rest)
 
 

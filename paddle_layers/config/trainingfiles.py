@@ -28,7 +28,7 @@ from .training import (
     TestSettings,
     Training,
 )
-from .training_checks import check_average, check_momenta, check_schedules, check_split, get_field
+from .training_checks import check_average, check_momenta, check_schedules, check_split, check_test_name, get_field
 from .training_values import (
     average_of,
     component_of,
@@ -170,7 +170,7 @@ class _Reader:
             weights=weights_of(values.get("weights")),
             generate=generate_of(values.get("generate")),
             network_path=self.network_path,
-            base=self.base,
+            base=self.base / (values.get("base") or ""),
             file=self.report.source,
             places=dict(places_of(bound, "")),
             **plain_fields(
@@ -236,14 +236,18 @@ class _Reader:
     def _sources(self, bound: Bound, network: Network | None) -> Collection[str]:
         """Check the sources; gives the phases that they feed."""
         first: dict[str, Bound] = {}
+        named: dict[str, Bound] = {}
         for source in bound.values.get("source", ()):
             phases = ["train", "test"] if "split" in source.places else [get_field(source, "phase", "Source")]
             place = source.place("phase")
             if "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics):
                 continue  # it names no phase, which was reported
-            self._mixed(source, phases, first)
-            for phase in phases:
-                first.setdefault(phase, source)
+            if "name" in source.places:
+                check_test_name(source, first, named, self.report)
+            else:
+                self._mixed(source, phases, first)
+                for phase in phases:
+                    first.setdefault(phase, source)
             check_split(source, self.report)
             if network is not None:
                 for transform in source.values.get("transform", ()):
@@ -268,7 +272,10 @@ class _Reader:
                 self._mixed_once(source, other)
             elif other is not None:
                 help_ = 'a source is for the train phase unless it says `phase: "test"`'
-                help_ += "; to mix both, write a `ratio` in each, such as `ratio: 1`" if phase == "train" else ""
+                if phase == "train":
+                    help_ += "; to mix both, write a `ratio` in each, such as `ratio: 1`"
+                elif "split" not in source.places:
+                    help_ = 'to test on both, give this one a `name`: its results are called `noisy.loss` for "noisy"'
                 note = self.report.note("the other one is here", other.start)
                 self.report.add("E304", f"two sources feed the {phase} phase", source.start, notes=(note,), help=help_)
                 return

@@ -48,7 +48,7 @@ class Input(Field):
     `derivative=False` says that the gradient is not meant to be the derivative, as when gradients are clipped.
     `within=(0, 1)` says which values are meant, as for probabilities; they are not checked while a network runs.
     `places="T"` says that the values of row s are numbers of rows T in the sequence s, counted from 0, and that -1 ends
-    the list; these are checked.
+    the list; ids are numbers of rows of the batch. A function below `@starts` that reads them finds them checked.
     """
 
     def __init__(

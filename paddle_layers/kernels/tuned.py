@@ -36,6 +36,8 @@ class Tuned(NamedTuple):
     """Into how many equal runs the items cut each target."""
     pass_name: str = ""
     """The pass without which it is not chosen."""
+    prepared: Callable[..., int] | None = None
+    """Reals that it makes of parameters for the kernel behind it."""
     then: Tuned | None = None
     """What runs behind it and finds the scratch memory as it left it."""
 
@@ -90,6 +92,7 @@ def tuned(
     threads: int = 0,
     scratch_of_pieces: bool = False,
     pass_name: str = "",
+    prepared: Callable[..., int] | None = None,
     behind: Any = None,
 ) -> Callable[[Any], Any]:
     """Register a function as a faster form of the point function `function` of `layer`.
@@ -112,6 +115,8 @@ def tuned(
 
     A kernel `behind` another one, with `items` and `threads` of its own, runs when that is done and finds its scratch
     memory: a sum in two steps. `pass_name` is the pass of `runtime.passes` without which the kernel is not chosen.
+    With `prepared` the first of two asks for parameters only and fills `prepared`, an array of `prepared(...)` reals
+    that the second one reads: transformed weights, say. In the phase test that is done once, until a parameter changes.
     Raises `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs, and for a
     `behind` that is no such kernel.
     """
@@ -122,8 +127,9 @@ def tuned(
             raise _error(plain, "tuned kernels stand in the module `kernels` of a plugin's package")
         names = tuple(inspect.signature(plain).parameters)[2 if device == "cpu" else 0 :]
         entry = Tuned(
-            call, names, when, work, least, items, scratch, in_place, threads, scratch_of_pieces, runs, pass_name
-        )
+            call, names, when, work, least, items, scratch, in_place, threads, scratch_of_pieces, runs, pass_name,
+            prepared,
+        )  # fmt: skip
         kernels = _TUNED.setdefault((layer, function, device), [])
         if behind is None:
             kernels.append(entry)

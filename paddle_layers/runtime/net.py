@@ -86,8 +86,7 @@ class Net:
         self.arena.allocate(seed, self.target)
         self._running: tuple[Phase, Plan, Batch] | None = None
         self.closed, self._step = False, 0
-        self._runner = threading.current_thread()
-        """The thread that made the last forward pass."""
+        self._runner = threading.current_thread()  # that made the last forward pass
         self._loss: float | None = None
         self._consumed = False
         """Whether a backward pass has used up the values of the last forward pass."""
@@ -174,7 +173,7 @@ class Net:
         kept = self.arena.copy_states() if any(made.late for made in phase.graph.own_rows) else {}
         while True:
             plan = phase.plan(self._usual_seeds(phase))
-            self._states_before = {state.name: state.value.copy() for state in plan.moving_states}
+            self._states_before = {state.name: state.stored.copy() for state in plan.moving_states}
             try:
                 self._run(phase, plan, batch)
             except OutgrownError:
@@ -189,7 +188,8 @@ class Net:
         write_batch(plan, batch)
         plan.set_keys(self._key)
         self._running = None
-        plan.forward(lambda made: make_late_rows(batch, made, plan))
+        with self.arena.changes.made(phase.name == "train"):  # states move
+            plan.forward(lambda made: make_late_rows(batch, made, plan), self.arena.changes.version())
         self._running, self._loss, self._consumed = (phase, plan, batch), None, False
         self._runner = threading.current_thread()
 

@@ -8,7 +8,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Training(_message.Message):
-    __slots__ = ("network", "net", "seed", "batch_size", "epochs", "steps", "source", "optimizer", "schedule", "regularizer", "clip", "test", "checkpoint", "log", "output", "dtype", "feed", "level", "stage", "callback", "weights", "param", "accumulate", "average", "momentum_schedule", "generate", "on_nan")
+    __slots__ = ("network", "net", "seed", "batch_size", "epochs", "steps", "source", "optimizer", "schedule", "regularizer", "clip", "test", "checkpoint", "log", "output", "dtype", "feed", "level", "stage", "callback", "weights", "param", "accumulate", "average", "momentum_schedule", "generate", "on_nan", "base")
     NETWORK_FIELD_NUMBER: _ClassVar[int]
     NET_FIELD_NUMBER: _ClassVar[int]
     SEED_FIELD_NUMBER: _ClassVar[int]
@@ -36,6 +36,7 @@ class Training(_message.Message):
     MOMENTUM_SCHEDULE_FIELD_NUMBER: _ClassVar[int]
     GENERATE_FIELD_NUMBER: _ClassVar[int]
     ON_NAN_FIELD_NUMBER: _ClassVar[int]
+    BASE_FIELD_NUMBER: _ClassVar[int]
     network: str
     net: _network_pb2.Network
     seed: int
@@ -63,7 +64,8 @@ class Training(_message.Message):
     momentum_schedule: _containers.RepeatedCompositeFieldContainer[Schedule]
     generate: Generate
     on_nan: str
-    def __init__(self, network: _Optional[str] = ..., net: _Optional[_Union[_network_pb2.Network, _Mapping]] = ..., seed: _Optional[int] = ..., batch_size: _Optional[int] = ..., epochs: _Optional[int] = ..., steps: _Optional[int] = ..., source: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., optimizer: _Optional[_Union[Optimizer, _Mapping]] = ..., schedule: _Optional[_Iterable[_Union[Schedule, _Mapping]]] = ..., regularizer: _Optional[_Union[Regularizer, _Mapping]] = ..., clip: _Optional[_Union[Clip, _Mapping]] = ..., test: _Optional[_Union[Test, _Mapping]] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., output: _Optional[str] = ..., dtype: _Optional[str] = ..., feed: _Optional[_Iterable[_Union[Feed, _Mapping]]] = ..., level: _Optional[int] = ..., stage: _Optional[_Iterable[str]] = ..., callback: _Optional[_Iterable[_Union[Callback, _Mapping]]] = ..., weights: _Optional[_Union[Weights, _Mapping]] = ..., param: _Optional[_Iterable[_Union[Param, _Mapping]]] = ..., accumulate: _Optional[int] = ..., average: _Optional[_Union[Average, _Mapping]] = ..., momentum_schedule: _Optional[_Iterable[_Union[Schedule, _Mapping]]] = ..., generate: _Optional[_Union[Generate, _Mapping]] = ..., on_nan: _Optional[str] = ...) -> None: ...
+    base: str
+    def __init__(self, network: _Optional[str] = ..., net: _Optional[_Union[_network_pb2.Network, _Mapping]] = ..., seed: _Optional[int] = ..., batch_size: _Optional[int] = ..., epochs: _Optional[int] = ..., steps: _Optional[int] = ..., source: _Optional[_Iterable[_Union[Source, _Mapping]]] = ..., optimizer: _Optional[_Union[Optimizer, _Mapping]] = ..., schedule: _Optional[_Iterable[_Union[Schedule, _Mapping]]] = ..., regularizer: _Optional[_Union[Regularizer, _Mapping]] = ..., clip: _Optional[_Union[Clip, _Mapping]] = ..., test: _Optional[_Union[Test, _Mapping]] = ..., checkpoint: _Optional[_Union[Checkpoint, _Mapping]] = ..., log: _Optional[_Union[Log, _Mapping]] = ..., output: _Optional[str] = ..., dtype: _Optional[str] = ..., feed: _Optional[_Iterable[_Union[Feed, _Mapping]]] = ..., level: _Optional[int] = ..., stage: _Optional[_Iterable[str]] = ..., callback: _Optional[_Iterable[_Union[Callback, _Mapping]]] = ..., weights: _Optional[_Union[Weights, _Mapping]] = ..., param: _Optional[_Iterable[_Union[Param, _Mapping]]] = ..., accumulate: _Optional[int] = ..., average: _Optional[_Union[Average, _Mapping]] = ..., momentum_schedule: _Optional[_Iterable[_Union[Schedule, _Mapping]]] = ..., generate: _Optional[_Union[Generate, _Mapping]] = ..., on_nan: _Optional[str] = ..., base: _Optional[str] = ...) -> None: ...
 
 class Generate(_message.Message):
     __slots__ = ("words", "scores", "begin", "end", "max_length", "beam_size", "results", "length_penalty", "temperature", "top_k", "top_p")
@@ -137,7 +139,7 @@ class Param(_message.Message):
     def __init__(self, of: _Optional[str] = ..., lr_mult: _Optional[float] = ..., decay_mult: _Optional[float] = ..., frozen: bool = ..., clip: _Optional[float] = ..., clip_norm: _Optional[float] = ..., l1: _Optional[float] = ..., l2: _Optional[float] = ..., momentum: _Optional[float] = ..., max_norm: _Optional[float] = ..., prune: _Optional[float] = ...) -> None: ...
 
 class Source(_message.Message):
-    __slots__ = ("type", "phase", "transform", "shuffle", "split", "workers", "memory", "on_error", "ratio")
+    __slots__ = ("type", "phase", "transform", "shuffle", "split", "workers", "memory", "on_error", "ratio", "name")
     TYPE_FIELD_NUMBER: _ClassVar[int]
     PHASE_FIELD_NUMBER: _ClassVar[int]
     TRANSFORM_FIELD_NUMBER: _ClassVar[int]
@@ -147,6 +149,7 @@ class Source(_message.Message):
     MEMORY_FIELD_NUMBER: _ClassVar[int]
     ON_ERROR_FIELD_NUMBER: _ClassVar[int]
     RATIO_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
     type: str
     phase: str
     transform: _containers.RepeatedCompositeFieldContainer[Transform]
@@ -156,7 +159,8 @@ class Source(_message.Message):
     memory: int
     on_error: str
     ratio: float
-    def __init__(self, type: _Optional[str] = ..., phase: _Optional[str] = ..., transform: _Optional[_Iterable[_Union[Transform, _Mapping]]] = ..., shuffle: bool = ..., split: _Optional[_Union[Split, _Mapping]] = ..., workers: _Optional[int] = ..., memory: _Optional[int] = ..., on_error: _Optional[str] = ..., ratio: _Optional[float] = ...) -> None: ...
+    name: str
+    def __init__(self, type: _Optional[str] = ..., phase: _Optional[str] = ..., transform: _Optional[_Iterable[_Union[Transform, _Mapping]]] = ..., shuffle: bool = ..., split: _Optional[_Union[Split, _Mapping]] = ..., workers: _Optional[int] = ..., memory: _Optional[int] = ..., on_error: _Optional[str] = ..., ratio: _Optional[float] = ..., name: _Optional[str] = ...) -> None: ...
 
 class Split(_message.Message):
     __slots__ = ("test", "seed", "stratify", "field", "value", "group")

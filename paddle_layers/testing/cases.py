@@ -17,7 +17,7 @@ from paddle_layers.runtime.devices.protocol import Device
 
 from .batches import STARTS, USUAL, Batch
 from .networks import LAYER, network_text
-from .values import APART, draw_places, draw_rows, spread, take_rows
+from .values import APART, draw_numbers, draw_places, draw_rows, spread, take_rows
 
 __all__ = ["LAYER", "STARTS", "Case", "cases", "spread"]
 
@@ -129,6 +129,8 @@ class Case:
         return [
             draw_rows(type_, field, rng, APART * place, self.batch.rows_at(type_.level))
             if field.places is None
+            else draw_numbers(rng, type_.size, self.batch.rows_at(type_.level), self.batch.rows_at(0))
+            if type_.kind == "INT"
             else draw_places(rng, type_.size, np.diff(self.batch.starts[type_.level]))
             for place, (_, type_, field) in enumerate(self.fed)
         ]

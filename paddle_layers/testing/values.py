@@ -53,6 +53,11 @@ def draw_places(rng: np.random.Generator, most: int, lengths: Array) -> Array:
     return np.where(np.arange(most) < counts[:, None], places, -1.0)
 
 
+def draw_numbers(rng: np.random.Generator, size: int, count: int, samples: int) -> Array:
+    """Ids below `size` that are numbers of rows of the batch."""
+    return rng.integers(0, max(min(size, samples), 1), count)
+
+
 def take_rows(rows: Any, chosen: Array) -> Any:
     """The rows of these numbers, in this order."""
     if not isinstance(rows, Csr):

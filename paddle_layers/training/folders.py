@@ -13,12 +13,15 @@ from paddle_layers.data.learning import FILE as LEARNED
 from .checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
 from .logs import clear_logs
 from .problems import TrainingError
+from .run_files import FOLDER as OF_THE_RUN
+from .run_files import RUN_FILES, clear_run
 from .value_files import clear_values, remove_unfinished_values
+from .watching import BEST, clear_watched
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training
 
-CHECKPOINTS, LOG, CURVE, BEST = "checkpoints", "log.csv", "curve.svg", "best.safetensors"
+CHECKPOINTS, LOG, CURVE = "checkpoints", "log.csv", "curve.svg"
 RESULTS = (WEIGHTS, BEST, LOG, CURVE, LEARNED)
 """Files that a training leaves in its folder, beside the checkpoints."""
 MARK = ".paddle_layers_training"
@@ -54,11 +57,16 @@ def _plain_name(name: str) -> str:
     return name
 
 
+class Running(TrainingError):
+    """Another training runs in a folder."""
+
+
 @contextlib.contextmanager
-def claimed_folder(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[None]:
+def claimed_folder(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
     """Make the folder, and keep other trainings out of it as long as the context is open.
 
-    Raises `TrainingError` if one runs in it, or if there is something that is to be neither continued nor overwritten.
+    Raises `Running` if one runs in it, `TrainingError` where it cannot be made, or is to be overwritten and belongs to
+    somebody else.
     """
     if folder.is_file():
         raise TrainingError(f"{folder} is a file; choose another output folder with --output")
@@ -67,19 +75,47 @@ def claimed_folder(folder: Path, *, resume: bool, overwrite: bool) -> Iterator[N
             folder.mkdir(parents=True, exist_ok=True)
             stack.enter_context(_locked(folder))
         except BlockingIOError:
-            raise TrainingError(
+            raise Running(
                 f"another training is running in {folder}; wait until it has ended, or choose another folder with "
                 "--output"
             ) from None
         except OSError as error:
             raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
-        _check(folder, resume=resume, overwrite=overwrite)
-        remove_unfinished(folder / CHECKPOINTS)
-        remove_unfinished_values(folder)
-        for name in RESULTS:
-            for scrap in folder.glob(f".{name}.*.tmp"):  # of a training that was killed
-                scrap.unlink()
+        if overwrite and is_taken(folder) and not (folder / MARK).is_file():
+            raise TrainingError(
+                f"{folder} was not made by a training, so nothing in it is removed; choose another folder with "
+                "--output, or empty it yourself"
+            )
+        if (folder / MARK).is_file():
+            _remove_scraps(folder)
         yield
+
+
+def _remove_scraps(folder: Path) -> None:
+    """Remove what a training that was killed has left half written; none may be writing now."""
+    remove_unfinished(folder / CHECKPOINTS)
+    remove_unfinished_values(folder)
+    for place, names in ((folder, RESULTS), (folder / OF_THE_RUN, RUN_FILES)):
+        for name in names:
+            for scrap in place.glob(f".{name}.*.tmp"):
+                scrap.unlink()
+
+
+def is_running(folder: Path) -> bool:
+    """Whether a training works in a folder now; False where it cannot be told."""
+    mark = folder / MARK
+    try:
+        import fcntl
+
+        if not mark.is_file():
+            return False
+        with mark.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (ImportError, OSError):
+        return False
+    return False
 
 
 @contextlib.contextmanager
@@ -89,7 +125,7 @@ def _locked(folder: Path) -> Iterator[None]:
     A folder of an earlier version has no mark, and is locked itself. Raises `BlockingIOError` when it is locked.
     """
     mark = folder / MARK
-    if not _is_taken(folder):
+    if not is_taken(folder):
         with mark.open("a", encoding="utf-8") as file:
             if not file.tell():
                 file.write("A training of paddle_layers made this folder.\n")
@@ -111,29 +147,18 @@ def _locked(folder: Path) -> Iterator[None]:
         os.close(handle)
 
 
-def _is_taken(folder: Path) -> bool:
-    return any(path.name != MARK for path in folder.iterdir())
-
-
-def _check(folder: Path, *, resume: bool, overwrite: bool) -> None:
-    if not _is_taken(folder):
-        return
-    if overwrite and not (folder / MARK).is_file():
-        raise TrainingError(
-            f"{folder} was not made by a training, so nothing in it is removed; choose another folder with --output, "
-            "or empty it yourself"
-        )
-    if not resume and not overwrite:
-        raise TrainingError(
-            f"{folder} exists already, and nothing is overwritten silently; choose another folder with --output, "
-            "continue that training with --resume, or replace it with --overwrite"
-        )
+def is_taken(folder: Path) -> bool:
+    """Whether there is anything in a folder but what a training writes before it does something."""
+    marked = (folder / MARK).is_file()
+    return any(path.name != MARK and not (marked and path.name == OF_THE_RUN) for path in folder.iterdir())
 
 
 def clear_folder(folder: Path) -> None:
     """Remove what an earlier training left, so that nothing of it is taken for the new one's; other files stay."""
     remove_checkpoints(folder / CHECKPOINTS)
+    clear_run(folder)
     for name in RESULTS:
         (folder / name).unlink(missing_ok=True)
     clear_logs(folder)
     clear_values(folder)
+    clear_watched(folder)

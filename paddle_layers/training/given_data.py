@@ -15,10 +15,12 @@ from paddle_layers.data.problems import missing_file
 from paddle_layers.define import registries
 from paddle_layers.define.errors import brief
 
-from .folders import output_folder, trained_weights
+from .folders import MARK, output_folder, trained_weights
+from .numbered import last_trained
 from .opening import learned_for, loading, open_source, split_rows
 from .preparation import feed_types, ignored_labels, transforms_of
 from .problems import TrainingError
+from .run_files import FOLDER as RUN_FOLDER
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network, Training
@@ -39,13 +41,15 @@ NO_DATA = {
 
 
 def weights_file(training: Training, given: str | Path | None) -> Path:
-    """The weights that are used: those that are given, else the best in the training's output folder.
+    """The weights that are used: those that are given, else the best of the run that was trained last.
 
     Raises `TrainingError` when there are none yet.
     """
     if given is not None:
         return Path(given)
-    found = trained_weights(output_folder(training, None))
+    own = Path(training.file.name).absolute().parent
+    kept = own.name == RUN_FOLDER and (own.parent / MARK).is_file()  # the file that a run keeps means that run
+    found = trained_weights(own.parent if kept else last_trained(output_folder(training, None)))
     if not found.is_file():
         command = "" if training.file.name.startswith("<") else f", `paddle-layers train {training.file.name}`"
         raise TrainingError(f"there is no file {found}: train the network first{command}, or name a file of weights")

@@ -86,11 +86,18 @@ class Ledger:
         self._sums = {"loss": facts["loss_sum"], **facts.get("cost_sums", {})}
         self._count, self._earlier = facts["loss_count"], facts["seconds"]
 
-    def draw(self, path: Path, title: str) -> None:
-        """Write the learning curve: loss, statistics and learning rate over the steps. Raises `SaveError`."""
+    def draw(self, path: Path, title: str, further: Sequence[str] = ()) -> None:
+        """Write the learning curve: loss, statistics and learning rate over the steps. Raises `SaveError`.
+
+        Results of `further` sources of tests are lines beside those of the first one.
+        """
         if (records := self._records) is None:
             return
         names = ("loss", *records.columns[len(COLUMNS) :])
-        panels = {name: {phase: records.series(phase, name) for phase in ("train", "test")} for name in names}
+        own = [name for name in names if not name.startswith(tuple(f"{source}." for source in further))]
+        panels = {name: {phase: records.series(phase, name) for phase in ("train", "test")} for name in own}
+        for source in further:
+            for name in own:
+                panels[name][source] = records.series("test", f"{source}.{name}")
         panels["learning rate"] = {"train": records.series("train", "rate")}
         write_file(path, picture(title, panels).encode())

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
-from paddle_layers.data import Batches, Position
+from paddle_layers.data import Batches, Position, Stream
 from paddle_layers.data.learning import FILE as LEARNED
 from paddle_layers.runtime.memory.tensorfiles import write_file
 from paddle_layers.runtime.memory.weights import OURS
@@ -30,8 +31,8 @@ from .data_norms import measure_data_norms
 from .evaluation import evaluate, first_batches, named_costs
 from .facts import MOST
 from .first_values import load_first, what_became
-from .folders import BEST, CHECKPOINTS, CURVE, LOG
-from .interrupts import Interrupts
+from .folders import CHECKPOINTS, CURVE, LOG
+from .interrupts import SIGNALS, Interrupts
 from .ledger import Ledger
 from .logs import EVENTS
 from .momentum import momentum_at
@@ -40,9 +41,11 @@ from .preparation import Job
 from .problems import TrainingError
 from .progress import Progress, as_text
 from .ranks import ALONE, Alone
-from .result_names import nan_notes
+from .result_names import further_names, nan_notes
+from .run_files import RunFacts
 from .runs import Report, Run, call, left_out_text, skipped_text, take_statistics
 from .schedules import Staged, rate_at
+from .watching import BEST
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training, WeightsSettings
@@ -84,12 +87,13 @@ class Trainer:
             measure_data_norms(net, training, self.job.train, known=report.loaded if report is not None else ())
             if text := what_became(net, training, weights, report):
                 self.progress.say(text)
-        for batches in (self.job.train, self.job.test):
+        for batches in self._data():
             if isinstance(batches, Batches):  # not before: what is measured for layers needs all rows
                 batches.share(self.ranks.number, self.ranks.count)
         if self.job.learned and self.ranks.first:
             write_file(self.run.folder / LEARNED, self.job.learned.text().encode())
         run, names = self.run, [*self.job.losses.values(), *self.job.statistics.values()]
+        names += [long for name in self.job.tests for long in further_names(self.training, name).values()]
         due = self._test_due()
         at, tested = run.step if resume else None, due or run.step == run.total
         formats = self.training.log.format
@@ -131,7 +135,7 @@ class Trainer:
         if self.ranks.first:
             with self.job.updater.averaged():
                 run.net.save(str(run.folder / WEIGHTS))
-        self._ledger.draw(curve, self.training.network.name or run.folder.name)
+        self._ledger.draw(curve, self.training.network.name or run.folder.name, list(self.job.tests))
         call(self.callbacks, "on_end", run)
         weights = run.folder / (WEIGHTS if run.best is None else BEST)
         use = "predict" if self.training.generate is None else "generate"
@@ -141,12 +145,23 @@ class Trainer:
         if "tensorboard" in self.training.log.format:
             commands.append((f"tensorboard --logdir {quote(str(run.folder / EVENTS))}", "Look at it"))
         log = run.folder / LOG
-        left_out = "\n".join(filter(None, (left_out_text(self.job.train, self.job.test), skipped_text(self._skipped))))
+        left_out = "\n".join(filter(None, (left_out_text(*self._data()), skipped_text(self._skipped))))
         return Report(run.folder, weights, log, curve, run.step, run.results, run.stopped, run.best, commands, left_out)
+
+    def facts_at_the_end(self, facts: RunFacts) -> RunFacts:
+        """What a run keeps of itself, with how it ended: by a signal, there is more to do."""
+        run = self.run
+        ended = "all steps" if run.step >= run.total else run.stopped if run.stopped not in SIGNALS.values() else ""
+        best = dict(run.best.results) if run.best is not None else {}
+        seconds = self._ledger.seconds
+        return replace(facts, ended=ended, step=run.step, seconds=seconds, results=run.results, best=best)
 
     def close(self) -> None:
         """Close the logs, however the training has ended."""
         self._ledger.close()
+
+    def _data(self) -> list[Batches | Stream | None]:
+        return [self.job.train, self.job.test, *self.job.tests.values()]
 
     def _test_due(self) -> bool:
         test = self.training.test
@@ -177,7 +192,9 @@ class Trainer:
         if sums:
             run.loss = total_loss(sums.values())
         run.step += 1
+        run.epochs = job.train.position.epoch
         if sums:  # else all its batches were skipped
+            call(self.callbacks, "on_gradients", run)
             job.updater.step(run.rate, run.step, self._momentum(run.step - 1))
             self._ledger.add({"loss": run.loss, **named_costs(sums, job.losses)})
         self.progress.step(run.step, run.total, {"loss": run.loss, **self._statistics}, rows * self.ranks.count)
@@ -243,11 +260,17 @@ class Trainer:
         with job.updater.averaged():
             batches = first_batches(test, self.training.test.batches)
             run.results = evaluate(job.net, batches, job.statistics, job.losses, seen, self.ranks)
+            for name, further in job.tests.items():
+                batches = first_batches(further, self.training.test.batches)
+                found = evaluate(job.net, batches, job.statistics, job.losses, None, self.ranks)
+                names = further_names(self.training, name)
+                run.results |= {names[short]: value for short, value in found.items()}
             self._ledger.write(run, "test", run.results)
             self.progress.say(f"step {run.step}: on the held-out data  {as_text(run.results)}")
             for note in nan_notes(self.training, run.results) if not tested else ():
                 self.progress.say(f"note: {note}")
             call(self.callbacks, "on_test", run)
+        call(self.callbacks, "after_test", run)
 
     def _save(self) -> None:
         run, (epoch, batch) = self.run, self.job.train.position

@@ -79,16 +79,16 @@ def open_parts(
 ) -> tuple[dict[str, list[Part]], Learned]:
     """The data of each phase that has some, as numbers, and what was learned of those to train with beside `known`.
 
-    There are several for the phase train where sources are mixed.
+    There are several for the phase train where sources are mixed; further sources of tests have a `part_name`.
     `datasets` replaces sources by phase; of those in `streamed` nothing is opened. `labels` are fields of classes, none
     of which may be new where others are known. Raises `ConfigError` where they cannot be read or cut.
     """
     parts = {phase: [whole_part(dataset, training.source_of(phase))] for phase, dataset in datasets.items()}
     for source in training.source:
-        if source.phase in streamed:
+        if source.phase in streamed and source.name is None:
             continue
         with placed(training, source):
-            given = datasets.get(source.phase)
+            given = datasets.get(source.phase) if source.name is None else None
             part = whole_part(open_source(source, training.base) if given is None else given, source)
             if source.split is not None:
                 train, test = split_rows(part.dataset, source.split)
@@ -96,7 +96,7 @@ def open_parts(
                     parts.setdefault("test", [part._replace(rows=test)])
                 part = part._replace(rows=train)
         if given is None:
-            parts.setdefault(source.phase, []).append(part)
+            parts.setdefault(part_name(source), []).append(part)
         elif source.split is not None:
             parts[source.phase] = [part]
     learned = learned_of(training, parts["train"], known, labels) if "train" in parts else known
@@ -106,6 +106,11 @@ def open_parts(
         phase: [part._replace(dataset=numbers[id(part.dataset)].dataset) for part in several]
         for phase, several in parts.items()
     }, learned
+
+
+def part_name(source: SourceSettings) -> str:
+    """The phase that a source feeds, with the name of a further source of tests."""
+    return source.phase if source.name is None else f"{source.phase}.{source.name}"
 
 
 def learned_of(

@@ -18,14 +18,15 @@ from paddle_layers.data.feeds import Feed
 from paddle_layers.data.learning import NOTHING, Learned
 from paddle_layers.data.mixing import Mixed, MixedBatches
 from paddle_layers.define.errors import suggestion
+from paddle_layers.define.name_patterns import matching
 from paddle_layers.runtime.passes import without
 
-from .callbacks import Watching
 from .data_norms import check_data_norms
-from .opening import Given, Part, datasets_of, loading, open_parts, placed
+from .opening import Given, Part, datasets_of, loading, open_parts, part_name, placed
 from .problems import TrainingError
 from .ranks import check_sharing
-from .result_names import best_of, costs_of, loss_names, selected, statistic_names
+from .result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
+from .watching import Watching
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network
@@ -44,6 +45,8 @@ class Job:
     updater: Updater
     train: Batches | Stream
     test: Batches | Stream | None
+    tests: Mapping[str, Batches]
+    """Further data to test with, by name."""
     total: int
     """Steps of the whole training."""
     losses: Mapping[str, str]
@@ -79,6 +82,11 @@ def prepare(
     train = _phase_data(training, "train", parts, streams, seed)
     test = _phase_data(training, "test", parts, streams, seed)
     assert train is not None, "checked above"
+    tests = {}
+    for name, source in training.further_tests:
+        with placed(training, source):
+            check_further(training, name)
+        tests[name] = make_batches(training, "test", parts[part_name(source)], seed=seed)
     if test is None:
         _check_tests(training, callbacks)
     elif training.source_of("test") is None and not training.test.repeated:
@@ -94,11 +102,13 @@ def prepare(
         )
     total = _steps(training, train)
     if processes > 1:
-        check_sharing(training, processes, device, [batches for batches in (train, test) if batches], callbacks)
-    capacity = max(train.batch_size, test.batch_size if test is not None else 1)
+        check_sharing(
+            training, processes, device, [batches for batches in (train, test, *tests.values()) if batches], callbacks
+        )
+    capacity = max(batches.batch_size for batches in (train, test, *tests.values()) if batches is not None)
     with without("row gradients") if processes > 1 else contextlib.nullcontext():  # sums take whole gradients
         net, updater = _make_net(training, seed, device, -(-capacity // processes), keep, compiling)
-    return Job(net, updater, train, test, total, loss_names(training), statistic_names(training), learned)
+    return Job(net, updater, train, test, tests, total, loss_names(training), statistic_names(training), learned)
 
 
 def _steps(training: Training, train: Batches | Stream) -> int:
@@ -249,6 +259,7 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
     """Let callbacks read their files; gives the names of the values that they look at. Raises `ConfigError`."""
     readable = {phase: _readable(training, phase) for phase in ("train", "test")}
     results = {"loss", *loss_names(training).values(), *statistic_names(training).values()}
+    results.update(*(further_names(training, name).values() for name, _ in training.further_tests))
     results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
     keep: list[str] = []
     best = best_of(training)
@@ -265,7 +276,11 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
             raise training.error(f"callback[{number}]/watch", message)
         phase = getattr(listener, "phase", "train")
         for name in getattr(listener, "keep", ()):
-            if name not in (known := readable.get(phase, set())):
+            known = readable.get(phase, set())
+            if "*" in name:
+                keep += matching(name, sorted(known))
+                continue
+            if name not in known:
                 message = f"{type(listener).__name__} looks at `{name}`: no dense value or ids in the phase {phase}"
                 raise training.error(f"callback[{number}]", message + suggestion(name, known))
             keep.append(name)

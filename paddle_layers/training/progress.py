@@ -48,7 +48,7 @@ def make_progress(stream: TextIO | None = None) -> Progress:
 def as_text(facts: Mapping[str, float]) -> str:
     """Numbers by name, such as `loss 0.1234  accuracy 97.50 %`."""
     return "  ".join(
-        f"{name} {value:.2%}".replace("%", " %") if name.startswith("accuracy") else f"{name} {value:.4g}"
+        f"{name} {value:.2%}".replace("%", " %") if ".accuracy" in f".{name}" else f"{name} {value:.4g}"
         for name, value in facts.items()
     )
 

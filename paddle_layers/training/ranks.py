@@ -264,3 +264,5 @@ def check_sharing(
         if hasattr(listener, "on_test_batch"):
             name = type(listener).__name__
             raise TrainingError(f"`{name}` looks at every row of a test, and each process has some: train with one")
+        if getattr(listener, "reload", False):
+            raise TrainingError("`reload` of `plateau` changes the weights of one process: train with one")

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING
 
+from paddle_layers.data import DataError
+
 from .records import COLUMNS
 
 if TYPE_CHECKING:
@@ -61,11 +63,27 @@ def statistic_names(training: Training) -> dict[str, str]:
     return {long: short if len(layers[short]) == 1 and short not in names else long for long, short in names.items()}
 
 
+def further_names(training: Training, source: str) -> dict[str, str]:
+    """What the results of a further source of tests are called, by those of the first one: `noisy.accuracy`."""
+    own = ["loss", *loss_names(training).values(), *statistic_names(training).values()]
+    return {name: f"{source}.{name}" for name in own}
+
+
+def check_further(training: Training, source: str) -> None:
+    """Raise `DataError` where the results of a further source of tests have names of others."""
+    names = further_names(training, source)
+    if both := names.keys() & {*names.values()}:
+        what = f"`{min(both)}` is a result of the network already"
+        raise DataError(f"`name` is `{source}`, and {what}: write another one")
+
+
 def best_of(training: Training) -> dict[str, str]:
     """Which values of a result of the test are the better ones, "min" or "max", by its name in the log; where known."""
     results = _reported(training)
     best = {name: definition.best.get(result, "") for name, (definition, result) in results.items()}
-    return {"loss": "min", **{name: which for name, which in best.items() if which}}
+    known = {"loss": "min", **{name: which for name, which in best.items() if which}}
+    further = (further_names(training, name) for name, _ in training.further_tests)
+    return known | {names[name]: which for names in further for name, which in known.items()}
 
 
 def nan_notes(training: Training, results: Mapping[str, float]) -> list[str]:

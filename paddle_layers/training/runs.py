@@ -35,6 +35,8 @@ class Run:
     """Shows a line above the progress."""
     step: int = 0
     epoch: int = 0
+    epochs: int = 0
+    """Epochs that are done; one more than `epoch` behind the last step of each."""
     loss: float = float("nan")
     rate: float = 0.0
     results: dict[str, float] = field(default_factory=dict)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.config.diagnostics.report import ConfigError
 from paddle_layers.data.learning import Learned
 
-from .opening import Part, as_numbers, learned_of, open_source, placed, whole_part
+from .opening import Part, as_numbers, learned_of, open_source, part_name, placed, whole_part
 from .preparation import label_fields, make_batches
 
 if TYPE_CHECKING:
@@ -19,9 +19,10 @@ def source_faults(training: Training) -> list[Diagnostic]:
     """What is wrong with the data of sources whose opening takes no time, each at its place in the training file."""
     faults: list[Diagnostic] = []
     learned: Learned | None = None
-    for phase in ("train", "test"):
+    for name in dict.fromkeys(["train", "test", *map(part_name, training.source)]):
         parts: list[Part] = []
-        sources = [source for source in training.source if source.phase == phase]
+        sources = [source for source in training.source if part_name(source) == name]
+        phase = name.partition(".")[0]
         for source in sources:
             if not getattr(source.definition.owner, "indexed", False):
                 continue

@@ -11,15 +11,17 @@ from paddle_layers.data.learning import FILE, NOTHING, Learned, read_learned
 from paddle_layers.define.escaping import printable
 
 from .first_values import first_weights, still_known
-from .folders import claimed_folder, clear_folder, output_folder
+from .folders import clear_folder, output_folder
 from .logs import check_formats
 from .loop import Trainer
+from .numbered import Place, claimed_place
 from .opening import Given, learned_for
 from .preparation import prepare
 from .problems import TrainingError
 from .progress import Progress, Silence, make_progress
-from .ranks import PATIENCE, join
+from .ranks import ALONE, PATIENCE, Alone, join
 from .reading import read_training
+from .run_files import end_run, facts_of, write_run
 from .runs import Report
 
 if TYPE_CHECKING:
@@ -58,42 +60,99 @@ def train(
     do not fit, `WeightsError` and `DataError` for weights and what is kept beside them, `TrainingError` when the
     training cannot start or the loss is no number, `SaveError` when the disk is full.
     """
-    if resume and weights is not None:
-        raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
     ranks = join(patience)
     with ranks.together():
-        training, file = read_training(training, "train", plugins, settings)
-        check_formats(training.log.format)
-        first = first_weights(training, weights) if not resume else None
-        folder = output_folder(training, output)
-        claim = claimed_folder(folder, resume=resume, overwrite=overwrite) if ranks.first else contextlib.nullcontext()
-        with claim, contextlib.closing((progress or make_progress()) if ranks.first else Silence()) as shown:
-            own = [one.definition.create(one.attributes) for one in training.callback]
-            callbacks = [*own, *callbacks]
-            job = ranks.in_turn(
-                lambda: prepare(
-                    training,
-                    seed=training.seed if seed is None else seed,
-                    device=device,
-                    datasets=datasets or {},
-                    callbacks=callbacks,
-                    say=shown.say,
-                    compiling=shown.compiling,
-                    known=_known(training, first, folder, resume=resume),
-                    processes=ranks.count,
-                )
-            )
-            if overwrite and not resume and ranks.first:
-                clear_folder(folder)
-            with job.net, contextlib.closing(job.train):
-                trainer = Trainer(training, job, folder, shown, callbacks, ranks)
-                with contextlib.closing(trainer):
-                    trainer.begin(resume=resume, weights=first)
-                    trainer.run_steps()
-                    report = trainer.finish(file)
+        report = run_training(
+            training,
+            ranks,
+            callbacks=callbacks,
+            output=output,
+            resume=resume,
+            overwrite=overwrite,
+            seed=seed,
+            weights=weights,
+            device=device,
+            datasets=datasets,
+            plugins=plugins,
+            settings=settings,
+            progress=progress,
+        )
     if ranks.first:
         print(printable(str(report)))
     return report
+
+
+def run_training(
+    training: str | Path | Training,
+    ranks: Alone = ALONE,
+    *,
+    callbacks: Sequence[object] = (),
+    output: str | Path | None = None,
+    resume: bool = False,
+    overwrite: bool = False,
+    seed: int | None = None,
+    weights: str | Path | None = None,
+    device: str = "cpu",
+    datasets: Mapping[str, Given] | None = None,
+    plugins: Sequence[str | Path] = (),
+    settings: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> Report:
+    """As `train`, in one of the processes `ranks`, which is `together` with the others; the report is not printed."""
+    if resume and weights is not None:
+        raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
+    training, file = read_training(training, "train", plugins, settings)
+    check_formats(training.log.format)
+    with contextlib.ExitStack() as stack:
+        shown = stack.enter_context(contextlib.closing((progress or make_progress()) if ranks.first else Silence()))
+        folder = output_folder(training, output)
+        given = _given(output, seed, weights)
+        facts, texts = facts_of(training, folder, given, data=bool(datasets))
+        place = Place(folder)
+        if ranks.first:
+            place = stack.enter_context(claimed_place(folder, facts, resume=resume, overwrite=overwrite))
+            if place.note:
+                shown.say(place.note)
+            if not place.clear and not place.resume:
+                write_run(place.folder, facts, texts, resumed=False)  # others that begin now have to know
+        folder = Path(ranks.any_of(str(place.folder)))
+        resume = bool(ranks.any_of("resume" if place.resume else ""))
+        first = first_weights(training, weights) if not resume else None
+        own = [one.definition.create(one.attributes) for one in training.callback]
+        callbacks = [*own, *callbacks]
+        job = ranks.in_turn(
+            lambda: prepare(
+                training,
+                seed=training.seed if seed is None else seed,
+                device=device,
+                datasets=datasets or {},
+                callbacks=callbacks,
+                say=shown.say,
+                compiling=shown.compiling,
+                known=_known(training, first, folder, resume=resume),
+                processes=ranks.count,
+            )
+        )
+        if ranks.first:
+            if place.clear:
+                clear_folder(folder)
+            write_run(folder, facts, texts, resumed=resume)
+        with job.net, contextlib.closing(job.train):
+            trainer = Trainer(training, job, folder, shown, callbacks, ranks)
+            with contextlib.closing(trainer):
+                trainer.begin(resume=resume, weights=first)
+                trainer.run_steps()
+                report = trainer.finish(file)
+                if ranks.first:
+                    end_run(folder, trainer.facts_at_the_end(facts))
+    return report
+
+
+def _given(output: str | Path | None, seed: int | None, weights: str | Path | None) -> list[str]:
+    """Arguments as the fields that they stand for."""
+    given = [f'output="{output}"'] if output is not None else []
+    given += [f"seed={seed}"] if seed is not None else []
+    return given + ([f'weights.file="{Path(weights).absolute()}"'] if weights is not None else [])
 
 
 def _known(training: Training, first: WeightsSettings | None, folder: Path, *, resume: bool) -> Learned:

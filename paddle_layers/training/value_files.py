@@ -6,7 +6,9 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paddle_layers.define import Choice, Int, String, Strings, callback
+from paddle_layers.define import Choice, String, Strings, callback
+
+from .repeating import Repeating
 
 if TYPE_CHECKING:
     from paddle_layers.data.sinks.opening import Sink
@@ -18,7 +20,7 @@ FOLDER = "values"
 
 
 @callback("write_values", elsewhere={"Caffe": "HDF5Output", "Mocha": "HDF5OutputLayer"})
-class WriteValues:
+class WriteValues(Repeating):
     """Writes values of the network into a file for each test, or for a batch of the training now and then.
 
     The files are in the folder `values` of the output, with the step before the ending: `scores.h5` becomes
@@ -34,7 +36,6 @@ class WriteValues:
         options={"test": "those of every test", "train": "one of the training, every so many steps"},
         default="test",
     )
-    every = Int("steps between two files of the phase `train`", default=100, min=1)
 
     def __init__(self) -> None:
         self.keep = tuple(self.values)
@@ -52,7 +53,7 @@ class WriteValues:
 
     def on_step(self, run: Run) -> None:
         """Write a batch of the training when it is time."""
-        if self.phase == "train" and run.step % self.every == 0:
+        if self.phase == "train" and self.due(run):
             self._add(run)
             self._close()
 

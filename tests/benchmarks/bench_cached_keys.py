@@ -3,7 +3,8 @@
 python -m tests.benchmarks.bench_cached_keys [--rounds N]
 
 The networks are that of docs/examples/language and a larger one. Both sides take the best word each time and write the
-same texts; so do whole passes over all words before each, in the smaller one. It is the processor's time, so other work counts little.
+same texts; so do whole passes over all words before each, in the smaller one. It is the processor's
+time, so other work counts little.
 """
 
 from __future__ import annotations

@@ -18,7 +18,10 @@ ACTS = {"linear": lambda v: v, "tanh": np.tanh, "relu": lambda v: np.maximum(v, 
 
 GATES = {"act": "tanh", "gate_act": "sigmoid", "state_act": "tanh", "peepholes": True, "reset_after": False}
 """What the parts with gates have where the layer has no attribute for it."""
-NORM = {"epsilon": 1e-5, "momentum": 0.9, "unbiased": False, "use_global_stats": None, "bias": True}
+NORM = {
+    "epsilon": 1e-5, "momentum": 0.9, "unbiased": False, "use_global_stats": None, "bias": True,
+    "r_max": None, "d_max": None,
+}  # fmt: skip
 
 
 def window(size, stride, padding):

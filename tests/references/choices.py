@@ -34,7 +34,17 @@ def seq_filter(inputs, params, attributes):
     return {"y": inputs["x"][stays], "lengths": [int(piece.sum()) for piece in pieces]}
 
 
+def batch_reindex(inputs, params, attributes):
+    return {"y": inputs["x"][inputs["index"].reshape(-1)], "lengths": np.diff(inputs["index.starts"][-1]).tolist()}
+
+
+def kept(inputs, params, attributes):
+    stays = inputs["keep"].reshape(-1) != 0
+    return {"y": inputs["x"][stays], "lengths": stays.astype(int).tolist()}
+
+
 REFERENCES = {
+    "batch_reindex": batch_reindex, "filter": kept, "filter_ids": kept,
     "multiplex": multiplex, "conv_shift": conv_shift, "scale_sub_region": scale_sub_region,
     "to_sequence": to_sequence, "seq_filter": seq_filter,
 }  # fmt: skip

@@ -12,8 +12,14 @@ def accuracy(inputs, params, attributes):
     return {"report": {"": np.divide(hits.sum(), np.float64(len(label)))}}
 
 
+def binary_accuracy(inputs, params, attributes):
+    x, label = (inputs[name].ravel() for name in ("x", "label"))
+    agree = (x > attributes["threshold"]) == (label > attributes["threshold"])
+    return {"report": {"": np.divide((agree & ~np.isnan(x)).sum(), np.float64(x.size))}}
+
+
 def maxid(inputs, params, attributes):
     return {"y": inputs["x"].reshape(len(inputs["x"]), -1).argmax(axis=1)}
 
 
-REFERENCES = {"accuracy": accuracy, "maxid": maxid}
+REFERENCES = {"accuracy": accuracy, "binary_accuracy": binary_accuracy, "maxid": maxid}

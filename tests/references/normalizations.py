@@ -14,12 +14,41 @@ def batch_norm(inputs, params, attributes):
     axes = (0, *range(2, x.ndim))
     mean, var = (params["running_mean"], params["running_var"]) if fixed else (x.mean(axes), x.var(axes))
     deviation = np.sqrt(along_channels(var, x) + attributes["epsilon"])
-    y = (x - along_channels(mean, x)) / deviation * along_channels(params["gain"], x)
+    r, d = corrections(x, params, attributes)
+    normal = (x - along_channels(mean, x)) / deviation
+    y = (normal * along_channels(r, x) + along_channels(d, x)) * along_channels(params["gain"], x)
     if attributes["bias"]:
         y = y + along_channels(params["bias"], x)
     if attributes["use_global_stats"]:
         return {"y": y, "running_mean": params["running_mean"], "running_var": params["running_var"]}
     return {"y": y} | moved(x, params, attributes)
+
+
+def corrections(x, params, attributes):
+    """Factor and summand of renormalisation, from the formulas of Ioffe's paper."""
+    r, d = np.ones(x.shape[1]), np.zeros(x.shape[1])
+    if attributes["training"] and not attributes["use_global_stats"]:
+        axes = (0, *range(2, x.ndim))
+        batch, running = (np.sqrt(v + attributes["epsilon"]) for v in (x.var(axes), params["running_var"]))
+        factor, summand = attributes["r_max"] or 1, attributes["d_max"] or 0
+        r = np.clip(batch / running, 1 / factor, factor)
+        d = np.clip((x.mean(axes) - params["running_mean"]) / running, -summand, summand)
+    return r, d
+
+
+def batch_norm_gradient(inputs, params, attributes, gradients):
+    """By the matrix of derivatives of each channel's values by one another; r and d are constants."""
+    x, fixed = inputs["x"], attributes["use_global_stats"]
+    r, _ = corrections(x, params, attributes)
+    dx = np.zeros_like(x)
+    for c in range(x.shape[1]):
+        values, delta = x[:, c].ravel(), gradients["y"][:, c].ravel()
+        mean, var = (params["running_mean"][c], params["running_var"][c]) if fixed else (values.mean(), values.var())
+        deviation = np.sqrt(var + attributes["epsilon"])
+        normal, share = (values - mean) / deviation, 0 if fixed else 1 / values.size
+        matrix = np.eye(values.size) - share * (1 + np.outer(normal, normal))
+        dx[:, c] = (matrix @ delta * params["gain"][c] * r[c] / deviation).reshape(x[:, c].shape)
+    return {"x": dx}
 
 
 def moved(x, params, attributes):
@@ -91,3 +120,4 @@ REFERENCES = {
     "batch_norm": batch_norm, "layer_norm": layer_norm, "lrn": lrn, "cross_channel_norm": cross_channel_norm,
     "group_norm": group_norm, "instance_norm": instance_norm, "mvn": mvn,
 }  # fmt: skip
+REFERENCES_OF_GRADIENTS = {"batch_norm": batch_norm_gradient}

@@ -7,6 +7,8 @@ first one, `layer[conv1]` the one that is called so. Attributes may be named wit
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 
 from ..diagnostics.report import Report
 from ..reading.fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, Fields
@@ -14,6 +16,8 @@ from .headers import MessageSpec, spec
 
 _STEP = re.compile(r"([A-Za-z_]\w*)(?:\[([^\]=]*)\])?(\.|=)")
 _INT, _FLOAT = re.compile(r"[-+]?[0-9]{1,18}"), re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?")
+_PLAIN = re.compile(r"[^\]=0-9][^\]=]*")
+"""A name in brackets that is no number."""
 _KEYS = ("name", "of", "phase", "type", "input")
 """Fields by which a block is named: the first of these that it may have."""
 
@@ -95,13 +99,25 @@ class _Given:
         self.report.add("E316", message, start, max(start + 1, self.start + len(self.text)), help=help_)
 
 
+def block_keys(blocks: Sequence[Fields], header: MessageSpec | None) -> list[str]:
+    """What each of several blocks of a name is called in brackets: its own name where no other one has it."""
+    names = [_name_of(block, header) for block in blocks]
+    counts = Counter(names)
+    plain = [name is not None and counts[name] == 1 and _PLAIN.fullmatch(name) for name in names]
+    return [str(name) if good else str(number) for number, (name, good) in enumerate(zip(names, plain, strict=True))]
+
+
 def _is_called(block: Fields, number: int, key: str, header: MessageSpec | None) -> bool:
-    if key == str(number):
-        return True
-    named = next((name for name in _KEYS if header is not None and name in header.fields), "")
-    if header is None or not named:
-        return False
-    return bool(key == next((one[2] for one in block if one[0] == named), header.fields[named].default))
+    return key == str(number) or key == _name_of(block, header)
+
+
+def _name_of(block: Fields, header: MessageSpec | None) -> str | None:
+    """What a block is called: by the first of the fields that name blocks."""
+    for field in (header.fields[name] for name in _KEYS if header is not None and name in header.fields):
+        name = next((one[2] for one in block if one[0] == field.name), field.default)
+        if isinstance(name, str):
+            return name
+    return None
 
 
 def _remove(fields: Fields, name: str) -> None:

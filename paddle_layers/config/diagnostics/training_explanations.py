@@ -25,7 +25,8 @@ TRAINING_EXPLANATIONS: dict[str, Explanation] = {
     "E304": Explanation(
         "A phase has no source, or several that are not mixed",
         "The train phase needs a source of data, the test phase may have one. Several sources to train with are mixed "
-        "when each has a `ratio`; the first says `shuffle`, `workers`, `memory` and `on_error` for all of them.",
+        "when each has a `ratio`; the first says `shuffle`, `workers`, `memory` and `on_error` for all of them. "
+        "The test phase may have further sources, each with a `name` that its results are called by.",
         NET + OPTIMIZER + "epochs: 1",
         NET + OPTIMIZER + SOURCE + "epochs: 1",
         "training",

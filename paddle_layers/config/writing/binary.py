@@ -17,16 +17,13 @@ from ..diagnostics.report import ConfigError
 from ..reading.fields import WORD, Field, Fields, items
 from .descriptors import message_class, required_lists
 from .formatter import format_text
-from .text import HEADER, Word, fields_text
+from .text import HEADERS, Word, fields_text
 
 TRAINING_FIELD = 8
 """Number of `optimizer`, which every training file has and no network."""
 
 LARGEST = 2**31 - 1
 """Bytes of the largest protobuf message."""
-
-HEADERS = {"Network": HEADER, "Training": HEADER.replace("network", "training").replace("Network", "Training")}
-"""Comments that say which message a text holds."""
 
 
 def read_binary(path: Path) -> Message:

@@ -17,6 +17,8 @@ from ..binding.steps import GROUP, group_output_names
 from ..wiring.nodes import Node
 
 HEADER = "# proto-file: schema/network.proto\n# proto-message: paddle_layers.Network\n\n"
+HEADERS = {"Network": HEADER, "Training": HEADER.replace("network", "training").replace("Network", "Training")}
+"""What files of the two kinds begin with."""
 
 
 class Word(str):

@@ -88,8 +88,6 @@ def _pair(use: Use, field: str, short: str, usual: int | None) -> Pair | None:
 @converts("Pooling", tops=(1, 2))
 def pooling(use: Use) -> None:
     p = use.settings
-    if p["pool"] == "STOCHASTIC":
-        use.refuse("pool", "there is no stochastic pooling here", "take MAX or AVE")
     if len(use.tops) > 1:
         help_ = "leave the second `top` out"
         use.refuse("top", "a pool gives no places of its maxima here", help_, of=use.message)
@@ -103,7 +101,10 @@ def pooling(use: Use) -> None:
                 use.refuse(field, "global pooling has no kernel", code="E102")
         if use.refused:
             return
-        use.add("pool", attributes)
+        if p["pool"] == "STOCHASTIC":
+            _stochastic(use, "CEIL", use.dims()[-2:], (1, 1), (0, 0))
+        else:
+            use.add("pool", attributes)
         return
     kernel = _pair(use, "kernel_size", "kernel", None)
     stride, pad = _pair(use, "stride", "stride", 1), _pair(use, "pad", "pad", 0)
@@ -111,6 +112,9 @@ def pooling(use: Use) -> None:
         return
     if any(pad[i] >= kernel[i] > 0 for i in (0, 1)):
         use.refuse("pad", "the padding is as large as the kernel, which Caffe refuses", code="E103")
+        return
+    if p["pool"] == "STOCHASTIC":
+        _stochastic(use, p["round_mode"], kernel, stride, pad)
         return
     if pad == (0, 0) and p["round_mode"] == "CEIL" and _beyond(use.dims(), kernel, stride):
         attributes["rounding"] = "CEIL_ALL"
@@ -120,12 +124,21 @@ def pooling(use: Use) -> None:
     use.add("pool", attributes)
 
 
+def _stochastic(use: Use, rounding: str, kernel: tuple[int, ...], stride: Pair, pad: Pair) -> None:
+    if pad != (0, 0):
+        use.refuse("pad", "stochastic pooling takes no padding, in Caffe either", code="E103")
+        return
+    (rows, columns), (down, across) = kernel, stride
+    window = {"pool_size": columns, "pool_size_y": rows, "stride": across, "stride_y": down, "rounding": rounding}
+    use.add("stochastic_pool", window)
+
+
 @converts("SPP")
 def spatial_pyramid(use: Use) -> None:
     """Pools into 1x1, 2x2, 4x4 ... parts, flattened one behind the other."""
     p, height, dims = use.settings, use.required("pyramid_height"), use.dims()
     if p["pool"] == "STOCHASTIC":
-        use.refuse("pool", "there is no stochastic pooling here", "take MAX or AVE")
+        use.refuse("pool", "a pyramid pads, which stochastic pooling does not", "take MAX or AVE")
     if height is None or use.refused:
         return
     levels = [_level(dims, 2**level) for level in range(min(height, 16))] if len(dims) == 3 else []

@@ -96,11 +96,8 @@ SETTINGS = {
 """The field in which the settings of a type stand."""
 
 _SEQUENCES = "sequences are not padded here: write the layer by hand, as the guide on recurrent groups shows"
-_BY_HAND = "leave the layer out of the prototxt, and do the same where the network is used"
 
 WITHOUT_COUNTERPART = {
-    "BatchReindex": _BY_HAND,
-    "Filter": "leave rows out of the data, or give them the label that `ignore_label` names",
     "Im2col": "convolutions need no such layer",
     "LSTM": _SEQUENCES,
     "LSTMUnit": _SEQUENCES,

@@ -168,6 +168,31 @@ def tile(use: Use) -> None:
     use.add("repeat", {"num_repeats": tiles, "axis": _behind_rows(use, "axis")})
 
 
+@converts("Filter", bottoms=(2, MANY), tops=(1, MANY))
+def filter_(use: Use) -> None:
+    """One layer for each blob; the last one says which rows stay."""
+    last = len(use.bottoms) - 1
+    if len(use.tops) != last:
+        use.refuse("top", f"{last} blobs are filtered into as many, not {len(use.tops)}", of=use.message, code="E205")
+        return
+    use.label(last, 2)
+    for place, top in enumerate(use.tops):
+        type_ = "filter_ids" if use.type(place).kind == "INT" else "filter"
+        name = use.layer.name if place == 0 else f"{use.layer.name}_{place + 1}"
+        use.add(type_, inputs=[use.bottoms[place], use.bottoms[last]], outputs=[top], name=name)
+    use.note("the rows that stay are sequences of one row, the others of none; Caffe makes a smaller batch")
+
+
+@converts("BatchReindex", bottoms=(2, 2))
+def batch_reindex(use: Use) -> None:
+    if use.type(1).kind != "INT" or use.type(1).level != 1:
+        text = f"the numbers of the rows that a sample takes are a sequence of ids here, the blob is {use.type(1)}"
+        shape = f"give --shape {use.bottoms[1].name}='sequence of ids<256'"
+        use.refuse("bottom", text, f"{shape}, with the most rows of a batch", of=use.message)
+        return
+    use.add("batch_reindex")
+
+
 @converts("Silence", bottoms=(1, MANY), tops=(0, 0))
 def silence(use: Use) -> None:
     use.whole.became[use.layer.name] = ["nothing: values that nobody reads need no layer"]

@@ -13,6 +13,7 @@ import numpy as np
 from . import (
     arithmetic,
     attentions,
+    boxes,
     elementwise,
     enlargements,
     grids,
@@ -36,6 +37,7 @@ from .sizes import NoSize
 FAMILIES = (
     arithmetic,
     attentions,
+    boxes,
     elementwise,
     enlargements,
     grids,
@@ -199,6 +201,9 @@ class _Conversion:
             self.outcome.notes.append(
                 f"output {shown(name)}: its axes stand in another order than in the model: {reason}"
             )
+        if value.layer.type == "data" and value.type.kind == "INT":
+            self.outcome.refused.append(f"output {shown(name)}: it is ids that are fed, which no layer gives")
+            return
         if value.layer.type == "data":
             value = step.layer("linear", value).outputs[0]
         self.outcome.outputs.append((name, value))
@@ -217,7 +222,15 @@ def _called(handler: Handler, step: Step, inputs: Sequence[Any]) -> Any:
 
 def _unknown(node: Node) -> str:
     where = f" of the domain `{shown(node.domain)}`" if node.domain else ""
-    return f"the operator{where} has no counterpart here"
+    return f"the operator{where} has no counterpart here{'' if node.domain else _WAYS_OUT.get(node.operator, '')}"
+
+
+_WAYS_OUT = {
+    "NonMaxSuppression": (
+        "; `detection_output` decodes offsets and chooses boxes at once: cut the model before both, and put that layer "
+        "behind scores and offsets"
+    ),
+}
 
 
 def _needed(model: Model) -> set[int]:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from paddle_layers.define.types import Type
 
 from .layers import Layer, NotSupported, Value
-from .meanings import Atom, Axis, Layout, Lengths, Meaning, View, atoms_of, axis_for
+from .meanings import Atom, Axis, Images, Layout, Lengths, Meaning, View, atoms_of, axis_for
 from .model import Entry, Model, shown
-from .sizes import Extent, Size
+from .sizes import BATCH, Extent, Size
 
 READINGS = ("rows", "sequences", "together", "steps first")
 """How axes may be meant where a model does not say it: real numbers `[N, ...]`, `[N, T, ...]`, `[T, N, ...]`.
@@ -20,6 +20,10 @@ Sequences of several inputs that have the same lengths are read together.
 
 LENGTHS = ".lengths"
 CHANNELS_LAST = [0, 3, 1, 2]
+BOXES = ("RoiAlign", "MaxRoiPool")
+"""Operators whose second input has the boxes of all images side by side."""
+BOXES_STEPS = Size.named("T of boxes")
+"""How many boxes an image has."""
 
 
 @dataclass
@@ -43,7 +47,7 @@ class Entries:
     def read(self) -> Entries:
         """All inputs; what cannot be read is `refused`."""
         names = {entry.name for entry in self.model.inputs}
-        for entry in self.model.inputs:
+        for entry in sorted(self.model.inputs, key=lambda entry: self._place_among_boxes(entry.name) is not None):
             base = entry.name.removesuffix(LENGTHS)
             try:
                 if base != entry.name and base in names:
@@ -59,12 +63,36 @@ class Entries:
             raise NotSupported("the model does not say which axes it has")
         if f"{entry.name}.sub_lengths" in {one.name for one in self.model.inputs}:
             raise NotSupported("it has sequences of sub-sequences")
-        if entry.kind in ("int64", "int32") or self._read_as_ids(entry.name):
+        place = self._place_among_boxes(entry.name)
+        if place is not None:
+            self._boxes(entry, place)
+        elif entry.kind in ("int64", "int32") or self._read_as_ids(entry.name):
             self._ids(entry, entry.axes)
         elif entry.kind in ("float32", "float64", "float16", "bfloat16"):
             self._numbers(entry, entry.axes, sequence=sequence)
         else:
             raise NotSupported(f"it has values of the type {entry.kind}")
+
+    def _place_among_boxes(self, name: str) -> int | None:
+        """1 for boxes of all images side by side, 2 for the numbers of their images; None for another input."""
+        readers = [node for node in self.model.nodes if name in node.inputs]
+        places = {node.inputs.index(name) for node in readers if node.operator in BOXES and not node.domain}
+        only = len(places) == 1 and all(node.operator in BOXES for node in readers)
+        return places.pop() if only and places <= {1, 2} else None
+
+    def _boxes(self, entry: Entry, place: int) -> None:
+        """Boxes become sequences, one for each image, and the numbers of the images go."""
+        if self.batch is None:
+            raise NotSupported("there are boxes, but no images that they are in")
+        layout: Layout = ((self.batch, self.steps.setdefault(BOXES_STEPS, Atom(BOXES_STEPS, "T"))),)
+        if place == 2:
+            self.meanings[entry.name] = Images(layout)
+            self.notes.append(f"input {shown(entry.name)}: left out, the boxes of an image are a sequence")
+            return
+        layer = self._data(entry, Type.dense(4, level=1), {"shape": [4]}, level=1)
+        inside = axis_for(4)
+        self.meanings[entry.name] = View((*layout, inside), value=layer.outputs[0], order=(*layout[0], *inside))
+        self.notes.append(f"input {shown(entry.name)}: fed as a sequence for each image, of its boxes' four corners")
 
     def _ids(self, entry: Entry, axes: tuple[int | str | None, ...]) -> None:
         if len(axes) > 2:
@@ -121,7 +149,7 @@ class Entries:
         return pair if places == (0, 1) else pair[::-1], (batch, steps)
 
     def _batch(self, size: int | str | None) -> Atom:
-        known: Extent = size if isinstance(size, int) else Size.named("N")
+        known: Extent = size if isinstance(size, int) else BATCH
         if self.batch is None:
             self.batch = Atom(known, "N")
         elif self.batch.size != known:

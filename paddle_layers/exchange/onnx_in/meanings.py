@@ -91,6 +91,11 @@ class Lengths(Meaning):
 
 
 @dataclass(frozen=True, eq=False)
+class Images(Meaning):
+    """The number of the image that each box is in: here the boxes of an image are a sequence."""
+
+
+@dataclass(frozen=True, eq=False)
 class EndPlace(Meaning):
     """The number of the first or the last row of each sequence."""
 

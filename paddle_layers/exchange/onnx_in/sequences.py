@@ -8,12 +8,14 @@ from typing import Any
 from .layers import NotSupported
 from .meanings import (
     Anything,
+    Atom,
     Chosen,
     Constant,
     EndPlace,
     Filled,
     Grid,
     IdNumbers,
+    Images,
     Known,
     Lengths,
     Mask,
@@ -26,13 +28,16 @@ from .meanings import (
 )
 from .operators import Step, operator, view_of
 from .sequence_rows import broadcast, causal_of, end_row, one_row, steps_of
+from .sizes import BATCH
 
 
 @operator("Range")
 def range_(step: Step, start: Any, limit: Any, delta: Any) -> Anything:
-    """The numbers of the rows of sequences."""
+    """The numbers of the rows of sequences, or of the batch."""
     first, by = (step.numbers(one, "start").number for one in (start, delta))
     step.refuse_unless((first, by) == (0, 1), "it does not count from 0 by 1")
+    if step.integers(limit, "limit") == [BATCH]:
+        return Images(((Atom(BATCH, "N"),),))
     return Places(((steps_of(step, step.integers(limit, "limit")[0]),),))
 
 

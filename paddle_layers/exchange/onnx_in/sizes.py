@@ -77,6 +77,8 @@ class Size:
 
 
 Extent = int | Size
+BATCH = Size.named("N")
+"""How many rows a batch has, where the model does not say it."""
 
 
 def _parts(value: Any) -> tuple[int, Counter[str]]:

@@ -19,7 +19,7 @@ WITHOUT_FORM: dict[str, str] = {
     ),
     **dict.fromkeys(
         (
-            *("accuracy", "auc", "chunk", "classification_error", "column_sum", "confusion_matrix"),
+            *("accuracy", "auc", "binary_accuracy", "chunk", "classification_error", "column_sum", "confusion_matrix"),
             *("ctc_edit_distance", "detection_map", "mean_iou", "pnpair", "precision_recall", "rank_auc"),
             *("regression_error", "row_sum", "seq_classification_error"),
         ),

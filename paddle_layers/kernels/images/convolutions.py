@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import compiled
-from paddle_layers.kernels.primitives.scratch import piece_of
+from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.tuned import tuned
 
 from .batches import (
@@ -39,15 +39,18 @@ from .depthwise import (
     small_windows,
 )
 from .winograd import (
+    LANES,
     block_tiles,
     convolve_tiles,
-    own_numbers,
+    filters_prepared,
+    filters_prepared_back,
     pieces,
     rounded,
     tile_parts,
     tiles_pay,
     tiles_pay_back,
     transform_filters,
+    transform_filters_back,
     winograd_items,
     winograd_items_back,
     winograd_scratch,
@@ -56,74 +59,71 @@ from .winograd import (
 
 
 @tuned(
-    "conv", "conv_y", items=pieces, scratch=winograd_scratch, scratch_of_pieces=True,
+    "conv", "conv_y", items=pieces, prepared=filters_prepared, scratch=winograd_scratch, scratch_of_pieces=True,
     when=tiles_pay, work=multiplications, least=WORTH_IT, pass_name="winograd",
 )  # fmt: skip
 @compiled
-def winograd_filters(first, last, weight, scratch):
+def winograd_filters(first, last, prepared, weight, scratch):
     K, D, _, _ = weight.shape
     size, one = weight.itemsize, weight.dtype.type(1)
-    place, step = own_numbers(scratch, weight)
+    blocks = rounded(K) // LANES
     for item in range(first, last):
         transform_filters(
-            K * item // PIECES, K * (item + 1) // PIECES, weight.ctypes.data, K, D, False,
-            scratch.ctypes.data, place + item * step, size, one,
+            blocks * item // PIECES, blocks * (item + 1) // PIECES, weight.ctypes.data, K, D,
+            prepared.ctypes.data, place_of_piece(scratch, item, PIECES), size, one,
         )  # fmt: skip
 
 
 @tuned("conv", "conv_y", items=winograd_items, behind=winograd_filters)
 @compiled
-def winograd_y(first, last, y, x, weight, scratch, padding, padding_y):
+def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y):
     """An item is some images, or a run of filters of one."""
     N, K, P, Q = y.shape
     _, C, H, W = x.shape
     size, one = y.itemsize, y.dtype.type(1)
     images, runs = tile_parts(N, K, P, Q)
-    wide, filters, items = rounded(C) * size, K // runs, N // images * runs
-    place, step = own_numbers(scratch, weight)
+    filters, items = K // runs, N // images * runs
     for item in range(first, last):
         n, k = item // runs * images, item % runs * filters
         convolve_tiles(
-            images, C, filters, block_tiles(C, K), x.ctypes.data + n * C * H * W * size, C * H * W * size,
-            (H, W), (padding_y, padding), scratch.ctypes.data + k * wide, (K * wide, wide, size),
-            y.ctypes.data + (n * K + k) * P * Q * size, K * P * Q * size, P, Q,
-            place + piece_of(item, items) * step, False, size, one,
+            images, C, k, k + filters, block_tiles(C, K), x.ctypes.data + n * C * H * W * size, C * H * W * size,
+            (H, W), (padding_y, padding), prepared.ctypes.data, rounded(K) * C * size,
+            y.ctypes.data + n * K * P * Q * size, K * P * Q * size, P, Q,
+            place_of_piece(scratch, item, items), False, size, one,
         )  # fmt: skip
 
 
 @tuned(
-    "conv", "conv_dx", items=pieces, scratch=winograd_scratch_back, scratch_of_pieces=True,
-    when=tiles_pay_back, work=multiplications, least=WORTH_IT, pass_name="winograd",
+    "conv", "conv_dx", items=pieces, prepared=filters_prepared_back, scratch=winograd_scratch_back,
+    scratch_of_pieces=True, when=tiles_pay_back, work=multiplications, least=WORTH_IT, pass_name="winograd",
 )  # fmt: skip
 @compiled
-def winograd_filters_back(first, last, weight, scratch):
+def winograd_filters_back(first, last, prepared, weight, scratch):
     K, D, _, _ = weight.shape
     size, one = weight.itemsize, weight.dtype.type(1)
-    place, step = own_numbers(scratch, weight)
     for item in range(first, last):
-        transform_filters(
-            K * item // PIECES, K * (item + 1) // PIECES, weight.ctypes.data, K, D, True,
-            scratch.ctypes.data, place + item * step, size, one,
+        transform_filters_back(
+            K * item // PIECES, K * (item + 1) // PIECES, weight.ctypes.data, K, D,
+            prepared.ctypes.data, place_of_piece(scratch, item, PIECES), size, one,
         )  # fmt: skip
 
 
 @tuned("conv", "conv_dx", items=winograd_items_back, behind=winograd_filters_back)
 @compiled
-def winograd_dx(first, last, dx, dy, weight, accumulate, scratch, padding, padding_y):
+def winograd_dx(first, last, dx, dy, prepared, accumulate, scratch, padding, padding_y):
     """An item is some images, or a run of channels of one."""
     N, K, P, Q = dy.shape
     _, C, H, W = dx.shape
     size, one = dy.itemsize, dy.dtype.type(1)
     images, runs = tile_parts(N, C, H, W)
-    wide, channels, items = rounded(C) * size, C // runs, N // images * runs
-    place, step = own_numbers(scratch, weight)
+    channels, items = C // runs, N // images * runs
     for item in range(first, last):
         n, c = item // runs * images, item % runs * channels
         convolve_tiles(
-            images, K, channels, block_tiles(C, K), dy.ctypes.data + n * K * P * Q * size, K * P * Q * size,
-            (P, Q), (2 - padding_y, 2 - padding), scratch.ctypes.data + c * size, (K * wide, size, wide),
-            dx.ctypes.data + (n * C + c) * H * W * size, C * H * W * size, H, W,
-            place + piece_of(item, items) * step, accumulate, size, one,
+            images, K, c, c + channels, block_tiles(C, K), dy.ctypes.data + n * K * P * Q * size, K * P * Q * size,
+            (P, Q), (2 - padding_y, 2 - padding), prepared.ctypes.data, rounded(C) * K * size,
+            dx.ctypes.data + n * C * H * W * size, C * H * W * size, H, W,
+            place_of_piece(scratch, item, items), accumulate, size, one,
         )  # fmt: skip
 
 

@@ -161,7 +161,12 @@ def plain(rest: int) -> bool:
     return rest == 1
 
 
-@tuned("batch_norm", "batch_norm_y", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
+def uncorrected(rest: int, r_max: float | None, d_max: float | None) -> bool:
+    """Rows without pixels, without renormalisation."""
+    return rest == 1 and r_max is None and d_max is None
+
+
+@tuned("batch_norm", "batch_norm_y", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=uncorrected)
 @compiled
 def batch_norm_y(first, last, y, x, mean, scale, gain):
     N, C = x.shape[0], x.shape[1]
@@ -183,7 +188,7 @@ def batch_norm_bias(first, last, y, bias):
             result[c] += bias[c]
 
 
-@tuned("batch_norm", "batch_norm_dx", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=plain)
+@tuned("batch_norm", "batch_norm_dx", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=uncorrected)
 @compiled
 def batch_norm_dx(
     first, last, dx, dy, x, mean, scale, gain, a, b, accumulate, use_global_stats, training

@@ -12,7 +12,7 @@ outputs of the tiles NaN that see it.
 from __future__ import annotations
 
 from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
+from paddle_layers.kernels.primitives.compiling import also_in_python, copied
 from paddle_layers.kernels.primitives.moves import copy_run, deal, set_entry, spread_run, turn, zeros
 from paddle_layers.kernels.primitives.tiles import VECTOR, products, vectors_of
 from paddle_layers.kernels.primitives.transforms import (
@@ -25,7 +25,7 @@ from paddle_layers.kernels.primitives.transforms import (
 )  # fmt: skip
 
 LANES = 16
-"""Numbers of the widest vectors: rows of transformed filters and blocks of tiles are multiples."""
+"""Numbers of the widest vectors: blocks of transformed filters have so many, blocks of tiles multiples."""
 SHORTEST = 32
 """Filters of an item at least."""
 ITEMS = 4
@@ -78,13 +78,16 @@ def tile_items(N, filters, P, Q):
     return N // images * runs
 
 
-def pays(N: int, filters: int, channels: int, P: int, Q: int) -> bool:
-    """Whether 36 products of whole vectors of tiles, with their transforms, take less time than the sums themselves."""
+def pays(N: int, filters: int, channels: int, P: int, Q: int, training: bool) -> bool:
+    """Whether 36 products of whole vectors of tiles, with their transforms, take less time than the sums themselves.
+
+    In the phase test filters are transformed once for all passes.
+    """
     images, runs = tile_parts(N, filters, P, Q)
     tiles = images * -(-P // SIDE) * -(-Q // SIDE)
     products = N // images * rounded(tiles) * POINTS
     wide_enough = min(filters, channels) >= LANES and N // images * runs > 1
-    return wide_enough and products * OVERHEAD + FILTERS < N * P * (Q + 1) * 9
+    return wide_enough and products * OVERHEAD + FILTERS * training < N * P * (Q + 1) * 9
 
 
 @also_in_python
@@ -100,9 +103,9 @@ def line_numbers(Q):
 
 
 @also_in_python
-def filter_numbers(rows, columns):
-    """Numbers of the transformed filters: `rows` x `columns` of them, as they lie in the weights."""
-    return POINTS * rows * rounded(columns)
+def filter_numbers(filters, channels):
+    """Numbers of the transformed filters: in blocks of as many filters as the widest vectors have numbers."""
+    return POINTS * rounded(filters) * channels
 
 
 @also_in_python
@@ -114,39 +117,57 @@ def tile_numbers(channels, filters, Q):
 
 
 @copied
-def transform_filters(first, last, weight, rows, columns, flipped, to, line, size, one):
-    """Transform the filters (rows, columns, 3, 3) of rows `first` to `last`; `flipped` for gradients of the input.
+def transform_filters(first, last, weight, filters, channels, to, line, size, one):
+    """Transform blocks `first` to `last` of the filters (filters, channels, 3, 3).
 
-    `weight`, `to` and `line`, of 16 rows of `columns` numbers and some more, are addresses. Transformed, a point of all
-    filters lies together: (36, rows, columns).
+    `weight`, `to` and `line`, of 144 numbers for a channel, are addresses. Transformed, a point of all filters lies
+    together, and there, in the order in which products need them, the numbers of a block: (36, blocks, channels, 16).
     """
-    wide = rounded(columns)
-    lanes = VECTOR // size
-    for row in range(first, last):
-        of = weight + row * columns * 9 * size
-        safe = max(columns - 2, 0)  # rows of 16 numbers are read, and 9 are wanted
+    lanes, block = VECTOR // size, LANES * size
+    point = rounded(filters) * channels * size
+    for k in range(first, last):
+        rows = min(LANES, filters - k * LANES)
+        turn(line, weight + k * LANES * channels * 9 * size, rows, channels * 9, channels * 9, LANES, 1, size, one)
+        for channel in range(channels):
+            for lane in range(0, rows, lanes):
+                transform_elements(
+                    line + channel * 9 * block + lane * size, block,
+                    to + (k * channels + channel) * block + lane * size, point, one,
+                )  # fmt: skip
+
+
+@copied
+def transform_filters_back(first, last, weight, filters, channels, to, line, size, one):
+    """As `transform_filters`, of filters `first` to `last` that go back: (36, blocks, filters, 16), of channels.
+
+    They are turned by half, and `line` has 16 rows of `channels` numbers and some more.
+    """
+    wide, lanes, block = rounded(channels), VECTOR // size, LANES * size
+    for k in range(first, last):
+        of = weight + k * channels * 9 * size
+        safe = max(channels - 2, 0)  # rows of 16 numbers are read, and 9 are wanted
         turn(line, of, safe, LANES, 9, wide, 1, size, one)
-        turn(line + safe * size, of + safe * 9 * size, columns - safe, 9, 9, wide, 1, size, one)
-        source, step = (line + 8 * wide * size, -wide * size) if flipped else (line, wide * size)
-        for column in range(0, columns, lanes):
+        turn(line + safe * size, of + safe * 9 * size, channels - safe, 9, 9, wide, 1, size, one)
+        for channel in range(0, channels, lanes):
             transform_elements(
-                source + column * size, step, to + (row * wide + column) * size, rows * wide * size, one
+                line + (8 * wide + channel) * size, -wide * size,
+                to + (channel // LANES * filters + k) * block + channel % LANES * size, filters * wide * size, one,
             )  # fmt: skip
 
 
 @copied
 def convolve_tiles(
-    images, channels, filters, most, x, x_image, extents, padding, weight, weight_steps, y, y_image, P, Q, place,
+    images, channels, begin, end, most, x, x_image, extents, padding, prepared, point_step, y, y_image, P, Q, place,
     adding, size, one,
 ):  # fmt: skip
-    """y (images, filters, P, Q) = images (channels, H, W) with transformed filters, or y += where `adding`.
+    """Filters `begin` to `end` of y (images, filters, P, Q) = images (channels, H, W) with these filters, or y += them.
 
-    `x`, `weight`, `y` and `place`, of the scratch memory, are addresses; `x_image` and `y_image` the bytes from one
-    image to the next, `weight_steps` those from one point, filter and channel to the next. A block has `most` tiles.
+    `x`, `prepared`, `y` and `place`, of the scratch memory, are addresses; `x_image` and `y_image` the bytes from one
+    image to the next, `point_step` those from one point of all filters to the next. A block has `most` tiles.
     """
+    filters, block = end - begin, LANES * size
     across = (Q + SIDE - 1) // SIDE
     total = images * ((P + SIDE - 1) // SIDE) * across
-    point_step, filter_step, channel_step = weight_steps
     lines = place + ENTRY * size
     gathered = lines + EDGE * line_numbers(Q) * size
     transformed = gathered + POINTS * (most + SKEW) * size
@@ -169,10 +190,15 @@ def convolve_tiles(
                     transformed + channel * row + vector * VECTOR, x_point, one,
                 )  # fmt: skip
         for point in range(POINTS):
-            products(
-                filters, vectors, 0, channels, row, channel_step, 1, place, weight + point * point_step, filter_step,
-                transformed + point * x_point, multiplied + point * y_point, row, False, one,
-            )  # fmt: skip
+            k = begin
+            while k < end:
+                rows = min(LANES - k % LANES, end - k)
+                products(
+                    rows, vectors, 0, channels, row, block, 1, place,
+                    prepared + point * point_step + k // LANES * channels * block + k % LANES * size, size,
+                    transformed + point * x_point, multiplied + point * y_point + (k - begin) * row, row, False, one,
+                )  # fmt: skip
+                k += rows
         for k in range(filters):
             for vector in range(vectors):
                 transform_outputs(
@@ -180,7 +206,7 @@ def convolve_tiles(
                     SIDE * row, one,
                 )  # fmt: skip
             scatter(
-                y + k * P * Q * size, y_image, spread, SIDE * row, first, count, P, Q, adding, size, one
+                y + (begin + k) * P * Q * size, y_image, spread, SIDE * row, first, count, P, Q, adding, size, one
             )  # fmt: skip
 
 
@@ -235,19 +261,19 @@ def scatter(y, y_image, of, of_step, first, count, P, Q, adding, size, one):
 
 def tiles_pay(
     N: int, K: int, D: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, dilation: int, dilation_y: int,
+    stride: int, stride_y: int, dilation: int, dilation_y: int, training: bool,
 ) -> bool:  # fmt: skip
     """Whether Winograd's kernel takes a convolution."""
     plain = groups * stride * stride_y * dilation * dilation_y == 1
-    return plain and A == B == 3 and pays(N, K, D, P, Q)
+    return plain and A == B == 3 and pays(N, K, D, P, Q, training)
 
 
 def tiles_pay_back(
     N: int, K: int, D: int, H: int, W: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, dilation: int, dilation_y: int,
+    stride: int, stride_y: int, dilation: int, dilation_y: int, training: bool,
 ) -> bool:  # fmt: skip
     """Whether Winograd's kernel takes the gradient of the input."""
-    return tiles_pay(N, D, K, H, W, A, B, groups, stride, stride_y, dilation, dilation_y)
+    return tiles_pay(N, D, K, H, W, A, B, groups, stride, stride_y, dilation, dilation_y, training)
 
 
 def winograd_items(N: int, K: int, P: int, Q: int) -> int:
@@ -265,19 +291,21 @@ def pieces() -> int:
     return PIECES
 
 
+def filters_prepared(K: int, D: int) -> int:
+    """Numbers of the transformed filters."""
+    return int(filter_numbers(K, D))
+
+
+def filters_prepared_back(K: int, D: int) -> int:
+    """The same for the gradient of the input."""
+    return int(filter_numbers(D, K))
+
+
 def winograd_scratch(K: int, D: int, Q: int) -> int:
-    """Numbers of a piece's share of the transformed filters, and of its own memory."""
-    return -(-int(filter_numbers(K, D)) // PIECES) + int(tile_numbers(D, K, Q))
+    """Numbers of a piece's memory."""
+    return int(tile_numbers(D, K, Q))
 
 
 def winograd_scratch_back(K: int, D: int, W: int) -> int:
     """The same for the gradient of the input."""
     return winograd_scratch(K, D, W)
-
-
-@compiled
-def own_numbers(scratch, weight):
-    """Address of the first piece's own memory behind the transformed filters, and bytes of each."""
-    K, D, _, _ = weight.shape
-    begin = (filter_numbers(K, D) + PIECES - 1) // PIECES * PIECES
-    return scratch.ctypes.data + begin * scratch.itemsize, (scratch.size - begin) // PIECES * scratch.itemsize

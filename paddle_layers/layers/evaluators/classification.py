@@ -94,6 +94,43 @@ def accuracy_share(hits, rows):
     return hits / rows if rows else math.nan
 
 
+@layer("binary_accuracy", elsewhere={"Mocha": "BinaryAccuracyLayer", "Keras": "BinaryAccuracy"}, since=1)
+class BinaryAccuracy:
+    """Share of the answers that are right, where every column is a yes or no of its own.
+
+    An answer is right if score and label are both above `threshold`, or both are not, as in Mocha; a score that is not
+    a number is wrong. For labels of 0 and 1 the threshold is 0.5 for probabilities and 0 for scores before a sigmoid;
+    0 for labels of -1 and 1. Every column counts as much, as in Mocha and Keras; Keras compares labels that are 0 or 1
+    with the answer. A single column whose label is an id is `classification_error`. Counts run on over the batches
+    until they are reset; without rows there is no share (NaN).
+    """
+
+    x = Input("N C...", "score or probability of every yes", seq=(0, 1, 2))
+    label = Input("N C...", "the right answers: yes is above `threshold`", seq=(0, 1, 2))
+    threshold = Float("where yes begins, for scores and labels", default=0.0)
+    hits = Stat("N", "answers that are right")
+    answers = Stat("N", "columns of the row")
+    examples = (
+        Example(x="3", label="3"),
+        Example(x="2x3x2", label="2x3x2", threshold=0.5),
+        Example(x="sequence of 1", label="sequence of 1", threshold=-0.25),
+    )
+
+
+@each(BinaryAccuracy.hits, BinaryAccuracy.answers)
+def binary_accuracy_hits(n, x, label, C, threshold):
+    hits = 0.0
+    for c in range(C):
+        right = x[n, c] > threshold if label[n, c] > threshold else x[n, c] <= threshold
+        hits += 1.0 if right else 0.0
+    return hits, real(C)
+
+
+@result(BinaryAccuracy, best="max")
+def binary_accuracy_share(hits, answers):
+    return ratio(hits, answers)
+
+
 @layer("classification_error", elsewhere={"Paddle": "classification_error"}, since=1)
 class ClassificationError:
     """Share of the labels whose class is not among the `top_k` best scores.

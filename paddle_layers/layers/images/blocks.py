@@ -1,6 +1,19 @@
 """Layers made of layers, for images: blocks with a way around them, groups of convolutions."""
 
-from paddle_layers.define import Bool, Choice, Example, Input, Int, Ints, Output, String, body, layer
+from paddle_layers.define import (
+    Bool,
+    Choice,
+    Example,
+    Input,
+    Int,
+    Ints,
+    Output,
+    String,
+    body,
+    infer,
+    layer,
+    require,
+)
 
 
 @layer("residual_block", since=1)
@@ -71,3 +84,34 @@ def img_conv_group_body(
         if batch_norm:
             x = net.batch_norm(x, act=act, name=f"norm{number}")
     return net.pool(x, pool_type=pool_type, pool_size=pool_size, stride=pool_stride, name="pool")
+
+
+@layer("maxout", elsewhere={"Paddle": "maxout"}, since=1)
+class Maxout:
+    """The largest of each run of neighbouring channels, at every pixel (Goodfellow et al. 2013).
+
+    `y[n, k] = max of x[n, k * groups] to x[n, k * groups + groups - 1]`; equal maxima and NaN are as in `pool`. Behind
+    a `conv` or an `fc` it is an activation that is learned, with `groups` straight pieces.
+    """
+
+    x = Input("N C ...", "rows or images", seq=(0, 1, 2), kinks=("ties",))
+    y = Output("N K ...", "a channel for each run")
+    groups = Int("channels of a run", min=2)
+    examples = (
+        Example(x="6x2x3", groups=2),
+        Example(x="6", groups=3),
+        Example(x="sequence of 4x2", groups=2),
+    )
+
+
+@infer(Maxout)
+def maxout_channels(C, groups):
+    require(C % groups == 0, "groups", f"runs of {groups} channels do not make {C}")
+    return {"K": C // groups}
+
+
+@body(Maxout)
+def maxout_body(net, x, groups):
+    channels, *rest = x.type.dims
+    runs = net.reshape(x, dims=[channels // groups, groups, *rest], name="runs")
+    return net.reduction(runs, operation="MAX", axes=[2], name="largest")

@@ -53,9 +53,19 @@ class BatchNorm:
     (`unbiased`), the averages do not start from 0 and 1 but are divided by the weights of the batches so far, and
     `gain` and `bias` are a Scale layer of their own. With `use_global_stats` true the running values
     are used in training too and stand still, with false the batch's values are used in the test phase too.
+
+    With `r_max` or `d_max` it is batch renormalisation (Ioffe 2017): in training, the batch's values are corrected
+    towards the running ones, which the test phase will use, as far as the two limits allow:
+
+    `y = ((x - mean) / sqrt(var + epsilon) * r + d) * gain + bias`
+
+    where `r = sqrt(var + epsilon) / sqrt(running_var + epsilon)`, between `1 / r_max` and `r_max`, and
+    `d = (mean - running_mean) / sqrt(running_var + epsilon)`, between `-d_max` and `d_max`, with the running values
+    from before the step. Both count as constants in the gradient. The paper begins with limits of 1 and 0, which is
+    batch normalisation, and lets them grow to 3 and 5 once the averages are good; here a training has one of each.
     """
 
-    x = Input("N C ...", "rows or images", seq=(0, 1, 2))
+    x = Input("N C ...", "rows or images", seq=(0, 1, 2), derivative=False)  # r and d count as constants
     gain = Param("C", "scale of a channel", init="one")
     bias = Bias("C")
     running_mean = State("C", "moving average of the means", init="zero")
@@ -67,9 +77,13 @@ class BatchNorm:
     epsilon = Float("added to the variance", default=1e-5, above=0, aliases=("eps",))
     use_global_stats = Bool("use the running averages; when absent: in the test phase", optional=True)
     unbiased = Bool("the running variance averages the unbiased estimate", default=False)
+    r_max = Float("how much renormalisation may change the spread; when absent: not at all", min=1, optional=True)
+    d_max = Float("running deviations it may move the mean by; when absent: not at all", min=0, optional=True)
     mean = Temp("C", "mean used")
     var = Temp("C", "variance used")
     scale = Temp("C", "one over the standard deviation")
+    r = Temp("C", "factor of renormalisation")
+    d = Temp("C", "summand of renormalisation")
     a = Temp("C", "sum of the gradient")
     b = Temp("C", "sum of the gradient times the normalised value")
     examples = (
@@ -78,6 +92,7 @@ class BatchNorm:
         Example(x="2x3x3", use_global_stats=True),
         Example(x="4", use_global_stats=False, unbiased=True, momentum=0.5, act="relu"),
         Example(x="sequence of 3"),
+        Example(x="2x3", r_max=1.25, d_max=0.5, momentum=0.5),
     )
 
 
@@ -98,8 +113,19 @@ def batch_norm_moments(c, x, running_mean, running_var, epsilon, use_global_stat
     return mean, total / count, 1.0 / math.sqrt(total / count + epsilon)
 
 
+@each(BatchNorm.r, BatchNorm.d)
+def batch_norm_correction(c, mean, scale, running_mean, running_var, epsilon, r_max, d_max):
+    inverse = 1.0 / math.sqrt(running_var[c] + epsilon)
+    factor = 1.0 if r_max is None else r_max
+    summand = 0.0 if d_max is None else d_max
+    r = min(max(inverse / scale[c], 1.0 / factor), factor)
+    return r, min(max((mean[c] - running_mean[c]) * inverse, -summand), summand)
+
+
 @each(BatchNorm.y)
-def batch_norm_y(n, c, i, x, mean, scale, gain):
+def batch_norm_y(n, c, i, x, mean, scale, gain, r, d, r_max, d_max, training):
+    if training and (r_max is not None or d_max is not None):
+        return ((x[n, c, i] - mean[c]) * scale[c] * r[c] + d[c]) * gain[c]
     return (x[n, c, i] - mean[c]) * scale[c] * gain[c]
 
 
@@ -129,16 +155,17 @@ def batch_norm_sums(c, dy, x, mean, scale):
 
 
 @gradient(BatchNorm.x)
-def batch_norm_dx(n, c, i, dy, x, mean, scale, gain, a, b, use_global_stats, training):
+def batch_norm_dx(n, c, i, dy, x, mean, scale, gain, a, b, r, use_global_stats, r_max, d_max, training):
     if use_global_stats or (use_global_stats is None and not training):
         return dy[n, c, i] * gain[c] * scale[c]
     count = real(x.shape[0] * x.shape[2])
-    return gain[c] * scale[c] * (dy[n, c, i] - (a[c] + (x[n, c, i] - mean[c]) * scale[c] * b[c]) / count)
+    delta = gain[c] * scale[c] * (dy[n, c, i] - (a[c] + (x[n, c, i] - mean[c]) * scale[c] * b[c]) / count)
+    return delta * r[c] if training and (r_max is not None or d_max is not None) else delta
 
 
 @gradient(BatchNorm.gain)
-def batch_norm_dgain(c, b):
-    return b[c]
+def batch_norm_dgain(c, a, b, r, d, r_max, d_max, training):
+    return b[c] * r[c] + a[c] * d[c] if training and (r_max is not None or d_max is not None) else b[c]
 
 
 @onnx(BatchNorm)

@@ -25,7 +25,8 @@ class ToSequence:
     A row of `C` numbers becomes a sequence of `C / size` rows; their order stays. Images are rows with their axes side
     by side: put a `permute` before the layer so that what becomes a row comes last, `order: [3, 1, 2]` for the columns
     of an image. Paddle's seq_reshape does this with rows that are no sequences; those of sequences are cut by
-    `seq_reshape` here. Paddle's resize, which cuts the whole batch anew, would mix samples.
+    `seq_reshape` here. Paddle's resize cuts the whole batch anew: this is what it does where rows become narrower;
+    where they become wider, samples are mixed.
     """
 
     x = Input("S C...", "rows of any shape")
@@ -61,13 +62,12 @@ def to_sequence_onnx(graph, x, C, K):
     return graph.Reshape(x, [0, -1, K]), lengths
 
 
-@layer("seq_filter", elsewhere={"Caffe": "Filter"}, since=1)
+@layer("seq_filter", since=1)
 class SeqFilter:
     """Keeps the rows of every sequence that are chosen, in their order.
 
     Row t of `x` stays where `keep[t]` is not 0. `keep` may be fed, or made by the network, by `maxid` say; it gets no
-    gradient. Caffe's Filter leaves whole samples out of the batch; here a batch keeps
-    its samples, so that they are the rows of sequences that go. For samples, costs have `ignore_label` and weights.
+    gradient. Whole samples are left out by `filter`, which is Caffe's; costs have `ignore_label` and weights, too.
     """
 
     x = Input("T:S C", "rows of sequences", seq=(1,))

@@ -112,9 +112,14 @@ def _make_rows(batch: BatchRows, graph: Graph, made: OwnRows, values: Mapping[st
 
 
 def _checked(batch: BatchRows, op: Op, name: str, array: Array) -> Array:
-    """Places in sequences as whole numbers. Raises `FeedError` for one that its sequence does not have."""
+    """Places in sequences as whole numbers. Raises `FeedError` for one that its sequence, or the batch, lacks."""
     row = op.layer.inputs[name].places
     if row is None:
+        return array
+    if array.ndim == 1:  # ids: numbers of rows of the batch
+        count = batch.counts[op.rows[row]]
+        if (array >= count).any():
+            raise FeedError(f"layer `{op.name}`: `{name}` holds {array.max()}, but the batch has {count} rows, from 0")
         return array
     lengths = np.diff(batch.starts[op.rows[row], op.group_of(row)])
     wrong = (array != np.floor(array)) | (array < -1) | (array >= lengths[:, None])

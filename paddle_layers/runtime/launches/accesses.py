@@ -65,9 +65,10 @@ def _of_tuned(launch: Launch, call: TunedCall) -> Touched:
     target, ordered = launch.args[0], call.tuned.runs is not None
     for name, value in zip(call.args, launch.args, strict=True):
         own = ordered and _alike(value, target)
-        if name in call.targets or name == "scratch":
+        makes = name == "prepared" and call.tuned.prepared is not None
+        if name in call.targets or name == "scratch" or makes:
             touched += [(ref, True, own) for ref in refs_of(value)]
-        if name not in call.targets or call.constants["accumulate"]:
+        if not makes and (name not in call.targets or call.constants["accumulate"]):
             touched += [(ref, False, own and call.tuned.in_place) for ref in refs_of(value)]
     return touched
 

@@ -284,6 +284,10 @@ def _tuned_launches(
         count = Extent(tuned.scratch_size(sizes))
         scratch = Ref(Buffer(f"{function.name}.scratch", count, scope.index_arrays.dtype), (count,))
         args = {**args, "scratch": scratch}
+    if tuned.prepared is not None:
+        count = Extent(int(call_by_name(tuned.prepared, sizes)))
+        prepared = Ref(Buffer(f"{function.name}.scratch, prepared", count, scope.index_arrays.dtype), (count,))
+        args = {**args, "prepared": prepared}
     launches = [_tuned_launch(scope, function, item, tuned, args, accumulate)]
     if tuned.then is not None:
         launches.append(_tuned_launch(scope, function, item, tuned.then, args, accumulate))
@@ -302,7 +306,7 @@ def _tuned_launch(
     args = dict(given)
     constants: dict[str, Any] = {"accumulate": accumulate}
     for name in tuned.names:
-        if name in args or name in ("accumulate", "scratch"):
+        if name in args or name in ("accumulate", "scratch", "prepared"):
             continue
         value = scope.resolve(name, function, item)
         if value is None or isinstance(value, (bool, str)):
@@ -311,6 +315,8 @@ def _tuned_launch(
             args[name] = value
     sizes = host_sizes(scope, item)
     args = {name: value for name, value in args.items() if name in tuned.names}
+    if tuned.prepared is not None:  # what is written comes first
+        args = {"prepared": args.pop("prepared"), **args}
     specs = {name: spec_of(value) for name, value in args.items()}
     call = TunedCall(f"{function.name}_tuned", tuned, specs, constants, function.target_names)
     launch = Launch(function.name, scope.op.name, call, list(args.values()), None)
@@ -321,9 +327,10 @@ def _tuned_launch(
     launch.domains = tuple(scope.op.rows.values())
     for name, value in args.items():
         found = uses(value)
-        if name in function.target_names or name == "scratch":
+        makes = name == "prepared" and tuned.prepared is not None
+        if name in function.target_names or name == "scratch" or makes:
             launch.writes += found
-        if name not in function.target_names or accumulate:
+        if not makes and (name not in function.target_names or accumulate):
             launch.reads += found
     if tuned.in_place:
         launch.takeovers = [(giver, taker) for giver in launch.reads for taker in launch.writes]

@@ -19,6 +19,7 @@ from paddle_layers.define.name_patterns import listed
 from paddle_layers.runtime.memory.precision import too_large
 
 from .blocks import Allocator, Block, DeviceError, Flat
+from .changes import Changes
 
 if TYPE_CHECKING:
     from paddle_layers.config import ParamSettings
@@ -56,6 +57,8 @@ class Parameter:
     """Whether the gradient has only the rows that a batch uses. It is then in no arena, but in the plans."""
     row_gradient: RowGradients | None = None
     """What the last backward pass gave, where it is by rows."""
+    changes: Changes = field(default_factory=Changes)
+    """Noted for all parameters of a net together."""
     before_read: Callable[[NDArray[np.int64] | None], None] | None = None
     """Called before somebody reads these rows of the value, or all of them; whoever owes them something sets it."""
 
@@ -63,10 +66,12 @@ class Parameter:
     def value(self) -> Array:
         """The numbers: a view on the CPU, elsewhere a copy that is read-only. Assign to it to change them.
 
-        Ask for it again after a step: the pending steps of an optimizer are made when it is asked for.
+        Ask for it again after a step: the pending steps of an optimizer are made when it is asked for. What is written
+        to a view is noticed as long as it, or a view of it, is held; one that is held makes passes of the phase test
+        compute anew what depends on parameters only.
         """
         self.catch_up()
-        return self.stored
+        return self.changes.lend(self.stored)
 
     @value.setter
     def value(self, values: Any) -> None:
@@ -75,12 +80,14 @@ class Parameter:
 
     @property
     def stored(self) -> Array:
-        """As `value`, but as it lies in memory: without pending steps."""
+        """As `value`, but as it lies in memory, without pending steps: not to be written to."""
         return self.blocks["value"].read(self.offset, self.size, self.dtype).reshape(self.shape)
 
     @stored.setter
     def stored(self, values: Any) -> None:
-        self.blocks["value"].write(self.offset, self._checked(values), self.dtype)
+        checked = self._checked(values)
+        with self.changes.made():
+            self.blocks["value"].write(self.offset, checked, self.dtype)
 
     def _checked(self, values: Any) -> Array:
         """Numbers of the parameter's shape; a single one stands for all. Raises `ValueError`."""
@@ -193,7 +200,7 @@ class ParameterSet:
     """All parameters of a network by name, whichever phases they are in."""
 
     def __init__(self, dtype: str) -> None:
-        self.dtype = dtype
+        self.dtype, self.changes = dtype, Changes()
         self.by_name: dict[str, Parameter] = {}
         self.aliases: dict[str, str] = {}
         """Names of shared parameters, and the name of the one that holds the values."""
@@ -221,6 +228,7 @@ class ParameterSet:
             return found
         trained = isinstance(field, Param) and not (settings is not None and (settings.frozen or settings.lr_mult == 0))
         made = self.by_name[name] = Parameter(name, shape, trained, settings, field, layer, self.dtype)
+        made.changes = self.changes
         if share is not None:
             self._shared[share] = made
         return made
@@ -238,7 +246,7 @@ class ParameterSet:
 
     def copy_states(self) -> dict[str, Array]:
         """The numbers of all states, for `restore_states`."""
-        return {name: state.value.copy() for name, state in self.states.items()}
+        return {name: state.stored.copy() for name, state in self.states.items()}
 
     def restore_states(self, values: Mapping[str, Array]) -> None:
         """Give states the numbers that they had."""

@@ -68,11 +68,14 @@ class Average:
     def used(self) -> Iterator[None]:
         """The parameters are their averages as long as the context is open."""
         kept = self._arena.values.read().copy()
-        self._arena.values.write(self._mean())
+        changes = self._arena.changes
+        with changes.made():
+            self._arena.values.write(self._mean())
         try:
             yield
         finally:
-            self._arena.values.write(kept)
+            with changes.made():
+                self._arena.values.write(kept)
 
     def saved(self) -> dict[str, Array]:
         """What `restore` needs beside the states."""

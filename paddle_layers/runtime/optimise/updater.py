@@ -167,7 +167,8 @@ class Updater:
             assert momentum is not None, "it is scheduled"
             numbers["momentum"] = momentum
         self._table.set_numbers(numbers)
-        self._table.run(0, self._count)
+        with self.arena.changes.made():
+            self._table.run(0, self._count)
         for update in self._row_updates:
             update.note(rate, float(count), momentum)
         if self.average is not None:

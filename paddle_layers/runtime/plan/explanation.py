@@ -28,7 +28,7 @@ class ExplainedLaunch:
     backward: bool
     layer: str
     kernel: str
-    """The function, and what computes it: `fc_y, tuned`."""
+    """The function, and what computes it: `fc_y, tuned`; `once` where it waits for a parameter to change."""
     result: str
     shape: str
     """Of the result, a batch's rows first."""
@@ -68,16 +68,20 @@ def explain_plan(network: Network, phase: str, batch_size: int, dtype: str, devi
     launches = [*schedule.forward, *schedule.backward]
     buffers = [buffer for storage in storages for buffer in storage.buffers]
     separate = sum(Storage([buffer], buffer.first, buffer.last).nbytes for buffer in buffers)
-    explained = (_explained(at, launch, at >= len(schedule.forward)) for at, launch in enumerate(launches))
+    once = launches[: schedule.constants]
+    explained = (
+        _explained(at, launch, at >= len(schedule.forward), ", once" if launch in once else "")
+        for at, launch in enumerate(launches)
+    )
     copies = tuple((buffer.name, buffer.root.name) for buffer in schedule.copies)
     return ExplainedPlan(tuple(explained), nbytes, separate, copies)
 
 
-def _explained(number: int, launch: Launch, backward: bool) -> ExplainedLaunch:
+def _explained(number: int, launch: Launch, backward: bool, once: str) -> ExplainedLaunch:
     target = launch.args[0]
     assert isinstance(target, Ref)
     owner, shape = target.owner, " x ".join(str(size.capacity) for size in target.shape)
-    about = (number, backward, launch.op, _kernel(launch))
+    about = (number, backward, launch.op, _kernel(launch) + once)
     if isinstance(owner, Held):
         name = owner.parameter.name
         result = f"gradient of {name}" if owner.part == "gradient" else name

@@ -48,7 +48,9 @@ class Plan:
             gradient.plan = self
         self.index_arrays: IndexArrays = schedule.index_arrays
         self.launches: list[Launch] = [*schedule.forward, *schedule.backward]
-        self.boundary = len(schedule.forward)
+        self.constants, self.boundary = schedule.constants, len(schedule.forward)
+        self._version: int | None = None
+        """Of the parameters that the constant results follow from; None before they are computed."""
         self.stops, self.decisive = schedule.stops, schedule.decisive
         self.stats = schedule.stats
         self.moving_states = schedule.moving_states
@@ -98,12 +100,16 @@ class Plan:
         """Draw the keys of random operations for a step."""
         self.table.set_keys(key)
 
-    def forward(self, make_rows: Callable[[OwnRows], None] | None = None) -> None:
+    def forward(self, make_rows: Callable[[OwnRows], None] | None = None, version: int | None = None) -> None:
         """Run the forward launches; `make_rows` is called where rows depend on values that are computed by then.
 
-        Without it, these rows are those of the last pass.
+        Without it, these rows are those of the last pass. What depends on parameters only is computed where their
+        `version` is another one than before; without it, they are those of the last pass, too.
         """
-        done = 0
+        if self._version is None or version not in (None, self._version):
+            self.table.run(0, self.constants)
+            self._version = version
+        done = self.constants
         for at, made in self.stops:
             self.table.run(done, at)
             if make_rows is not None:

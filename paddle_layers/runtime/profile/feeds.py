@@ -39,12 +39,12 @@ def _feed(value: Value, field: Input | None, samples: int, rng: np.random.Genera
 
 def _rows(value: Value, field: Input | None, count: int, rng: np.random.Generator) -> Any:
     kind, size = value.type.kind, value.type.size
+    shape = (count, *value.type.dims)
+    if field is not None and field.places is not None:
+        return np.zeros(shape, np.int64 if kind == "INT" else np.float32)
     if kind == "INT":
-        return rng.integers(0, size, (count, *value.type.dims))
+        return rng.integers(0, size, shape)
     if kind == "DENSE":
-        shape = (count, *value.type.dims)
-        if field is not None and field.places is not None:
-            return np.zeros(shape, np.float32)
         low, high = field.within if field is not None and field.within is not None else (-1.0, 1.0)
         return rng.uniform(low, high, shape)
     entries = min(size, ENTRIES)

@@ -76,7 +76,7 @@ def _measured(plan: Plan) -> StepTimes:
     assert isinstance(plan.table, Table)
     table, end = plan.table, len(plan.launches)
     whole = _medians(lambda: np.array([_seconds(plan.forward), _seconds(plan.backward)]))
-    alone = _medians(lambda: table.time(0, plan.boundary) + table.time(plan.boundary, end))
+    alone = _medians(lambda: table.time(plan.constants, plan.boundary) + table.time(plan.boundary, end))
     parts: dict[tuple[str, str], list[Work]] = defaultdict(list)
     owners = _owners(plan.graph)
     for at, launch in enumerate(plan.launches):

@@ -9,6 +9,7 @@ from paddle_layers.runtime.graph.graph import Graph, Op, OwnRows
 from paddle_layers.runtime.launches.buffers import Buffer, Storage
 from paddle_layers.runtime.launches.launch import Launch, buffers_of
 from paddle_layers.runtime.launches.step_launches import lagging, loop_bounds
+from paddle_layers.runtime.passes.constant_results import kept_results, take_constants
 from paddle_layers.runtime.passes.copies import leave_out_copies
 from paddle_layers.runtime.passes.fused_launches import bring_together, fuse
 from paddle_layers.runtime.passes.in_place import take_over
@@ -52,9 +53,13 @@ class Schedule:
         drop_unread((self.backward, self.forward), self._read_outside())
         self.copies = leave_out_copies((self.forward, self.backward), self._read_outside(), self.kept)
         """Buffers that are one memory with what they would be copied from."""
-        self.stops = late_stops(graph, self.forward, self._decisive_buffers)
+        constants = [] if training else take_constants(self.forward)
+        self.constants = len(constants)
+        """So many launches at the begin of the forward pass depend on parameters only."""
+        stops = late_stops(graph, self.forward, self._decisive_buffers)
+        self.forward = [*constants, *bring_together(self.forward, (at for at, _ in stops), device)]
+        self.stops = [(at + self.constants, made) for at, made in stops]
         """Rows that depend on values of the pass, and the launch before which they are made."""
-        self.forward = bring_together(self.forward, (at for at, _ in self.stops), device)
         self.backward = bring_together(self.backward, (), device)
 
     def _decisive_buffers(self, op: Op) -> list[Buffer]:
@@ -67,6 +72,9 @@ class Schedule:
         read = [*self.results, *self.kept, *self.index_arrays.at_boundary, *(self.values[value.name] for value in late)]
         read += [buffer for op in self.decisive for buffer in self._decisive_buffers(op)]
         return [*read, *lagging([*self.forward, *self.backward])]
+
+    def _kept_constants(self) -> list[Buffer]:
+        return kept_results(self.forward[: self.constants], [*self.forward, *self.backward], self._read_outside())
 
     def lay_out(self) -> list[Storage]:
         """Who has which memory: buffers share it by the launches in which they live."""
@@ -83,13 +91,13 @@ class Schedule:
                 self.values[value.name].use(at)
             for buffer in self._decisive_buffers(made.op):
                 buffer.use(at)
-        outside = [*self.kept, *self.index_arrays.kept]
+        outside = [*self.kept, *self.index_arrays.kept, *self._kept_constants()]
         for buffer in outside:
             buffer.keep()
         for buffer in self.results:
             buffer.keep_result()
         storages = take_over((*buffers_of(launches), *self.copies, *outside, *self.results), takeovers)
-        fuse(launches, [len(self.forward), *(at for at, _ in self.stops)], self.device)
+        fuse(launches, [self.constants, len(self.forward), *(at for at, _ in self.stops)], self.device)
         return storages
 
 

@@ -1,0 +1,121 @@
+"""A training as files that say it again: what was read, with the fields of the command line in their places."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from .binding.given import block_keys, put
+from .binding.headers import MessageSpec, spec
+from .diagnostics.diagnostic import Source
+from .diagnostics.report import ConfigError, Report
+from .reading.fields import BLOCK, FLOAT, LIST, STRING, Field, Fields, items
+from .reading.syntax import read
+from .writing.canonical import network_text
+from .writing.formatter import format_text
+from .writing.text import HEADER, HEADERS, value_text
+
+if TYPE_CHECKING:
+    from .training import Training
+
+NETWORK = "network.textproto"
+"""The file of the network, beside that of the training."""
+
+
+def resolved_texts(training: Training, folder: Path, given: Iterable[str] = ()) -> tuple[str, str]:
+    """The text of the training and that of its network, which is empty where the first one has it inside.
+
+    In the folder where they are written, the paths of data are found from the field `base`. `given` are fields in the
+    place of the training's, as `--set` gives them.
+    """
+    source = Source(training.file.name, training.file.own, (*training.file.given, *given))
+    apart = training.network_path is not None
+    fields = _fields(source, "Training", without="net." if apart else "")
+    inside = any(name == "net" for name, *_ in fields)
+    network = ""
+    if apart:
+        own = training.network.source
+        network = HEADER + _text(_fields(Source(own.name, own.own, source.given), "Network", "net."))
+    elif not inside:  # it was made in Python
+        network = network_text(training.network.name, training.network.nodes)
+    fields = [field for field in fields if field[0] not in ("base", "network")]
+    head = f"base: {value_text(_relative(training.base, folder))}\n"
+    head += f"network: {value_text(NETWORK)}\n" if network else ""
+    text = format_text(HEADERS["Training"] + head + _text(fields))
+    return text, format_text(network) if network else ""
+
+
+def flat_fields(text: str, message: str) -> dict[str, str]:
+    """The fields of a config file as `--set` names them, `optimizer.learning_rate`, with their values as it takes them.
+
+    `message` is "Training" or "Network", whose names begin with "net.". Raises `ConfigError` for a text that cannot be
+    read.
+    """
+    found: dict[str, str] = {}
+    _flatten(_fields(Source("<text>", text), message), spec(message), "net." if message == "Network" else "", found)
+    return found
+
+
+def _fields(source: Source, message: str, prefix: str = "", *, without: str = "") -> Fields:
+    report = Report(source)
+    fields = read(report)
+    if not report.failed:
+        put(fields, report, message, prefix, without=without)
+    if report.failed:
+        raise ConfigError(report.sorted())
+    return fields
+
+
+def _relative(base: Path, folder: Path) -> str:
+    """The way from one folder to another, so that both may be moved together."""
+    try:
+        return Path(os.path.relpath(base.resolve(), folder.resolve())).as_posix()
+    except ValueError:  # other drives of Windows
+        return base.resolve().as_posix()
+
+
+def _text(fields: Fields) -> str:
+    return "".join(f"{_field_text(field)}\n" for field in fields)
+
+
+def _field_text(field: Field) -> str:
+    name, kind, value, *_ = field
+    if kind == BLOCK or (kind == LIST and any(item[1] == BLOCK for item in value)):
+        blocks = items(field)
+        return "\n".join(f"{name} {{ {' '.join(map(_field_text, block[2]))} }}" for block in blocks)
+    return f"{name}: {_value_text(field)}"
+
+
+def _value_text(field: Field) -> str:
+    kind, value = field[1], field[2]
+    if kind == LIST:
+        return f"[{', '.join(map(_value_text, value))}]"
+    if kind == STRING or (kind == FLOAT and math.isinf(value)):
+        return value_text(value)
+    return repr(value) if kind == FLOAT else str(value)
+
+
+def _flatten(fields: Fields, header: MessageSpec | None, prefix: str, found: dict[str, str]) -> None:
+    """Blocks of one name have a key each; several values of a name are a list."""
+    by_name: dict[str, list[Field]] = {}
+    for field in fields:
+        by_name.setdefault(field[0], []).extend(items(field))
+    for name, values in by_name.items():
+        blocks = [value[2] for value in values if value[1] == BLOCK]
+        if not blocks:
+            texts = [_plain(value) for value in values]
+            listed = len(texts) > 1 or any(field[1] == LIST for field in fields if field[0] == name)
+            found[prefix + name] = f"[{', '.join(texts)}]" if listed else texts[0] if texts else "[]"
+            continue
+        known = header.fields.get(name) if header is not None else None
+        inner = spec(known.message) if known is not None and known.message else None
+        keys = block_keys(blocks, inner) if len(blocks) > 1 or (known is not None and known.repeated) else [""]
+        for key, block in zip(keys, blocks, strict=True):
+            _flatten(block, inner, f"{prefix}{name}{f'[{key}]' if key else ''}.", found)
+
+
+def _plain(field: Field) -> str:
+    return str(field[2]) if field[1] == STRING else _value_text(field)

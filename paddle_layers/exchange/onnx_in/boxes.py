@@ -1,0 +1,42 @@
+"""What lies in boxes of feature maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .images import image
+from .meanings import Anything, Images
+from .operators import Rows, Step, operator
+
+
+@operator("RoiAlign")
+def roi_align(step: Step, x: Any, boxes: Any, images: Any) -> Anything:
+    """Places in each bin, interpolated; before opset 16 a pixel's middle was at half a pixel."""
+    step.refuse_unless(isinstance(images, Images), "the numbers of the boxes' images are computed; feed them")
+    step.refuse_unless(step.attribute("mode", "avg") == "avg", "it takes the largest of interpolated values")
+    usual = "half_pixel" if step.opset >= 16 else "output_half_pixel"
+    middle = step.attribute("coordinate_transformation_mode", usual) == "half_pixel"
+    window = step.attribute("output_width", 1), step.attribute("output_height", 1)
+    ratio = step.attribute("sampling_ratio", 0)
+    return _pooled(step, "roi_align", x, boxes, window, sampling_ratio=ratio, aligned=middle)
+
+
+@operator("MaxRoiPool")
+def roi_pool(step: Step, x: Any, boxes: Any) -> Anything:
+    """The largest value of each bin."""
+    size = step.attribute("pooled_shape")
+    step.refuse_unless(len(size) == 2, "`pooled_shape` is not that of an image")
+    return _pooled(step, "roi_pool", x, boxes, (size[1], size[0]))
+
+
+def _pooled(step: Step, type_: str, x: Any, boxes: Any, window: tuple[int, int], **settings: Any) -> Anything:
+    _, value, spatial = image(step, x)
+    step.refuse_unless(spatial == 2, "its maps are no images")
+    rows: Rows = step.rows(step.view(boxes, "boxes"), 1)
+    step.refuse_unless(len(rows.view.rows) == 2, "its boxes are computed; here they are sequences that are fed")
+    width, height = window
+    made = step.layer(
+        type_, value, rows.value, pooled_width=width, pooled_height=height,
+        spatial_scale=step.attribute("spatial_scale", 1.0), **settings,
+    )  # fmt: skip
+    return step.made(made.outputs[0], rows)

@@ -1,0 +1,50 @@
+"""Notices that parameters may have other numbers than before, so that what was computed of them is computed anew."""
+
+from __future__ import annotations
+
+import contextlib
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class Lent:
+    """What all views of an array that a user holds rest on: it lives as long as one of them does."""
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        self.array = array
+        self.__array_interface__ = array.__array_interface__
+
+
+class Changes:
+    """Counts what may have changed the parameters of a net."""
+
+    def __init__(self) -> None:
+        self._count = 0
+        self._lent: weakref.WeakSet[Lent] = weakref.WeakSet()
+
+    @contextlib.contextmanager
+    def made(self, really: bool = True) -> Iterator[None]:
+        """Within it parameters change. It is noted at its end: what another thread computes meanwhile is of neither."""
+        try:
+            yield
+        finally:
+            self._count += really
+
+    def lend(self, array: NDArray[Any]) -> NDArray[Any]:
+        """A view for a user, who may write to it until it, and all views of it, are gone."""
+        if not array.flags.writeable:  # a copy
+            return array
+        lent = Lent(array)
+        with self.made():
+            self._lent.add(lent)
+        return np.asarray(lent)
+
+    def version(self) -> int:
+        """A number that is the same as before only if nothing can have changed since it was asked for."""
+        if self._lent:
+            self._count += 1
+        return self._count

@@ -1,0 +1,87 @@
+"""Compute what depends on parameters only once in the phase test, and again when a parameter may have changed.
+
+Filters that a kernel transforms or packs, the scale and shift of a batch norm: these launches go to the begin of the
+pass, and their results keep their memory. `memory.changes` knows when they have to run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from paddle_layers.runtime.generate.drivers import Kernel
+from paddle_layers.runtime.graph.domains import Extent
+from paddle_layers.runtime.launches.arguments import Argument, Held, Ref, refs_of
+from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.launch import Launch
+
+from . import runs
+
+
+def take_constants(launches: list[Launch]) -> list[Launch]:
+    """Take the launches out of a forward pass that read parameters and each other's results, in their order."""
+    if not runs("constant results"):
+        return []
+    writers = Counter(buffer.root for launch in launches for buffer in launch.writes)
+    known: set[Buffer] = set()
+    found = []
+    for launch in launches:
+        if _is_constant(launch, known, writers):
+            found.append(launch)
+            known.update(buffer.root for buffer in launch.writes)
+    launches[:] = [launch for launch in launches if launch not in found]
+    return found
+
+
+def kept_results(constants: Sequence[Launch], launches: Sequence[Launch], outside: Iterable[Buffer]) -> list[Buffer]:
+    """The results of the constant ones, the first of all launches, that others read, or somebody `outside`."""
+    made = {buffer.root for launch in constants for buffer in _results(launch)}
+    read = [*outside, *(buffer for launch in launches[len(constants) :] for buffer in launch.reads)]
+    return list(dict.fromkeys(buffer for buffer in read if buffer.root in made))
+
+
+def _is_constant(launch: Launch, known: set[Buffer], writers: Counter[Buffer]) -> bool:
+    if launch.loop is not None or not (isinstance(launch.code, Kernel) or launch.code.tuned.prepared is not None):
+        return False
+    targets = _results(launch)
+    if any(writers[buffer.root] > 1 for buffer in targets):
+        return False
+    written = {buffer.root for buffer in targets}
+    for ref in (ref for value in _given(launch) for ref in refs_of(value)):
+        owner = ref.owner
+        if isinstance(owner, Held):
+            if owner.parameter.by_rows:  # whose pending steps are made for the rows that a batch reads
+                return False
+        elif not isinstance(owner, Buffer) or owner.root not in known | written:
+            return False
+    return bool(targets) and all(_is_fixed(value) for value in launch.args)
+
+
+def _given(launch: Launch) -> Iterator[Argument]:
+    """All arguments but scratch memory."""
+    for name, value in zip(launch.code.args, launch.args, strict=True):
+        if name != "scratch":
+            yield value
+
+
+def _results(launch: Launch) -> list[Buffer]:
+    """What a launch writes that somebody may read."""
+    scratch = [
+        ref.owner
+        for name, value in zip(launch.code.args, launch.args, strict=True)
+        if name == "scratch"
+        for ref in refs_of(value)
+    ]
+    return [buffer for buffer in launch.writes if buffer not in scratch]
+
+
+def _is_fixed(value: Any) -> bool:
+    """Whether neither the rows of a batch nor the step have to do with an argument."""
+    if isinstance(value, Ref):
+        return all(size.domain is None for size in value.shape)
+    if isinstance(value, Extent):
+        return value.domain is None
+    if isinstance(value, tuple):
+        return type(value) is tuple and all(_is_fixed(part) for part in value)
+    return isinstance(value, float)

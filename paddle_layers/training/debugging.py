@@ -1,0 +1,92 @@
+"""The callback that shows what happens in a network: means of values, gradients and updates, units that are dead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from paddle_layers.define import callback
+
+from .repeating import Repeating
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from .runs import Run
+
+
+@callback("debug", elsewhere={"Caffe": "debug_info", "Paddle": "show_parameter_stats_period"})
+class Debug(Repeating):
+    """Shows what happens in the network: the mean size of every value, parameter, gradient and update.
+
+    The mean is that of absolute values, as in Caffe. A unit, which is a column or a channel of a value, is dead when it
+    is zero in the whole batch: a `relu` that never lets anything through learns nothing. Where gradients become tiny
+    from layer to layer they vanish; an update of more than a hundredth of its parameter is a large step. All values
+    are kept for it, so a training with it takes more memory.
+    """
+
+    keep = ("*",)
+
+    def __init__(self) -> None:
+        self._before: dict[str, NDArray[Any]] = {}
+
+    def on_gradients(self, run: Run) -> None:
+        """Note the parameters before they change."""
+        if self.due(run):
+            self._before = {name: np.array(one.value) for name, one in run.net.parameters.items()}
+
+    def on_step(self, run: Run) -> None:
+        """Show all of it when it is time."""
+        if not self.due(run):
+            return
+        rows = [("value", "mean size", "gradient", "", "dead units"), *_values(run)]
+        rows += [("parameter", "mean size", "gradient", "update", ""), *self._parameters(run)]
+        self._before = {}
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows)
+        run.say("\n".join([f"step {run.step}: what happens in the network", *(f"  {line}" for line in lines)]))
+
+    def _parameters(self, run: Run) -> list[tuple[str, ...]]:
+        rows: list[tuple[str, ...]] = []
+        for name, one in run.net.parameters.items():
+            value, gradient, before = one.value, one.gradient, self._before.get(name)
+            update = "" if before is None or not one.trained else _mean(value - before)
+            rows.append((name, _mean(value), "" if gradient is None else _mean(gradient), update, ""))
+        return rows
+
+
+def _values(run: Run) -> list[tuple[str, ...]]:
+    """A line for each value that is no id; gradients where they are computed."""
+    from .network_values import rows_and_starts  # with it comes the runtime, which the check of a file does without
+
+    rows: list[tuple[str, ...]] = []
+    for name in _dense(run):
+        try:
+            value, _ = rows_and_starts(run.net.value(name))
+        except KeyError:  # of a layer of the other phase
+            continue
+        try:
+            gradient = _mean(rows_and_starts(run.net.gradient(name))[0])
+        except KeyError:
+            gradient = ""
+        units = np.abs(value).max(axis=(0, *range(2, value.ndim)), initial=0) if value.ndim > 1 else np.zeros(0)
+        dead = int(np.count_nonzero(units == 0))
+        rows.append((name, _mean(value), gradient, "", f"{dead} of {units.size}" if dead and units.size else ""))
+    return rows
+
+
+def _dense(run: Run) -> Iterator[str]:
+    for node in run.net.network.nodes:
+        for name, type_ in zip(node.output_names, node.output_types, strict=True):
+            if type_.kind == "DENSE":
+                yield name
+
+
+def _mean(array: Any) -> str:
+    """The mean of absolute values, so that sums of small precision do not overflow."""
+    found = np.asarray(array)
+    mean = float(np.mean(np.abs(found), dtype=np.float64)) if found.size else math.nan
+    return f"{mean:.3g}"

@@ -1,0 +1,23 @@
+"""When callbacks act that act every so often."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from paddle_layers.define import Int
+
+if TYPE_CHECKING:
+    from .runs import Run
+
+
+class Repeating:
+    """Shared by the callbacks that act every so many steps, or epochs."""
+
+    every = Int("steps between two times", default=100, min=1)
+    every_epochs = Int("epochs between two times, in place of steps: the last step of an epoch", min=1, optional=True)
+
+    def due(self, run: Run) -> bool:
+        """Whether the last step, which is done but for the update of the parameters, is one of these."""
+        if not self.every_epochs:
+            return run.step % self.every == 0
+        return run.epochs > run.epoch and run.epochs % self.every_epochs == 0

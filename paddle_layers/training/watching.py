@@ -1,0 +1,266 @@
+"""Callbacks that look at results of the test: they stop, lower the rate, keep the best weights."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+from paddle_layers.define import Bool, Choice, Float, Int, String, callback
+
+from .facts import is_count, is_number
+from .problems import TrainingError
+
+if TYPE_CHECKING:
+    from .runs import Run
+
+BEST, BEST_FOLDER, RELOADED = "best.safetensors", "best", "plateau"
+"""The weights of the best test; folders of those of the best ones, and of those that `plateau` goes back to."""
+_MODES = {"min": "smaller values are better", "max": "larger values are better"}
+
+
+class Watching:
+    """Shared by the callbacks that look for the best result of a test."""
+
+    watch = String("what to look at: `loss`, or a statistic such as `accuracy` or `chunks.F1`", default="loss")
+    mode = Choice("which values are better", options=_MODES, default="min")
+
+    def better(self, run: Run, best: float | None) -> float | None:
+        """The new result if it beats `best`, else None; `TrainingError` when the test gives nothing of this name."""
+        if self.watch not in run.results:
+            known = ", ".join(f"`{name}`" for name in run.results)
+            raise TrainingError(f"`watch` is `{self.watch}`, but the test gives {known}")
+        value = run.results[self.watch]
+        beaten = best is None or (value < best if self.mode == "min" else value > best)
+        return value if beaten and not math.isnan(value) else None
+
+    def better_by(self, run: Run, best: float | None, margin: float) -> float | None:
+        """As `better`, where only a result counts that is better by the margin."""
+        return self.better(run, None if best is None else best + (margin if self.mode == "max" else -margin))
+
+
+class Waiting(Watching, ABC):
+    """Shared by the callbacks that do something when no test has been better than the best one for a while."""
+
+    patience: int
+    margin: float
+
+    def __init__(self) -> None:
+        self._best: float | None = None
+        self._worse = 0
+
+    def on_test(self, run: Run) -> None:
+        """Count the tests without a better result."""
+        value = self.better_by(run, self._best, self.margin)
+        if value is not None:
+            self._best, self._worse = value, 0
+            return
+        self._worse += 1
+        if self._worse >= self.patience:
+            self.out_of_patience(run)
+
+    @abstractmethod
+    def out_of_patience(self, run: Run) -> None:
+        """What is done then, and after each further test."""
+
+    def state(self) -> dict[str, Any]:
+        """The best result, and the tests since."""
+        return {"best": self._best, "worse": self._worse}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on counting."""
+        self._best, self._worse = _best(state), state["worse"]
+        if not is_count(self._worse):
+            raise ValueError("`worse` has to be a whole number from 0 on")
+
+
+@callback("early_stop", elsewhere={"Keras": "EarlyStopping"})
+class EarlyStop(Waiting):
+    """Stops the training when a result of the test has not become better for a while."""
+
+    patience = Int("tests without a better result before the training stops", default=5, min=1)
+    margin = Float("a result counts as better from this difference on", default=0.0, min=0)
+
+    def out_of_patience(self, run: Run) -> None:
+        """Stop."""
+        best = f"become better than {self._best:.4g}" if self._best is not None else "been a number"
+        run.stop(f"`{self.watch}` has not {best} for {self._worse} tests")
+
+
+@callback(
+    "plateau",
+    elsewhere={"Keras": "ReduceLROnPlateau", "PyTorch": "ReduceLROnPlateau", "Mocha": "DecayOnValidation"},
+)
+class Plateau(Waiting):
+    """Lowers the learning rate when a result of the test has not become better for a while.
+
+    What the schedule gives is multiplied by `gamma` each time. With `reload: true` the training goes on from the
+    weights of the best test, as Mocha's DecayOnValidation does from its snapshot; what the optimizer remembers stays.
+    """
+
+    gamma = Float("what the learning rate is multiplied by", default=0.5, above=0, below=1)
+    patience = Int("tests without a better result before the rate is lowered", default=1, min=1)
+    margin = Float("a result counts as better from this difference on", default=0.0, min=0)
+    floor = Float("the rate becomes no smaller than this share of what the schedule gives", default=0.0, min=0, max=1)
+    reload = Bool("whether the training then goes on from the weights of the best test", default=False)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.rate_factor = 1.0
+        self._step = 0  # of the best test
+        self._back = False
+
+    def on_test(self, run: Run) -> None:
+        """Count the tests without a better result."""
+        best, self._back = self._best, False
+        super().on_test(run)
+        self._step = run.step if self._best != best else self._step
+
+    def after_test(self, run: Run) -> None:
+        """Keep the weights of the best test, or go back to them."""
+        if not self.reload or self._best is None:
+            return
+        file = run.folder / RELOADED / f"{_plain(self.watch)}-{self._step:08d}.safetensors"
+        if self._step == run.step:
+            file.parent.mkdir(exist_ok=True)
+            run.net.save(str(file))
+            _remove_unused(run.folder, file.parent, _plain(self.watch))
+        elif self._back:
+            run.net.load(str(file), layout="paddle_layers")
+            run.say(f"step {run.step}: goes on from the weights of step {self._step}")
+
+    def out_of_patience(self, run: Run) -> None:
+        """Lower the rate, and begin to count anew."""
+        if self.rate_factor <= self.floor:
+            return
+        self._back = True
+        self.rate_factor, self._worse = max(self.rate_factor * self.gamma, self.floor), 0
+        factor = f"{self.rate_factor:.3g} times what the schedule gives"
+        run.say(f"step {run.step}: `{self.watch}` has not become better: the learning rate is {factor}")
+
+    def state(self) -> dict[str, Any]:
+        """The best result with its step, the tests since, and the factor."""
+        return {**super().state(), "factor": self.rate_factor, "step": self._step}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on counting."""
+        super().restore(state)
+        self.rate_factor = state["factor"]
+        if not is_number(self.rate_factor) or not 0 <= self.rate_factor <= 1:
+            raise ValueError("`factor` has to be a number from 0 to 1")
+        self._step = _step(state)
+
+
+@callback("save_best", elsewhere={"Keras": "ModelCheckpoint"})
+class SaveBest(Watching):
+    """Saves the weights of the best result of the test as `best.safetensors` in the output folder.
+
+    `predict` takes these, and the closing words of the training name them. With `best_tests: 3` the three best are
+    in the folder `best`, too, each with its step.
+    """
+
+    best_tests = Int("weights of so many best tests that are kept", default=1, min=1, max=1000)
+
+    def __init__(self) -> None:
+        self._best: float | None = None
+        self._step = 0
+        self._results: dict[str, float] = {}
+        self._kept: list[tuple[float, int]] = []
+
+    def on_test(self, run: Run) -> None:
+        """Save when this is the best result so far, or one of the best."""
+        value = self.better(run, self._best)
+        if value is not None:
+            self._best, self._step, self._results = value, run.step, dict(run.results)
+            run.net.save(str(run.folder / BEST))
+        if self.best_tests > 1 and not math.isnan(run.results[self.watch]):
+            self._keep(run, run.results[self.watch])
+
+    def _keep(self, run: Run, value: float) -> None:
+        """Save it if it is one of the best; of equal ones the first stay."""
+        found = sorted([*self._kept, (value, run.step)], key=lambda one: one[0] * (1 if self.mode == "min" else -1))
+        self._kept = found[: self.best_tests]
+        folder = run.folder / BEST_FOLDER
+        if (value, run.step) in self._kept:
+            folder.mkdir(exist_ok=True)
+            run.net.save(str(folder / _step_file(run.step)))
+        kept = {_step_file(step) for _, step in self._kept}
+        for path in folder.glob(_step_file("*")):  # those of steps that a resumed training has not done, too
+            if path.name not in kept:
+                path.unlink()
+
+    def on_end(self, run: Run) -> None:
+        """Say which test was the best."""
+        from .runs import Best  # as above
+
+        if self._best is not None:
+            run.best = Best(self._step, self._results)
+
+    def state(self) -> dict[str, Any]:
+        """The best result, the test it is of, and those that are kept."""
+        return {"best": self._best, "step": self._step, "results": self._results, "kept": self._kept}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Go on from the best result; checkpoints of earlier versions have nothing else."""
+        self._best = _best(state)
+        self._step, self._results = _step(state), state.get("results", {})
+        kept = state.get("kept", [])
+        if not isinstance(kept, list) or not all(map(_is_kept, kept)):
+            raise ValueError("`kept` has to be a list of numbers with their steps")
+        self._kept = [(value, step) for value, step in kept]
+        if not isinstance(self._results, dict) or {type(value) for value in self._results.values()} - {int, float}:
+            raise ValueError("`results` has to be an object of numbers")
+
+
+def _best(state: Mapping[str, Any]) -> float | None:
+    best = state["best"]
+    if best is not None and not is_number(best):
+        raise ValueError("`best` has to be a number or null")
+    return cast("float | None", best)
+
+
+def _step(state: Mapping[str, Any]) -> int:
+    step = state.get("step", 0)
+    if not is_count(step):
+        raise ValueError("`step` has to be a whole number from 0 on")
+    return cast("int", step)
+
+
+def _is_kept(one: Any) -> bool:
+    return isinstance(one, list) and len(one) == 2 and is_number(one[0]) and is_count(one[1])
+
+
+def _step_file(step: int | str) -> str:
+    return f"step-{step:08d}.safetensors" if isinstance(step, int) else f"step-{step}.safetensors"
+
+
+def _plain(name: str) -> str:
+    """The name of a result as part of that of a file."""
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", name)[:100]
+
+
+def _remove_unused(folder: Path, reloaded: Path, name: str) -> None:
+    """Remove weights of tests that were the best before the oldest checkpoint was made: none goes back to them."""
+    from .checkpoints import checkpoints
+
+    pattern = re.compile(re.escape(name) + r"-([0-9]{8,15})\.safetensors")
+    found = {int(match[1]): path for path in reloaded.iterdir() if (match := pattern.fullmatch(path.name))}
+    saved = checkpoints(folder / "checkpoints")
+    oldest = int(saved[0].name.removeprefix("step-")) if saved else 0
+    needed = max((step for step in found if step <= oldest), default=0)
+    for step, path in found.items():
+        if step < needed:
+            path.unlink()
+
+
+def clear_watched(folder: Path) -> None:
+    """Remove the weights that an earlier training kept beside those of its best test."""
+    for name in (BEST_FOLDER, RELOADED):
+        for path in (folder / name).glob("*-[0-9]*.safetensors"):
+            path.unlink()
+        with contextlib.suppress(OSError):
+            (folder / name).rmdir()
