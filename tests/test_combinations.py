@@ -115,7 +115,7 @@ def test_the_formula_elsewhere(name):
 
 
 def run(network, fed, rng, name):
-    """The last value, or the statistics, and the weights, which are random but for those that the network fixes."""
+    """The last value and the weights, which are random but for those that the network fixes."""
     with pl.Net(network, dtype="float64") as net:
         for parameter in net.parameters.values():
             if name != "one_hot":

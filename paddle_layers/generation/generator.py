@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from paddle_layers.config import Network
 from paddle_layers.config.generating import BEAMS, GenerateSettings
+from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime import FeedError, Net, Sequences
 
 from .beams import Beams, Candidates, Written
@@ -66,6 +67,10 @@ class Generator:
         `feeds` are those of the source, `beginnings` the words that each text begins with, one at least; they are no
         part of what is given. Raises `FeedError`.
         """
+        with tuned_at_every_size():  # small products, but hundreds of passes over the same plan
+            return self._write(feeds, beginnings)
+
+    def _write(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[Written]]:
         samples = len(beginnings)
         search = self._search(samples)
         zeros = {name: np.zeros((samples, *type_.dims)) for name, type_ in self.parts.zeros.items()}
