@@ -48,6 +48,7 @@ ORDER = (
     "numbers",
     "recipes",
     "logs",
+    "runs",
     "several-processes",
     "evaluate-and-predict",
     "generate",

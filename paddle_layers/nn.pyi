@@ -352,6 +352,47 @@ def batch_reindex(
     index: numbers of rows of the batch, from 0
     """
 
+def beam_expansion(
+    x: Value,
+    selected: Value,
+    gold: Value,
+    total_before: Value | None = None,
+    path_before: Value | None = None,
+    cost_before: Value | None = None,
+    *,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> tuple[Value, ...]:
+    """One expansion of a beam search that is trained as a whole: the paths that are kept, and the cost so far.
+
+    Each sequence of `x`, or each sub-sequence, belongs to a path that was kept, and its rows are the scores of what may
+    follow. `selected` has the places of those that are kept, best by `kmax_seq_score`; -1 ends its list. A path
+    scores the sum of its rows' scores, and the paths of a sample are the rows of `total`. `gold` is the place of the
+    right one, in the sub-sequence of the right path.
+
+    `cost = log(sum over the paths of exp(total) + exp(gold), where the right path is not kept) - gold`, in which `gold`
+    is the score of the right path (Andor et al. 2016: globally normalised, and trained with early updates). Where it is
+    not kept, `path` is -1, and in later expansions the cost stays as it is; so it does where `gold` is a number that
+    the sub-sequence does not have.
+
+    The first expansion has three inputs; a later one has the outputs of the one before as well, in their order, and
+    `x` has a sub-sequence for each path, as `seq_slice` makes. A `sum_cost` behind the last `cost` is
+    Paddle's `cross_entropy_over_beam`, which has the inputs of all expansions at once.
+
+    x: scores of what may follow each path
+    selected: places that are kept of each path
+    gold: place of the right one
+    total_before: `total` of the expansion before
+    path_before: `path` of the expansion before
+    cost_before: `cost` of the expansion before
+    """
+
 def bidirectional_gru(
     x: Value,
     *,
@@ -2670,6 +2711,7 @@ def lstmemory(
     state_act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
     peepholes: bool = True,
     reverse: bool = False,
+    return_state: bool = False,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -2678,7 +2720,7 @@ def lstmemory(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> Value:
+) -> Any:
     """Long short-term memory (Hochreiter and Schmidhuber 1997) with peepholes (Gers, Schraudolph and Schmidhuber 2002).
 
     A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate. With
@@ -2688,10 +2730,11 @@ def lstmemory(
     `o = gate_act(s_o + p_o * c[t])`, `y[t] = o * state_act(c[t])`
 
     in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row, which
-    is the last one with `reverse`, are `initial` and `initial_state`, or zero. Put `fc` of four times the units before
-    the layer to map the input. `bias` has the biases of the sums and then the peepholes of the three gates, as in
-    Paddle, whose configs without helpers take sigmoid for `state_act` when nothing is set. Caffe, ONNX and others hold
-    the map of the input, too, have the gates in other orders, and have no peepholes (Caffe) or on demand.
+    is the last one with `reverse`, are `initial` and `initial_state`, or zero; with `return_state` the state behind the
+    last row is a second output. Put `fc` of four times the units before the layer to map the input. `bias` has the
+    biases of the sums and then the peepholes of the three gates, as in Paddle, whose configs without helpers take
+    sigmoid for `state_act` when nothing is set. Caffe, ONNX and others hold the map of the input, too, have the gates
+    in other orders, and have no peepholes (Caffe) or on demand.
 
     x: four sums per unit
     initial: output before the first row, a row for each sequence
@@ -2701,6 +2744,7 @@ def lstmemory(
     state_act: function of the state on its way out (tanh)
     peepholes: gates see the state of their unit (true)
     reverse: run from the last row of a sequence to its first (false)
+    return_state: give the states behind the last rows as a second output (false)
     """
 
 def max_pool_with_mask(

@@ -66,3 +66,17 @@ def test_a_network_draws_digits(folder, monkeypatch, capsys):
     assert report.results["loss"] < plain - 2
     run(monkeypatch, "sample.py", str(report.weights), "drawn.svg")
     assert ElementTree.parse("drawn.svg").getroot().tag.endswith("svg")
+
+
+@pytest.mark.parametrize("folder", ["adversarial"], indirect=True)
+def test_two_networks_learn_from_each_other(folder, monkeypatch, capsys):
+    distances = []
+    for steps in (1, 250):
+        run(monkeypatch, "train.py", "--steps", str(steps))
+        distances.append(float(capsys.readouterr().out.split("the generator: distance ")[1]))
+    assert distances[1] < distances[0] / 3
+    assert ElementTree.parse("output/adversarial/samples.svg").getroot().tag.endswith("svg")
+    with pl.Net(pl.load("generator.textproto")) as net:
+        net.load("output/adversarial/generator.safetensors")
+        drawn = net.forward({"code": np.zeros((1, 24), np.float32)}, phase="test")["pixels"]
+    assert drawn.std() > 0.1

@@ -30,14 +30,14 @@ REFUSED = {
         *("cos_sim-0", "cos_sim-1", "cos_sim-2", "row_l2_norm-0", "row_l2_norm-2"),
         *("class_weight-0", "class_weight-1", "eos_id-0", "eos_id-1", "selective_fc-0", "selective_fc-1"),
         *("threshold-0", "threshold-1", "threshold-2"),
-        *("filter-0", "filter-1", "filter_ids-0", "filter_ids-1"),
         *("stochastic_pool-0", "stochastic_pool-1", "stochastic_pool-2"),
-        *("scale_sub_region-0", "scale_sub_region-1", "scale_sub_region-2", "seq_filter-0", "seq_filter-1"),
+        *("scale_sub_region-0", "scale_sub_region-1", "scale_sub_region-2"),
     ),
     "several numbers are copied along an axis of the batch": (
         *("priorbox-0", "priorbox-1", "priorbox-2", "parameter-0", "parameter-1", "parameter-2"),
     ),
     "the numbers of the images that boxes are in": ("roi_pool-0", "roi_pool-1"),
+    "ids are compared with 0": ("filter-0", "filter-1", "filter_ids-0", "filter_ids-1"),
     "its index is computed": ("batch_reindex-0", "batch_reindex-1"),
     "here a row has one id": ("class_weight-2", "upsample-0", "upsample-1", "upsample-2", "upsample-3"),
     "it gives the places of the maxima, too": (
@@ -65,7 +65,7 @@ REFUSED = {
     "it goes along rows of the batch or of sequences": ("seq_arg_max-0",),
     "the places of rows": (
         *("rotary_position-0", "rotary_position-1", "sinusoidal_position-0", "sinusoidal_position-2"),
-        *("sub_seq-0", "sub_seq-1"),
+        *("sub_seq-0", "sub_seq-1", "seq_filter-0", "seq_filter-1"),
     ),
     "a constant, which no layer gives": (
         *("seq_window_pool-0", "seq_window_pool-1", "seq_window_pool-3", "seq_window_pool-4"),

@@ -3,13 +3,16 @@
 import subprocess
 import sys
 import threading
+import time
 
 import pytest
 from training_helpers import train, write
 
+from paddle_layers.data import DataError
 from paddle_layers.training import TrainingError
 from paddle_layers.training.checkpoints import checkpoints
 from paddle_layers.training.folders import MARK, claimed_folder
+from paddle_layers.training.records import read_records
 
 
 @pytest.mark.parametrize("options", [{}, {"resume": True}, {"overwrite": True}], ids=["new", "resume", "overwrite"])
@@ -104,3 +107,44 @@ def test_checkpoints_are_in_the_order_of_their_steps(tmp_path):
     for step in (99_999_999, 100_000_000, 5):
         (tmp_path / f"step-{step:08d}").mkdir()
     assert [one.name for one in checkpoints(tmp_path)] == ["step-00000005", "step-99999999", "step-100000000"]
+
+
+class Touch:
+    """Changes the data of a training that runs."""
+
+    def __init__(self, change):
+        self.change = change
+
+    def on_step(self, run):
+        if run.step == 12:
+            self.change()
+
+
+def test_data_that_change_while_it_trains(tmp_path):
+    """Written over, they are no longer those that were trained with; cut short, reading them would end the process."""
+    path = write(tmp_path)
+    _, expected, _ = train(path)
+    data, content = tmp_path / "train.npz", (tmp_path / "train.npz").read_bytes()
+    for changed in (content[: len(content) // 2], b"x" * len(content)):
+        data.write_bytes(content)
+        with pytest.raises(DataError, match=r"train\.npz was changed while it was in use"):
+            train(path, overwrite=True, callbacks=[Touch(lambda changed=changed: data.write_bytes(changed))])
+
+    def replace():
+        (tmp_path / "new").write_bytes(b"other")
+        (tmp_path / "new").replace(data)
+
+    data.write_bytes(content)
+    _, losses, _ = train(path, overwrite=True, callbacks=[Touch(replace)])
+    assert losses == expected
+
+
+def test_clocks_that_jump(tmp_path, monkeypatch):
+    path = write(tmp_path)
+    _, expected, _ = train(path, output=tmp_path / "whole")
+    back = Touch(lambda: monkeypatch.setattr(time, "time", lambda: 0.0))
+    report, losses, _ = train(path, callbacks=[back])
+    assert losses == expected
+    seconds = [float(line["seconds"]) for line in read_records(report.log)]
+    assert seconds == sorted(seconds)
+    assert 0 < seconds[-1] < 600

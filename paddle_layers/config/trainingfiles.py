@@ -239,21 +239,21 @@ class _Reader:
         named: dict[str, Bound] = {}
         for source in bound.values.get("source", ()):
             phases = ["train", "test"] if "split" in source.places else [get_field(source, "phase", "Source")]
+            place = source.place("phase")
+            if "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics):
+                continue  # it names no phase, which was reported
+            if "name" in source.places:
+                check_test_name(source, first, named, self.report)
+            else:
+                self._mixed(source, phases, first)
+                for phase in phases:
+                    first.setdefault(phase, source)
             check_split(source, self.report)
             if network is not None:
                 for transform in source.values.get("transform", ()):
                     self._data_layer(transform.values.get("input"), transform.place("input"), network)
                     for item, name in enumerate(transform.values.get("also", ())):
                         self._data_layer(name, transform.place("also", item), network)
-            place = source.place("phase")
-            if "phase" in source.places and any(fault.start == place for fault in self.report.diagnostics):
-                continue  # it names no phase, which was reported
-            if "name" in source.places:
-                check_test_name(source, first, named, self.report)
-                continue
-            self._mixed(source, phases, first)
-            for phase in phases:
-                first.setdefault(phase, source)
         if "train" not in first and self.sources_needed and not bound.broken:
             self.report.add(
                 "E304", "there is no source for the train phase", 0, help='add `source { type: "npz" npz { ... } }`'

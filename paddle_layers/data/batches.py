@@ -202,6 +202,7 @@ class Batches:
         return _Made(None, rows[:0], bad)
 
     def _values(self, epoch: int, rows: Rows) -> dict[str, Any]:
+        self.dataset.check_unchanged()
         if self.feeds is None:
             return self.dataset.rows(rows)
         random = self._epoch(epoch).random if self.training else None

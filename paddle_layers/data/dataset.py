@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -48,6 +50,8 @@ class Dataset:
         self.words = {
             field: listed if isinstance(listed, tuple) else tuple(listed) for field, listed in (words or {}).items()
         }
+        mapped = {str(array.filename) for array in arrays.values() if isinstance(array, np.memmap) and array.filename}
+        self._mapped = {name: _state(name) for name in mapped}
         self.raw = {name: column for name, column in arrays.items() if isinstance(column, (WordColumn, GapColumn))}
         numbers = {name: column for name, column in arrays.items() if name not in self.raw}
         self.fields: dict[str, Column] = _columns(numbers, origin)
@@ -70,6 +74,18 @@ class Dataset:
         """Whether rows are read when they are wanted."""
         return any(isinstance(column, StoredColumn) for column in self.fields.values())
 
+    def check_unchanged(self) -> None:
+        """Raise `DataError` where a file that arrays are mapped from was written to since.
+
+        One that was cut short would end the process. A file that another one took the place of is still there.
+        """
+        for name, before in self._mapped.items():
+            now = _state(name)
+            if now != before and now[:1] == before[:1]:
+                raise DataError(
+                    f"{name} was changed while it was in use; write a new file beside it and rename that one"
+                )
+
     def place(self, row: int) -> str:
         """Where a row came from, for messages."""
         return self._place(row) if self._place else f"{self.origin}, row {row}"
@@ -80,6 +96,14 @@ class Dataset:
             name: column[index] if isinstance(column, np.ndarray) else column.take(index)
             for name, column in self.fields.items()
         }
+
+
+def _state(name: str) -> tuple[int, ...]:
+    """Which file there is, its size, and when it was written last; nothing where there is none."""
+    with contextlib.suppress(OSError):
+        found = os.stat(name)
+        return found.st_ino, found.st_size, found.st_mtime_ns
+    return ()
 
 
 def _columns(arrays: Mapping[str, Any], origin: str) -> dict[str, Column]:

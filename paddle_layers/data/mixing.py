@@ -64,6 +64,8 @@ class MixedBatches(Batches):
         return self._taken(rows, None)[layer]
 
     def _values(self, epoch: int, rows: Rows) -> dict[str, Any]:
+        for one in self._sources:
+            one.source.dataset.check_unchanged()
         return self._taken(rows, self._epoch(epoch).random if self.training else None)
 
     def _taken(self, rows: Rows, random: Mapping[int, RowRandom] | None) -> dict[str, Any]:

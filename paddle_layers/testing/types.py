@@ -26,9 +26,9 @@ def check_types(case: Case) -> Verdicts:
 
 
 def _output_fields(definition: LayerDefinition, count: int) -> list[Output]:
-    """The field of each output; a repeatable one, the last, has all that are left."""
+    """The field of each output; a repeatable one, the last, has all that are left, and the last ones may be absent."""
     fields = list(definition.outputs.values())
-    return fields + fields[-1:] * (count - len(fields))
+    return (fields + fields[-1:] * (count - len(fields)))[:count]
 
 
 def _computed_sizes(case: Case) -> Verdicts:
@@ -68,7 +68,8 @@ def _check_own_rows(case: Case, type_: Type, value: object, found: int) -> str |
 def _check(case: Case, field: Output, type_: Type, value: object) -> str | None:
     level = value.level if isinstance(value, Sequences) else 0
     array = np.asarray(value.data if isinstance(value, Sequences) else value)
-    check = _check_own_rows if case.definition.own_rows else _check_rows
+    own = bool(field.axes) and field.axes[0].name in case.definition.own_rows
+    check = _check_own_rows if own else _check_rows
     if problem := check(case, type_, value, len(array)):
         return problem
     if level != type_.level or array.shape[1:] != type_.dims:

@@ -25,7 +25,7 @@ from .data_norms import check_data_norms
 from .opening import Given, Part, datasets_of, loading, open_parts, part_name, placed
 from .problems import TrainingError
 from .ranks import check_sharing
-from .result_names import best_of, costs_of, further_names, loss_names, selected, statistic_names
+from .result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
 from .watching import Watching
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ def prepare(
     tests = {}
     for name, source in training.further_tests:
         with placed(training, source):
-            further_names(training, name)
+            check_further(training, name)
         tests[name] = make_batches(training, "test", parts[part_name(source)], seed=seed)
     if test is None:
         _check_tests(training, callbacks)

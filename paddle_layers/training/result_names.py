@@ -64,17 +64,17 @@ def statistic_names(training: Training) -> dict[str, str]:
 
 
 def further_names(training: Training, source: str) -> dict[str, str]:
-    """What the results of a further source of tests are called, by those of the first one: `noisy.accuracy`.
-
-    Raises `DataError` where these are names of others.
-    """
+    """What the results of a further source of tests are called, by those of the first one: `noisy.accuracy`."""
     own = ["loss", *loss_names(training).values(), *statistic_names(training).values()]
-    names = {name: f"{source}.{name}" for name in own}
-    if both := {*own}.intersection(names.values()):
-        raise DataError(
-            f"`name` is `{source}`, and `{min(both)}` is a result of the network already: write another one"
-        )
-    return names
+    return {name: f"{source}.{name}" for name in own}
+
+
+def check_further(training: Training, source: str) -> None:
+    """Raise `DataError` where the results of a further source of tests have names of others."""
+    names = further_names(training, source)
+    if both := names.keys() & {*names.values()}:
+        what = f"`{min(both)}` is a result of the network already"
+        raise DataError(f"`name` is `{source}`, and {what}: write another one")
 
 
 def best_of(training: Training) -> dict[str, str]:

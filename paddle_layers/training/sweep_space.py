@@ -31,8 +31,8 @@ class Varied:
     choices: tuple[str, ...] = ()
 
     def setting(self, value: float | str) -> str:
-        """The field with a value, as `--set` takes it."""
-        return f"{self.field}={value}"
+        """The field with a value, as `--set` takes it: a number that is drawn has four digits."""
+        return f"{self.field}={f'{value:.4g}' if isinstance(value, float) else value}"
 
     @property
     def samples(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from paddle_layers.config import Training
 
-JOURNAL, NAME = "study.jsonl", "sweep"
+JOURNAL, NAME, LOCK = "study.jsonl", "sweep", ".lock"
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,8 @@ def open_study(sweep: Sweep) -> Study:
 def check_same(sweep: Sweep, training: Training) -> None:
     """The folder holds this sweep, or nothing yet. Raises `TrainingError`."""
     folder = Path(sweep.folder)
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / JOURNAL).is_file():
+    others = folder.is_dir() and any(path.name != LOCK for path in folder.iterdir())
+    if others and not (folder / JOURNAL).is_file():
         raise TrainingError(f"{folder} holds something else than a sweep; choose another folder with --output")
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -81,7 +82,7 @@ def check_same(sweep: Sweep, training: Training) -> None:
         "the training": fields,
     }
     asked["the length"] = list(facts.length)
-    with _lock(folder / ".lock", wait=True):
+    with _lock(folder / LOCK, wait=True):
         study = open_study(sweep)
         before = study.user_attrs
         other = [name for name, value in asked.items() if name in before and before[name] != value]
@@ -99,7 +100,7 @@ def next_trial(sweep: Sweep, study: Study, held: contextlib.ExitStack) -> Frozen
     """A trial that nobody works on, a new one where there is none; None when there are enough. It is `held` then."""
     from optuna.samplers import TPESampler
 
-    with _lock(Path(sweep.folder) / ".lock", wait=True):
+    with _lock(Path(sweep.folder) / LOCK, wait=True):
         there = study.get_trials(deepcopy=False)
         for one in there:
             if not one.state.is_finished() and _hold(sweep, one.number, held):

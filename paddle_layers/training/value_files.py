@@ -19,7 +19,7 @@ FOLDER = "values"
 """Where the files are, in the output folder."""
 
 
-@callback("write_values", elsewhere={"Caffe": "HDF5Output"})
+@callback("write_values", elsewhere={"Caffe": "HDF5Output", "Mocha": "HDF5OutputLayer"})
 class WriteValues(Repeating):
     """Writes values of the network into a file for each test, or for a batch of the training now and then.
 

@@ -34,7 +34,7 @@ def disk_full(place: Place) -> None:
     """a disk that fills up: one line that says so; with more space it goes on to the same bits"""
     write_training(place.folder)
     whole = uninterrupted(place.folder)
-    with volume(place.folder / "disk", "24k") as disk:
+    with volume(place.folder / "disk", "44k") as disk:
         output = disk.folder / OUTPUT
         train(place.folder, output=output).refused("No space left on device", UNCHANGED, "Free some space")
         disk.change("size=1m")

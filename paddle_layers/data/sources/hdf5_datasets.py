@@ -12,7 +12,7 @@ from ..hdf5_files import Hdf5Files
 from ..several_files import SeveralFiles
 
 
-@source("hdf5", elsewhere={"Caffe": "HDF5Data"})
+@source("hdf5", elsewhere={"Caffe": "HDF5Data", "Mocha": "HDF5DataLayer, AsyncHDF5DataLayer"})
 class Hdf5(SeveralFiles):
     """Datasets of HDF5 files: every one of the top level is a field, named as in the file; its first axis counts rows.
 

@@ -8,7 +8,8 @@ STATISTIC = "statistics judge a network over many batches, and are no part of wh
 WITHOUT_FORM: dict[str, str] = {
     **dict.fromkeys(
         (
-            *("contrastive_loss", "crf", "cross_entropy", "ctc", "gaussian_kl", "hinge_loss", "huber_classification"),
+            *("beam_expansion", "contrastive_loss", "crf", "cross_entropy", "ctc", "gaussian_kl", "hinge_loss"),
+            *("huber_classification",),
             *("hsigmoid", "huber_regression", "infogain_loss", "lambda_cost", "multi_binary_label_cross_entropy"),
             *("multibox_loss", "nce", "perceptron_loss", "rank_cost", "sampled_softmax", "wasserstein_loss"),
             *("sigmoid_cross_entropy", "smooth_l1", "soft_binary_cross_entropy", "soft_cross_entropy"),

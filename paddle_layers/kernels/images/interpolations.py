@@ -60,6 +60,11 @@ def countable(H: int, W: int, P: int, Q: int) -> bool:
     return max(H, W, P, Q) <= 1 << 24
 
 
+def doubled(H: int, W: int, P: int, Q: int) -> bool:
+    """Whether every pixel becomes four."""
+    return (P, Q) == (2 * H, 2 * W)
+
+
 def aligned(corners: str, H: int, W: int, P: int, Q: int) -> bool:
     """Whether the middles of the corner pixels stay."""
     return corners == "ALIGNED" and countable(H, W, P, Q)
@@ -305,6 +310,27 @@ def nearest_interp_y(first, last, y, x, scratch):
                     resample(result.ctypes.data, source.ctypes.data, table.ctypes.data, Q, 1, picks, one)
                     before = h
                 copy_run(y.ctypes.data + (plane * P + p) * Q * size, result.ctypes.data, Q, size, one)
+
+
+@contracted
+def add_fours(to, upper, under, adding):
+    """to = the sums of two by two neighbours in two rows, or to += where `adding`."""
+    if adding:
+        for w in range(to.size):
+            to[w] += (upper[2 * w] + upper[2 * w + 1]) + (under[2 * w] + under[2 * w + 1])
+    else:
+        for w in range(to.size):
+            to[w] = (upper[2 * w] + upper[2 * w + 1]) + (under[2 * w] + under[2 * w + 1])
+
+
+@tuned("nearest_interp", "nearest_interp_dx", items=planes, work=numbers, least=WORTH_IT, when=doubled)
+@compiled
+def doubled_dx(first, last, dx, dy, accumulate):
+    _, _, H, W = dx.shape
+    target, deltas = dx.ravel(), dy.ravel()
+    for row in range(first * H, last * H):
+        upper, under = 4 * W * row, 4 * W * row + 2 * W
+        add_fours(target[row * W : row * W + W], deltas[upper:under], deltas[under : under + 2 * W], accumulate)
 
 
 @tuned(
