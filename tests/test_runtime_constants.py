@@ -85,6 +85,10 @@ def test_the_launches_come_first_and_run_once(net: pl.Net) -> None:
     assert net.plan("train").constants == 0
 
 
+def test_a_batch_without_rows_runs(net: pl.Net) -> None:
+    assert net.forward({"x": X[:0]}, phase="test")["score"].shape == (0, 3)
+
+
 def test_an_assignment_is_noticed(net: pl.Net) -> None:
     before = score(net)
     net.parameters["one.weight"].value = np.random.default_rng(1).standard_normal((16, 16, 3, 3))

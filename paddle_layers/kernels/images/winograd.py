@@ -62,7 +62,7 @@ def tile_parts(N, filters, P, Q):
     tiles are cut first.
     """
     tiles = ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
-    images, runs, parts = 1, 1, max(1, min((ITEMS + N - 1) // N, rounded(tiles) // LANES // 2))
+    images, runs, parts = 1, 1, max(1, min((ITEMS + N - 1) // max(N, 1), rounded(tiles) // LANES // 2))
     for count in range(2, min(N, LANES // tiles) + 1):
         if N % count == 0:
             images = count
