@@ -28,7 +28,7 @@ REFUSED = {
     ),
     "values are compared": (
         *("cos_sim-0", "cos_sim-1", "cos_sim-2", "row_l2_norm-0", "row_l2_norm-2"),
-        *("class_weight-0", "class_weight-1", "eos_id-0", "eos_id-1", "selective_fc-0", "selective_fc-1"),
+        *("class_weight-0", "class_weight-1", "eos_id-0", "seq_arg_max-0", "selective_fc-0", "selective_fc-1"),
         *("threshold-0", "threshold-1", "threshold-2"),
         *("stochastic_pool-0", "stochastic_pool-1", "stochastic_pool-2"),
         *("scale_sub_region-0", "scale_sub_region-1", "scale_sub_region-2"),
@@ -60,9 +60,9 @@ REFUSED = {
     "it pads rows of the batch or of sequences, or cuts": (
         *("context-0", "context-2", "kmax_seq_score-0", "mixed-2", "sequence_conv_pool-0", "sequence_conv_pool-1"),
     ),
+    "it is a mask, which no layer gives": ("eos_id-1",),
     "it copies values along an axis": ("expand-0", "simple_attention-0", "simple_attention-1"),
     "strides, gaps or groups": ("row_conv-0",),
-    "it goes along rows of the batch or of sequences": ("seq_arg_max-0",),
     "the places of rows": (
         *("rotary_position-0", "rotary_position-1", "sinusoidal_position-0", "sinusoidal_position-2"),
         *("sub_seq-0", "sub_seq-1", "seq_filter-0", "seq_filter-1"),
