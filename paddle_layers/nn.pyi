@@ -275,6 +275,7 @@ def batch_norm(
     unbiased: bool = False,
     r_max: float | None = None,
     d_max: float | None = None,
+    synchronised: bool = False,
     bias: bool = True,
     act: str = "linear",
     drop_rate: float = 0.0,
@@ -315,6 +316,10 @@ def batch_norm(
     from before the step. Both count as constants in the gradient. The paper begins with limits of 1 and 0, which is
     batch normalisation, and lets them grow to 3 and 5 once the averages are good; here a training has one of each.
 
+    Where several processes share a batch, each normalizes by its own rows, unless it is `synchronised`: then by those
+    of all processes, as one with the whole batch does. That takes two sums over the processes on the way there, and one
+    on the way back.
+
     x: rows or images
     momentum: share of the old average that stays (>= 0 and <= 1, 0.9)
     epsilon: added to the variance (> 0, 1e-05)
@@ -322,6 +327,7 @@ def batch_norm(
     unbiased: the running variance averages the unbiased estimate (false)
     r_max: how much renormalisation may change the spread; when absent: not at all (>= 1, none)
     d_max: running deviations it may move the mean by; when absent: not at all (>= 0, none)
+    synchronised: the batch is that of all processes which share it (false)
     bias: add a bias to every output (true)
     act: elementwise layer applied to the output ("linear")
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)

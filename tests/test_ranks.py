@@ -15,8 +15,6 @@ import pytest
 from safetensors.numpy import load_file
 
 import paddle_layers as pl
-from paddle_layers.runtime.plan.gradient_parts import gradient_parts
-from paddle_layers.training.ranks import _cores_of_one
 
 NETWORK = """
 name: "shared"
@@ -36,6 +34,13 @@ layer {
   softmax_with_loss { ignore_label: 2 normalization: VALID }
 }
 layer { name: "accuracy" type: "accuracy" input: "scores" input: "label" }
+"""
+DENSE = """
+layer { name: "x" type: "data" data { shape: [6] } }
+layer { name: "label" type: "data" data { data_type: INT size: 3 } }
+layer { name: "wide" type: "fc" input: "x" fc { size: 7 act: "tanh" } }
+layer { name: "scores" type: "fc" input: "wide" fc { size: 3 } }
+layer { name: "cost" type: "softmax_with_loss" input: "scores" input: "label" }
 """
 TRAINING = """
 network: "shared.textproto"
@@ -117,12 +122,136 @@ def test_processes_train_what_one_trains_alone(folder, alone, processes):
 
 
 @pytest.mark.slow
-def test_goes_on_with_another_number_of_processes(folder, alone):
-    train(folder, 3, "--output", "other")
-    shutil.rmtree(folder / "other" / "checkpoints" / "step-00000015")
-    shutil.rmtree(folder / "other" / "checkpoints" / "step-00000016")
-    assert "going on after step 10" in train(folder, 2, "--output", "other", "--resume")
-    assert_alike(folder / "other", alone)
+def test_two_processes_have_the_bits_of_one_that_accumulates(folder, tmp_path):
+    """A sum of two has one order; sizes that are powers of two divide without rounding. Twice the same, too."""
+    arrays = np.load(folder / "train.npz")
+    np.savez(tmp_path / "train.npz", x=arrays["x"][:24], label=arrays["label"][:24])
+    (tmp_path / "shared.textproto").write_text(DENSE)
+    for name, size, accumulate in (("two", 8, 1), ("one", 4, 2)):
+        text = TRAINING.replace("batch_size: 10", f"batch_size: {size} accumulate: {accumulate}")
+        (tmp_path / "train.textproto").write_text(text)
+        for again in ("", "_again") if name == "two" else ("",):
+            train(tmp_path, 2 if name == "two" else 1, "--output", name + again)
+    bits = [(tmp_path / name / "weights.safetensors").read_bytes() for name in ("two", "two_again", "one")]
+    assert bits[0] == bits[1] == bits[2]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("before", "after"), [(3, 2), (1, 3), (2, 2)])
+def test_goes_on_with_any_number_of_processes(folder, alone, before, after):
+    output = folder / f"{before}{after}"
+    train(folder, before, "--output", output.name)
+    bits = (output / "weights.safetensors").read_bytes()
+    shutil.rmtree(output / "checkpoints" / "step-00000015")
+    shutil.rmtree(output / "checkpoints" / "step-00000016")
+    assert "going on after step 10" in train(folder, after, "--output", output.name, "--resume")
+    assert_alike(output, alone)
+    assert before != after or (output / "weights.safetensors").read_bytes() == bits
+
+
+WATCHING = """
+callback { type: "save_best" save_best { watch: "loss" mode: min } }
+callback { type: "plateau" plateau { watch: "loss" mode: min patience: 1 gamma: 0.5 margin: 0.02 } }
+callback { type: "early_stop" early_stop { watch: "loss" mode: min patience: 3 margin: 0.05 } }
+"""
+
+
+@pytest.mark.slow
+def test_what_looks_at_tests_sees_all_rows(folder, tmp_path):
+    """The plateau's lower rates, the step of the stop and the best weights are those of one process."""
+    for name in ("shared.textproto", "train.npz"):
+        shutil.copy(folder / name, tmp_path)
+    text = TRAINING.replace("epochs: 4", "epochs: 40").replace("every: 4", "every: 2").replace("0.1", "0.3")
+    (tmp_path / "train.textproto").write_text(text + WATCHING)
+    for processes in (1, 3):
+        shown = train(tmp_path, processes, "--output", f"watched{processes}")
+        assert "`loss` has not become better than" in shown
+    assert_alike(tmp_path / "watched3", tmp_path / "watched1", atol=1e-5)
+    assert len({*losses(tmp_path / "watched3")[1][:, 2]}) > 1, "the plateau lowers the rate"
+    ours, others = (load_file(tmp_path / f"watched{one}" / "best.safetensors") for one in (3, 1))
+    for name, value in ours.items():
+        np.testing.assert_allclose(value, others[name], atol=1e-5, err_msg=name)
+
+
+FULL = """
+import resource, sys
+from mpi4py import MPI  # which needs files when it begins
+from paddle_layers.cli import main
+if MPI.COMM_WORLD.Get_rank() == int(sys.argv.pop(1)):
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+main()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="limits the size of files as Linux does")
+def test_a_full_disk(folder, alone):
+    """That of the first process ends the job in one line, the last checkpoint is whole; others write nothing."""
+    output = folder / "full"
+    train(folder, 1, "--output", output.name)
+    for step in (15, 16):
+        shutil.rmtree(output / "checkpoints" / f"step-{step:08}")
+
+    def limited(number):
+        own = command(2, "--output", output.name, "--resume")
+        at = own.index("-m")
+        return subprocess.run(
+            [*own[:at], "-c", FULL, str(number), *own[at + 2 :]], cwd=folder, capture_output=True, text=True,
+            timeout=120, check=False,
+        )  # fmt: skip
+
+    done = limited(0)
+    shown = done.stdout + done.stderr
+    assert done.returncode != 0
+    assert shown.count("File too large") == 1, shown
+    assert "Traceback" not in shown
+    done = limited(1)
+    assert done.returncode == 0, done.stderr
+    assert "going on after step 10" in done.stderr
+    assert_alike(output, alone)
+
+
+WORDS = 3000
+"""Of which a batch has some: rows of the table are gathered, where the nine of `NETWORK` are summed as a whole."""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("optimizer", ["sgd", "adam"])
+def test_rows_of_tables_are_gathered(folder, tmp_path, optimizer):
+    """What waits for rows that no batch has used is made alike in all processes, before tests too."""
+    rng = np.random.default_rng(3)
+    arrays = dict(np.load(folder / "train.npz"))
+    np.savez(tmp_path / "train.npz", **arrays | {"words": rng.integers(0, WORDS, len(arrays["words"]))})
+    text = NETWORK.replace("size: 9 seq_nested_level: 1 } }", f"size: {WORDS} seq_nested_level: 1 }} }}", 1)
+    assert text != NETWORK
+    (tmp_path / "shared.textproto").write_text(text)
+    own = 'optimizer { type: "adam" learning_rate: 0.01 }'
+    if optimizer == "sgd":
+        own = 'optimizer { type: "sgd" learning_rate: 0.1 sgd { momentum: 0.9 } }'
+        own += 'regularizer { type: "l2" l2 { rate: 0.01 } }'
+    (tmp_path / "train.textproto").write_text(TRAINING.replace('optimizer { type: "sgd" learning_rate: 0.1 }', own))
+    train(tmp_path, 1, "--output", "alone")
+    for processes in (2, 3):
+        train(tmp_path, processes, "--output", f"shared{processes}")
+        assert_alike(tmp_path / f"shared{processes}", tmp_path / "alone", atol=2e-5 if optimizer == "adam" else 2e-6)
+
+
+@pytest.mark.slow
+def test_synchronised_batch_norm_is_that_of_the_whole_batch(folder, alone, tmp_path):
+    """A process without rows, too; where each normalizes by its own rows, the losses are others."""
+    shutil.copy(folder / "train.npz", tmp_path)
+    (tmp_path / "train.textproto").write_text(TRAINING)
+    norm = 'layer {{ name: "norm" type: "batch_norm" input: "wide" batch_norm {{ synchronised: {} }} }}\n'
+    for synchronised in ("true", "false"):
+        layer = norm.format(synchronised) + 'layer { name: "scores" type: "fc" input: "norm"'
+        text = NETWORK.replace('layer { name: "scores" type: "fc" input: "wide"', layer)
+        (tmp_path / "shared.textproto").write_text(text)
+        for processes in (1, 3):
+            train(tmp_path, processes, "--output", f"{synchronised}{processes}")
+    assert_alike(tmp_path / "true3", tmp_path / "true1", atol=1e-5)
+    assert_alike(tmp_path / "true1", tmp_path / "false1", atol=0)
+    others = losses(tmp_path / "false3")[1] - losses(tmp_path / "false1")[1]
+    assert np.abs(others).max() > 1e-3
 
 
 def processes_of(job):
@@ -168,7 +297,9 @@ def test_a_process_that_dies_or_hangs_ends_the_job(folder, tmp_path, number):
         for process in processes_of(str(tmp_path)).values():
             os.kill(process, signal.SIGKILL)
     assert job.returncode != 0
-    if number == signal.SIGSTOP:
+    if number == signal.SIGKILL:
+        assert re.search("signal:? 9", shown, re.IGNORECASE)  # mpiexec's word: the process could say nothing
+    else:
         assert "error: process 0 of 2 has waited 8 s for the others" in shown
     last = max(int(path.name.removeprefix("step-")) for path in output.glob("checkpoints/step-*"))
     (folder / f"long{number}.textproto").write_text(text.replace("steps: 1000000", f"steps: {last + 3}"))
@@ -212,38 +343,6 @@ def test_another_mpi_than_that_of_the_program_that_starts(folder):
     assert "2 processes were started, and mpi4py sees 1: it uses another MPI" in done.stderr
 
 
-@pytest.mark.parametrize("layers", [1, 4])
-def test_gradients_are_handed_over_when_they_are_done(layers):
-    """In parts that are together the whole, the last layers first; nothing changes a part behind that."""
-    middle = "".join(
-        f'layer {{ name: "fc{n}" type: "fc" input: "{f"fc{n - 1}" if n else "x"}" fc {{ size: 400 act: "relu" }} }}\n'
-        for n in range(layers)
-    )
-    text = f"""
-layer {{ name: "x" type: "data" data {{ shape: [400] }} }}
-layer {{ name: "label" type: "data" data {{ data_type: INT size: 400 }} }}
-{middle}
-layer {{ name: "cost" type: "softmax_with_loss" input: "fc{layers - 1}" input: "label" }}
-"""
-    rng = np.random.default_rng(3)
-    batch = {"x": rng.normal(size=(5, 400)), "label": rng.integers(0, 400, 5)}
-    with pl.Net(pl.loads(text)) as net:
-        net.forward(batch)
-        net.backward()
-        whole = net.arena.gradients.read().copy()
-        parts = []
-        net.forward(batch)
-        net.backward(ready=lambda numbers: parts.append((numbers, numbers.copy())))
-        assert len(parts) == layers if layers == 1 else len(parts) >= 2
-        assert sum(numbers.size for numbers, _ in parts) == whole.size
-        for numbers, then in parts:
-            np.testing.assert_array_equal(numbers, then)
-        joined = np.concatenate([then for _, then in sorted(parts, key=lambda part: part[0].ctypes.data)])
-        np.testing.assert_array_equal(joined, whole)
-        plan = net.plan("train")
-        assert len(gradient_parts(plan.launches, plan.boundary, smallest=1)) == 2 * layers
-
-
 def test_parts_of_a_batch_add_up_to_its_gradients():
     rng = np.random.default_rng(3)
     network = pl.loads(NETWORK)
@@ -275,21 +374,3 @@ def test_parts_of_a_batch_add_up_to_its_gradients():
         net.backward()  # what was said of parts is forgotten
         for name, one in whole.items():
             np.testing.assert_array_equal(net.parameters[name].gradient, one)
-
-
-class OneMachine:
-    def __init__(self, *cores):
-        self.cores = cores
-
-    def allgather(self, own):
-        return [own, *self.cores]
-
-
-@pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not bind processes to cores")
-def test_processes_share_the_cores_that_they_have_in_common(monkeypatch):
-    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3})
-    monkeypatch.setattr("paddle_layers.training.ranks.usable_cores", lambda: 4)
-    assert _cores_of_one(OneMachine()) == 4
-    assert _cores_of_one(OneMachine([0, 1, 2, 3])) == 2
-    assert _cores_of_one(OneMachine([4, 5, 6, 7])) == 4
-    assert _cores_of_one(OneMachine(*[[0, 1, 2, 3]] * 7)) == 1

@@ -21,6 +21,7 @@ layer { name: "y" type: "fc" input: "x" fc { size: 3 } }
 RATE = 0.03
 OPTIMIZERS: dict[str, tuple[dict[str, float], Callable[[Any], Any]]] = {
     "sgd": ({"momentum": 0.8}, lambda w: torch.optim.SGD(w, RATE, momentum=0.8)),
+    "nesterov": ({"momentum": 0.8}, lambda w: torch.optim.SGD(w, RATE, momentum=0.8, nesterov=True)),
     "torch_momentum": (
         {"momentum": 0.8, "dampening": 0.3},
         lambda w: torch.optim.SGD(w, RATE, momentum=0.8, dampening=0.3),

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from typing import Any, ParamSpec, TypeVar
 
 from .errors import DefinitionError
-from .fields import Entries, Field, Input, Output, Param
+from .fields import Entries, Field, Input, Output, Param, Temp
 from .function_places import check_place
 from .functions import Function
+from .joining import make_joined
 from .layers import LayerDefinition
 from .onnx_functions import onnx_function
 
@@ -148,6 +149,22 @@ def entries(owner: type) -> Callable[[F], F]:
 def prepare(owner: type) -> Callable[[F], F]:
     """What a function below `@entries` needs and is the same for all batches: made once, of sizes and attributes."""
     return _attach("prepare", owner)
+
+
+def joined(*targets: Temp, when: str) -> Callable[[F], F]:
+    """What temporaries are where several processes share a batch, and the attribute `when` is true.
+
+    A function on the host, called behind the one that computes them, of these temporaries, which are arrays of this
+    process's rows, attributes, `training` and `add_up`, which replaces an array by its sums over all processes. It
+    gives what takes the place of each, or None for nothing. A process that trains by itself does not call it.
+    """
+
+    def mark(call: F) -> F:
+        definition = definition_of(targets[0].owner)
+        definition.joined.append(make_joined(targets, when, call, definition.attributes))
+        return call
+
+    return mark
 
 
 def result(owner: type, *names: str, best: str | tuple[str, ...] = "") -> Callable[[F], F]:

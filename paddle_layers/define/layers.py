@@ -17,6 +17,7 @@ from .errors import InvalidAttributes
 from .examples import Example
 from .fields import Bias, Entries, Field, Input, Numbers, Output, Param, Stat, State, Temp
 from .functions import Function
+from .joining import Joined
 from .registry import is_built_in
 from .types import Type, product
 
@@ -59,6 +60,7 @@ class LayerDefinition(Definition, ABC):
         """Which values of a reported number are better, "min" or "max", where `@result` says so."""
         self.hooks: dict[str, Callable[..., Any]] = {}
         self.hook_names: dict[str, tuple[str, ...]] = {}
+        self.joined: list[Joined] = []
         self.onnx: OnnxFunction | None = None
         """How it is written as ONNX nodes."""
         self.examples: list[Example] = list(vars(owner).get("examples", ()))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -90,6 +90,7 @@ class Net:
         self._loss: float | None = None
         self._consumed = False
         """Whether a backward pass has used up the values of the last forward pass."""
+        self.add_up: Callable[[NDArray[Any]], None] | None = None  # over the processes that share each batch
         self._states_before: dict[str, NDArray[Any]] = {}
         """States that the last forward pass has read and then moved, as it found them."""
         if batch_size is not None:
@@ -189,7 +190,7 @@ class Net:
         plan.set_keys(self._key)
         self._running = None
         with self.arena.changes.made(phase.name == "train"):  # states move
-            plan.forward(lambda made: make_late_rows(batch, made, plan), self.arena.changes.version())
+            plan.forward(lambda made: make_late_rows(batch, made, plan), self.arena.changes.version(), self.add_up)
         self._running, self._loss, self._consumed = (phase, plan, batch), None, False
         self._runner = threading.current_thread()
 
@@ -236,7 +237,7 @@ class Net:
         if write_used_ids(wanted, batch):
             wanted.lay(batch)
         wanted.divide_by(divisors or {})
-        wanted.backward(ready)
+        wanted.backward(ready, self.add_up)
         for rows in wanted.row_gradients:
             rows.parameter.row_gradient, rows.batch = rows, batch
         self._consumed = True
@@ -371,8 +372,7 @@ class Net:
 
     def _adapt(self, phase: Phase, feeds: Mapping[str, Any]) -> None:
         """Bind the graph anew when dense feeds have other sizes than before. Raises `FeedError` with the reason."""
-        changed = changed_types(phase.graph, feeds)
-        if changed:
+        if changed := changed_types(phase.graph, feeds):
             phase.graph = rebuilt(phase.graph, changed, phase.network, self.arena)
             self._forget(phase)
             log.info("planned anew: %s", ", ".join(f"`{name}` is {type_}" for name, type_ in changed.items()))

@@ -68,6 +68,8 @@ class Trainer:
     ) -> None:
         self.training, self.job, self.progress, self.ranks = training, job, progress, ranks
         self.run = Run(job.net, folder, job.total, progress.say)
+        if ranks.count > 1:
+            job.net.add_up = ranks.add_up
         self.callbacks = callbacks if ranks.first else ()
         self._adapting = any(hasattr(listener, "rate_factor") for listener in callbacks)
         self._schedule = Staged(training.schedule)
@@ -109,10 +111,11 @@ class Trainer:
         with Interrupts() as interrupts:
             if training.test.at_start and run.step == 0:
                 self._test()
-            while run.step < run.total and not run.stopped:
-                self._step()
+            while run.step < run.total:
                 if reason := self.ranks.any_of(interrupts.asked or run.stopped):
-                    run.stop(reason)
+                    run.stop(reason)  # in all processes; callbacks are asked in the first one only
+                    break
+                self._step()
                 test_due, save_due = self._test_due(), self._save_due()
                 if test_due or save_due or run.step == run.total or _due(run.step, training.log.every):
                     self._report()
@@ -217,6 +220,7 @@ class Trainer:
         else:
             net.backward(divisors={name: one.divisor for name, one in whole.items()}, ready=ranks.start_sum)
             ranks.wait()
+            ranks.join_rows(net)
         if self.training.accumulate > 1:
             self.job.updater.add(sum(one.divisor for one in whole.values()))
         for name, one in whole.items():
@@ -233,7 +237,13 @@ class Trainer:
         if self._skipped_in_a_row == MOST_SKIPPED:
             raise TrainingError(f"{problem}. {MOST_SKIPPED} batches in a row were skipped, and the weights stay as bad")
         self.run.net.take_back()
+        self._catch_up_alike()
         self.progress.say(f"skipped a batch: {str(problem).partition('.')[0]}")
+
+    def _catch_up_alike(self) -> None:
+        """Make pending steps of all rows, where each process has read other ones: made in other parts they round."""
+        if self.ranks.count > 1:
+            self.job.updater.catch_up()
 
     def _batch(self) -> dict[str, Any]:
         with advised():
@@ -257,6 +267,7 @@ class Trainer:
         if test is None:
             return
         self.ranks.level_states(job.net)
+        self._catch_up_alike()
         with job.updater.averaged():
             batches = first_batches(test, self.training.test.batches)
             run.results = evaluate(job.net, batches, job.statistics, job.losses, seen, self.ranks)

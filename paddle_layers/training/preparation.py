@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from paddle_layers.data.learning import NOTHING, Learned
 from paddle_layers.data.mixing import Mixed, MixedBatches
 from paddle_layers.define.errors import suggestion
 from paddle_layers.define.name_patterns import matching
-from paddle_layers.runtime.passes import without
 
 from .data_norms import check_data_norms
 from .opening import Given, Part, datasets_of, loading, open_parts, part_name, placed
@@ -106,8 +104,7 @@ def prepare(
             training, processes, device, [batches for batches in (train, test, *tests.values()) if batches], callbacks
         )
     capacity = max(batches.batch_size for batches in (train, test, *tests.values()) if batches is not None)
-    with without("row gradients") if processes > 1 else contextlib.nullcontext():  # sums take whole gradients
-        net, updater = _make_net(training, seed, device, -(-capacity // processes), keep, compiling)
+    net, updater = _make_net(training, seed, device, -(-capacity // processes), keep, compiling)
     return Job(net, updater, train, test, tests, total, loss_names(training), statistic_names(training), learned)
 
 

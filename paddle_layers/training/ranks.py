@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import atexit
 import hashlib
+import math
 import os
 import sys
 import threading
@@ -23,20 +24,28 @@ from paddle_layers.data import Batches, Stream
 from paddle_layers.define.escaping import printable
 from paddle_layers.define.machine import usable_cores
 from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_threads
+from paddle_layers.runtime.optimise.joined_rows import JoinedRows, merged_rows
 from paddle_layers.runtime.plan.losses import LossSum
 
 from .problems import TrainingError
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
+    from paddle_layers.define import LayerDefinition
     from paddle_layers.runtime import Net
+    from paddle_layers.runtime.memory.parameters import Parameter
 
 T = TypeVar("T")
 
 LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "PALS_SIZE")
-"""Variables in which Open MPI, MPICH and those made of it (Intel's too), MVAPICH and Cray say how many there are."""
+"""Variables in which Open MPI, MPICH and those made of it (Intel's too), MVAPICH and Cray say how many there are.
+
+Processes that Slurm starts by PMIx have none of them; its own count is there without them as well, in a script.
+"""
 PATIENCE = 600.0
 """Seconds that a process waits for the others unless it is said."""
+WHOLE = 2
+"""Times the bytes of a table that its sum over all processes moves; gathered rows that are more are summed so."""
 BEHIND_THE_FIRST = 3.0
 """Seconds that the other processes leave to the first one to say what is wrong, which is often the same."""
 
@@ -79,11 +88,17 @@ class Alone:
         """The number that the first process has."""
         return number
 
+    def add_up(self, numbers: NDArray[Any]) -> None:
+        """Replace numbers by their sums over all processes."""
+
     def start_sum(self, numbers: NDArray[Any]) -> None:
         """Begin to replace numbers by their sums over all processes."""
 
     def wait(self) -> None:
         """Wait until all sums that were begun are there."""
+
+    def join_rows(self, net: Net) -> None:
+        """Give each parameter with a gradient by rows that of all processes."""
 
     def level_states(self, net: Net) -> None:
         """Give running states, which each process moves by its own rows, their mean."""
@@ -99,6 +114,9 @@ class Ranks(Alone):
         self._mpi, self._comm = mpi, mpi.COMM_WORLD
         self.number, self.count = self._comm.Get_rank(), self._comm.Get_size()
         self._requests: list[Any] = []
+        self._joined: JoinedRows | None = None
+        self.moved = 0
+        """Bytes that this process has handed over to be summed or gathered."""
         self._patience, self._since = patience, float("inf")
         limit_threads(min(most_threads(), _cores_of_one(self._comm.Split_type(mpi.COMM_TYPE_SHARED))))
         threading.Thread(target=self._watch, daemon=True).start()
@@ -157,6 +175,7 @@ class Ranks(Alone):
         """As `Alone.start_sum`. The sums go on while this process computes, as far as MPI does."""
         self._mpi.Request.Testall(self._requests)  # many an MPI moves on only when it is called
         self._requests.append(self._comm.Iallreduce(self._mpi.IN_PLACE, numbers))
+        self.moved += numbers.nbytes
 
     def wait(self) -> None:
         """As `Alone.wait`."""
@@ -164,12 +183,54 @@ class Ranks(Alone):
             self._mpi.Request.Waitall(self._requests)
         self._requests = []
 
+    def join_rows(self, net: Net) -> None:
+        """As `Alone.join_rows`. Rows are added up in the order of the processes, whichever comes first."""
+        tables = [parameter for parameter in net.arena.trained if parameter.by_rows]
+        own = [parameter.gradient_rows for parameter in tables]
+        lengths = np.array([0 if rows is None else len(rows[0]) for rows in own], np.int64)
+        counts = self._gathered(lengths, [len(tables)] * self.count).reshape(self.count, -1) if tables else lengths
+        for parameter, rows, each in zip(tables, own, counts.T, strict=True):
+            if rows is None:  # it is read without one, other rows in each process
+                parameter.catch_up()
+            else:
+                if self._joined is None:
+                    self._joined = JoinedRows(net.target, net.dtype)
+                self._joined.put(parameter, *self._join(parameter, *rows, each.tolist()))
+
+    def _join(
+        self, parameter: Parameter, ids: NDArray[np.int64], rows: NDArray[Any], counts: list[int]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Ids and rows of all processes, gathered, or summed as the whole table where that moves fewer bytes."""
+        table = parameter.size * rows.itemsize
+        if sum(counts) * (ids.itemsize + table // parameter.shape[0]) <= WHOLE * table:
+            return merged_rows(self._gathered(ids, counts), self._gathered(rows, counts), counts)
+        whole, used = np.zeros(parameter.shape, rows.dtype), np.zeros(parameter.shape[0], np.uint8)
+        whole[ids], used[ids] = rows, 1
+        self.add_up(whole)
+        self.add_up(used, self._mpi.MAX)
+        found = np.flatnonzero(used)
+        return found, whole[found]
+
+    def add_up(self, numbers: NDArray[Any], op: Any = None) -> None:
+        """As `Alone.add_up`."""
+        with self._waiting():
+            self._comm.Allreduce(self._mpi.IN_PLACE, numbers, op=op or self._mpi.SUM)
+        self.moved += numbers.nbytes
+
+    def _gathered(self, own: NDArray[Any], counts: Sequence[int]) -> NDArray[Any]:
+        """The rows of all processes, each of which has so many, in the order of the processes."""
+        found = np.empty((sum(counts), *own.shape[1:]), own.dtype)
+        width = math.prod(own.shape[1:])
+        with self._waiting():
+            self._comm.Allgatherv(own, [found, [count * width for count in counts]])
+        self.moved += own.nbytes
+        return found
+
     def level_states(self, net: Net) -> None:
         """As `Alone.level_states`."""
         for state in net.plan("train").moving_states:
             numbers = np.array(state.value, np.float64)
-            with self._waiting():
-                self._comm.Allreduce(self._mpi.IN_PLACE, numbers)
+            self.add_up(numbers)
             state.value = numbers / self.count
 
     def check_equal(self, net: Net) -> None:
@@ -182,8 +243,7 @@ class Ranks(Alone):
 
     def _sum(self, numbers: Sequence[float]) -> list[float]:
         array = np.array(numbers, np.float64)
-        with self._waiting():
-            self._comm.Allreduce(self._mpi.IN_PLACE, array)
+        self.add_up(array)
         return [float(number) for number in array]
 
     @contextmanager
@@ -209,7 +269,8 @@ ALONE = Alone()
 
 def join(patience: float = PATIENCE) -> Alone:
     """The place of this process among those that were started with it. Raises `TrainingError` without their MPI."""
-    said = next((int(os.environ[name]) for name in LAUNCHED if os.environ.get(name, "").isdecimal()), 1)
+    names = (*LAUNCHED, "SLURM_STEP_NUM_TASKS") if "PMIX_RANK" in os.environ else LAUNCHED
+    said = next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdecimal()), 1)
     if said < 2:
         return ALONE
     try:
@@ -260,9 +321,27 @@ def check_sharing(
             f"the data layer `{next(iter(carried))}` carries rows from batch to batch, and the rows of a process are "
             "others in each: train with one"
         )
+    _check_synchronised(training)
     for listener in callbacks:
         if hasattr(listener, "on_test_batch"):
             name = type(listener).__name__
             raise TrainingError(f"`{name}` looks at every row of a test, and each process has some: train with one")
         if getattr(listener, "reload", False):
             raise TrainingError("`reload` of `plateau` changes the weights of one process: train with one")
+
+
+def _check_synchronised(training: Training) -> None:
+    """Raise `TrainingError` where a process may begin a pass anew in whose middle it has waited for the others."""
+    nodes = training.network.nodes
+    joined = [node.name for node in nodes for one in node.definition.joined if node.attributes[one.when]]
+    makers = [node.name for node in nodes if node.definition.own_rows and _by_values(node.definition)]
+    if joined and makers:
+        raise TrainingError(
+            f"`{joined[0]}` is synchronised, and `{makers[0]}` makes as many rows as its values say: processes cannot "
+            "wait for each other in the middle of such a batch; train with one, or normalize by the process's own rows"
+        )
+
+
+def _by_values(definition: LayerDefinition) -> bool:
+    """Whether a layer's own rows depend on values, not on lengths and sizes only."""
+    return any(name in definition.inputs or name in definition.temps for name in definition.hook_names["starts"])

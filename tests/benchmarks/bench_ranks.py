@@ -5,6 +5,7 @@
 FILE is a network file or a training file; every process has so many rows. Milliseconds of a step, medians: of one
 process alone; of several beside each other that add nothing up; of several that do. The efficiency is what several do
 in a time, to so many times what one does. What several cost without adding up is the machine's: cores share its memory.
+MiB are those that a process hands over in a step, of so many that all gradients have: of tables it is rows.
 """
 
 from __future__ import annotations
@@ -23,22 +24,20 @@ from typing import Any
 WARM = 3
 
 
-def worker(file: str, rows: int, rounds: int) -> dict[str, float]:
-    """The medians of this process: of a step alone, and of one with the sums of all."""
+def worker(file: str, rows: int, rounds: int) -> dict[str, Any]:
+    """The medians of this process: of a step alone, and of one with the sums of all; when which gradients are done."""
     import paddle_layers as pl
     from paddle_layers.config import network_of
     from paddle_layers.define import registries
     from paddle_layers.runtime.graph.building import build_graph
     from paddle_layers.runtime.memory.parameters import ParameterSet
     from paddle_layers.runtime.optimise.updater import Updater
-    from paddle_layers.runtime.passes import without
     from paddle_layers.runtime.profile.feeds import made_up_feeds
     from paddle_layers.training.ranks import join
 
     ranks, network = join(), network_of(file)
     feeds = made_up_feeds(build_graph(network.select("train"), ParameterSet("float32"), {}), rows)
-    with without("row gradients"):
-        net = pl.Net(network)
+    net = pl.Net(network)
     sgd = registries["optimizer"]["sgd"]
     updater = Updater(sgd, sgd.bind({"momentum": 0.9}), net)
 
@@ -47,6 +46,8 @@ def worker(file: str, rows: int, rounds: int) -> dict[str, float]:
         whole = ranks.sums(net.loss_sums()) if sums else net.loss_sums()
         net.backward(divisors={name: one.divisor for name, one in whole.items()}, **sums)
         ranks.wait()
+        if sums:
+            ranks.join_rows(net)
         updater.step(1e-6, 1)
 
     ways: dict[str, Callable[[], None]] = {"alone": step, "together": lambda: step(ready=ranks.start_sum)}
@@ -58,11 +59,57 @@ def worker(file: str, rows: int, rounds: int) -> dict[str, float]:
             run()
             if number >= WARM:
                 spent[way].append(time.perf_counter() - begin)
-    found = {way: 1000 * statistics.median(times) for way, times in spent.items()}
-    return found | {"bytes": float(net.arena.gradients.read().nbytes)} if ranks.first else {}
+    found: dict[str, Any] = {way: 1000 * statistics.median(times) for way, times in spent.items()}
+    found["least"] = {way: 1000 * min(times) for way, times in spent.items()}
+    before = getattr(ranks, "moved", 0)
+    ways["together"]()
+    found["moved"] = getattr(ranks, "moved", 0) - before
+    found["whole"] = sum(one.size * 4 for one in net.arena.trained)
+    found["stamps"] = stamps_of(net, feeds, rounds)
+    found["links"] = links(ranks) if ranks.count > 1 else {}
+    return found if ranks.first else {}
 
 
-def measured(processes: int, file: str, rows: int, rounds: int) -> dict[str, float]:
+def stamps_of(net: Any, feeds: dict[str, Any], rounds: int) -> list[tuple[float, int]]:
+    """Milliseconds until the forward pass, each part of the gradients and the backward pass are done, and the bytes.
+
+    The least of all tries, as for `links`.
+    """
+    found: list[list[tuple[float, int]]] = []
+    for _ in range(rounds):
+        begin, own = time.perf_counter(), []
+
+        def note(size: int, begin: float = begin, own: list[tuple[float, int]] = own) -> None:
+            own.append((1000 * (time.perf_counter() - begin), size))
+
+        net.forward(feeds, step=0)
+        note(0)
+        net.backward(ready=lambda numbers, note=note: note(numbers.nbytes))
+        note(0)
+        found.append(own)
+    return [(min(done for done, _ in one), one[0][1]) for one in zip(*found, strict=True)]
+
+
+def links(ranks: Any, rounds: int = 40) -> dict[str, float]:
+    """What a sum over all processes takes: microseconds for one number, gigabytes a second of a part of a mebibyte.
+
+    The least of all tries: what else the machine does only adds to it.
+    """
+    import numpy as np
+
+    least = {}
+    for size in (1, 2**18):
+        numbers, spent = np.ones(size, np.float32), []
+        for _ in range(rounds):
+            ranks.any_of("")
+            begin = time.perf_counter()
+            ranks.add_up(numbers)
+            spent.append(time.perf_counter() - begin)
+        least[size] = min(spent)
+    return {"latency": 1e6 * least[1], "bandwidth": 2**20 / (least[2**18] - least[1]) / 1e9}
+
+
+def measured(processes: int, file: str, rows: int, rounds: int) -> dict[str, Any]:
     """What the first of several processes has measured."""
     own = [sys.executable, "-m", "tests.benchmarks.bench_ranks", file, "--rows", str(rows), "--rounds", str(rounds)]
     mpiexec = [str(Path(sys.executable).with_name("mpiexec")), "-n", str(processes)]
@@ -70,7 +117,7 @@ def measured(processes: int, file: str, rows: int, rounds: int) -> dict[str, flo
     done = subprocess.run(
         [*mpiexec, *own, "--worker"], env=environment, check=True, capture_output=True, text=True, timeout=1200
     )
-    found: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 
 
@@ -87,13 +134,13 @@ def main() -> None:
         if found:
             print(json.dumps(found))
         return
-    print(f"{'':40}{'one':>9}{'beside':>9}{'summing':>9}{'MiB':>8}  efficiency")
+    print(f"{'':40}{'one':>9}{'beside':>9}{'summing':>9}{'MiB':>8}{'of':>8}  efficiency")
     for file in given.files:
         one = measured(1, file, given.rows, given.rounds)
         several = measured(given.processes, file, given.rows, given.rounds)
         times = "".join(f"{value:9.2f}" for value in (one["alone"], several["alone"], several["together"]))
-        size = several["bytes"] / 2**20
-        print(f"{file[-38:]:40}{times}{size:8.1f}  {one['alone'] / several['together']:.2f}", flush=True)
+        sizes = "".join(f"{several[name] / 2**20:8.1f}" for name in ("moved", "whole"))
+        print(f"{file[-38:]:40}{times}{sizes}  {one['alone'] / several['together']:.2f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -79,11 +79,11 @@ def add_up(sums, values, low, high):
 @tuned("batch_norm", "batch_norm_moments", items=channel_slices, work=numbers, least=WORTH_IT, when=by_the_batch)
 @compiled
 def batch_norm_moments(
-    first, last, mean, var, scale, x, running_mean, running_var, epsilon, use_global_stats, training
+    first, last, mean, var, scale, count, x, running_mean, running_var, epsilon, use_global_stats, training
 ):  # fmt: skip
     N, C, pixels = x.shape
     parts, one = min(C, SLICES), x.dtype.type(1)
-    zero, count = one - one, x.dtype.type(N * pixels)
+    zero, size = one - one, x.dtype.type(N * pixels)
     for part in range(first, last):
         low, high = C * part // parts, C * (part + 1) // parts
         if N == 0 or (use_global_stats is None and not training):
@@ -92,7 +92,7 @@ def batch_norm_moments(
         else:
             add_up(mean, x, low, high)
             for c in range(low, high):
-                mean[c] /= count
+                mean[c] /= size
             var[low:high] = zero
             for n in range(N):
                 if pixels == 1:
@@ -103,14 +103,15 @@ def batch_norm_moments(
                     for c in range(low, high):
                         var[c] += squares(x[n, c], mean[c], zero)
             for c in range(low, high):
-                var[c] /= count
+                var[c] /= size
         for c in range(low, high):
             scale[c] = one / math.sqrt(var[c] + epsilon)
+            count[c] = size
 
 
 @tuned("batch_norm", "batch_norm_sums", items=channel_slices, work=numbers, least=WORTH_IT)
 @compiled
-def batch_norm_sums(first, last, a, b, dy, x, mean, scale):
+def batch_norm_sums(first, last, a, b, whole_a, whole_b, dy, x, mean, scale):
     N, C, pixels = x.shape
     parts, zero = min(C, SLICES), x.dtype.type(0)
     for part in range(first, last):
@@ -127,6 +128,7 @@ def batch_norm_sums(first, last, a, b, dy, x, mean, scale):
                     b[c] += moments(dy[n, c], x[n, c], mean[c], zero)
         for c in range(low, high):
             b[c] *= scale[c]
+            whole_a[c], whole_b[c] = a[c], b[c]
 
 
 @tuned("batch_norm", "batch_norm_bias_gradient", items=channel_slices, work=numbers, least=WORTH_IT)
@@ -191,19 +193,19 @@ def batch_norm_bias(first, last, y, bias):
 @tuned("batch_norm", "batch_norm_dx", items=row_slices, work=row_numbers, least=ROWS_WORTH_IT, when=uncorrected)
 @compiled
 def batch_norm_dx(
-    first, last, dx, dy, x, mean, scale, gain, a, b, accumulate, use_global_stats, training
+    first, last, dx, dy, x, mean, scale, count, gain, whole_a, whole_b, accumulate, use_global_stats, training
 ):  # fmt: skip
     N, C = x.shape[0], x.shape[1]
     parts, one, zero = min(N, SLICES), x.dtype.type(1), x.dtype.type(0)
     fixed = use_global_stats or (use_global_stats is None and not training)
-    share = zero if fixed else one / x.dtype.type(N)
+    share = zero if fixed or N == 0 else one / count[0]
     values, deltas, target = x.ravel(), dy.ravel(), dx.ravel()
     for n in range(N * first // parts, N * last // parts):
         row, delta, result = values[n * C : n * C + C], deltas[n * C : n * C + C], target[n * C : n * C + C]
         if not accumulate:
             result[:] = zero
         for c in range(C):
-            mean_part = (a[c] + (row[c] - mean[c]) * scale[c] * b[c]) * share
+            mean_part = (whole_a[c] + (row[c] - mean[c]) * scale[c] * whole_b[c]) * share
             result[c] += gain[c] * scale[c] * (delta[c] - mean_part)
 
 

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from paddle_layers.define import (
     Bias,
     Bool,
@@ -16,6 +18,7 @@ from paddle_layers.define import (
     Temp,
     each,
     gradient,
+    joined,
     layer,
     onnx,
     real,
@@ -32,7 +35,7 @@ from paddle_layers.define import (
         "Caffe": "BatchNorm",
         "ONNX": "BatchNormalization",
         "Keras": "BatchNormalization",
-        "PyTorch": "BatchNorm1d, BatchNorm2d",
+        "PyTorch": "BatchNorm1d, BatchNorm2d, SyncBatchNorm",
     },
     since=1,
 )
@@ -63,6 +66,10 @@ class BatchNorm:
     `d = (mean - running_mean) / sqrt(running_var + epsilon)`, between `-d_max` and `d_max`, with the running values
     from before the step. Both count as constants in the gradient. The paper begins with limits of 1 and 0, which is
     batch normalisation, and lets them grow to 3 and 5 once the averages are good; here a training has one of each.
+
+    Where several processes share a batch, each normalizes by its own rows, unless it is `synchronised`: then by those
+    of all processes, as one with the whole batch does. That takes two sums over the processes on the way there, and one
+    on the way back.
     """
 
     x = Input("N C ...", "rows or images", seq=(0, 1, 2), derivative=False)  # r and d count as constants
@@ -79,27 +86,31 @@ class BatchNorm:
     unbiased = Bool("the running variance averages the unbiased estimate", default=False)
     r_max = Float("how much renormalisation may change the spread; when absent: not at all", min=1, optional=True)
     d_max = Float("running deviations it may move the mean by; when absent: not at all", min=0, optional=True)
+    synchronised = Bool("the batch is that of all processes which share it", default=False)
     mean = Temp("C", "mean used")
     var = Temp("C", "variance used")
     scale = Temp("C", "one over the standard deviation")
+    count = Temp("C", "rows and pixels that the mean is of; zero for the running one")
     r = Temp("C", "factor of renormalisation")
     d = Temp("C", "summand of renormalisation")
     a = Temp("C", "sum of the gradient")
     b = Temp("C", "sum of the gradient times the normalised value")
+    whole_a = Temp("C", "`a` of all processes that share the batch, where it is synchronised")
+    whole_b = Temp("C", "`b` of all of them")
     examples = (
         Example(x="3x4x5"),
         Example(x="6", epsilon=0.1, bias=False),
         Example(x="2x3x3", use_global_stats=True),
         Example(x="4", use_global_stats=False, unbiased=True, momentum=0.5, act="relu"),
-        Example(x="sequence of 3"),
+        Example(x="sequence of 3", synchronised=True),
         Example(x="2x3", r_max=1.25, d_max=0.5, momentum=0.5),
     )
 
 
-@each(BatchNorm.mean, BatchNorm.var, BatchNorm.scale)
+@each(BatchNorm.mean, BatchNorm.var, BatchNorm.scale, BatchNorm.count)
 def batch_norm_moments(c, x, running_mean, running_var, epsilon, use_global_stats, training):
     if use_global_stats or (use_global_stats is None and not training) or x.shape[0] == 0:
-        return running_mean[c], running_var[c], 1.0 / math.sqrt(running_var[c] + epsilon)
+        return running_mean[c], running_var[c], 1.0 / math.sqrt(running_var[c] + epsilon), 0.0
     count = real(x.shape[0] * x.shape[2])
     total = 0.0
     for n in range(x.shape[0]):
@@ -110,7 +121,23 @@ def batch_norm_moments(c, x, running_mean, running_var, epsilon, use_global_stat
     for n in range(x.shape[0]):
         for i in range(x.shape[2]):
             total += (x[n, c, i] - mean) * (x[n, c, i] - mean)
-    return mean, total / count, 1.0 / math.sqrt(total / count + epsilon)
+    return mean, total / count, 1.0 / math.sqrt(total / count + epsilon), count
+
+
+@joined(BatchNorm.mean, BatchNorm.var, BatchNorm.scale, BatchNorm.count, when="synchronised")
+def batch_norm_joined_moments(mean, var, count, epsilon, use_global_stats, training, add_up):
+    """Of the means and variances of parts those of the whole (Chan, Golub and LeVeque 1979)."""
+    if use_global_stats or (use_global_stats is None and not training):
+        return None
+    sums = np.array([count, count * mean], np.float64)
+    add_up(sums)
+    if not sums[0].any():
+        return None
+    centre = sums[1] / sums[0]
+    squares = np.where(count > 0, count * (var + (mean - centre) ** 2), 0.0)
+    add_up(squares)
+    squares /= sums[0]
+    return centre, squares, 1 / np.sqrt(squares + epsilon), sums[0]
 
 
 @each(BatchNorm.r, BatchNorm.d)
@@ -130,20 +157,19 @@ def batch_norm_y(n, c, i, x, mean, scale, gain, r, d, r_max, d_max, training):
 
 
 @update(BatchNorm.running_mean, BatchNorm.running_var)
-def batch_norm_move(c, x, running_mean, running_var, mean, var, momentum, use_global_stats, unbiased):
-    if use_global_stats or x.shape[0] == 0:
+def batch_norm_move(c, running_mean, running_var, mean, var, count, momentum, use_global_stats, unbiased):
+    if use_global_stats or count[c] == 0:
         return running_mean[c], running_var[c]
     batch = var[c]
     if unbiased:
-        count = x.shape[0] * x.shape[2]
-        batch = batch * (real(count) / real(max(count - 1, 1)))
+        batch = batch * (count[c] / max(count[c] - 1.0, 1.0))
     return (
         momentum * running_mean[c] + (1.0 - momentum) * mean[c],
         momentum * running_var[c] + (1.0 - momentum) * batch,
     )
 
 
-@each(BatchNorm.a, BatchNorm.b)
+@each(BatchNorm.a, BatchNorm.b, BatchNorm.whole_a, BatchNorm.whole_b)
 def batch_norm_sums(c, dy, x, mean, scale):
     a = 0.0
     b = 0.0
@@ -151,15 +177,27 @@ def batch_norm_sums(c, dy, x, mean, scale):
         for i in range(x.shape[2]):
             a += dy[n, c, i]
             b += dy[n, c, i] * (x[n, c, i] - mean[c])
-    return a, b * scale[c]
+    b = b * scale[c]
+    return a, b, a, b
+
+
+@joined(BatchNorm.whole_a, BatchNorm.whole_b, when="synchronised")
+def batch_norm_joined_sums(whole_a, whole_b, use_global_stats, training, add_up):
+    if use_global_stats or (use_global_stats is None and not training):
+        return None
+    sums = np.array([whole_a, whole_b], np.float64)
+    add_up(sums)
+    return sums
 
 
 @gradient(BatchNorm.x)
-def batch_norm_dx(n, c, i, dy, x, mean, scale, gain, a, b, r, use_global_stats, r_max, d_max, training):
+def batch_norm_dx(
+    n, c, i, dy, x, mean, scale, count, gain, whole_a, whole_b, r, use_global_stats, r_max, d_max, training
+):  # fmt: skip
     if use_global_stats or (use_global_stats is None and not training):
         return dy[n, c, i] * gain[c] * scale[c]
-    count = real(x.shape[0] * x.shape[2])
-    delta = gain[c] * scale[c] * (dy[n, c, i] - (a[c] + (x[n, c, i] - mean[c]) * scale[c] * b[c]) / count)
+    along = whole_a[c] + (x[n, c, i] - mean[c]) * scale[c] * whole_b[c]
+    delta = gain[c] * scale[c] * (dy[n, c, i] - along / count[c])
     return delta * r[c] if training and (r_max is not None or d_max is not None) else delta
 
 

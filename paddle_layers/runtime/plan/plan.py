@@ -18,6 +18,7 @@ from paddle_layers.runtime.launches.buffers import Buffer
 from paddle_layers.runtime.launches.index_arrays import IndexArrays
 from paddle_layers.runtime.launches.launch import Launch
 from paddle_layers.runtime.passes.shared_memory import place
+from paddle_layers.runtime.schedule.joins import AddUp
 from paddle_layers.runtime.schedule.schedule import Schedule
 
 from .capacity import check_capacity
@@ -52,6 +53,8 @@ class Plan:
         self._version: int | None = None
         """Of the parameters that the constant results follow from; None before they are computed."""
         self.stops, self.decisive = schedule.stops, schedule.decisive
+        forward, backward = schedule.joins
+        self._joins = [*forward, *((self.boundary + at, join) for at, join in backward)]
         self.stats = schedule.stats
         self.moving_states = schedule.moving_states
         device.compile([*self.launches, *counting], schedule.dtype, progress)
@@ -100,7 +103,22 @@ class Plan:
         """Draw the keys of random operations for a step."""
         self.table.set_keys(key)
 
-    def forward(self, make_rows: Callable[[OwnRows], None] | None = None, version: int | None = None) -> None:
+    def _run(self, begin: int, end: int, add_up: AddUp | None) -> None:
+        """Run some launches; with `add_up`, layers that ask for it join what they have in all processes."""
+        if add_up is not None:
+            for at, join in self._joins:
+                if begin < at <= end:
+                    self.table.run(begin, at)
+                    join.run(self.read, self.write, add_up)
+                    begin = at
+        self.table.run(begin, end)
+
+    def forward(
+        self,
+        make_rows: Callable[[OwnRows], None] | None = None,
+        version: int | None = None,
+        add_up: AddUp | None = None,
+    ) -> None:
         """Run the forward launches; `make_rows` is called where rows depend on values that are computed by then.
 
         Without it, these rows are those of the last pass. What depends on parameters only is computed where their
@@ -111,12 +129,12 @@ class Plan:
             self._version = version
         done = self.constants
         for at, made in self.stops:
-            self.table.run(done, at)
+            self._run(done, at, add_up)
             if make_rows is not None:
                 make_rows(made)
                 self.lay(self.rows)
             done = at
-        self.table.run(done, self.boundary)
+        self._run(done, self.boundary, add_up)
 
     def divide_by(self, divisors: Mapping[str, float]) -> None:
         """Let the backward pass divide costs by these numbers, the others by those of the batch."""
@@ -131,15 +149,15 @@ class Plan:
             self.rows.whole = self._whole = whole
             self.table.set_rows(self.rows)
 
-    def backward(self, ready: Ready | None = None) -> None:
+    def backward(self, ready: Ready | None = None, add_up: AddUp | None = None) -> None:
         """Run the backward launches; `ready` gets each run of the gradients of parameters as soon as it is done."""
         begin = self.boundary
         if ready is not None:
             for part in self._parts:
-                self.table.run(begin, part.behind)
+                self._run(begin, part.behind, add_up)
                 begin = part.behind
                 ready(part.numbers)
-        self.table.run(begin, len(self.launches))
+        self._run(begin, len(self.launches), add_up)
 
     @functools.cached_property
     def _parts(self) -> list[GradientPart]:

@@ -17,6 +17,7 @@ from paddle_layers.runtime.passes.unread_results import drop_unread
 
 from .backward_pass import BackwardPass
 from .forward_pass import ForwardPass
+from .joins import joins_of
 from .workspace import Workspace
 
 
@@ -57,10 +58,14 @@ class Schedule:
         self.constants = len(constants)
         """So many launches at the begin of the forward pass depend on parameters only."""
         stops = late_stops(graph, self.forward, self._decisive_buffers)
-        self.forward = [*constants, *bring_together(self.forward, (at for at, _ in stops), device)]
+        self.joins = [joins_of(workspace, launches) for launches in (self.forward, self.backward)]
+        """What processes that share a batch join in the forward and the backward pass, and behind which launch."""
+        cuts = [[at for at, _ in joins] for joins in self.joins]
+        self.forward = [*constants, *bring_together(self.forward, [*cuts[0], *(at for at, _ in stops)], device)]
+        self.joins[0] = [(at + self.constants, join) for at, join in self.joins[0]]
         self.stops = [(at + self.constants, made) for at, made in stops]
         """Rows that depend on values of the pass, and the launch before which they are made."""
-        self.backward = bring_together(self.backward, (), device)
+        self.backward = bring_together(self.backward, cuts[1], device)
 
     def _decisive_buffers(self, op: Op) -> list[Buffer]:
         """The buffers of temporaries that say how many rows an operation makes."""
@@ -91,13 +96,18 @@ class Schedule:
                 self.values[value.name].use(at)
             for buffer in self._decisive_buffers(made.op):
                 buffer.use(at)
+        joins = [*self.joins[0], *((at + len(self.forward), join) for at, join in self.joins[1])]
+        for at, join in joins:
+            for buffer in join.targets.values():
+                buffer.use(at - 1)
+                buffer.use(at)
         outside = [*self.kept, *self.index_arrays.kept, *self._kept_constants()]
         for buffer in outside:
             buffer.keep()
         for buffer in self.results:
             buffer.keep_result()
         storages = take_over((*buffers_of(launches), *self.copies, *outside, *self.results), takeovers)
-        fuse(launches, [self.constants, len(self.forward), *(at for at, _ in self.stops)], self.device)
+        fuse(launches, [self.constants, len(self.forward), *(at for at, _ in (*self.stops, *joins))], self.device)
         return storages
 
 

@@ -1,0 +1,91 @@
+"""Gradients by rows of several processes as one: the ids of all of them, rows of the same id added up.
+
+The rows of a plan have memory for the ids of the process's own batch; those of all processes need more.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.graph.domains import rows_of
+from paddle_layers.runtime.graph.rows import Rows
+from paddle_layers.runtime.launches.arguments import Ref
+from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.index_arrays import Used
+from paddle_layers.runtime.launches.row_gradients import RowGradient
+from paddle_layers.runtime.memory.parameters import Parameter
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.memory.blocks import Allocator, Block
+
+Ints = NDArray[np.int64]
+
+
+def merged_rows(ids: Ints, rows: NDArray[Any], counts: Sequence[int]) -> tuple[Ints, NDArray[Any]]:
+    """The ids, rising, and sums of the rows of each, which are added up in the order in which they are given.
+
+    `ids` and `rows` are those of one process after the other, each with so many as `counts` says, all of them distinct.
+    """
+    found = np.unique(ids)
+    sums = np.zeros((len(found), *rows.shape[1:]), rows.dtype)
+    ends = np.cumsum(counts)
+    for begin, end in zip(ends - counts, ends, strict=True):
+        sums[np.searchsorted(found, ids[begin:end])] += rows[begin:end]
+    return found, sums
+
+
+class JoinedRows:
+    """Memory for rows that come from all processes; it grows with them."""
+
+    def __init__(self, device: Allocator, dtype: str) -> None:
+        self._device, self._dtype = device, dtype
+        self._blocks: dict[Buffer, Block] = {}
+        self._gradients: dict[Parameter, RowGradient] = {}
+
+    def put(self, parameter: Parameter, ids: Ints, rows: NDArray[Any]) -> None:
+        """Let the next step of an optimizer find these rows in the place of those of the last backward pass."""
+        gradient = self._gradients.get(parameter)
+        if gradient is None or gradient.use.ids.capacity < len(ids):
+            gradient = self._gradients[parameter] = self._larger(parameter, gradient, len(ids))
+        gradient.batch = Rows({gradient.use.ids: len(ids)}, ids={gradient.use.ids: ids})
+        self.write(gradient.use.buffers["id"], ids)
+        assert isinstance(gradient.rows.owner, Buffer)
+        self.write(gradient.rows.owner, rows.ravel())
+        parameter.row_gradient = gradient
+
+    def _larger(self, parameter: Parameter, before: RowGradient | None, count: int) -> RowGradient:
+        own = before or parameter.row_gradient
+        assert isinstance(own, RowGradient)
+        use = Used(own.use.value, self._dtype)
+        use.ids.reserve(max(count * 3 // 2, 1))
+        width = math.prod(parameter.shape[1:])
+        rows = Buffer(f"gradient of {parameter.name} in all processes", rows_of(use.ids, width), self._dtype)
+        if before is not None:
+            for buffer in (before.use.buffers["id"], before.rows.owner):
+                assert isinstance(buffer, Buffer)
+                del self._blocks[buffer]
+        for buffer in (use.buffers["id"], rows):
+            self._blocks[buffer] = self._device.allocate(buffer.nbytes)
+        shape = (rows_of(use.ids), *own.rows.shape[1:])
+        return RowGradient(parameter, use, Ref(rows, shape), plan=self)
+
+    # ---- as the memory of a plan
+
+    def read(self, buffer: Buffer, rows: Rows | None = None) -> NDArray[Any]:
+        """The rows of a batch in a buffer."""
+        assert rows is not None
+        return self._blocks[buffer].read(0, rows.size(buffer.extent), buffer.dtype)
+
+    def write(self, buffer: Buffer, values: NDArray[Any]) -> None:
+        """Fill a buffer from its start."""
+        self._blocks[buffer].write(0, values, buffer.dtype)
+
+    def address(self, ref: Ref) -> int:
+        """Address of an array argument."""
+        assert isinstance(ref.owner, Buffer)
+        return self._blocks[ref.owner].address

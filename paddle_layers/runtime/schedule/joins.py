@@ -1,0 +1,62 @@
+"""Where processes that share a batch join what each has computed of its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define import ShapeError
+from paddle_layers.define.joining import Joined
+from paddle_layers.runtime.graph.graph import Op
+from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.launches.launch import Launch
+
+from .workspace import Workspace
+
+AddUp = Callable[[NDArray[Any]], None]
+"""Replaces an array by its sums over all processes."""
+Read = Callable[[Buffer], NDArray[Any]]
+Write = Callable[[Buffer, NDArray[Any]], None]
+
+
+@dataclass(frozen=True)
+class Join:
+    """Temporaries of an operation that a function of its layer joins."""
+
+    op: Op
+    joined: Joined
+    training: bool
+    targets: dict[str, Buffer]
+
+    def run(self, read: Read, write: Write, add_up: AddUp) -> None:
+        """Put what all processes have in the place of what this one has."""
+        given: dict[str, Any] = {**self.op.attributes, "training": self.training, "add_up": add_up}
+        given |= {name: read(buffer) for name, buffer in self.targets.items()}
+        found = self.joined.call(**{name: given[name] for name in self.joined.args})
+        if found is not None:
+            for buffer, array in zip(self.targets.values(), found, strict=True):
+                write(buffer, np.asarray(array))
+
+
+def joins_of(workspace: Workspace, launches: Sequence[Launch]) -> list[tuple[int, Join]]:
+    """The joins of a pass, each with the launch in front of which it is made. Raises `ShapeError` in a group."""
+    found = []
+    for op in workspace.graph.ops:
+        for joined in op.layer.joined:
+            tensors = workspace.scope(op).tensors
+            if not op.attributes[joined.when] or not all(tensors.get(name) for name in joined.targets):
+                continue
+            targets = {name: tensors[name][0].owner for name in joined.targets}
+            buffers = {name: owner for name, owner in targets.items() if isinstance(owner, Buffer)}
+            behind = [at + 1 for at, launch in enumerate(launches) if not {*buffers.values()}.isdisjoint(launch.writes)]
+            if behind and op.steps is not None:
+                raise ShapeError(
+                    f"layer `{op.name}`: what processes join is that of a whole batch; put it outside of the group"
+                )
+            if behind:
+                found.append((max(behind), Join(op, joined, workspace.training, buffers)))
+    return sorted(found, key=lambda one: one[0])
