@@ -36,7 +36,7 @@ REFUSED = {
         *("priorbox-0", "priorbox-1", "priorbox-2", "parameter-0", "parameter-1", "parameter-2"),
     ),
     "the numbers of the images that boxes are in": (
-        *("roi_pool-0", "roi_pool-1", "padded_context-0", "padded_context-2"),
+        *("roi_pool-0", "roi_pool-1", "padded_context-0"),
     ),
     "ids are compared with 0": ("filter-0", "filter-1", "filter_ids-0", "filter_ids-1"),
     "its index is computed": ("batch_reindex-0", "batch_reindex-1"),
@@ -66,7 +66,7 @@ REFUSED = {
     "it goes along rows of the batch or of sequences": ("seq_arg_max-0",),
     "the places of rows": (
         *("rotary_position-0", "rotary_position-1", "sinusoidal_position-0", "sinusoidal_position-2"),
-        *("sub_seq-0", "sub_seq-1", "seq_filter-0", "seq_filter-1"),
+        *("sub_seq-0", "sub_seq-1", "seq_filter-0", "seq_filter-1", "padded_context-2"),
     ),
     "a constant, which no layer gives": (
         *("seq_window_pool-0", "seq_window_pool-1", "seq_window_pool-3", "seq_window_pool-4"),
