@@ -20,11 +20,10 @@ REFUSED = {
         *("seq_avg_pool-2", "seq_first-1", "seq_first-2", "seq_last-1", "seq_last-2", "seq_max_pool-1"),
         *("seq_max_pool-2", "seq_reshape-1", "seq_window_pool-2", "sequence_conv_pool-2", "sequence_softmax-1"),
         *("rotary_position-2", "seq_arg_max-1", "seq_arg_max-2", "grumemory-5", "lstmemory-4", "recurrent-5"),
-        *("shift-2", "simple_lstm-1", "sinusoidal_position-1", "softplus-2", "tanh-1"),
+        *("padded_context-1", "shift-2", "simple_lstm-1", "sinusoidal_position-1", "softplus-2", "tanh-1"),
     ),
     "the operator has no counterpart here": (
         *("crf_decoding-0", "crf_decoding-1", "multiplex-0", "multiplex-1", "multiplex-2"),
-        *("padded_context-0", "padded_context-1", "padded_context-2"),
     ),
     "values are compared": (
         *("cos_sim-0", "cos_sim-1", "cos_sim-2", "row_l2_norm-0", "row_l2_norm-2"),
@@ -36,7 +35,9 @@ REFUSED = {
     "several numbers are copied along an axis of the batch": (
         *("priorbox-0", "priorbox-1", "priorbox-2", "parameter-0", "parameter-1", "parameter-2"),
     ),
-    "the numbers of the images that boxes are in": ("roi_pool-0", "roi_pool-1"),
+    "the numbers of the images that boxes are in": (
+        *("roi_pool-0", "roi_pool-1", "padded_context-0"),
+    ),
     "ids are compared with 0": ("filter-0", "filter-1", "filter_ids-0", "filter_ids-1"),
     "its index is computed": ("batch_reindex-0", "batch_reindex-1"),
     "here a row has one id": ("class_weight-2", "upsample-0", "upsample-1", "upsample-2", "upsample-3"),
@@ -65,7 +66,8 @@ REFUSED = {
     "strides, gaps or groups": ("row_conv-0",),
     "the places of rows": (
         *("rotary_position-0", "rotary_position-1", "sinusoidal_position-0", "sinusoidal_position-2"),
-        *("sub_seq-0", "sub_seq-1", "seq_filter-0", "seq_filter-1"),
+        *("sub_seq-0", "sub_seq-1"),
+        *("seq_filter-0", "seq_filter-1", "padded_context-2"),
     ),
     "a constant, which no layer gives": (
         *("seq_window_pool-0", "seq_window_pool-1", "seq_window_pool-3", "seq_window_pool-4"),
