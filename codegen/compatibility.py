@@ -93,7 +93,7 @@ IRRELEVANT = {
     "ArgumentDef.name": "matches the arguments",
     "ArgumentDef.description": "words",
     "ArgumentDef.seq_nested_level": "of an output it follows from the inputs, of a statistic there is none",
-    "ArgumentDef.optional": "outputs and statistics are never optional",
+    "ArgumentDef.optional": "an attribute decides of an output, statistics are never optional",
     "ArgumentDef.min_count": "an input's",
     "ArgumentDef.kinks": "for the conformance kit",
     "ArgumentDef.derivative": "for the conformance kit",

@@ -72,8 +72,10 @@ def stub_text(layers: Iterable[LayerDefinition]) -> str:
 
 def _helper(layer: LayerDefinition) -> str:
     arguments = ",\n".join(f"    {argument}" for argument in _arguments(layer))
-    single = len(layer.outputs) == 1 and not any(field.repeatable for field in layer.outputs.values())
-    returns = "Value" if single else "tuple[Value, ...]" if layer.outputs else "Sink"
+    fields = layer.outputs.values()
+    single = len(layer.outputs) == 1 and not any(field.repeatable for field in fields)
+    varies = any(field.when is not None for field in fields)  # a checker cannot know which
+    returns = "Any" if varies else "Value" if single else "tuple[Value, ...]" if layer.outputs else "Sink"
     returns = "R" if layer.name == GROUP else returns
     return f"def {layer.name}(\n{arguments},\n) -> {returns}:\n{indent(_document(layer), '    ')}\n"
 

@@ -2711,6 +2711,7 @@ def lstmemory(
     state_act: Literal["tanh", "sigmoid", "relu", "linear"] = "tanh",
     peepholes: bool = True,
     reverse: bool = False,
+    return_state: bool = False,
     name: str | None = None,
     output: str | Sequence[str] | None = None,
     param: Block | Sequence[Block] | None = None,
@@ -2719,7 +2720,7 @@ def lstmemory(
     exclude: Block | Sequence[Block] | None = None,
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
-) -> Value:
+) -> Any:
     """Long short-term memory (Hochreiter and Schmidhuber 1997) with peepholes (Gers, Schraudolph and Schmidhuber 2002).
 
     A row of `x` holds four sums for each unit, side by side: candidate, input gate, forget gate, output gate. With
@@ -2729,10 +2730,11 @@ def lstmemory(
     `o = gate_act(s_o + p_o * c[t])`, `y[t] = o * state_act(c[t])`
 
     in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row, which
-    is the last one with `reverse`, are `initial` and `initial_state`, or zero. Put `fc` of four times the units before
-    the layer to map the input. `bias` has the biases of the sums and then the peepholes of the three gates, as in
-    Paddle, whose configs without helpers take sigmoid for `state_act` when nothing is set. Caffe, ONNX and others hold
-    the map of the input, too, have the gates in other orders, and have no peepholes (Caffe) or on demand.
+    is the last one with `reverse`, are `initial` and `initial_state`, or zero; with `return_state` the state behind the
+    last row is a second output. Put `fc` of four times the units before the layer to map the input. `bias` has the
+    biases of the sums and then the peepholes of the three gates, as in Paddle, whose configs without helpers take
+    sigmoid for `state_act` when nothing is set. Caffe, ONNX and others hold the map of the input, too, have the gates
+    in other orders, and have no peepholes (Caffe) or on demand.
 
     x: four sums per unit
     initial: output before the first row, a row for each sequence
@@ -2742,6 +2744,7 @@ def lstmemory(
     state_act: function of the state on its way out (tanh)
     peepholes: gates see the state of their unit (true)
     reverse: run from the last row of a sequence to its first (false)
+    return_state: give the states behind the last rows as a second output (false)
     """
 
 def max_pool_with_mask(

@@ -174,6 +174,13 @@ WRONG = {
         },
         "gives nothing for `steps`, which is declared as Numbers",
     ),
+    "an output that no attribute decides of": (
+        {
+            "field": 'parts = Output("N C", "p", when="shown")',
+            "tail": PARTS.format(options="", args="n, c"),
+        },
+        "`parts` is there `when` `shown`: name a Bool, and not for the first output",
+    ),
     "no description": ({"field": 't = Int("", default=1)'}, "needs a description"),
 }
 

@@ -90,7 +90,7 @@ def test_what_the_class_declares(name: str) -> None:
     assert facts.has_neuron == ("'act'" in text.common())
     assert facts.is_composite == ("body" in text.arguments)
     assert facts.min_inputs == sum(int(field.get("minimum", "1")) for field in inputs if "optional" not in field)
-    assert facts.min_outputs == len(outputs)
+    assert facts.min_outputs == sum("when" not in field for field in outputs)
     for fields, has_limit, limit in (
         (inputs, facts.HasField("max_inputs"), facts.max_inputs),
         (outputs, facts.HasField("max_outputs"), facts.max_outputs),

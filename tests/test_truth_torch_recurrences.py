@@ -106,6 +106,43 @@ def test_units_that_begin_with_given_rows_are_those_of_pytorch(kind, reverse):
 
 
 @pytest.mark.parametrize("reverse", [False, True])
+def test_the_last_state_and_what_flows_back_through_it_are_those_of_pytorch(reverse):
+    x, _, weight, bias = draw("lstmemory")
+    slope, cells = np.random.default_rng(6).standard_normal((2, len(STARTS) - 1, UNITS))
+    text = f"""
+    layer {{ name: "x" type: "data" data {{ shape: {4 * UNITS} seq_nested_level: 1 }} }}
+    layer {{ name: "h" type: "data" data {{ shape: {UNITS} }} }}
+    layer {{ name: "c" type: "data" data {{ shape: {UNITS} }} }}
+    layer {{ name: "y" type: "lstmemory" input: "x" input: "h" input: "c" propagate_down: true propagate_down: true
+             propagate_down: true
+             lstmemory {{ peepholes: false return_state: true reverse: {str(reverse).lower()} }} }}
+    """
+    with pl.Net(pl.loads(text), dtype="float64") as net:
+        net.parameters["y.weight"].value, net.parameters["y.bias"].value = weight, bias
+        feeds = {"x": Sequences(x, STARTS), "h": np.zeros_like(cells), "c": cells}
+        found = np.array(net.forward(feeds, phase="train")["y.last_state"])
+        net.backward(gradients={"y.last_state": slope})
+        gradients = [np.array(net.gradient(name)) for name in ("x", "c")]
+    places = np.concatenate([UNITS * gate + np.arange(UNITS) for gate, _ in GATES["lstmemory"][1]])
+    cell = torch.nn.LSTMCell(len(places), UNITS, dtype=torch.float64)
+    with torch.no_grad():
+        cell.weight_ih.copy_(torch.eye(len(places)))
+        cell.weight_hh.copy_(torch.from_numpy(weight[:, places].T))
+        cell.bias_ih.copy_(torch.from_numpy(bias[places]))
+        cell.bias_hh.zero_()
+    rows, start = (torch.from_numpy(values).requires_grad_() for values in (x, cells))
+    ends = []
+    for place, (first, last) in enumerate(itertools.pairwise(STARTS)):
+        h, c = torch.zeros(1, UNITS, dtype=torch.float64), start[place : place + 1]
+        for t in reversed(range(first, last)) if reverse else range(first, last):
+            h, c = cell(rows[t : t + 1, places], (h, c))
+        ends.append(c)
+    expected = torch.cat(ends)
+    expected.backward(torch.from_numpy(slope))
+    check([found, *gradients], [expected.detach().numpy(), rows.grad.numpy(), start.grad.numpy()])
+
+
+@pytest.mark.parametrize("reverse", [False, True])
 def test_gated_units_that_reset_after_the_product_are_those_of_pytorch(reverse):
     x, slope, weight, bias = draw("grumemory")
     bias = np.append(bias, np.linspace(-1, 1, UNITS))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .attributes import Bool
 from .errors import ShapeError, suggestion
 from .fields import Bias, Field
 from .function_texts import check_texts
@@ -48,6 +49,7 @@ def _check_functions(layer: LayerDefinition) -> None:
         for name in layer.params:
             if f"d{name}" not in computed:
                 raise layer.error(f"parameter `{name}` has no gradient")
+    _check_absent_outputs(layer)
     if layer.own_rows and "starts" not in layer.hooks and not layer.is_composite:
         row = next(iter(layer.own_rows))
         raise layer.error(f"no input has the rows `{row}`; write a function below @starts({layer.owner.__name__})")
@@ -55,6 +57,19 @@ def _check_functions(layer: LayerDefinition) -> None:
         _check_entries(layer)
     if layer.stats:
         _check_result(layer)
+
+
+def _check_absent_outputs(layer: LayerDefinition) -> None:
+    """Outputs that an attribute decides of come last, so that the others keep their places."""
+    fields = list(layer.outputs.values())
+    for place, field in enumerate(fields):
+        if field.when is None:
+            if any(one.when is not None for one in fields[:place]):
+                raise layer.error(f"`{field.name}` is always there: it comes before the outputs with `when`")
+        elif not isinstance(layer.attributes.get(field.when), Bool) or place == 0:
+            raise layer.error(
+                f"`{field.name}` is there `when` `{field.when}`: name a Bool, and not for the first output"
+            )
 
 
 def _check_entries(layer: LayerDefinition) -> None:

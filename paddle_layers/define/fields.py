@@ -82,6 +82,7 @@ class Output(Field):
     The network's loss is the sum of a cost over the rows, divided by their number, or by the sum of the `Temp` that
     `divisor` names, which has a number for every element of the cost; where that sum is below 1, by 1.
     `nan="without labels"` says when numbers are NaN though all inputs are finite; it is added to the description.
+    `when` names a `Bool` attribute without which the output is not there; such outputs come last.
     """
 
     def __init__(
@@ -95,9 +96,11 @@ class Output(Field):
         divisor: Temp | None = None,
         repeatable: bool = False,
         nan: str | None = None,
+        when: str | None = None,
     ) -> None:
         super().__init__(axes, doc if nan is None else f"{doc}; NaN {nan}", kind)
         self.size, self.loss, self.divisor, self.repeatable, self.nan = size, loss, divisor, repeatable, nan
+        self.when, self.optional = when, when is not None
 
 
 class Entries(Field):

@@ -55,6 +55,7 @@ def bind_axes(layer: LayerDefinition, types: Sequence[Type], attributes: Mapping
         outputs = tuple(
             _output_type(layer, binding, field, item)
             for field in layer.outputs.values()
+            if field.when is None or attributes[field.when]
             for item in range(_item_count(layer, binding, field) if field.repeatable else 1)
         )
     return binding._replace(outputs=outputs)

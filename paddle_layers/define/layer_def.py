@@ -294,7 +294,7 @@ def _facts(definition: LayerDefinition) -> pb.FactsDef:
     message.back_reads_y.extend(name for name in facts.back_reads if name in definition.outputs)
     message.devices.extend(devices_of(definition))
     message.min_inputs = definition.arity.least
-    message.min_outputs = len(outputs)
+    message.min_outputs = sum(field.when is None for field in outputs)
     if definition.arity.most is not None:
         message.max_inputs = definition.arity.most
     if not any(field.repeatable for field in outputs):

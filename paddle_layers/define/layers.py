@@ -248,7 +248,7 @@ class LayerDefinition(Definition, ABC):
         if len(self.outputs) == 1 and count != 1:
             name = next(iter(self.outputs))
             return [f"{name}_{i}" for i in range(count)]
-        return list(self.outputs)
+        return list(self.outputs)[:count]
 
     def names_in_network(self, layer: str, count: int) -> tuple[str, ...]:
         """Names of the outputs of a layer that gives none: its own name, `layer.output` for the second and later."""

@@ -282,10 +282,10 @@ class _Cutter:
         """An `lstm_step` with the layer's bias, behind an `fc` with its weight."""
         (x, *before), name = inputs, _names(node, prefix)[0]
         type_ = Type.dense(x.type.size // 4)
-        past, state = (
-            self._past(node, name, type_, before[:1], name),
-            self._past(node, f"{name}/state", type_, before[1:], f"{name}/next"),
-        )
+        if node.attributes["return_state"]:
+            raise self.fault("`return_state` asks for the state behind the last word, which is not written yet")
+        past = self._past(node, name, type_, before[:1], name)
+        state = self._past(node, f"{name}/state", type_, before[1:], f"{name}/next")
         mapped = self._mapped(node, prefix, past, x.type.size, bias=False)
         sums = self._place("addto", f"{prefix}{node.name}.sums", (x, mapped), (f"{name}/sums",))
         attributes = {key: node.attributes[key] for key in ("act", "gate_act", "state_act", "peepholes")}

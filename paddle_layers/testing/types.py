@@ -26,9 +26,9 @@ def check_types(case: Case) -> Verdicts:
 
 
 def _output_fields(definition: LayerDefinition, count: int) -> list[Output]:
-    """The field of each output; a repeatable one, the last, has all that are left."""
+    """The field of each output; a repeatable one, the last, has all that are left, and the last ones may be absent."""
     fields = list(definition.outputs.values())
-    return fields + fields[-1:] * (count - len(fields))
+    return (fields + fields[-1:] * (count - len(fields)))[:count]
 
 
 def _computed_sizes(case: Case) -> Verdicts:

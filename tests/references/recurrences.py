@@ -15,7 +15,7 @@ SQUASHES = {
 def along(inputs, attributes, units, step):
     """What `step(row, states)` gives for every row in the order of its sequence."""
     starts = inputs["x.starts"][-1]
-    y = np.zeros((len(inputs["x"]), units))
+    y, ends = np.zeros((len(inputs["x"]), units)), []
     given = [inputs.get(name) for name in ("initial", "initial_state")]
     for place, (first, last) in enumerate(itertools.pairwise(starts)):
         states = [np.zeros(units) if rows is None else rows[place] for rows in given]
@@ -23,7 +23,8 @@ def along(inputs, attributes, units, step):
         for t in reversed(rows) if attributes["reverse"] else rows:
             states = step(inputs["x"][t], states)
             y[t] = states[0]
-    return {"y": y}
+        ends.append(states[-1])
+    return {"y": y, "last_state": np.array(ends).reshape(-1, units)}
 
 
 def lstm_cell(sums, bias, c, attributes):

@@ -156,11 +156,12 @@ class Names:
             return False
         return any(draft.name == stem and (draft.definition is None or draft.setup is None) for draft in self.drafts)
 
-    def unmade(self, draft: Draft, item: int, made: Sequence[str]) -> None:
-        """Report an input that the layer it is named after does not make; what it makes is `made`."""
+    def unmade(self, draft: Draft, item: int, made: Sequence[str], when: str | None) -> None:
+        """Report an input that the layer it is named after does not make; it makes `made`, and this one with `when`."""
         name = draft.inputs[item]
         message = f"layer `{draft.name}` reads `{name}`, which layer `{name.rpartition('.')[0]}` does not make"
-        self.once("E203", message, draft.input_place(item), item, help=f"it makes {listed(made)}")
+        help_ = f"it makes {listed(made)}" if when is None else f"it makes it with `{when}: true`"
+        self.once("E203", message, draft.input_place(item), item, help=help_)
 
     def _unknown_input(self, draft: Draft, index: int, item: int, name: str) -> None:
         near = self._vocabulary.nearest(name, besides=draft.name)
@@ -240,6 +241,14 @@ def repeats(draft: Draft) -> bool:
     if draft.step is not None or not isinstance(definition, LayerDefinition):
         return False
     return any(one.repeatable for one in definition.outputs.values())
+
+
+def varies(draft: Draft) -> bool:
+    """Whether a layer may have fewer outputs than its definition could name."""
+    definition = draft.definition
+    if draft.step is not None or not isinstance(definition, LayerDefinition):
+        return False
+    return any(one.repeatable or one.when is not None for one in definition.outputs.values())
 
 
 def _possible(draft: Draft, read: Iterable[str] = ()) -> Iterable[str]:

@@ -15,7 +15,7 @@ from .groups import types_inside, types_outside
 from .inference import Inference, output_names
 from .insides import parameter_hint, unknown_parameter
 from .makers import INPUT, Maker, Types
-from .names import Names, repeats
+from .names import Names, varies
 from .nodes import Inside, Node
 from .sharing import First, check_shared
 from .uses import UseReport, layers_of, output_types, several, with_params
@@ -164,15 +164,16 @@ class Wires:
         return draft.explicit_outputs() or list(draft.definition.outputs if draft.definition else ("",)) or ("",)
 
     def _check_made(self, draft: Draft, makers: Mapping[str, Maker]) -> None:
-        """An output of a layer whose types decide how many it has is there only if they make so many."""
+        """An output of a layer whose types or attributes decide how many it has is there only if they make so many."""
         for item, name in enumerate(draft.inputs):
             stem = name.rpartition(".")[0]
             if name in makers or stem not in makers or name not in self.names.anywhere:
                 continue
             first = makers[stem]
-            if first.type is not None and repeats(first.draft):
+            if first.type is not None and varies(first.draft):
                 made = [name for name, maker in makers.items() if maker.draft is first.draft]
-                self.names.unmade(draft, item, made)
+                own = getattr(first.draft.definition, "outputs", {}).get(name.rpartition(".")[2])
+                self.names.unmade(draft, item, made, own.when if own is not None else None)
 
     def _count(self, draft: Draft) -> None:
         """The number of inputs is checked even where a type is missing."""

@@ -112,7 +112,8 @@ def _constant_first(step: Step, type_: str, x: Constant, y: View) -> Anything:
     if type_ in ("add", "mul"):
         return _constant(step, type_, y, x)
     if type_ == "sub":
-        return _constant(step, "add", replace(y, factor=-y.factor), x)
+        turned = replace(y, factor=-y.factor)
+        return _constant(step, "add", turned, x) if x.number is None else _number(step, "add", turned, x.number)
     number = x.number
     if number is None:
         raise NotSupported("several constants are divided by a value")

@@ -105,18 +105,27 @@ class _Conversion:
                 self.outcome.unused.append(node)
         for entry in self.model.outputs:
             self._output(entry.name)
-        for name, layer in self.entries.layers.items():
-            if self.known.get((layer, "padding")):
-                self.outcome.notes.append(
-                    f"input {shown(name)}: 0 is padding in the model; here sequences are fed without it"
-                )
-            if self.known.get(layer) == "mask" and not layer.attributes.get("size"):
-                self.outcome.notes.append(
-                    f"input {shown(name)}: left out; it hides padding, of which there is none here"
-                )
+        self._tell_of_padding()
         if not self.outcome.outputs and not self.outcome.refused:
             self.outcome.refused.append("no output rests on an input")
         return self.outcome
+
+    def _tell_of_padding(self) -> None:
+        """What hides padding is left out; a mean that counts it all the same gives other numbers here."""
+        notes, hidden = self.outcome.notes, False
+        for name, layer in self.entries.layers.items():
+            zero = self.known.get((layer, "padding"))
+            mask = self.known.get(layer) == "mask" and not layer.attributes.get("size")
+            hidden = hidden or zero or mask
+            if zero:
+                notes.append(f"input {shown(name)}: 0 is padding in the model; here sequences are fed without it")
+            if mask:
+                notes.append(f"input {shown(name)}: left out; it hides padding, of which there is none here")
+        if hidden:
+            notes += [
+                f"{label}: its mean counts padding, too, so that texts with padding give other numbers there"
+                for label in self.known.get("means", ())
+            ]
 
     def _node(self, node: Node) -> None:
         handler = OPERATORS.get((node.domain, node.operator))

@@ -236,9 +236,11 @@ def negated(_: Step, x: Any) -> Anything:
     return replace(x, truth=not x.truth)
 
 
-@operator("ArrayFeatureExtractor", "ZipMap", "LabelEncoder", domain="ai.onnx.ml")
+@operator("ArrayFeatureExtractor", "Binarizer", "ZipMap", "LabelEncoder", domain="ai.onnx.ml")
 def label(step: Step, x: Any, y: Any = None) -> Anything:
-    """Names of classes; ZipMap puts them beside the scores."""
+    """Names of classes; ZipMap puts them beside the scores, Binarizer says which of several there are."""
     if step.node.operator == "ZipMap":
         return step.view(x)
+    columns = step.node.operator == "ArrayFeatureExtractor" and isinstance(x, View)
+    step.refuse_unless(not columns, "it takes some columns of a value; it is known beside the names of classes only")
     return Label((y if isinstance(y, View) else x).layout if not isinstance(x, Constant) or y is not None else ())

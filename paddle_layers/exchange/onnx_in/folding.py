@@ -59,7 +59,8 @@ def folded(node: Node, inputs: Sequence[Constant | None], opset: int) -> list[Co
         source: tuple[str, ...] = (*sources[0], node.operator) if len(sources) == 1 else ()
         if len(sources) == 1 and node.operator in _SAME:
             source = sources[0] if node.operator in ("Identity", "Cast") else source
-        return [Constant(_plain(np.asarray(one)), source) for one in made]
+        results = [_plain(np.asarray(one)) for one in made]
+        return [Constant(one, source if one.dtype.kind == "f" else ()) for one in results]
     except NoSize:
         return None
     except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:

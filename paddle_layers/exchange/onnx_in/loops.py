@@ -75,7 +75,9 @@ class _Body:
         self.step, self.body, self.trips = step, body, trips
         self.source: View | Reversed | None = None
         self.values: dict[str, Any] = {body.inputs[0]: Counter(), body.inputs[1]: Going()}
-        self.values |= {name: Constant(array, (name,)) for name, array in body.constants.items()}
+        self.values |= {
+            name: Constant(array, (name,) if array.dtype.kind == "f" else ()) for name, array in body.constants.items()
+        }
         self.values |= {name: step.captured[name] for name in body.captured}
         for place, (name, given) in enumerate(zip(body.inputs[2:], states, strict=True)):
             self.values[name] = self._entering(place, name, given)

@@ -28,6 +28,11 @@ _DEFAULTS: dict[str, dict[str, Any]] = {"relu6": {"max": 6.0}, "gelu": {"approxi
 _PARAMETER = re.compile(r"(?:^|[._/])(weight|bias|gain|kernel|gamma|beta|running_mean|table|in_proj_weight)(?:_\w+)?$")
 
 
+_MODEL = r"^(?:StatefulPartitionedCall/)?(?:(?:functional|sequential|model)(?:_\d+)*/)?"
+_VARIABLE = re.compile(_MODEL + r"(.+)/\w+/ReadVariable")
+"""Where TensorFlow reads a parameter: `dense_1/Cast/ReadVariableOp:0`."""
+
+
 @dataclass
 class Assembled:
     """A network with its weights, and the layers it was made of in the order of the text."""
@@ -46,6 +51,9 @@ def assemble(model: Model, outcome: Outcome) -> Assembled:
     """The network. Raises `ImportFailure` where the config's own checks find fault."""
     roots = [value.layer for _, value in outcome.outputs]
     layers = _in_order(roots)
+    _drop_states(
+        {value for layer in layers for value in layer.inputs} | {value for _, value in outcome.outputs}, layers
+    )
     replaced = _join(layers, {value for _, value in outcome.outputs})
     layers = [layer for layer in layers if layer.outputs[0] not in replaced or len(layer.outputs) > 1]
     outputs = {replaced.get(value, value): name for name, value in reversed(outcome.outputs)}
@@ -64,6 +72,14 @@ def assemble(model: Model, outcome: Outcome) -> Assembled:
         raise ImportFailure(*(f"the layers do not fit: {one.message}" for one in error.diagnostics)) from None
     weights = _weights(network, layers, short.paths)
     return Assembled(network, dumps(network), weights, layers, named, short.paths)
+
+
+def _drop_states(read: set[Value], layers: list[Layer]) -> None:
+    """Exporters name all outputs of an LSTM: the last states are dropped where nobody reads them."""
+    for layer in layers:
+        if layer.attributes.get("return_state") and layer.outputs[1] not in read:
+            del layer.attributes["return_state"]
+            layer.outputs = layer.outputs[:1]
 
 
 def _lines(short: Shortened) -> Iterator[dict[str, Any]]:
@@ -144,6 +160,9 @@ def _of_weights(layer: Layer) -> str:
         match = _PARAMETER.search(name)
         if match and match.start():
             return _clean(name[: match.start()])
+        read = _VARIABLE.match(name)
+        if read:
+            return _clean(read[1])
     return ""
 
 

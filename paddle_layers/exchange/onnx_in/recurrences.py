@@ -39,7 +39,7 @@ def recurrence(
     step: Step, x: Any, maps: Any, recalls: Any, biases: Any = None, lengths: Any = None,
     start: Any = None, cells: Any = None, peepholes: Any = None,
 ) -> Any:  # fmt: skip
-    """Outputs for all steps, the last ones, and the last states, which are no value here."""
+    """Outputs for all steps, the last ones, and the last states."""
     kind = KINDS[step.node.operator]
     step.refuse_unless(step.attribute("clip") is None, "it limits its sums (`clip`)")
     step.refuse_unless(not step.attribute("input_forget", 0), "it joins its gates (`input_forget`)")
@@ -141,6 +141,8 @@ def one_direction(
     parts = [sign * one[order] for one in np.split(added, 2)]
     bias = _bias(step, parts, units, settings, peepholes, kind, reset_after=reset_after)
     weights: dict[str, Weight] = {"weight": weight(recall.T, recalls.source), "bias": weight(bias, recalls.source)}
+    if kind.layer == "lstmemory" and "".join(step.node.outputs[2:]):
+        settings["return_state"] = True
     value = rows.value
     if not (width == gates * units and np.array_equal(map_, np.eye(width, dtype=np.float32))):
         own = {"weight": weight(map_.T, maps.source)}
@@ -197,12 +199,20 @@ def _outputs(step: Step, made: list[Value], ways: list[bool], rows: Rows, first:
     results: list[Anything | None] = [
         View(layout, value=whole, order=(*batch, *steps, *atoms_of(inside))) if wanted[0] else None
     ]
+    shape: Layout = (batch, *inside) if first else (inside[0], batch, inside[1])
+
+    def last(ends: list[Value], suffix: str) -> View:
+        value = ends[0] if len(ends) == 1 else step.layer("concat", *ends, suffix=suffix).outputs[0]
+        return View(shape, value=value, order=(*batch, *atoms_of(inside)))
+
     if wanted[1]:
         ends = [
             step.layer("seq_first" if reverse else "seq_last", one, suffix=one.layer.suffix).outputs[0]
             for one, reverse in zip(made, ways, strict=True)
         ]
-        last = ends[0] if len(ends) == 1 else step.layer("concat", *ends, suffix="last").outputs[0]
-        shape: Layout = (batch, *inside) if first else (inside[0], batch, inside[1])
-        results.append(View(shape, value=last, order=(*batch, *atoms_of(inside))))
+        results.append(last(ends, "last"))
+    elif wanted[2]:
+        results.append(None)
+    if wanted[2]:
+        results.append(last([one.layer.outputs[1] for one in made], "last states"))
     return (*results, *[None] * (len(step.node.outputs) - len(results)))

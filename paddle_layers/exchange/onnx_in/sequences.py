@@ -100,6 +100,15 @@ def both(step: Step, x: Any, y: Any) -> Anything:
     return Mask(broadcast(x, y), causal=x.causal or y.causal, end=x.end or y.end)
 
 
+@operator("Or")
+def either(step: Step, x: Any, y: Any) -> Anything:
+    """Masks of padding, where Keras adds values that have one each."""
+    masks = [one for one in (x, y) if isinstance(one, Mask)]
+    fits = len(masks) == 2 and not any(one.causal or one.end or one.turned for one in masks)
+    step.refuse_unless(fits, "truth values are known in masks only")
+    return Mask(broadcast(x, y))
+
+
 @operator("Where")
 def where(step: Step, condition: Any, x: Any, y: Any) -> Anything:
     """Of masks: what stands behind the end of a sequence does not matter, there is no such place here."""
@@ -173,6 +182,8 @@ def reduced(step: Step, x: Any, axes: Any = None) -> Anything:
         fits = name in REDUCTIONS and len(places) == 1
         step.refuse_unless(fits, "over the rows of a sequence there are sums, means and largest values alone")
         type_, settings = REDUCTIONS[name]
+        if name == "ReduceMean":
+            step.known.setdefault("means", []).append(step.node.label)
         return one_row(step, view, places[0], type_, keep=keep, **settings)
     if name == "ReduceMean" and places == list(range(rank - len(places), rank)) and not _image(step, view, places):
         return Statistic(left, view=view, kind="mean", over=len(places))

@@ -46,8 +46,9 @@ def same(step: Step, x: Any, *more: Any) -> Any:
         size: Any = x.array.reshape(-1)[0] if isinstance(x, Constant) and x.array.size == 1 else None
         if isinstance(size, Size):
             return Filled(_axes(step, step.integers(more[0], "shape")), size)
-        given = x.number if isinstance(x, Filled) else step.numbers(x, "input").number
-        number = needed(given, "several numbers are copied along an axis of the batch")
+        if isinstance(x, Filled):
+            return Filled(_axes(step, step.integers(more[0], "shape")), x.number)
+        number = needed(step.numbers(x, "input").number, "several numbers are copied along an axis of the batch")
         return Filled(_axes(step, step.integers(more[0], "shape")), number)
     if step.node.operator == "Expand" and isinstance(x, Meaning):
         shape = step.integers(more[0], "shape")

@@ -47,6 +47,7 @@ from .winograd import (
     pieces,
     rounded,
     tile_parts,
+    tiles_of,
     tiles_pay,
     tiles_pay_back,
     transform_filters,
@@ -77,17 +78,18 @@ def winograd_filters(first, last, prepared, weight, scratch):
 @tuned("conv", "conv_y", items=winograd_items, behind=winograd_filters)
 @compiled
 def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y):
-    """An item is some images, or a run of filters of one."""
+    """An item is some images, or a run of tiles and filters of one."""
     N, K, P, Q = y.shape
     _, C, H, W = x.shape
     size, one = y.itemsize, y.dtype.type(1)
-    images, runs = tile_parts(N, K, P, Q)
-    filters, items = K // runs, N // images * runs
+    images, parts, runs = tile_parts(N, K, P, Q)
+    filters, items = K // runs, N // images * parts * runs
     for item in range(first, last):
-        n, k = item // runs * images, item % runs * filters
+        n, part, k = item // runs // parts * images, item // runs % parts, item % runs * filters
         convolve_tiles(
-            images, C, k, k + filters, block_tiles(C, K), x.ctypes.data + n * C * H * W * size, C * H * W * size,
-            (H, W), (padding_y, padding), prepared.ctypes.data, rounded(K) * C * size,
+            tiles_of(images, part, parts, P, Q), C, k, k + filters, block_tiles(C, K),
+            x.ctypes.data + n * C * H * W * size, C * H * W * size, (H, W), (padding_y, padding),
+            prepared.ctypes.data, rounded(K) * C * size,
             y.ctypes.data + n * K * P * Q * size, K * P * Q * size, P, Q,
             place_of_piece(scratch, item, items), False, size, one,
         )  # fmt: skip
@@ -111,17 +113,18 @@ def winograd_filters_back(first, last, prepared, weight, scratch):
 @tuned("conv", "conv_dx", items=winograd_items_back, behind=winograd_filters_back)
 @compiled
 def winograd_dx(first, last, dx, dy, prepared, accumulate, scratch, padding, padding_y):
-    """An item is some images, or a run of channels of one."""
+    """An item is some images, or a run of tiles and channels of one."""
     N, K, P, Q = dy.shape
     _, C, H, W = dx.shape
     size, one = dy.itemsize, dy.dtype.type(1)
-    images, runs = tile_parts(N, C, H, W)
-    channels, items = C // runs, N // images * runs
+    images, parts, runs = tile_parts(N, C, H, W)
+    channels, items = C // runs, N // images * parts * runs
     for item in range(first, last):
-        n, c = item // runs * images, item % runs * channels
+        n, part, c = item // runs // parts * images, item // runs % parts, item % runs * channels
         convolve_tiles(
-            images, K, c, c + channels, block_tiles(C, K), dy.ctypes.data + n * K * P * Q * size, K * P * Q * size,
-            (P, Q), (2 - padding_y, 2 - padding), prepared.ctypes.data, rounded(C) * K * size,
+            tiles_of(images, part, parts, H, W), K, c, c + channels, block_tiles(C, K),
+            dy.ctypes.data + n * K * P * Q * size, K * P * Q * size, (P, Q), (2 - padding_y, 2 - padding),
+            prepared.ctypes.data, rounded(C) * K * size,
             dx.ctypes.data + n * C * H * W * size, C * H * W * size, H, W,
             place_of_piece(scratch, item, items), accumulate, size, one,
         )  # fmt: skip

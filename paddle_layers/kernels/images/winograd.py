@@ -56,26 +56,35 @@ def block_tiles(channels, filters):
 
 @also_in_python
 def tile_parts(N, filters, P, Q):
-    """Images of an item, and runs that their filters are cut into; by shape only.
+    """Images of an item, runs that the tiles of one are cut into, and runs of its filters; by shape only.
 
-    An item needs a vector of tiles. Each run of the filters transforms the image again.
+    An item needs a vector of tiles, and a run of them two. Each run of the filters transforms the image again, so that
+    tiles are cut first.
     """
     tiles = ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
-    images, runs = 1, 1
+    images, runs, parts = 1, 1, max(1, min((ITEMS + N - 1) // N, rounded(tiles) // LANES // 2))
     for count in range(2, min(N, LANES // tiles) + 1):
         if N % count == 0:
             images = count
     for count in range(2, filters // SHORTEST + 1):
-        if images == 1 and N * runs < ITEMS and filters % count == 0:
+        if images == 1 and N * parts * runs < ITEMS and filters % count == 0:
             runs = count
-    return images, runs
+    return images, parts, runs
 
 
 @also_in_python
 def tile_items(N, filters, P, Q):
     """Work items of a batch."""
-    images, runs = tile_parts(N, filters, P, Q)
-    return N // images * runs
+    images, parts, runs = tile_parts(N, filters, P, Q)
+    return N // images * parts * runs
+
+
+@also_in_python
+def tiles_of(images, part, parts, P, Q):
+    """First tile of a run of those of some images, and the one behind its last; runs are cut between vectors."""
+    tiles = images * ((P + SIDE - 1) // SIDE) * ((Q + SIDE - 1) // SIDE)
+    vectors = rounded(tiles) // LANES
+    return vectors * part // parts * LANES, min(tiles, vectors * (part + 1) // parts * LANES)
 
 
 def pays(N: int, filters: int, channels: int, P: int, Q: int, training: bool) -> bool:
@@ -83,10 +92,10 @@ def pays(N: int, filters: int, channels: int, P: int, Q: int, training: bool) ->
 
     In the phase test filters are transformed once for all passes.
     """
-    images, runs = tile_parts(N, filters, P, Q)
+    images = tile_parts(N, filters, P, Q)[0]
     tiles = images * -(-P // SIDE) * -(-Q // SIDE)
     products = N // images * rounded(tiles) * POINTS
-    wide_enough = min(filters, channels) >= LANES and N // images * runs > 1
+    wide_enough = min(filters, channels) >= LANES and tile_items(N, filters, P, Q) > 1
     return wide_enough and products * OVERHEAD + FILTERS * training < N * P * (Q + 1) * 9
 
 
@@ -157,25 +166,24 @@ def transform_filters_back(first, last, weight, filters, channels, to, line, siz
 
 @copied
 def convolve_tiles(
-    images, channels, begin, end, most, x, x_image, extents, padding, prepared, point_step, y, y_image, P, Q, place,
+    tiles, channels, begin, end, most, x, x_image, extents, padding, prepared, point_step, y, y_image, P, Q, place,
     adding, size, one,
 ):  # fmt: skip
-    """Filters `begin` to `end` of y (images, filters, P, Q) = images (channels, H, W) with these filters, or y += them.
+    """Tiles and filters `begin` to `end` of y (images, filters, P, Q) = x (images, channels, H, W) with them, or y +=.
 
     `x`, `prepared`, `y` and `place`, of the scratch memory, are addresses; `x_image` and `y_image` the bytes from one
-    image to the next, `point_step` those from one point of all filters to the next. A block has `most` tiles.
+    image to the next, `point_step` those from one point of all filters to the next. `tiles` are the first, and the one
+    behind the last; a block has `most` of them.
     """
     filters, block = end - begin, LANES * size
-    across = (Q + SIDE - 1) // SIDE
-    total = images * ((P + SIDE - 1) // SIDE) * across
     lines = place + ENTRY * size
     gathered = lines + EDGE * line_numbers(Q) * size
     transformed = gathered + POINTS * (most + SKEW) * size
     multiplied = transformed + POINTS * skewed(channels * most * size)
     spread = multiplied + POINTS * skewed(filters * most * size)
     set_entry(place, 0, 0, 0)
-    for first in range(0, total, most):
-        count = min(most, total - first)
+    for first in range(tiles[0], tiles[1], most):
+        count = min(most, tiles[1] - first)
         vectors = vectors_of(count, size)
         row = vectors * VECTOR
         x_point, y_point = skewed(channels * row), skewed(filters * row)

@@ -112,7 +112,7 @@ def lstmemory_y(
 )  # fmt: skip
 @compiled
 def lstmemory_deltas(
-    first, last, state_delta, candidate_delta, input_delta, forget_delta, output_delta, dy, initial_state,
+    first, last, state_delta, candidate_delta, input_delta, forget_delta, output_delta, dy, dlast_state, initial_state,
     state, candidate, input_gate, forget_gate, output_gate, weight, bias, scratch, S_start, reverse, peepholes,
 ):  # fmt: skip
     K, D = weight.shape
@@ -128,6 +128,7 @@ def lstmemory_deltas(
         pack(panels.ravel(), weight, True)
         chosen, begins, lengths, step = block(item, S_start, reverse)
         put_initial(pasts, initial_state, chosen)
+        put_initial(states, dlast_state, chosen)
         for q in range(lengths[0] - 1, -1, -1):
             alive = still_there(lengths, q)
             panel_product(outputs, alive, sums, panels.ravel(), D)

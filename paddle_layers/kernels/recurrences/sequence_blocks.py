@@ -51,7 +51,7 @@ def block(item, starts, reverse):
 
 @compiled
 def put_initial(into, initial, chosen):
-    """What stands before the first rows of these sequences, where it is given; else `into` stays as it is, zero."""
+    """The rows that these sequences begin with, where they are given; else `into` stays as it is, zero."""
     if initial is not None:
         for r in range(chosen.size):
             copy(into[r], initial[chosen[r]])

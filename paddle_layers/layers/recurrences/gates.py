@@ -5,7 +5,6 @@ import math
 from paddle_layers.define import (
     Bool,
     Choice,
-    Input,
     Type,
     helper,
     require,
@@ -23,11 +22,6 @@ def activation_choice(doc: str, default: str, alias: str) -> Choice:
 def reverse_switch() -> Bool:
     """The direction of a recurrence."""
     return Bool("run from the last row of a sequence to its first", default=False, aliases=("reversed",))
-
-
-def initial_rows(what: str) -> Input:
-    """What stands in the place of the row before the first one."""
-    return Input("S K", f"{what} before the first row, a row for each sequence", seq=(0, 1), optional=True)
 
 
 def reset_after_switch() -> Bool:
@@ -98,12 +92,16 @@ def onnx_activate(graph, x, name):
 
 
 def onnx_recurrence(graph, operator, x, lengths, weights, reverse, initial=(), peepholes=None, **settings):
-    """A recurrence over padded sequences; `weights` map the input, the output of before, and are added."""
+    """A recurrence over padded sequences; `weights` map the input, the output of before, and are added.
+
+    All outputs, then the last outputs and, of an LSTM, the last states.
+    """
     steps = graph.Transpose(x, perm=[1, 0, 2])
     lengths = graph.Cast(lengths, to=6)
     before = [None if rows is None else graph.Unsqueeze(rows, [0]) for rows in initial]
-    y = graph.node(
+    y, *last = graph.node(
         operator, steps, *(one[None] for one in weights), lengths, *before, *([] if peepholes is None else [peepholes]),
-        direction="reverse" if reverse else "forward", hidden_size=weights[1].shape[1], **settings,
+        outputs=3 if operator == "LSTM" else 2, direction="reverse" if reverse else "forward",
+        hidden_size=weights[1].shape[1], **settings,
     )  # fmt: skip
-    return graph.Transpose(graph.Squeeze(y, [1]), perm=[1, 0, 2])
+    return graph.Transpose(graph.Squeeze(y, [1]), perm=[1, 0, 2]), *(graph.Squeeze(one, [0]) for one in last)

@@ -10,7 +10,6 @@ from .gates import (
     activation_derivative,
     check_gates,
     check_initial,
-    initial_rows,
     onnx_functions,
     onnx_recurrence,
     reset_after_switch,
@@ -36,7 +35,7 @@ class Grumemory:
     """
 
     x = Input("T:S D", "three sums per unit", seq=(1, 2), kinks=(0.0,))
-    initial = initial_rows("output")
+    initial = Input("S K", "output before the first row, a row for each sequence", seq=(0, 1), optional=True)
     weight = Param("K D", "from the output of the row before")
     bias = Param("B", "added to the sums; with `reset_after`, then to what the candidate recalls", init="zero")
     y = Output("T:S K", "output of the units")
@@ -245,4 +244,4 @@ def grumemory_onnx(graph, x, initial, weight, bias, T_lengths, K, act, gate_act,
     return onnx_recurrence(
         graph, "GRU", x, T_lengths, weights, reverse, (initial,),
         linear_before_reset=int(reset_after), **onnx_functions(gate_act, act),
-    )  # fmt: skip
+    )[0]  # fmt: skip

@@ -10,7 +10,6 @@ from .gates import (
     activation_derivative,
     check_gates,
     check_initial,
-    initial_rows,
     onnx_functions,
     onnx_recurrence,
     reverse_switch,
@@ -32,23 +31,26 @@ class Lstmemory:
     `o = gate_act(s_o + p_o * c[t])`, `y[t] = o * state_act(c[t])`
 
     in every sequence by itself, in the innermost sequences of nested ones; output and state before the first row, which
-    is the last one with `reverse`, are `initial` and `initial_state`, or zero. Put `fc` of four times the units before
-    the layer to map the input. `bias` has the biases of the sums and then the peepholes of the three gates, as in
-    Paddle, whose configs without helpers take sigmoid for `state_act` when nothing is set. Caffe, ONNX and others hold
-    the map of the input, too, have the gates in other orders, and have no peepholes (Caffe) or on demand.
+    is the last one with `reverse`, are `initial` and `initial_state`, or zero; with `return_state` the state behind the
+    last row is a second output. Put `fc` of four times the units before the layer to map the input. `bias` has the
+    biases of the sums and then the peepholes of the three gates, as in Paddle, whose configs without helpers take
+    sigmoid for `state_act` when nothing is set. Caffe, ONNX and others hold the map of the input, too, have the gates
+    in other orders, and have no peepholes (Caffe) or on demand.
     """
 
     x = Input("T:S D", "four sums per unit", seq=(1, 2), kinks=(0.0,))
-    initial = initial_rows("output")
-    initial_state = initial_rows("state")
+    initial = Input("S K", "output before the first row, a row for each sequence", seq=(0, 1), optional=True)
+    initial_state = Input("S K", "state before the first row, a row for each sequence", seq=(0, 1), optional=True)
     weight = Param("K D", "from the output of the row before")
     bias = Param("B", "added to the sums; then the peepholes", init="zero")
     y = Output("T:S K", "output of the units")
+    last_state = Output("S K", "state behind the last row of each sequence, with `return_state`", when="return_state")
     act = activation_choice("function of the candidate", "tanh", "active_type")
     gate_act = activation_choice("function of the gates", "sigmoid", "active_gate_type")
     state_act = activation_choice("function of the state on its way out", "tanh", "active_state_type")
     peepholes = Bool("gates see the state of their unit", default=True)
     reverse = reverse_switch()
+    return_state = Bool("give the states behind the last rows as a second output", default=False)
     state = Temp("T:S K", "what the unit remembers")
     candidate = Temp("T:S K", "new content")
     input_gate = Temp("T:S K", "share of the candidate that goes into the state")
@@ -65,7 +67,7 @@ class Lstmemory:
         Example(x="nested sequence of 8", reverse=True, peepholes=False),
         Example(x="sequence of 4", act="relu", gate_act="linear", state_act="sigmoid"),
         Example(x="sequence of 8", initial="2", initial_state="2"),
-        Example(x="nested sequence of 8", initial="sequence of 2", reverse=True),
+        Example(x="nested sequence of 8", initial="sequence of 2", reverse=True, return_state=True),
     )
 
 
@@ -117,6 +119,13 @@ def lstmemory_y(
     return o * activate(c, state_act == "tanh", state_act == "sigmoid", state_act == "relu"), c, a, i, f, o
 
 
+@each(Lstmemory.last_state)
+def lstmemory_last_state(s, k, state, initial_state, S_start, reverse):
+    if S_start[s] == S_start[s + 1]:
+        return 0.0 if initial_state is None else initial_state[s, k]
+    return state[S_start[s] if reverse else S_start[s + 1] - 1, k]
+
+
 @each(
     Lstmemory.state_delta,
     Lstmemory.candidate_delta,
@@ -126,8 +135,9 @@ def lstmemory_y(
     scan="back",
 )
 def lstmemory_deltas(
-    t, k, s, before, after, dy, initial_state, state, candidate, input_gate, forget_gate, output_gate, state_delta,
-    candidate_delta, input_delta, forget_delta, output_delta, weight, bias, act, gate_act, state_act, peepholes, K,
+    t, k, s, before, after, dy, dlast_state, initial_state, state, candidate, input_gate, forget_gate, output_gate,
+    state_delta, candidate_delta, input_delta, forget_delta, output_delta, weight, bias, act, gate_act, state_act,
+    peepholes, K,
 ):  # fmt: skip
     dh = dy[t, k]
     dc = 0.0
@@ -140,6 +150,8 @@ def lstmemory_deltas(
             dh += input_delta[after, j] * weight[k, K + j]
             dh += forget_delta[after, j] * weight[k, 2 * K + j]
             dh += output_delta[after, j] * weight[k, 3 * K + j]
+    elif dlast_state is not None:
+        dc = dlast_state[s, k]
     past = 0.0
     if before >= 0:
         past = state[before, k]
@@ -190,10 +202,10 @@ def lstmemory_dinitial(
 
 @gradient(Lstmemory.initial_state)
 def lstmemory_dinitial_state(
-    s, k, state_delta, input_delta, forget_delta, forget_gate, bias, peepholes, S_start, reverse, K
+    s, k, dlast_state, state_delta, input_delta, forget_delta, forget_gate, bias, peepholes, S_start, reverse, K
 ):  # fmt: skip
     if S_start[s] == S_start[s + 1]:
-        return 0.0
+        return 0.0 if dlast_state is None else dlast_state[s, k]
     t = S_start[s + 1] - 1 if reverse else S_start[s]
     total = state_delta[t, k] * forget_gate[t, k]
     if peepholes:
@@ -244,7 +256,8 @@ def lstmemory_dbias(
 
 @onnx(Lstmemory)
 def lstmemory_onnx(
-    graph, x, initial, initial_state, weight, bias, T_lengths, K, act, gate_act, state_act, peepholes, reverse
+    graph, x, initial, initial_state, weight, bias, T_lengths, K, act, gate_act, state_act, peepholes, reverse,
+    return_state,
 ):  # fmt: skip
     """The input is mapped already: ONNX's map of it brings the gates into its order, input, output, forget, cell."""
     order = np.concatenate([np.arange(K) + K * gate for gate in (1, 3, 2, 0)])
@@ -253,4 +266,5 @@ def lstmemory_onnx(
     weights = (np.eye(4 * K)[order], weight.array.T[order], sums)
     functions = onnx_functions(gate_act, act, state_act)
     before = (initial, initial_state)
-    return onnx_recurrence(graph, "LSTM", x, T_lengths, weights, reverse, before, looks, **functions)
+    y, *last = onnx_recurrence(graph, "LSTM", x, T_lengths, weights, reverse, before, looks, **functions)
+    return (y, last[1]) if return_state else y

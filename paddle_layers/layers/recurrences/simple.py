@@ -8,7 +8,6 @@ from .gates import (
     activate,
     activation_choice,
     activation_derivative,
-    initial_rows,
     onnx_functions,
     onnx_recurrence,
     reverse_switch,
@@ -31,7 +30,7 @@ class Recurrent:
     """
 
     x = Input("T:S K", "one sum per unit", seq=(1, 2), kinks=(0.0,))
-    initial = initial_rows("output")
+    initial = Input("S K", "output before the first row, a row for each sequence", seq=(0, 1), optional=True)
     weight = Param("J K", "from the output of the row before")
     bias = Param("K", "added to the sums", init="zero")
     y = Output("T:S K", "output of the units")
@@ -113,4 +112,4 @@ def recurrent_dbias(k, delta, T):
 @onnx(Recurrent)
 def recurrent_onnx(graph, x, initial, weight, bias, T_lengths, K, act, reverse):
     weights = (np.eye(K), weight.array.T, np.concatenate([bias.array, np.zeros(K)]))
-    return onnx_recurrence(graph, "RNN", x, T_lengths, weights, reverse, (initial,), **onnx_functions(act))
+    return onnx_recurrence(graph, "RNN", x, T_lengths, weights, reverse, (initial,), **onnx_functions(act))[0]

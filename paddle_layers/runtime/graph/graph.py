@@ -50,11 +50,12 @@ class Op:
         return outer[-1 if self.binding.levels[self.layer.groups[row]] == 0 else 0]
 
     def output(self, name: str) -> tuple[Value, ...]:
-        """Values of an output; several for a repeatable one."""
+        """Values of an output; several for a repeatable one, none for one that is not there."""
         names = list(self.layer.outputs)
         if self.layer.outputs[name].repeatable:
             return self.outputs
-        return (self.outputs[names.index(name)],)
+        place = names.index(name)
+        return self.outputs[place : place + 1]
 
 
 class MadeEntries(NamedTuple):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from paddle_layers.define import ShapeError
+from paddle_layers.define.fields import Output
 from paddle_layers.define.functions import Function
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.graph.graph import Op
@@ -142,5 +143,7 @@ class ForwardPass:
 
 
 def _wanted(op: Op, function: Function) -> bool:
-    """The bias can be switched off."""
+    """The bias can be switched off, and outputs can be left out."""
+    if any(isinstance(target, Output) and not op.output(target.name) for target in function.targets):
+        return False
     return function.role != "bias" or op.layer.bias is None or op.layer.bias.name in op.params
