@@ -234,6 +234,10 @@ OUTPUT: dict[str, Rule] = {
     "loss": Rule("part in the loss changed", lambda a: "a cost" if a.loss else "no cost", always, "the loss changes"),
     "size": Rule("number of ids changed", lambda a: a.size or "none", always, "inferred types change"),
     "divisor": Rule("divisor of the loss changed", lambda a: a.divisor or "rows", _told("divisor"), "the loss changes"),
+    "when": Rule(
+        "presence changed", lambda a: f"with `{a.when}`" if a.when else "always there", always,
+        "names of outputs change",
+    ),
 }  # fmt: skip
 
 STATISTIC: dict[str, Rule] = {"axes": Rule("axes changed", lambda a: a.axes, always, "logged numbers change")}

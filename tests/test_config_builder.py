@@ -112,3 +112,10 @@ def test_a_layer_without_outputs_is_named_among_those_of_the_network():
         nn.fc(right, size=2)
     with pytest.raises(TypeError, match=r"are a list: write Network\(outputs=\[...\]\)"):
         pl.Network(outputs=right)
+
+
+def test_inputs_behind_one_that_takes_many_are_given_by_name():
+    one, other, several = nn.data(shape=[3]), nn.data(shape=[2]), nn.data(shape=[1])
+    chosen = nn.data(data_type="SPARSE_INT", size=4)
+    scores = nn.selected_scores(one, other, several, selected=chosen)
+    assert [value.type.size for value in scores.call.inputs] == [3, 2, 1, 4]

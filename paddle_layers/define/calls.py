@@ -9,7 +9,13 @@ from .layers import LayerDefinition
 
 
 def inputs_of_call(definition: LayerDefinition, positional: Sequence[Any], settings: dict[str, Any]) -> Iterator[Any]:
-    """The inputs in their order: by place, then by name; these are taken out of the settings. Lists are spread out."""
-    by_name = [settings.pop(name) for name in list(definition.inputs)[len(positional) :] if name in settings]
+    """The inputs in their order: by place, then by name; these are taken out of the settings. Lists are spread out.
+
+    What stands behind an input that takes many is given by name.
+    """
+    inputs = list(definition.inputs.values())
+    behind = next((at + 1 for at, field in enumerate(inputs) if field.repeatable), len(inputs))
+    names = [field.name for field in inputs[min(len(positional), behind) :]]
+    by_name = [settings.pop(name) for name in names if name in settings]
     for item in (*positional, *(value for value in by_name if value is not None)):
         yield from item if isinstance(item, (list, tuple)) else (item,)

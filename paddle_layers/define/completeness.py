@@ -25,6 +25,7 @@ def check_complete(layer: LayerDefinition) -> None:
         written = f'`examples = [pl.Example({next(iter(layer.inputs), "")}="7")]`'
         where = "`examples` in the message" if layer.from_message else f"{written} in the class"
         raise layer.error(f"has no example; write {where}")
+    _check_absent_outputs(layer)
     if not layer.declared_only:
         _check_functions(layer)
     if not is_built_in(layer):
@@ -49,7 +50,6 @@ def _check_functions(layer: LayerDefinition) -> None:
         for name in layer.params:
             if f"d{name}" not in computed:
                 raise layer.error(f"parameter `{name}` has no gradient")
-    _check_absent_outputs(layer)
     if layer.own_rows and "starts" not in layer.hooks and not layer.is_composite:
         row = next(iter(layer.own_rows))
         raise layer.error(f"no input has the rows `{row}`; write a function below @starts({layer.owner.__name__})")

@@ -157,7 +157,7 @@ def _divisors(message: pb.LayerDef) -> dict[str, Temp]:
 
 
 def _output(message: pb.ArgumentDef, temporaries: Mapping[str, Any]) -> Output:
-    check_fields(message, *_ARGUMENT, "loss", "size", "nan", "divisor")
+    check_fields(message, *_ARGUMENT, "loss", "size", "nan", "divisor", "when")
     if len(message.data_type) > 1:
         raise ValueError("an output has one data type; where it depends on the inputs, write @output_types")
     return Output(
@@ -169,6 +169,7 @@ def _output(message: pb.ArgumentDef, temporaries: Mapping[str, Any]) -> Output:
         repeatable=message.repeatable,
         divisor=temporaries[message.divisor] if message.divisor else None,
         nan=message.nan or None,
+        when=message.when or None,
     )
 
 

@@ -205,6 +205,8 @@ def _output(field: Output, definition: LayerDefinition) -> pb.ArgumentDef:
         message.nan = field.nan
     if field.divisor is not None:
         message.divisor = field.divisor.name
+    if field.when is not None:
+        message.when = field.when
     return message
 
 
@@ -219,10 +221,15 @@ def _argument(field: Field, kinds: Sequence[str]) -> pb.ArgumentDef:
 
 
 def _add_parameters(message: pb.LayerDef, definition: LayerDefinition) -> None:
-    """One entry for each input: the parameter that is per this input, else the next one that belongs to none."""
+    """One entry for each input: the parameter that is per this input, else the next one that belongs to none.
+
+    An optional input has only its own: those of none are there without it, too.
+    """
     waiting = [param for param in definition.params.values() if param is not definition.bias]
-    for name in definition.inputs:
-        own = next((p for p in waiting if p.per == name), None) or next((p for p in waiting if p.per is None), None)
+    for name, field in definition.inputs.items():
+        own = next((p for p in waiting if p.per == name), None)
+        if own is None and not field.optional:
+            own = next((p for p in waiting if p.per is None), None)
         message.parameter_attr.append(pb.LayerDef.ParameterDef() if own is None else _parameter(own, name))
         waiting = [param for param in waiting if param is not own]
     if definition.bias is not None:

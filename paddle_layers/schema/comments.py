@@ -22,6 +22,7 @@ COMMENTS: dict[str, str] = {
     "ArgumentDef.repeatable": "One or more arguments of this kind may be given.",
     "ArgumentDef.seq_nested_level": "Accepted nesting: 0 rows, 1 sequences, 2 sequences of sequences.",
     "ArgumentDef.size": "For an INT output: axis or attribute that gives the number of ids.",
+    "ArgumentDef.when": "For an output: the BOOL attribute without which it is not there.",
     "Attribute": "A value of an attribute.",
     "Attribute.b_value": "A truth value.",
     "Attribute.d_value": "A real number.",

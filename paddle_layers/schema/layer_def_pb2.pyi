@@ -113,7 +113,7 @@ class AttributeDef(_message.Message):
     def __init__(self, name: _Optional[str] = ..., type: _Optional[_Union[AttributeDef.Type, str]] = ..., description: _Optional[str] = ..., default_value: _Optional[_Union[Attribute, _Mapping]] = ..., max_value: _Optional[_Union[Attribute, _Mapping]] = ..., min_value: _Optional[_Union[Attribute, _Mapping]] = ..., number: _Optional[int] = ..., required: bool = ..., repeated: bool = ..., min_items: _Optional[int] = ..., max_items: _Optional[int] = ..., choices: _Optional[_Iterable[_Union[ChoiceDef, _Mapping]]] = ..., fields: _Optional[_Iterable[_Union[AttributeDef, _Mapping]]] = ..., default_from: _Optional[str] = ..., axis: _Optional[str] = ..., aliases: _Optional[_Iterable[str]] = ..., deprecated: _Optional[str] = ..., min_exclusive: bool = ..., max_exclusive: bool = ..., alias_numbers: _Optional[_Iterable[int]] = ..., groups: _Optional[str] = ...) -> None: ...
 
 class ArgumentDef(_message.Message):
-    __slots__ = ("data_type", "seq_nested_level", "repeatable", "name", "description", "optional", "axes", "min_count", "differentiable", "loss", "size", "low", "high", "places", "kinks", "derivative", "nan", "divisor")
+    __slots__ = ("data_type", "seq_nested_level", "repeatable", "name", "description", "optional", "axes", "min_count", "differentiable", "loss", "size", "low", "high", "places", "kinks", "derivative", "nan", "divisor", "when")
     DATA_TYPE_FIELD_NUMBER: _ClassVar[int]
     SEQ_NESTED_LEVEL_FIELD_NUMBER: _ClassVar[int]
     REPEATABLE_FIELD_NUMBER: _ClassVar[int]
@@ -132,6 +132,7 @@ class ArgumentDef(_message.Message):
     DERIVATIVE_FIELD_NUMBER: _ClassVar[int]
     NAN_FIELD_NUMBER: _ClassVar[int]
     DIVISOR_FIELD_NUMBER: _ClassVar[int]
+    WHEN_FIELD_NUMBER: _ClassVar[int]
     data_type: _containers.RepeatedScalarFieldContainer[DataType]
     seq_nested_level: _containers.RepeatedScalarFieldContainer[int]
     repeatable: bool
@@ -150,7 +151,8 @@ class ArgumentDef(_message.Message):
     derivative: bool
     nan: str
     divisor: str
-    def __init__(self, data_type: _Optional[_Iterable[_Union[DataType, str]]] = ..., seq_nested_level: _Optional[_Iterable[int]] = ..., repeatable: bool = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., optional: bool = ..., axes: _Optional[str] = ..., min_count: _Optional[int] = ..., differentiable: bool = ..., loss: bool = ..., size: _Optional[str] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., places: _Optional[str] = ..., kinks: _Optional[_Iterable[_Union[Attribute, _Mapping]]] = ..., derivative: bool = ..., nan: _Optional[str] = ..., divisor: _Optional[str] = ...) -> None: ...
+    when: str
+    def __init__(self, data_type: _Optional[_Iterable[_Union[DataType, str]]] = ..., seq_nested_level: _Optional[_Iterable[int]] = ..., repeatable: bool = ..., name: _Optional[str] = ..., description: _Optional[str] = ..., optional: bool = ..., axes: _Optional[str] = ..., min_count: _Optional[int] = ..., differentiable: bool = ..., loss: bool = ..., size: _Optional[str] = ..., low: _Optional[float] = ..., high: _Optional[float] = ..., places: _Optional[str] = ..., kinks: _Optional[_Iterable[_Union[Attribute, _Mapping]]] = ..., derivative: bool = ..., nan: _Optional[str] = ..., divisor: _Optional[str] = ..., when: _Optional[str] = ...) -> None: ...
 
 class ExampleDef(_message.Message):
     __slots__ = ("inputs", "attributes", "purpose", "outputs", "parameters")

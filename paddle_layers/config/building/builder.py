@@ -28,8 +28,11 @@ def signature_of(definition: LayerDefinition) -> inspect.Signature:
     kind: inspect._ParameterKind
     if definition.name == GROUP:
         parameters.append(inspect.Parameter("step", inspect.Parameter.POSITIONAL_ONLY, annotation=Callable[..., Any]))
+    behind = False
     for name, field in definition.inputs.items():
-        kind = inspect.Parameter.VAR_POSITIONAL if field.repeatable else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        kind = inspect.Parameter.KEYWORD_ONLY if behind else inspect.Parameter.POSITIONAL_OR_KEYWORD
+        if field.repeatable:
+            kind, behind = inspect.Parameter.VAR_POSITIONAL, True
         default = None if field.optional and not field.repeatable else inspect.Parameter.empty
         parameters.append(inspect.Parameter(name, kind, default=default, annotation=Value))
     for name, attribute in definition.attributes.items():
