@@ -65,8 +65,9 @@ def test_a_tagger_learns(folder, monkeypatch):
 
 
 @pytest.mark.parametrize("folder", ["translation"], indirect=True)
+@pytest.mark.parametrize("name", ["numbers", "transformer"])
 @pytest.mark.slow
-def test_numbers_are_learned_and_written(folder, monkeypatch, capsys):
+def test_numbers_are_learned_and_written(folder, name, monkeypatch, capsys):
     run(monkeypatch, "make_data.py", "--numbers", "8000")
     data = np.load("train.npz")
     assert (data["words"][:-1] == data["before"][1:])[data["words"][:-1] != 1].all()
@@ -75,8 +76,8 @@ def test_numbers_are_learned_and_written(folder, monkeypatch, capsys):
         for one in (data, np.load("test.npz"))
     )
     assert learned.isdisjoint(held_out)
-    train("numbers", "epochs: 8", 400)
-    run(monkeypatch, "score.py", "numbers.textproto", "test.npz", "--beam", "4")
+    train(name, "epochs: 8", 400)
+    run(monkeypatch, "score.py", f"{name}.textproto", "test.npz", "--beam", "4")
     (shown,) = capsys.readouterr().out.splitlines()[-1:]
     assert float(shown.split(" right, ")[1].split(";")[0]) > 0.7
 
