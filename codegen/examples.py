@@ -76,9 +76,10 @@ def python_text(layer: LayerDefinition, example: Example, worked: Worked) -> str
     ]
     binding = layer.bind_axes(*layer.example_inputs(example))
     fields = {place: name for name, places in binding.positions.items() for place in places}
+    several = next((at for at, field in enumerate(layer.inputs.values()) if field.repeatable), len(layer.inputs))
+    by_name = {name for at, (name, field) in enumerate(layer.inputs.items()) if at > several or field.optional}
     arguments = [
-        f"{fields[place]}={name}" if layer.inputs[fields[place]].optional else name
-        for place, (name, _) in enumerate(worked.inputs)
+        f"{fields[place]}={name}" if fields[place] in by_name else name for place, (name, _) in enumerate(worked.inputs)
     ]
     settings = {k: v for k, v in example.settings.items() if k not in layer.inputs}
     arguments += [f"{name}={_python_value(value)}" for name, value in settings.items()]

@@ -377,7 +377,9 @@ def test_train_then_predict(run: Run, project: Path) -> None:
     assert "Weights: out/weights.safetensors" in result.stdout
     assert "step" in result.stderr
     assert "step" not in result.stdout
-    assert "nothing is overwritten" in run("train", "first/train.textproto", "--output", "out", status=1).stderr
+    again = run("train", "first/train.textproto", "--output", "out")
+    assert "out holds this training, finished; this one is in out-2" in again.stderr
+    assert "Weights: out-2/weights.safetensors" in again.stdout
     run("train", "first/train.textproto", "--output", "out", "--overwrite", "--seed", "3")
 
     predict = ("predict", "first/train.textproto", "--weights", "out/weights.safetensors")

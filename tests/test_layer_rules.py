@@ -139,14 +139,14 @@ def test_running_variance_takes_the_estimate_that_was_asked_for(unbiased, ddof):
     x = np.random.default_rng(0).standard_normal((4, 1, 3))
     held = (np.array([0.25]), np.array([2.0]))
     batch = (np.array([x.mean()]), np.array([x.var()]))
-    mean, var = normalizations.batch_norm_move(0, x, *held, *batch, 0.75, None, unbiased)
+    mean, var = normalizations.batch_norm_move(0, *held, *batch, np.array([12.0]), 0.75, None, unbiased)
     assert mean == pytest.approx(0.75 * 0.25 + 0.25 * x.mean())
     assert var == pytest.approx(0.75 * 2.0 + 0.25 * x.var(ddof=ddof))
 
 
 def test_global_statistics_stand_still():
-    x, held = np.ones((4, 1, 3)), (np.array([0.1]), np.array([0.3]))
-    assert normalizations.batch_norm_move(0, x, *held, *held, 0.9, True, False) == (0.1, 0.3)
+    held = (np.array([0.1]), np.array([0.3]))
+    assert normalizations.batch_norm_move(0, *held, *held, np.array([12.0]), 0.9, True, False) == (0.1, 0.3)
 
 
 # ---- costs and metrics

@@ -64,6 +64,7 @@ ORACLES = {
 `nce` and `sampled_softmax` draw is looked at by tests of their own, and so is `random_normal`.
 """
 NO_EFFECT = {
+    "batch_norm": {"synchronised": "it counts in several processes; test_ranks_joined.py has that"},
     "gradient_clip": {"threshold": "it limits the gradient, which is compared, too"},
     "random_crop": {"mirror": "it counts while training; test_layer_random_parts.py has that"},
     "transformer_block": {"hidden": "columns between two maps of a part: those of the parameters, which are given"},

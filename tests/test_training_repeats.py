@@ -67,7 +67,7 @@ def test_the_same_again_is_another_run(tmp_path):
     first, _, _ = train(path)
     before = first.log.read_bytes()
     second, _, said = train(path)
-    assert f"{tmp_path / 'output'} holds another training; this one is in {tmp_path / 'output-2'}" in said
+    assert f"{tmp_path / 'output'} holds this training, finished; this one is in {tmp_path / 'output-2'}" in said
     assert second.folder == tmp_path / "output-2"
     assert second.weights.read_bytes() == first.weights.read_bytes()
     third, _, _ = train(path, settings=["optimizer.learning_rate=0.1"])

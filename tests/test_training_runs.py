@@ -393,7 +393,7 @@ def test_the_command_trains(tmp_path):
     assert "held-out" in done.stdout
     again = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert again.returncode == 0, again.stderr
-    assert "output/small holds another training; this one is in output/small-2" in again.stderr
+    assert "output/small holds this training, finished; this one is in output/small-2" in again.stderr
 
 
 NO_TESTS = SETTINGS + SOURCES[: SOURCES.rindex("source {")]

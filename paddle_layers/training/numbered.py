@@ -96,7 +96,7 @@ def _candidates(folder: Path) -> Iterator[Path]:
 
 def _place(candidate: Path, folder: Path, facts: RunFacts) -> Place | None:
     """What is to be done in a folder that nobody else works in; None: another training is there."""
-    note = f"{folder} holds another training; this one is in {candidate}" if candidate != folder else ""
+    note = f"{folder} holds {_what(folder, facts)}; this one is in {candidate}" if candidate != folder else ""
     if not is_taken(candidate):
         return Place(candidate, note=note)
     before = read_run(candidate)
@@ -105,6 +105,11 @@ def _place(candidate: Path, folder: Path, facts: RunFacts) -> Place | None:
     if checkpoints(candidate / CHECKPOINTS):
         return Place(candidate, resume=True, note=f"{candidate} has steps left to do")
     return Place(candidate, clear=True, note=note)  # killed before its first checkpoint: nothing is lost
+
+
+def _what(folder: Path, facts: RunFacts) -> str:
+    before = read_run(folder)
+    return "this training, finished" if before is not None and same_run(facts, before) else "another training"
 
 
 def _differs(candidate: Path, facts: RunFacts) -> bool:

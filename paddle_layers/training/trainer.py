@@ -103,6 +103,7 @@ def run_training(
         raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
     training, file = read_training(training, "train", plugins, settings)
     check_formats(training.log.format)
+    first = first_weights(training, weights) if not resume else None
     with contextlib.ExitStack() as stack:
         shown = stack.enter_context(contextlib.closing((progress or make_progress()) if ranks.first else Silence()))
         folder = output_folder(training, output)
@@ -117,7 +118,7 @@ def run_training(
                 write_run(place.folder, facts, texts, resumed=False)  # others that begin now have to know
         folder = Path(ranks.any_of(str(place.folder)))
         resume = bool(ranks.any_of("resume" if place.resume else ""))
-        first = first_weights(training, weights) if not resume else None
+        first = first if not resume else None
         own = [one.definition.create(one.attributes) for one in training.callback]
         callbacks = [*own, *callbacks]
         job = ranks.in_turn(

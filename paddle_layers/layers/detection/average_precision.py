@@ -73,10 +73,6 @@ class DetectionMap:
     outside = Stat("R:N", "scores that are not between 0 and 1")
     examples = (
         Example(
-            label="sequence of ids<2", score="sequence of 1", box="sequence of 4",
-            truth="sequence of ids<2", truth_box="sequence of 4", overlap_threshold=0.05, ap_type="INTEGRAL",
-        ),
-        Example(
             label="sequence of ids<3", score="sequence of scalar", box="sequence of 4",
             truth="sequence of ids<3", truth_box="sequence of 4", overlap_threshold=0.1, bins=3,
         ),
@@ -89,6 +85,10 @@ class DetectionMap:
             label="sequence of ids<2", score="sequence of 1", box="sequence of 4",
             truth="sequence of ids<2", truth_box="sequence of 4", difficult="sequence of ids<2",
             overlap_threshold=0.05, bins=10,
+        ),
+        Example(
+            label="sequence of ids<2", score="sequence of 1", box="sequence of 4",
+            truth="sequence of ids<2", truth_box="sequence of 4", overlap_threshold=0.05, ap_type="INTEGRAL",
         ),
     )  # fmt: skip
 

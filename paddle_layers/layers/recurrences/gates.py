@@ -35,12 +35,10 @@ def check_gates(columns: int, gates: int) -> int:
     return columns // gates
 
 
-def check_initial(units: int, **initial: Type | None) -> None:
+def check_initial(units: int, initial: Type | None, name: str) -> None:
     """Refuse rows before the first ones that are not as wide as there are units."""
-    for name, type_ in initial.items():
-        if type_ is not None:
-            text = f"there are {units} units, but `{name}` is {type_}"
-            require(type_.size == units, name, text)
+    if initial is not None:
+        require(initial.size == units, name, f"there are {units} units, but `{name}` is {initial}")
 
 
 LEVELS = (0, 1, 2)

@@ -74,7 +74,8 @@ class Lstmemory:
 @infer(Lstmemory)
 def lstmemory_sizes(D, initial, initial_state, peepholes):
     K = check_gates(D, 4)
-    check_initial(K, initial=initial, initial_state=initial_state)
+    check_initial(K, initial, "initial")
+    check_initial(K, initial_state, "initial_state")
     return {"K": K, "B": (7 if peepholes else 4) * K}
 
 
