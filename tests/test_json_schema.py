@@ -13,6 +13,7 @@ from typing import Any
 import jsonschema
 import pytest
 from paddle_layers.codegen.json_schema import ROOTS, json_schema
+from rotation import current_round
 
 import paddle_layers as pl
 from paddle_layers.config import ConfigError, load_training, loads
@@ -124,8 +125,9 @@ def test_schema_is_valid_and_says_what_everything_is(kind: str) -> None:
         assert all(field["description"] for field in definition["properties"].values())
 
 
-def test_valid_networks_are_accepted(network_schema: Any) -> None:
-    for text in sources():
+@pytest.mark.parametrize("share", [5, pytest.param(1, marks=pytest.mark.slow)])
+def test_valid_networks_are_accepted(network_schema: Any, share: int) -> None:
+    for text in list(sources())[current_round() % share :: share]:
         config = as_json(text)
         assert codes(config) == set()
         assert not list(network_schema.iter_errors(config)), text
