@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterator
 from functools import partial
 
+from paddle_layers.define.devices import devices_of
 from paddle_layers.define.errors import first_line
 from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
 
@@ -32,9 +33,13 @@ def check_cuda(case: Case) -> Verdicts:
     """Compile the case's kernels for the architectures, and compare what the simulator makes of them with the CPU.
 
     Those of a layer made of layers are its parts', which are checked by themselves: what is left is that they are put
-    together rightly, on the examples.
+    together rightly, on the examples. Layers that are for the CPU only have none.
     """
-    if not has_cuda() or (case.definition.is_composite and not case.is_example):
+    if (
+        not has_cuda()
+        or "cuda" not in devices_of(case.definition)
+        or (case.definition.is_composite and not case.is_example)
+    ):
         return
     for form in () if case.definition.is_composite else FORMS:
         with form():
