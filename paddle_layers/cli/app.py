@@ -58,7 +58,7 @@ class Commands(click.Group):
         """Names in the order of the help text."""
         return list(NAMES)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  as `list_commands`
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click calls it with the context
         """Import the command; None when there is none of that name."""
         if cmd_name not in NAMES:
             return None

@@ -64,8 +64,8 @@ def command(
     ending = ending_of(output, KINDS, "texts")
     if output is not None:
         check_new(Path(output))
+    from paddle_layers.training.callbacks.watching import BEST
     from paddle_layers.training.generation import open_generation
-    from paddle_layers.training.watching import BEST
 
     written = io.StringIO()
     given = {name: value for name, value in settings.items() if value is not None}

@@ -7,7 +7,7 @@ import click
 from paddle_layers.define.machine import usable_cores
 
 
-def _limit(context: click.Context, parameter: click.Parameter, count: int | None) -> None:  # noqa: ARG001  click calls it so
+def _limit(_context: click.Context, _parameter: click.Parameter, count: int | None) -> None:
     if count is None:
         return
     if count > usable_cores():

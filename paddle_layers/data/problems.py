@@ -24,12 +24,17 @@ def as_data_error(what: str) -> Iterator[None]:
     """Whatever a reader of other people's making raises becomes a `DataError` of one line that begins with `what`.
 
     A damaged file leads NumPy, zlib and zipfile to some fifteen kinds of errors, from `TokenError` to `MemoryError`.
+    A library in Rust may panic, which is no `Exception`, and has no module that its class could be imported from.
     """
     try:
         yield
     except DataError:
         raise
     except Exception as error:  # see above: no list of what a damaged file leads to would be complete
+        raise DataError(f"{what}: {first_line(error)[:200]}") from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":
+            raise
         raise DataError(f"{what}: {first_line(error)[:200]}") from error
 
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from .columns import SequenceColumn
 from .extras import optional_module
-from .problems import DataError, missing_file
+from .problems import DataError, as_data_error, missing_file
 
 LARGEST = 2**27
 """Bytes of a tokenizer file; those of large language models have some 2**25."""
@@ -42,23 +42,26 @@ class Tokenizer:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._none = f"{path} is no tokenizer file, as `Tokenizer.save` of the library tokenizers writes"
         library = optional_module("tokenizers", "tokenizers", "tokenizers", "text")
         facts = _read(path)
         try:
             self._growth = _growth(facts.get("normalizer")) * _growth(facts.get("pre_tokenizer"))
             self._decoded_growth = _growth(facts.get("decoder"))
         except (ValueError, TypeError, RecursionError) as error:
-            raise self._no_tokenizer(str(error)) from None
-        self._tokenizer = self._called(lambda: library.Tokenizer.from_str(json.dumps(facts)))
+            raise DataError(f"{self._none}: {error}") from None
+        with as_data_error(self._none):
+            self._tokenizer = library.Tokenizer.from_str(json.dumps(facts))
         self.pieces = self._pieces()
 
     def _pieces(self) -> Pieces:
-        ids: Mapping[str, int] = self._called(self._tokenizer.get_vocab)
+        with as_data_error(self._none):
+            ids: Mapping[str, int] = self._tokenizer.get_vocab()
         if not ids:
-            raise self._no_tokenizer("it has no pieces")
+            raise DataError(f"{self._none}: it has no pieces")
         count = max(ids.values()) + 1
         if count > 2 * len(ids) + 1000:
-            raise self._no_tokenizer(f"the ids of its {len(ids)} pieces go up to {count - 1}")
+            raise DataError(f"{self._none}: the ids of its {len(ids)} pieces go up to {count - 1}")
         pieces = [""] * count
         for piece, number in ids.items():
             pieces[number] = piece
@@ -78,10 +81,11 @@ class Tokenizer:
         ids, starts = [np.zeros(0, np.int64)], np.zeros(len(texts) + 1, np.int64)
         for first, part in _parts(texts):
             try:
-                found = [one.ids for one in self._tokenizer.encode_batch_fast(part)]
-            except BaseException as error:
-                _check_caught(error)
-                raise DataError(self._why_not(first, part, place)) from None
+                with as_data_error(f"{self.path} cannot split lines from {place(first)} on"):
+                    found = [one.ids for one in self._tokenizer.encode_batch_fast(part)]
+            except DataError:
+                self._split_each(first, part, place)
+                raise
             ids += [np.array(one, np.int64) for one in found]
             starts[first + 1 : first + 1 + len(part)] = [len(one) for one in found]
         return SequenceColumn(np.concatenate(ids), np.cumsum(starts))
@@ -91,29 +95,14 @@ class Tokenizer:
         known = [number for number in ids if 0 <= number < len(self.pieces)]
         if sum(len(self.pieces[number]) for number in known) * self._decoded_growth > LONGEST:
             raise DataError(f"{self.path} makes a text of more than {LONGEST} bytes of {len(known)} ids")
-        return str(self._called(lambda: self._tokenizer.decode(known)))
+        with as_data_error(self._none):
+            return str(self._tokenizer.decode(known))
 
-    def _why_not(self, first: int, part: Sequence[str], place: Callable[[int], str]) -> str:
-        """Which of the texts cannot be split, and why."""
+    def _split_each(self, first: int, part: Sequence[str], place: Callable[[int], str]) -> None:
+        """Find the text that cannot be split. Raises `DataError` with its place."""
         for number, text in enumerate(part, start=first):
-            try:
+            with as_data_error(f"{place(number)}: {self.path} cannot split this"):
                 self._tokenizer.encode(text)
-            except BaseException as error:
-                _check_caught(error)
-                return f"{place(number)}: {self.path} cannot split this: {_line(error)}"
-        return f"{self.path} cannot split lines from {place(first)} on"
-
-    def _called(self, call: Callable[[], Any]) -> Any:
-        try:
-            return call()
-        except BaseException as error:
-            _check_caught(error)
-            raise self._no_tokenizer(_line(error)) from None
-
-    def _no_tokenizer(self, why: str) -> DataError:
-        return DataError(
-            f"{self.path} is no tokenizer file, as `Tokenizer.save` of the library tokenizers writes: {why}"
-        )
 
 
 def _read(path: Path) -> dict[str, Any]:
@@ -121,13 +110,13 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         if path.stat().st_size > LARGEST:
             raise DataError(f"{path} has more than {LARGEST} bytes, more than any tokenizer file has")
-        facts = json.loads(path.read_bytes())
+        content = path.read_bytes()
     except FileNotFoundError:
         raise missing_file(path, "") from None
     except OSError as error:
         raise DataError(f"{path}: {error.strerror}") from None
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is no tokenizer file: {_line(error)}") from None
+    with as_data_error(f"{path} is no tokenizer file"):
+        facts = json.loads(content)
     if not isinstance(facts, dict) or not isinstance(facts.get("model"), dict):
         raise DataError(f"{path} is no tokenizer file: it has no `model`")
     facts |= {"truncation": None, "padding": None}
@@ -175,13 +164,3 @@ def _parts(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
         if held > TOGETHER or number == len(texts) - 1:
             yield first, texts[first : number + 1]
             first, held = number + 1, 0
-
-
-def _check_caught(error: BaseException) -> None:
-    """Raise what is no fault of the tokenizer. Where its Rust code panics, that is no `Exception`."""
-    if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
-        raise error
-
-
-def _line(error: BaseException) -> str:
-    return " ".join(str(error).split())[:300]

@@ -111,7 +111,7 @@ class Attribute(ABC, Generic[T]):
             and (self.above is None or value > self.above)
             and (self.max is None or value <= self.max)
             and (self.below is None or value < self.below)
-            and value == value  # noqa: PLR0124  only NaN is unlike itself; `math.isnan` fails for huge whole numbers
+            and (isinstance(value, int) or not math.isnan(value))  # which fails for whole numbers above 1e308
         ):
             return None
         return f"`{self.name}` is {value}, must be {self.range_text() or 'a number'}"

@@ -132,7 +132,7 @@ def _add_files(server: Server) -> None:
         server.publish_soon(params.text_document.uri)
 
     @server.feature(lsp.TEXT_DOCUMENT_DID_SAVE)
-    async def saved(server: Server, params: lsp.DidSaveTextDocumentParams) -> None:  # noqa: ARG001  pygls calls it with both
+    async def saved(server: Server, _params: lsp.DidSaveTextDocumentParams) -> None:
         for uri in server.opened:  # a training file reads the network file that was saved
             server.documents.pop(uri, None)
             server.publish_soon(uri)
@@ -143,7 +143,7 @@ def _add_files(server: Server) -> None:
         server.publish(params.text_document.uri)
 
     @server.feature(lsp.SHUTDOWN)
-    def shut_down(server: Server, params: object) -> None:  # noqa: ARG001  pygls calls it with both
+    def shut_down(server: Server, _params: object) -> None:
         server.stopped = True
 
 

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 from paddle_layers.data.learning import FILE as LEARNED
 
+from .callbacks.value_files import clear_values, remove_unfinished_values
+from .callbacks.watching import BEST, clear_watched
 from .checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
 from .logs import clear_logs
 from .problems import TrainingError
 from .run_files import FOLDER as OF_THE_RUN
 from .run_files import RUN_FILES, clear_run
-from .value_files import clear_values, remove_unfinished_values
-from .watching import BEST, clear_watched
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training

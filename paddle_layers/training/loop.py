@@ -17,6 +17,7 @@ from paddle_layers.runtime.memory.weights import OURS
 from paddle_layers.runtime.plan.losses import LossSum, total_loss
 
 from .callbacks import restore_states, states_of
+from .callbacks.watching import BEST
 from .checkpoints import (
     CARRIED,
     FACTS,
@@ -45,7 +46,6 @@ from .result_names import further_names, nan_notes
 from .run_files import RunFacts
 from .runs import Report, Run, call, left_out_text, skipped_text, take_statistics
 from .schedules import Staged, rate_at
-from .watching import BEST
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import Training, WeightsSettings

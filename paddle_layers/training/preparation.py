@@ -19,12 +19,12 @@ from paddle_layers.data.mixing import Mixed, MixedBatches
 from paddle_layers.define.errors import suggestion
 from paddle_layers.define.name_patterns import matching
 
+from .callbacks.watching import Watching
 from .data_norms import check_data_norms
 from .opening import Given, Part, datasets_of, loading, open_parts, part_name, placed
 from .problems import TrainingError
 from .ranks import check_sharing
 from .result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
-from .watching import Watching
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network

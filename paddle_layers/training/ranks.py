@@ -126,7 +126,7 @@ class Ranks(Alone):
         """As `Alone.together`. The first process tells its error as one alone would; the job ends when it exits."""
         try:
             yield
-        except BaseException as error:
+        except BaseException as error:  # Ctrl-C as well: whatever ends one process ends the job
             if not self.first:
                 time.sleep(BEHIND_THE_FIRST)
                 error = TrainingError(f"process {self.number} of {self.count}: {error or type(error).__name__}")

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from .model import Body, Entry, ImportFailure, Model, Node, shown, text
@@ -43,9 +44,7 @@ def read_model(path: Path) -> Model:
     proto = onnx.ModelProto()
     try:
         proto.ParseFromString(path.read_bytes())
-    except Exception as error:  # protobuf's implementations raise errors of their own, which share no base
-        if isinstance(error, (MemoryError, OSError)):
-            raise
+    except DecodeError as error:
         raise ImportFailure(f"{path} is no ONNX model, or is cut short: {error}") from None
     if not proto.HasField("graph") or not proto.opset_import:
         raise ImportFailure(f"{path} is no ONNX model: it has no graph or does not say which operators it means")

@@ -50,7 +50,7 @@ class Size:
 
     __rtruediv__ = __rfloordiv__
 
-    def _none(self, other: Any) -> Any:  # noqa: ARG002  Python gives an operator both sides
+    def _none(self, _other: Any) -> Any:
         raise NoSize("sizes of the batch are added or compared")
 
     __add__ = __radd__ = __sub__ = __rsub__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _none

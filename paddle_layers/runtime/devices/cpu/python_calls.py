@@ -41,7 +41,7 @@ def python_address(kernel: Kernel, dtype: str) -> int:
         def guarded(*arguments: int) -> None:
             try:
                 run(*arguments)
-            except BaseException as error:
+            except BaseException as error:  # Ctrl-C as well: `raise_failure` raises it when the launches are done
                 _FAILURE.error = _FAILURE.error or error
 
         _CALLBACKS[key] = _Callback(guarded)

@@ -15,7 +15,7 @@ from .repeating import Repeating
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from .runs import Run
+    from ..runs import Run
 
 
 @callback("debug", elsewhere={"Caffe": "debug_info", "Paddle": "show_parameter_stats_period"})
@@ -60,7 +60,7 @@ class Debug(Repeating):
 
 def _values(run: Run) -> list[tuple[str, ...]]:
     """A line for each value that is no id; gradients where they are computed."""
-    from .network_values import rows_and_starts  # with it comes the runtime, which the check of a file does without
+    from ..network_values import rows_and_starts  # with it comes the runtime, which the check of a file does without
 
     rows: list[tuple[str, ...]] = []
     for name in _dense(run):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.define import Int
 
 if TYPE_CHECKING:
-    from .runs import Run
+    from ..runs import Run
 
 
 class Repeating:

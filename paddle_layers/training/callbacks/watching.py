@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, cast
 
 from paddle_layers.define import Bool, Choice, Float, Int, String, callback
 
-from .facts import is_count, is_number
-from .problems import TrainingError
+from ..facts import is_count, is_number
+from ..problems import TrainingError
 
 if TYPE_CHECKING:
-    from .runs import Run
+    from ..runs import Run
 
 BEST, BEST_FOLDER, RELOADED = "best.safetensors", "best", "plateau"
 """The weights of the best test; folders of those of the best ones, and of those that `plateau` goes back to."""
@@ -195,7 +195,7 @@ class SaveBest(Watching):
 
     def on_end(self, run: Run) -> None:
         """Say which test was the best."""
-        from .runs import Best  # as above
+        from ..runs import Best  # as above
 
         if self._best is not None:
             run.best = Best(self._step, self._results)
@@ -245,7 +245,7 @@ def _plain(name: str) -> str:
 
 def _remove_unused(folder: Path, reloaded: Path, name: str) -> None:
     """Remove weights of tests that were the best before the oldest checkpoint was made: none goes back to them."""
-    from .checkpoints import checkpoints
+    from ..checkpoints import checkpoints
 
     pattern = re.compile(re.escape(name) + r"-([0-9]{8,15})\.safetensors")
     found = {int(match[1]): path for path in reloaded.iterdir() if (match := pattern.fullmatch(path.name))}

@@ -13,7 +13,7 @@ from .repeating import Repeating
 if TYPE_CHECKING:
     from paddle_layers.data.sinks.opening import Sink
 
-    from .runs import Run
+    from ..runs import Run
 
 FOLDER = "values"
 """Where the files are, in the output folder."""
@@ -69,7 +69,7 @@ class WriteValues(Repeating):
     def _add(self, run: Run) -> None:
         from paddle_layers.data.sinks.opening import open_sink
 
-        from .network_values import read_values
+        from ..network_values import read_values
 
         if self._sink is None:
             name = Path(self.file)

@@ -1,0 +1,58 @@
+"""Callbacks: things that are called while a training runs.
+
+A callback has any of these methods, each given a `Run`:
+
+    on_gradients    before a step changes the parameters
+    on_step         behind it
+    on_test_batch   behind each batch of a test
+    on_test         behind a test, while the parameters are their averages where the training has some
+    after_test      when they are those of the step again
+    on_epoch        behind an epoch
+    on_end          at the end
+
+A `Run` knows the step, the loss, the latest results of the test and the net; `run.stop(reason)` ends the training after
+this step, `run.say(text)` shows a line. What has to outlive a checkpoint is given by `state()`, as JSON can hold it,
+and taken back by `restore(state)`. Values of the network that it reads by `run.net.value(name)` and
+`run.net.gradient(name)` are named in its attribute `keep`, where `*` stands for any text; its attribute `phase` is
+"test" where it reads them behind batches of a test. A result of the test that it needs is named in `watch`, those that
+it adds to `run.results` in `gives`; the learning rate is multiplied by its attribute `rate_factor`, if it has one.
+`prepare(base)` is called first, with the folder of the training file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from paddle_layers.define import registries
+
+from ..problems import TrainingError
+
+
+def make_callback(name: str, **settings: Any) -> Any:
+    """A registered callback with these settings, for `pl.train(..., callbacks=[...])`. Raises `InvalidAttributes`."""
+    definition = registries["callback"][name]
+    return definition.create(definition.bind(settings))
+
+
+def states_of(callbacks: Sequence[object]) -> dict[str, Any]:
+    """What the callbacks want to keep, by place and class."""
+    return {
+        f"{place} {type(listener).__name__}": listener.state()
+        for place, listener in enumerate(callbacks)
+        if hasattr(listener, "state")
+    }
+
+
+def restore_states(callbacks: Sequence[object], states: Mapping[str, Any], origin: str) -> None:
+    """Give every callback what it wanted to keep; those that were not there before start afresh.
+
+    Raises `TrainingError` that begins with `origin` where a callback can do nothing with it.
+    """
+    for place, listener in enumerate(callbacks):
+        key = f"{place} {type(listener).__name__}"
+        if key in states and hasattr(listener, "restore"):
+            try:
+                listener.restore(states[key])
+            except (KeyError, TypeError, ValueError) as error:
+                raise TrainingError(f"{origin}: the state of the callback `{key}` cannot be used: {error}") from error
