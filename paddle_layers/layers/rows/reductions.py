@@ -137,7 +137,8 @@ def reduction_y(n, j, x, where, operation, count, sizes, steps, kept_sizes, kept
     if operation == "MIN":
         return x[n, where[n, j]]
     start = place_of(j, kept_sizes, kept_steps)
-    run, step, squared = sizes[-1], steps[-1], operation == "SUMSQ" or operation == "L2"  # noqa: PLR1714  folded
+    run, step = sizes[-1], steps[-1]
+    squared = operation == "SUMSQ" or operation == "L2"  # noqa: PLR1714  cards have no tuples of texts; `==` is folded
     peak = 0.0
     if operation == "LOG_SUM_EXP":
         peak = x[n, start]
