@@ -118,7 +118,8 @@ def run_training(
                 write_run(place.folder, facts, texts, resumed=False)  # others that begin now have to know
         folder = Path(ranks.any_of(str(place.folder)))
         resume = bool(ranks.any_of("resume" if place.resume else ""))
-        first = first if not resume else None
+        if resume:
+            first = None  # those of the checkpoint
         own = [one.definition.create(one.attributes) for one in training.callback]
         callbacks = [*own, *callbacks]
         job = ranks.in_turn(
