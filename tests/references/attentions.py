@@ -31,6 +31,22 @@ def multi_head_attention(inputs, params, attributes):
     return {"y": np.concatenate(done)}
 
 
+def attention_step(inputs, params, attributes):
+    """The sequence of each text, put together, and attention of its last row."""
+    heads, done = attributes["num_heads"], []
+    for n, (place, row) in enumerate(zip(inputs["place"], inputs["row"], strict=True)):
+        if (row[:place] >= len(inputs["row"])).any():
+            done.append(np.full(inputs["own_value"].shape[1], np.nan))
+            continue
+        kept = [
+            np.vstack([inputs[before][row[:place], np.arange(place)], inputs[name][n]])
+            for before, name in (("keys", "own_key"), ("values", "own_value"))
+        ]
+        parts = zip(*(np.split(array, heads, axis=1) for array in (inputs["query"][n : n + 1], *kept)), strict=True)
+        done.append(np.hstack([attend(*part, False, attributes["scale"])[0] for part in parts]))
+    return {"y": np.reshape(done, inputs["own_value"].shape)}
+
+
 def position_embedding(inputs, params, attributes):
     at = places(inputs["x.starts"][-1])
     table = np.pad(params["table"], ((0, max(at, default=0)), (0, 0)), constant_values=np.nan)
@@ -63,6 +79,7 @@ def rotary_position(inputs, params, attributes):
 REFERENCES = {
     "rotary_position": rotary_position,
     "multi_head_attention": multi_head_attention,
+    "attention_step": attention_step,
     "position_embedding": position_embedding,
     "sinusoidal_position": sinusoidal_position,
 }
