@@ -35,7 +35,7 @@ def attention_step(inputs, params, attributes):
     """The sequence of each text, put together, and attention of its last row."""
     heads, done = attributes["num_heads"], []
     for n, (place, row) in enumerate(zip(inputs["place"], inputs["row"], strict=True)):
-        if (row[:place] >= len(inputs["row"])).any():
+        if place > len(row) or (row[:place] >= len(inputs["row"])).any():
             done.append(np.full(inputs["own_value"].shape[1], np.nan))
             continue
         kept = [

@@ -90,7 +90,7 @@ def attention_step_y(first, last, y, query, own_key, own_value, keys, values, ro
     for n in range(first, last):
         count = place[n]
         y[n] = y.dtype.type(0)
-        if last_row(row, n, count) >= N:
+        if count > K or last_row(row, n, count) >= N:
             y[n] = y.dtype.type(math.nan)
             continue
         line = scratch[piece_of(n, N) * H * stride :]

@@ -2,7 +2,7 @@
 
 import math
 
-from paddle_layers.define import Example, Float, Input, Int, Output, each, infer, layer, real, require
+from paddle_layers.define import Example, Float, Input, Int, Output, each, infer, layer, real
 
 from .attentions import check_heads
 
@@ -28,11 +28,11 @@ class AttentionStep:
     values = Input("N K E", "values of the places before")
     row = Input("N K", "row of the batch that has the key and the value of a place, from 0", kinds=("INT",))
     place = Input("N", "how many places there are before this one", kinds=("INT",))
-    y = Output("N E", "a row for each row of `query`", nan="where `row` is none of the batch")
+    y = Output("N E", "a row for each row of `query`", nan="where `row` is none of the batch, or `place` none of the room")
     num_heads = Int("parts into which the columns are cut", default=1, min=1)
     scale = Float("factor of the products; when absent: one over the root of a head's columns", optional=True)
     examples = (
-        Example(query="2", own_key="2", own_value="3", keys="4x2", values="4x3", row="4 ids<2", place="ids<5"),
+        Example(query="2", own_key="2", own_value="3", keys="4x2", values="4x3", row="4 ids<2", place="ids<6"),
         Example(
             query="6", own_key="6", own_value="4", keys="2x6", values="2x4", row="2 ids<2", place="ids<3", num_heads=2,
             scale=1.5,
@@ -41,14 +41,15 @@ class AttentionStep:
 
 
 @infer(AttentionStep)
-def attention_step_sizes(D, E, K, num_heads, place):
+def attention_step_sizes(D, E, num_heads):
     check_heads(D, E, num_heads)
-    require(place.size <= K + 1, "", f"`place` may be {place.size - 1}, but {K} places are kept")
     return {}
 
 
 @each(AttentionStep.y)
-def attention_step_y(n, e, query, own_key, own_value, keys, values, row, place, N, D, E, num_heads, scale):
+def attention_step_y(n, e, query, own_key, own_value, keys, values, row, place, N, K, D, E, num_heads, scale):
+    if place[n] > K:
+        return math.nan
     width = D // num_heads
     factor = 1.0 / math.sqrt(real(width)) if scale is None else scale
     first = e // (E // num_heads) * width
