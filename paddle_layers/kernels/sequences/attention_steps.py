@@ -1,10 +1,11 @@
-"""attention_step: the rows that were kept are read once for all heads, and no score is computed twice."""
+"""attention_step by BLAS: neighbouring places that lie in one row are a product, and no score is computed twice."""
 
 from __future__ import annotations
 
 import math
 
-from paddle_layers.kernels.primitives.compiling import compiled, contracted, reordered
+from paddle_layers.kernels.primitives.blas import vector_product
+from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.scratch import piece_of
 from paddle_layers.kernels.primitives.vectors import exp_all
 from paddle_layers.kernels.tuned import tuned
@@ -30,25 +31,26 @@ def scores(K: int, num_heads: int) -> int:
     return num_heads * (K + 1)
 
 
-@reordered
-def add_scores(line, k, query, key, n, at, H, stride):
-    """The product of each head's columns; `at` says which row of `key`, whose rows are end to end."""
-    width = query.shape[1] // H
+@compiled
+def head_scores(scores, stride, places, query, n, keys, row, H, one):
+    """The products of a text's query with the keys of some places, which lie in one row; of each head."""
+    D, size = query.shape[1], query.itemsize
+    width = D // H
+    key = keys.ctypes.data + (row + places[0]) * D * size
     for h in range(H):
-        score = query.dtype.type(0)
-        for d in range(h * width, (h + 1) * width):
-            score += query[n, d] * key[at + d]
-        line[h * stride + k] = score
+        x, y = query.ctypes.data + (n * D + h * width) * size, scores.ctypes.data + (h * stride + places[0]) * size
+        vector_product(1, places[1] - places[0], width, key + h * width * size, D, x, False, y, one)
 
 
-@contracted
-def add_row(y, n, line, k, value, at, H, stride):
-    """y[n] += weight * value, in the columns of each head."""
-    depth = y.shape[1] // H
+@compiled
+def add_values(y, n, weights, stride, places, values, row, H, one):
+    """y[n] += weight * value, of the same places."""
+    E, size = y.shape[1], y.itemsize
+    depth = E // H
+    value = values.ctypes.data + (row + places[0]) * E * size
     for h in range(H):
-        weight = line[h * stride + k]
-        for e in range(h * depth, (h + 1) * depth):
-            y[n, e] += weight * value[at + e]
+        x, to = weights.ctypes.data + (h * stride + places[0]) * size, y.ctypes.data + (n * E + h * depth) * size
+        vector_product(0, places[1] - places[0], depth, value + h * depth * size, E, x, True, to, one)
 
 
 @compiled
@@ -68,12 +70,23 @@ def to_weights(line, count, H, stride, factor):
 
 
 @compiled
-def last_row(row, n, count):
-    """The largest number of a row that has a place of a text."""
+def end_of_run(row, n, first, count):
+    """The places from `first` to this one lie in one row."""
+    last = first + 1
+    while last < count and row[n, last] == row[n, first]:
+        last += 1
+    return last
+
+
+@compiled
+def is_kept(row, n, count):
+    """Whether all places of a text are there."""
+    if count > row.shape[1]:
+        return False
     last = row.dtype.type(0)
     for k in range(count):
         last = max(last, row[n, k])
-    return last
+    return last < len(row)
 
 
 @tuned(
@@ -82,22 +95,26 @@ def last_row(row, n, count):
 )  # fmt: skip
 @compiled
 def attention_step_y(first, last, y, query, own_key, own_value, keys, values, row, place, scratch, num_heads, scale):
-    N, E = y.shape
-    K, D = keys.shape[1:]
-    H = num_heads
-    own_keys, own_values = own_key.reshape(-1), own_value.reshape(-1)
-    kept_keys, kept_values, stride = keys.reshape(-1), values.reshape(-1), K + 1
+    N, K = row.shape
+    one = y.dtype.type(1)
     for n in range(first, last):
         count = place[n]
-        y[n] = y.dtype.type(0)
-        if count > K or last_row(row, n, count) >= N:
-            y[n] = y.dtype.type(math.nan)
+        if not is_kept(row, n, count):
+            y[n] = math.nan
             continue
-        line = scratch[piece_of(n, N) * H * stride :]
-        for k in range(count):
-            add_scores(line, k, query, kept_keys, n, (row[n, k] * K + k) * D, H, stride)
-        add_scores(line, count, query, own_keys, n, n * D, H, stride)
-        to_weights(line, count + 1, H, stride, factor_of(query, H, scale))
-        for k in range(count):
-            add_row(y, n, line, k, kept_values, (row[n, k] * K + k) * E, H, stride)
-        add_row(y, n, line, count, own_values, n * E, H, stride)
+        y[n] = one - one
+        line = scratch[piece_of(n, N) * num_heads * (K + 1) :]
+        begin = 0
+        while begin < count:
+            run = (begin, end_of_run(row, n, begin, count))
+            head_scores(line, K + 1, run, query, n, keys, row[n, begin] * K, num_heads, one)
+            begin = run[1]
+        own = (count, count + 1)
+        head_scores(line, K + 1, own, query, n, own_key, n - count, num_heads, one)
+        to_weights(line, count + 1, num_heads, K + 1, factor_of(query, num_heads, scale))
+        begin = 0
+        while begin < count:
+            run = (begin, end_of_run(row, n, begin, count))
+            add_values(y, n, line, K + 1, run, values, row[n, begin] * K, num_heads, one)
+            begin = run[1]
+        add_values(y, n, line, K + 1, own, own_value, n - count, num_heads, one)

@@ -28,7 +28,7 @@ class AttentionStep:
     values = Input("N K E", "values of the places before")
     row = Input("N K", "row of the batch that has the key and the value of a place, from 0", kinds=("INT",))
     place = Input("N", "how many places there are before this one", kinds=("INT",))
-    y = Output("N E", "a row for each row of `query`", nan="where `row` is none of the batch, or `place` none of the room")
+    y = Output("N E", "a row for each row of `query`", nan="where `row` or `place` is beyond what is kept")
     num_heads = Int("parts into which the columns are cut", default=1, min=1)
     scale = Float("factor of the products; when absent: one over the root of a head's columns", optional=True)
     examples = (
