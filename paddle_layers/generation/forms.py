@@ -64,6 +64,16 @@ def position_embedding(cutting: Cutting, node: Node, inputs: list[Value], prefix
     return cutting.add_layer("addto", f"{prefix}{node.name}.sum", (x, row), (name,))
 
 
+def placed(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
+    """A layer of the place of each row: that of the one row of each text is given."""
+    if len(inputs) > 1:
+        raise cutting.fault("`first` says where its sequences begin", "leave it out: a text is written from place 0")
+    name, own = names_of(node, prefix)[0], prefix + node.name
+    row = _one_row(cutting, inputs[0], f"{name}/rows", f"{own}.rows")
+    (found,) = cutting.put(own, node.setup, (row, _place(cutting)), (f"{name}/found",))
+    return cutting.add_layer("seq_last", f"{own}.row", (found,), (name,))
+
+
 def multi_head_attention(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
     """One query for each text, which looks at the source, or at the keys and values of the text so far."""
     query, keys, values = inputs
@@ -72,8 +82,7 @@ def multi_head_attention(cutting: Cutting, node: Node, inputs: list[Value], pref
     if not keys.moving and not values.moving:
         if node.attributes["causal"]:
             raise cutting.fault("a word sees the source up to its own place only", "leave `causal` out")
-        one = Value(ONE, FED[ONE], moving=True)
-        row = cutting.add_layer("expand", f"{own}.query", (query, one), (f"{name}/query",))
+        row = _one_row(cutting, query, f"{name}/query", f"{own}.query")
         found = cutting.add_layer("multi_head_attention", own, (row, keys, values), (f"{name}/found",), **attributes)
         return cutting.add_layer("seq_last", f"{own}.row", (found,), (name,))
     if not (keys.moving and values.moving):
@@ -82,10 +91,20 @@ def multi_head_attention(cutting: Cutting, node: Node, inputs: list[Value], pref
         raise cutting.fault(
             "it looks at the words that are still to be written", "a text is written with `causal: true`"
         )
-    cutting.places[PLACE] = MANY
-    row, place = Value(ROW, FED[ROW], moving=True), Value(PLACE, Type.ids(MANY), moving=True)
+    row, place = Value(ROW, FED[ROW], moving=True), _place(cutting)
     kept = (_kept(cutting, value, f"{name}/{what}") for what, value in (("keys", keys), ("values", values)))
     return cutting.add_layer("attention_step", own, (query, keys, values, *kept, row, place), (name,), **attributes)
+
+
+def _one_row(cutting: Cutting, value: Value, name: str, layer: str) -> Value:
+    """The row of each text as a sequence."""
+    return cutting.add_layer("expand", layer, (value, Value(ONE, FED[ONE], moving=True)), (name,))
+
+
+def _place(cutting: Cutting) -> Value:
+    """How many words of each text come before this one."""
+    cutting.places[PLACE] = MANY
+    return Value(PLACE, Type.ids(MANY), moving=True)
 
 
 def _kept(cutting: Cutting, value: Value, name: str) -> Value:
@@ -117,6 +136,8 @@ FORMS = {
     "grumemory": grumemory,
     "expand": expand,
     "position_embedding": position_embedding,
+    "rotary_position": placed,
+    "sinusoidal_position": placed,
     "multi_head_attention": multi_head_attention,
 }
 """Layers that are another one, or several, where there is only one position."""

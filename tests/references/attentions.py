@@ -7,8 +7,9 @@ def pieces(rows, starts):
     return np.split(rows, starts[1:-1])
 
 
-def places(starts):
-    return np.concatenate([np.arange(length) for length in np.diff(starts)])
+def places(starts, first=None):
+    begins = np.zeros(len(starts) - 1, int) if first is None else first
+    return np.concatenate([begin + np.arange(length) for begin, length in zip(begins, np.diff(starts), strict=True)])
 
 
 def attend(query, keys, values, causal, scale):
@@ -56,7 +57,7 @@ def position_embedding(inputs, params, attributes):
 def sinusoidal_position(inputs, params, attributes):
     x = inputs["x"]
     y = x.copy()
-    for row, place in enumerate(places(inputs["x.starts"][-1])):
+    for row, place in enumerate(places(inputs["x.starts"][-1], inputs.get("first"))):
         for column in range(x.shape[1]):
             angle = place / 10000 ** (column // 2 * 2 / x.shape[1])
             y[row, column] += np.cos(angle) if column % 2 else np.sin(angle)
@@ -70,7 +71,9 @@ def rotary_position(inputs, params, attributes):
     half = parts.shape[2] // 2
     halves = attributes["pairs"] == "HALVES"
     first, second = (parts[:, :, :half], parts[:, :, half:]) if halves else (parts[:, :, ::2], parts[:, :, 1::2])
-    angle = np.outer(places(inputs["x.starts"][-1]), attributes["base"] ** (-np.arange(half) / half))
+    angle = np.outer(
+        places(inputs["x.starts"][-1], inputs.get("first")), attributes["base"] ** (-np.arange(half) / half)
+    )
     turned = (first + 1j * second) * np.exp(1j * angle)[:, None]
     pairs = np.concatenate if halves else lambda both, axis: np.stack(both, axis + 1)
     return {"y": pairs((turned.real, turned.imag), axis=2).reshape(x.shape)}
