@@ -4269,7 +4269,7 @@ def rotary_position(
     `HALVES` of a head, as Transformers and ONNX have them; the paper and GPT-J pair neighbours.
 
     x: rows of sequences, such as queries or keys
-    first: place of the first row of each sequence, such as one that goes on
+    first: place of the first row of each sequence
     num_heads: parts into which the columns are cut (>= 1, 1)
     base: the longest wave is nearly so many rows long, divided by 2 pi (>= 1, 10000)
     pairs: which columns of a head make a pair (HALVES)
@@ -5117,7 +5117,7 @@ def sinusoidal_position(
     2017). Nothing is learned, so there is no longest sequence.
 
     x: rows of sequences
-    first: place of the first row of each sequence, such as one that goes on
+    first: place of the first row of each sequence
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     """
 

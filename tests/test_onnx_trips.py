@@ -19,7 +19,7 @@ REFUSED = {
         *("out_prod-2", "position_embedding-1", "recurrent-1", "row_conv-1", "row_l2_norm-1", "seq_avg_pool-1"),
         *("seq_avg_pool-2", "seq_first-1", "seq_first-2", "seq_last-1", "seq_last-2", "seq_max_pool-1"),
         *("seq_max_pool-2", "seq_reshape-1", "seq_window_pool-2", "sequence_conv_pool-2", "sequence_softmax-1"),
-        *("rotary_position-2", "seq_arg_max-1", "seq_arg_max-2", "grumemory-5", "lstmemory-4", "recurrent-5"),
+        *("rotary_position-2", "rotary_position-3", "seq_arg_max-1", "seq_arg_max-2", "grumemory-5", "lstmemory-4", "recurrent-5"),
         *("padded_context-1", "shift-2", "simple_lstm-1", "sinusoidal_position-1", "softplus-2", "tanh-1"),
     ),
     "the operator has no counterpart here": (
@@ -66,6 +66,7 @@ REFUSED = {
     "strides, gaps or groups": ("row_conv-0",),
     "the places of rows": (
         *("rotary_position-0", "rotary_position-1", "sinusoidal_position-0", "sinusoidal_position-2"),
+        "sinusoidal_position-3",
         *("sub_seq-0", "sub_seq-1"),
         *("seq_filter-0", "seq_filter-1", "padded_context-2"),
     ),

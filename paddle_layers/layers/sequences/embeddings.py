@@ -133,9 +133,6 @@ def position_embedding_onnx(graph, x, table, P):
     return graph.Where(graph.Unsqueeze(graph.Less(places, P), [1]), learned, math.nan)
 
 
-FIRST = {"kinds": ("INT",), "seq": (0, 1), "optional": True}
-
-
 def onnx_places(graph, x, first):
     """Numbers of the places as float64, with an axis for the columns; of all sequences, or of each its own."""
     places = graph.places(x) if first is None else graph.Add(graph.places(x), graph.Unsqueeze(first, [1]))
@@ -152,7 +149,7 @@ class SinusoidalPosition:
     """
 
     x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    first = Input("S", "place of the first row of each sequence, such as one that goes on", **FIRST)
+    first = Input("S", "place of the first row of each sequence", kinds=("INT",), seq=(0, 1), optional=True)
     y = Output("T:S C", "same shape as `x`")
     examples = (
         Example(x="sequence of 4"),
@@ -198,7 +195,7 @@ class RotaryPosition:
     """
 
     x = Input("T:S C", "rows of sequences, such as queries or keys", seq=(1, 2))
-    first = Input("S", "place of the first row of each sequence, such as one that goes on", **FIRST)
+    first = Input("S", "place of the first row of each sequence", kinds=("INT",), seq=(0, 1), optional=True)
     y = Output("T:S C", "same shape as `x`")
     num_heads = Int("parts into which the columns are cut", default=1, min=1)
     base = Float("the longest wave is nearly so many rows long, divided by 2 pi", default=10000.0, min=1)
