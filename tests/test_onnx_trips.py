@@ -19,8 +19,9 @@ REFUSED = {
         *("out_prod-2", "position_embedding-1", "recurrent-1", "row_conv-1", "row_l2_norm-1", "seq_avg_pool-1"),
         *("seq_avg_pool-2", "seq_first-1", "seq_first-2", "seq_last-1", "seq_last-2", "seq_max_pool-1"),
         *("seq_max_pool-2", "seq_reshape-1", "seq_window_pool-2", "sequence_conv_pool-2", "sequence_softmax-1"),
-        *("rotary_position-2", "rotary_position-3", "seq_arg_max-1", "seq_arg_max-2", "grumemory-5", "lstmemory-4", "recurrent-5"),
+        *("rotary_position-2", "seq_arg_max-1", "seq_arg_max-2", "grumemory-5", "lstmemory-4", "recurrent-5"),
         *("padded_context-1", "shift-2", "simple_lstm-1", "sinusoidal_position-1", "softplus-2", "tanh-1"),
+        "rotary_position-3",
     ),
     "the operator has no counterpart here": (
         *("crf_decoding-0", "crf_decoding-1", "multiplex-0", "multiplex-1", "multiplex-2"),
