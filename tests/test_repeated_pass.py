@@ -77,7 +77,7 @@ def test_wrong_feeds_are_refused_as_ever_and_change_nothing(net, changed, messag
     [
         lambda x: x.astype(np.float64),
         lambda x: x.tolist(),
-        lambda x: np.asfortranarray(x),
+        np.asfortranarray,
         lambda x: x[:, :, ::-1],
         lambda x: np.concatenate([x, x]),
     ],

@@ -22,7 +22,7 @@ def all_finite(numbers):
 @njit(nogil=True)
 def all_below(ids, size):
     """Whether a vector holds whole numbers from 0 to below `size` only."""
+    outside = 0
     for at in range(ids.size):
-        if np.uint64(ids[at]) >= np.uint64(size):  # as a negative number is, too
-            return False
-    return True
+        outside += 1 if np.uint64(ids[at]) >= np.uint64(size) else 0  # as a negative number is, too
+    return outside == 0
