@@ -16,7 +16,6 @@ from paddle_layers.runtime.batch.feeding import Batch, check_gradient
 from paddle_layers.runtime.batch.made_entries import make_entries
 from paddle_layers.runtime.batch.own_rows import OutgrownError, make_late_rows
 from paddle_layers.runtime.batch.reshaping import changed_types, rebuilt
-from paddle_layers.runtime.batch.values import Sequences
 from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.torch_forms import torch_forms
@@ -264,20 +263,18 @@ class Net:
 
     @one_at_a_time
     def value(self, name: str) -> Any:
-        """An output of the last forward pass, or a value named in `keep`."""
+        """An output of the last forward pass, or a value named in `keep`; sparse rows as `Csr`."""
         phase, plan, _ = self._last_pass("are no values")
         if name not in {*phase.outputs, *self._keep, *phase.graph.feeds}:
             raise no_value(name, phase.graph.values)
         return self._read(plan, phase.graph.values[name])
 
     def _read(self, plan: Plan, value: Value) -> Any:
+        batch = self._running[2] if self._running is not None else None
+        if batch is not None and value.entries is not None:  # such rows are fed, and none are computed
+            return batch.in_sequences(value, batch.fed_sparse(value))
         data = self._shaped(plan, plan.values[value.name], value)
-        if value.type.level == 0 or self._running is None:
-            return data
-        starts, chain = self._running[2].starts, value.domain.ancestors()
-        inner = starts[value.domain, chain[0]]
-        levels = (inner,) if value.type.level == 1 else (starts[chain[0], chain[1]], inner)
-        return Sequences(data, *levels)
+        return data if batch is None else batch.in_sequences(value, data)
 
     @staticmethod
     def _shaped(plan: Plan, buffer: Buffer, value: Value) -> NDArray[Any]:
