@@ -72,6 +72,16 @@ def static(fed, weights):
     return np.array(ends)
 
 
+def rnn(fed, weights):
+    rows = []
+    for first, last in itertools.pairwise(fed["x"].starts):
+        h = np.zeros(4)
+        for x in fed["x"].data[first:last]:
+            h = np.tanh(x @ weights["mapped.weight"] + h @ weights["hidden.weight"] + weights["hidden.bias"])
+            rows.append(np.tanh(h @ weights["out.weight"] + weights["out.bias"]))
+    return np.array(rows)
+
+
 def wider(fed, _):
     """The costs of the rows that there are, each of two samples."""
     rows, labels = fed["row"].reshape(-1, 6), fed["label"].data
@@ -99,6 +109,7 @@ FORMULAS = {
     "untied": untied,
     "parts": lambda fed, _: fed["image"][:, [0, 1, 5]],
     "narrower": lambda fed, _: fed["row"].reshape(-1, 4),
+    "rnn": rnn,
     "wider": wider,
     "tied": tied,
     "turned": lambda fed, _: fed["matrix"].transpose(0, 2, 1),
