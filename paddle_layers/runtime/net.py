@@ -276,7 +276,7 @@ class Net:
 
     @one_at_a_time
     def value(self, name: str) -> Any:
-        """An output of the last forward pass, or a value named in `keep`."""
+        """An output of the last forward pass, or a value named in `keep`; sparse rows as `Csr`."""
         phase, plan, batch = self._last_pass("are no values")
         if name not in {*phase.outputs, *self._keep, *phase.graph.feeds}:
             raise no_value(name, phase.graph.values)
