@@ -158,7 +158,7 @@ callback { type: "early_stop" early_stop { watch: "loss" mode: min patience: 3 m
 
 @pytest.mark.slow
 def test_what_looks_at_tests_sees_all_rows(folder, tmp_path):
-    """The plateau's lower rates and the weights that it goes back to, the step of the stop and the best weights are those of one process."""
+    """Lower rates, weights that `plateau` goes back to, the step of the stop, the best weights: as in one process."""
     for name in ("shared.textproto", "train.npz"):
         shutil.copy(folder / name, tmp_path)
     text = TRAINING.replace("epochs: 4", "epochs: 40").replace("every: 4", "every: 2").replace("0.1", "0.3")

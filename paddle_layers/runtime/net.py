@@ -22,6 +22,7 @@ from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.torch_forms import torch_forms
 from paddle_layers.runtime.graph.value import Value
 from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.memory.blocks import Allocator
 from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
 from paddle_layers.runtime.memory.weights import OURS, LoadReport, Names, load_weights, save_weights
 from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
@@ -46,7 +47,8 @@ class Net:
     `device` is `"cpu"`, `"cuda"` or `"auto"`: a card where there is one. `dtype` is `"float32"` or `"float64"`;
     `seed` decides first values and random layers; `batch_size` reserves memory and compiles the kernels of both
     phases at once (else at the first batch of a phase), reporting to `progress(done, total, name)`; `keep` names
-    values that stay readable beside the network's outputs. Raises `DeviceError` when the device is not there or has
+    values that stay readable beside the network's outputs; `gradient_memory` gives the memory of gradients in place of
+    the device. Raises `DeviceError` when the device is not there or has
     too little memory.
 
     Threads may share a net for `forward`, one waits for the other. What belongs to a pass (`loss`, `value`, `backward`)
@@ -65,6 +67,7 @@ class Net:
         keep: Iterable[str] = (),
         level: int = 0,
         stages: Iterable[str] = (),
+        gradient_memory: Allocator | None = None,
     ) -> None:
         check_arguments(network, dtype, seed, batch_size)
         self.target = open_device(device) if isinstance(device, str) else device
@@ -83,7 +86,7 @@ class Net:
         self._forms = torch_forms(graphs)
         mark_row_gradients(graphs)
         self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
-        self.arena.allocate(seed, self.target)
+        self.arena.allocate(seed, self.target, gradient_memory or self.target)
         self._running: tuple[Phase, Plan, Batch] | None = None
         self.closed, self._step = False, 0
         self._runner = threading.current_thread()  # that made the last forward pass

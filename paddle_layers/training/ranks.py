@@ -27,6 +27,7 @@ from paddle_layers.runtime.plan.losses import LossSum
 
 from .problems import TrainingError
 from .rank_watch import RankWatch
+from .shared_gradients import SharedGradients, SharedMemory, shared_gradients
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
@@ -90,6 +91,12 @@ class Alone:
     def add_up(self, numbers: NDArray[Any]) -> None:
         """Replace numbers by their sums over all processes."""
 
+    gradient_memory: SharedMemory | None = None
+    """Who gives the memory in which gradients lie, where it is not the device."""
+
+    def share(self, net: Net) -> None:
+        """Let all processes see the gradients of this net, where they can."""
+
     def start_sum(self, numbers: NDArray[Any]) -> None:
         """Begin to replace numbers by their sums over all processes."""
 
@@ -120,7 +127,11 @@ class Ranks(Alone):
         self.moved = 0
         """Bytes that this process has handed over to be summed or gathered."""
         self._watch = RankWatch(mpi, patience)
-        limit_threads(min(most_threads(), _cores_of_one(self._comm.Split_type(mpi.COMM_TYPE_SHARED))))
+        machine = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
+        limit_threads(min(most_threads(), _cores_of_one(machine)))
+        self._shared: SharedGradients | None = None
+        if machine.Get_size() == self.count and hasattr(os, "memfd_create"):
+            self.gradient_memory = SharedMemory()
 
     @contextmanager
     def together(self) -> Iterator[None]:
@@ -178,15 +189,26 @@ class Ranks(Alone):
         with self._watch.waiting():
             return float(self._comm.bcast(number))
 
+    def share(self, net: Net) -> None:
+        """As `Alone.share`."""
+        if self.gradient_memory is not None:
+            with self._watch.waiting():
+                self._shared = shared_gradients(self._comm, net.arena.gradients)
+
     def start_sum(self, numbers: NDArray[Any]) -> None:
         """As `Alone.start_sum`. The sums go on while this process computes, as far as MPI does."""
+        self.moved += numbers.nbytes
+        if self._shared is not None:
+            self._shared.start_sum(numbers)
+            return
         self._mpi.Request.Testall(self._requests)  # many an MPI moves on only when it is called
         self._requests.append(self._comm.Iallreduce(self._mpi.IN_PLACE, numbers))
-        self.moved += numbers.nbytes
 
     def wait(self) -> None:
         """As `Alone.wait`."""
         with self._watch.waiting():
+            if self._shared is not None:
+                self._shared.wait()
             self._mpi.Request.Waitall(self._requests)
         self._requests = []
 

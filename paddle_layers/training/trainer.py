@@ -132,9 +132,10 @@ def run_training(
                 say=shown.say,
                 compiling=shown.compiling,
                 known=_known(training, first, folder, resume=resume),
-                processes=ranks.count,
+                ranks=ranks,
             )
         )
+        ranks.share(job.net)
         if ranks.first:
             if place.clear:
                 clear_folder(folder)
