@@ -44,15 +44,12 @@ log = logging.getLogger("paddle_layers")
 class Net:
     """Parameters and buffers of a network on a device.
 
-    `device` is `"cpu"`, `"cuda"` or `"auto"`: a card where there is one. `dtype` is `"float32"` or `"float64"`;
-    `seed` decides first values and random layers; `batch_size` reserves memory and compiles the kernels of both
-    phases at once (else at the first batch of a phase), reporting to `progress(done, total, name)`; `keep` names
-    values that stay readable beside the network's outputs; `gradient_memory` gives the memory of gradients in place of
-    the device. Raises `DeviceError` when the device is not there or has
-    too little memory.
+    `device` is `"cpu"`, `"cuda"` or `"auto"`: a card where there is one; `gradient_memory` gives memory for gradients
+    in its place. `dtype` is `"float32"` or `"float64"`; `seed` decides first values and random layers; `batch_size`
+    reserves memory and compiles the kernels of both phases at once (else at the first batch of a phase), reporting to
+    `progress(done, total, name)`; `keep` names values that stay readable. Raises `DeviceError` for too little memory.
 
-    Threads may share a net for `forward`, one waits for the other. What belongs to a pass (`loss`, `value`, `backward`)
-    is for the thread that made it; another one gets a `RuntimeError`.
+    Threads may share a net for `forward`. What belongs to a pass is for the thread that made it (else `RuntimeError`).
     """
 
     def __init__(
@@ -219,7 +216,7 @@ class Net:
 
         Gradients of parameters are overwritten, not added up. Of a batch that is a part of a larger one `divisors` has
         what the sums of costs are divided by, by name; then the gradients of all parts add up to those of the whole.
-        `ready` is called with each run of gradients of parameters, an array, as soon as the pass is done with it.
+        `ready` is called with each `GradientPart` as soon as the pass is done with it.
         Raises `RuntimeError` before a forward pass in the phase train, `FeedError` for gradients that don't fit.
         """
         if self._running is None or self._running[0].name != "train":

@@ -101,7 +101,7 @@ def prepare(
     total = _steps(training, train)
     if ranks.count > 1:
         data = [batches for batches in (train, test, *tests.values()) if batches]
-        check_sharing(training, ranks.count, device, data, callbacks)
+        check_sharing(training, ranks.count, data, callbacks)
     capacity = max(batches.batch_size for batches in (train, test, *tests.values()) if batches is not None)
     net, updater = _make_net(training, seed, device, capacity, keep, compiling, ranks)
     return Job(net, updater, train, test, tests, total, loss_names(training), statistic_names(training), learned)
@@ -226,11 +226,13 @@ def _make_net(
 ) -> tuple[Net, Updater]:
     """The net for batches of at most `rows` rows, and what updates its parameters. Kernels are compiled here."""
     from paddle_layers.runtime import Net
+    from paddle_layers.runtime.devices import open_device
     from paddle_layers.runtime.optimise.updater import Updater
 
+    target = open_device(device, ranks.on_machine)
     net = Net(
         training.network,
-        device=device,
+        device=target,
         dtype=training.dtype,
         seed=seed,
         batch_size=-(-rows // ranks.count),
@@ -238,7 +240,7 @@ def _make_net(
         keep=keep,
         level=training.level,
         stages=training.stage,
-        gradient_memory=ranks.gradient_memory,
+        gradient_memory=ranks.gradient_memory if target.name == "cpu" else None,
     )
     updater = Updater(
         cast("Elementwise", training.optimizer.definition),

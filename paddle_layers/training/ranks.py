@@ -25,6 +25,7 @@ from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_thread
 from paddle_layers.runtime.optimise.joined_rows import JoinedRows, merged_rows
 from paddle_layers.runtime.plan.losses import LossSum
 
+from .mpi_sums import MpiSums
 from .problems import TrainingError
 from .rank_watch import RankWatch
 from .shared_gradients import SharedGradients, SharedMemory, shared_gradients
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from paddle_layers.define import LayerDefinition
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.memory.parameters import Parameter
+    from paddle_layers.runtime.plan.gradient_parts import GradientPart
 
 T = TypeVar("T")
 
@@ -94,11 +96,15 @@ class Alone:
     gradient_memory: SharedMemory | None = None
     """Who gives the memory in which gradients lie, where it is not the device."""
 
-    def share(self, net: Net) -> None:
-        """Let all processes see the gradients of this net, where they can."""
+    on_machine = 0
+    """The number of this process among those of its machine."""
 
-    def start_sum(self, numbers: NDArray[Any]) -> None:
-        """Begin to replace numbers by their sums over all processes."""
+    def share(self, net: Net) -> str:  # noqa: ARG002  one that is alone shares nothing
+        """Get ready to sum the gradients of this net; gives what the user should know of how."""
+        return ""
+
+    def start_sum(self, part: GradientPart) -> None:
+        """Begin to replace a part of the gradients by the sum over all processes."""
 
     def wait(self) -> None:
         """Wait until all sums that were begun are there."""
@@ -122,14 +128,14 @@ class Ranks(Alone):
     def __init__(self, mpi: Any, patience: float) -> None:
         self._mpi, self._comm = mpi, mpi.COMM_WORLD
         self.number, self.count = self._comm.Get_rank(), self._comm.Get_size()
-        self._requests: list[Any] = []
+        self._sums: MpiSums | SharedGradients | None = None
         self._joined: JoinedRows | None = None
         self.moved = 0
         """Bytes that this process has handed over to be summed or gathered."""
         self._watch = RankWatch(mpi, patience)
         machine = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
         limit_threads(min(most_threads(), _cores_of_one(machine)))
-        self._shared: SharedGradients | None = None
+        self.on_machine = machine.Get_rank()
         if machine.Get_size() == self.count and hasattr(os, "memfd_create"):
             self.gradient_memory = SharedMemory()
 
@@ -189,28 +195,26 @@ class Ranks(Alone):
         with self._watch.waiting():
             return float(self._comm.bcast(number))
 
-    def share(self, net: Net) -> None:
+    def share(self, net: Net) -> str:
         """As `Alone.share`."""
         if self.gradient_memory is not None:
             with self._watch.waiting():
-                self._shared = shared_gradients(self._comm, net.arena.gradients)
+                self._sums = shared_gradients(self._comm, net.arena.gradients)
+        if self._sums is None:
+            self._sums = MpiSums(self._mpi, net.target)
+        return self._sums.note
 
-    def start_sum(self, numbers: NDArray[Any]) -> None:
-        """As `Alone.start_sum`. The sums go on while this process computes, as far as MPI does."""
-        self.moved += numbers.nbytes
-        if self._shared is not None:
-            self._shared.start_sum(numbers)
-            return
-        self._mpi.Request.Testall(self._requests)  # many an MPI moves on only when it is called
-        self._requests.append(self._comm.Iallreduce(self._mpi.IN_PLACE, numbers))
+    def start_sum(self, part: GradientPart) -> None:
+        """As `Alone.start_sum`."""
+        assert self._sums is not None, "`share` comes first"
+        self._sums.start_sum(part)
+        self.moved += part.nbytes
 
     def wait(self) -> None:
         """As `Alone.wait`."""
+        assert self._sums is not None, "`share` comes first"
         with self._watch.waiting():
-            if self._shared is not None:
-                self._shared.wait()
-            self._mpi.Request.Waitall(self._requests)
-        self._requests = []
+            self._sums.wait()
 
     def join_rows(self, net: Net) -> None:
         """As `Alone.join_rows`. Rows are added up in the order of the processes, whichever comes first."""
@@ -315,11 +319,9 @@ def _cores_of_one(machine: Any) -> int:
 
 
 def check_sharing(
-    training: Training, count: int, device: str, data: Sequence[Batches | Stream], callbacks: Sequence[object]
+    training: Training, count: int, data: Sequence[Batches | Stream], callbacks: Sequence[object]
 ) -> None:
     """Raise `ConfigError` or `TrainingError` for what processes cannot share."""
-    if device != "cpu":
-        raise TrainingError(f"{count} processes train on their CPUs; on a card, train with one process")
     if training.batch_size < count:
         message = (
             f"`batch_size` is {training.batch_size}, and {count} processes share each batch: some would have no row"

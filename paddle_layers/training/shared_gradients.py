@@ -21,6 +21,7 @@ from paddle_layers.runtime.memory.blocks import DeviceError
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.memory.blocks import Flat
+    from paddle_layers.runtime.plan.gradient_parts import GradientPart
 
 CHUNK = 2**15
 """Numbers that are added up at once: the cache of a core holds them while they are written to all."""
@@ -53,15 +54,17 @@ class SharedMemory:
 class SharedGradients:
     """The gradients of all processes, in their order, and sums of parts of them."""
 
+    note = ""
+
     def __init__(self, comm: Any, arenas: list[NDArray[Any]]) -> None:
         self._comm, self._own, self._arenas = comm, comm.Get_rank(), arenas
         self._total = np.empty(CHUNK, arenas[0].dtype)
         self._begun: deque[tuple[Any, int, int]] = deque()
 
-    def start_sum(self, numbers: NDArray[Any]) -> None:
+    def start_sum(self, part: GradientPart) -> None:
         """Begin to replace a part of this process's gradients by the sum over all."""
-        begin = (numbers.ctypes.data - self._arenas[self._own].ctypes.data) // numbers.itemsize
-        self._begun.append((self._comm.Ibarrier(), begin, begin + numbers.size))
+        begin = part.offset // self._total.itemsize
+        self._begun.append((self._comm.Ibarrier(), begin, begin + part.size))
         while self._begun and self._begun[0][0].Test():  # now, while it lies in caches
             self._add_up(*self._begun.popleft()[1:])
 
@@ -90,7 +93,8 @@ class SharedGradients:
 
 def shared_gradients(comm: Any, gradients: Flat) -> SharedGradients | None:
     """The gradients of all processes of `comm`; None where one cannot see another's, as in other containers."""
-    assert isinstance(gradients.block, SharedBlock)
+    if not isinstance(gradients.block, SharedBlock):
+        return None
     places = comm.allgather((os.getpid(), gradients.block.file))
     try:
         own = comm.Get_rank()

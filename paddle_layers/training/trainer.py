@@ -135,7 +135,8 @@ def run_training(
                 ranks=ranks,
             )
         )
-        ranks.share(job.net)
+        if note := ranks.share(job.net):
+            shown.say(note)
         if ranks.first:
             if place.clear:
                 clear_folder(folder)

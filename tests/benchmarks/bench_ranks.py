@@ -91,7 +91,7 @@ def stamps_of(net: Any, feeds: dict[str, Any], rounds: int) -> list[tuple[float,
 
         net.forward(feeds, step=0)
         note(0)
-        net.backward(ready=lambda numbers, note=note: note(numbers.nbytes))
+        net.backward(ready=lambda part, note=note: note(part.nbytes))
         note(0)
         found.append(own)
     return [(min(done for done, _ in one), one[0][1]) for one in zip(*found, strict=True)]
@@ -102,14 +102,16 @@ def links(ranks: Any, net: Any, rounds: int = 40) -> dict[str, float]:
 
     The least of all tries: what else the machine does only adds to it.
     """
-    least, gradients = {}, net.arena.gradients.read()
+    from paddle_layers.runtime.plan.gradient_parts import GradientPart
+
+    least, gradients = {}, net.arena.gradients
     most = min(2**18, gradients.size)
     for size in (1, most):
         spent = []
         for _ in range(rounds):
             ranks.any_of("")
             begin = time.perf_counter()
-            ranks.start_sum(gradients[:size])
+            ranks.start_sum(GradientPart(0, gradients.block, 0, size, gradients.dtype))
             ranks.wait()
             spent.append(time.perf_counter() - begin)
         least[size] = min(spent)
