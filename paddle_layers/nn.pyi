@@ -4143,6 +4143,32 @@ def residual_block(
     stride: step of the first convolution; the image becomes smaller by it (>= 1, 1)
     """
 
+def resize(
+    x: Value,
+    *,
+    size: int,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cuts the numbers of the whole batch into rows of another width.
+
+    The numbers keep their order: `N` rows of `C` become `N * C / size` rows, and a batch that `size` does not divide is
+    refused. A row belongs to the sample with its first number: that sample becomes a sequence of such rows, and one
+    without any where all of its numbers stand in a row that another sample began. Of `N` rows of 3 with `size: 6`, each
+    second sample has the row of both. Labels of the rows are fed as such sequences; costs count the rows that there
+    are. Samples are mixed where `size` does not divide `C`: then a batch is cut as a whole, by each process its own.
+    Where it does, `to_sequence` is the same; rows of sequences are cut by `seq_reshape`.
+
+    x: rows of any shape
+    size: width of a row (>= 1, required)
+    """
+
 def rms_norm(
     x: Value,
     *,
@@ -4811,10 +4837,11 @@ def seq_reshape(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cuts the rows of every sequence into narrower ones, whose width divides theirs.
+    """Cuts the numbers of every sequence into rows of another width.
 
-    The values of a sequence keep their order; `n` rows of width `C` become `n * C / size` rows. Paddle also makes wider
-    rows, where every sequence of a batch has to have a number of values that is divisible by `size`.
+    The numbers of a sequence keep their order; `n` rows of width `C` become `n * C / size` rows. Where `size` does not
+    divide `C`, it has to divide the numbers of each sequence of a batch, as in Paddle, or the batch is refused. Rows
+    that are no sequences are cut by `to_sequence` and `resize`.
 
     x: rows of sequences
     size: width of a row (>= 1, required)
@@ -5759,8 +5786,7 @@ def to_sequence(
     A row of `C` numbers becomes a sequence of `C / size` rows; their order stays. Images are rows with their axes side
     by side: put a `permute` before the layer so that what becomes a row comes last, `order: [3, 1, 2]` for the columns
     of an image. Paddle's seq_reshape does this with rows that are no sequences; those of sequences are cut by
-    `seq_reshape` here. Paddle's resize cuts the whole batch anew: this is what it does where rows become narrower;
-    where they become wider, samples are mixed.
+    `seq_reshape` here. `resize` cuts the whole batch anew, also into wider rows, in which samples are mixed.
 
     x: rows of any shape
     size: width of a row of the sequences (>= 1, required)

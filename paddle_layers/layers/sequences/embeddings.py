@@ -29,6 +29,7 @@ from paddle_layers.define import (
     common=("drop_rate", "error_clip"),
     elsewhere={
         "Paddle": "table_projection",
+        "Mocha": "Index2OnehotLayer",
         "Caffe": "Embed",
         "ONNX": "Gather",
         "Keras": "Embedding",
