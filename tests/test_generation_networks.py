@@ -218,6 +218,7 @@ def test_room_for_keys_grows_with_the_texts(monkeypatch: pytest.MonkeyPatch) -> 
             for room in (texts.ROOM, 1):
                 monkeypatch.setattr(texts, "ROOM", room)
                 with made(network, whole, settings(beam_size=3, results=3, end=None)) as generator:
+                    assert generator.write({"x": np.zeros((0, 2))}, []) == []
                     written.append(generator.write(feeds, [[0]] * 2))
         assert written[0] == written[1]
 
