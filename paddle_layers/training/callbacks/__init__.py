@@ -14,8 +14,9 @@ A `Run` knows the step, the loss, the latest results of the test and the net; `r
 this step, `run.say(text)` shows a line. What has to outlive a checkpoint is given by `state()`, as JSON can hold it,
 and taken back by `restore(state)`. Values of the network that it reads by `run.net.value(name)` and
 `run.net.gradient(name)` are named in its attribute `keep`, where `*` stands for any text; its attribute `phase` is
-"test" where it reads them behind batches of a test. A result of the test that it needs is named in `watch`, those that
-it adds to `run.results` in `gives`; the learning rate is multiplied by its attribute `rate_factor`, if it has one.
+"test" where it reads them behind batches of a test, and `reads_sparse` is True where they may be sparse rows, a `Csr`.
+A result of the test that it needs is named in `watch`, those that it adds to `run.results` in `gives`; the
+learning rate is multiplied by its attribute `rate_factor`, if it has one.
 `prepare(base)` is called first, with the folder of the training file.
 """
 
