@@ -52,39 +52,39 @@ def _wider(match: re.Match[str]) -> str:
     return max(match[1], match[2], key=len)
 
 
-def _lines(text: str, room: float) -> list[str]:
-    """The right side in lines, each at most `room` wide where that can be."""
+def _lines(text: str, limit: float) -> list[str]:
+    """The right side in lines, each at most `limit` wide where that can be."""
     if text.startswith(r"\begin{cases}") and text.endswith(r"\end{cases}") and _depths(text).count(0) == 0:
-        rows = [_case(row, room) for row in _rows(text)]
+        rows = [_case(row, limit) for row in _rows(text)]
         return [r"\begin{cases} " + r" \\ ".join(rows) + r" \end{cases}"]
     lines = [text]
     for places in _BREAKS:
-        lines = [part for line in lines for part in ([line] if width(line) <= room else _split(line, places, room))]
-    return [part for line in lines for part in ([line] if width(line) <= room else _inside(line, room))]
+        lines = [part for line in lines for part in ([line] if width(line) <= limit else _split(line, places, limit))]
+    return [part for line in lines for part in ([line] if width(line) <= limit else _inside(line, limit))]
 
 
-def _inside(line: str, room: float) -> list[str]:
+def _inside(line: str, limit: float) -> list[str]:
     r"""The line, broken in the parentheses that it ends with; `\left` and `\right` must stand on one line."""
     opens = line.find(r"\left(")
     if opens < 0 or not line.endswith(r"\right)") or 0 in _depths(line)[opens + len(r"\left(") : -len(r"\right)")]:
         return [line]
-    first, *others = _lines(line[opens + len(r"\left(") : -len(r"\right)")], room - width(line[:opens]) / 2 - 2)
+    first, *others = _lines(line[opens + len(r"\left(") : -len(r"\right)")], limit - width(line[:opens]) / 2 - 2)
     if not others:
         return [line]
     return [f"{line[:opens]}({first}", *(rf"\quad {other}" for other in others[:-1]), rf"\quad {others[-1]})"]
 
 
-def _case(row: str, room: float) -> str:
+def _case(row: str, limit: float) -> str:
     value, _, condition = row.rpartition(" & ")
-    if width(row) <= room:
+    if width(row) <= limit:
         return row
     needed = width(condition)
-    if needed > room / 2:
+    if needed > limit / 2:
         parts = [condition]
         for sign in (r" \lor ", r" \land "):
-            parts = [part for whole in parts for part in _split(whole, (sign,), room / 2)]
+            parts = [part for whole in parts for part in _split(whole, (sign,), limit / 2)]
         condition, needed = _stacked(parts), max(map(width, parts))
-    return f"{_stacked(_lines(value, max(room - needed - 4, room / 2)))} & {condition}"
+    return f"{_stacked(_lines(value, max(limit - needed - 4, limit / 2)))} & {condition}"
 
 
 def _stacked(lines: Sequence[str]) -> str:
@@ -100,12 +100,12 @@ def _rows(cases: str) -> list[str]:
     return [part.strip() for part in _cut(inner, list(_places(inner, (r" \\ ",))))]
 
 
-def _split(line: str, places: Sequence[str], room: float) -> list[str]:
+def _split(line: str, places: Sequence[str], limit: float) -> list[str]:
     """The line, cut at the outermost of the places; parts that fit on one line stay together."""
     parts = _cut(line, list(_places(line, places)))
     lines = [parts[0]]
     for part in parts[1:]:
-        if width(lines[-1] + part) <= room:
+        if width(lines[-1] + part) <= limit:
             lines[-1] += part
         else:
             lines.append(part)

@@ -154,7 +154,7 @@ _HOMES = {
     "runtime": ("DeviceError", "FeedError", "Net", "Sequences"),
     "training": ("Optimizer", "Schedule", "evaluate", "generate", "predict", "train"),
 }
-_ROOM_OF = {name: room for room, names in _HOMES.items() for name in names}
+_MODULE_OF = {name: module for module, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
@@ -162,8 +162,8 @@ def __getattr__(name: str) -> Any:
         return import_module(f".{name}", __name__)
     if name == "registry":
         value = import_module(".define", __name__).registries["layer"]
-    elif name in _ROOM_OF:
-        value = getattr(import_module(f".{_ROOM_OF[name]}", __name__), name)
+    elif name in _MODULE_OF:
+        value = getattr(import_module(f".{_MODULE_OF[name]}", __name__), name)
     else:
         near = import_module(".define.errors", __name__).suggestion(name, __dir__())
         raise AttributeError(f"module `{__name__}` has no attribute `{name}`{near}")
@@ -172,4 +172,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_MODULES, *_ROOM_OF, "registry"])
+    return sorted([*globals(), *_MODULES, *_MODULE_OF, "registry"])

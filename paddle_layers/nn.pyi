@@ -3114,7 +3114,7 @@ def multi_head_attention(
 
     query: what each row looks for
     keys: what each row is found by
-    values: what each row tells
+    values: what each row contributes
     num_heads: parts into which the columns are cut (>= 1, 1)
     causal: the row at a place sees keys up to the same place in their sequence only (false)
     scale: factor of the products; when absent: one over the root of a head's columns (none)
@@ -3835,7 +3835,7 @@ def random_normal(
     of `x` do not matter, and nothing learns through it. Pairs of uniform numbers become normal ones by Box and Muller's
     "A note on the generation of random normal deviates" (1958). `slope_intercept` gives another mean and deviation,
     and a mean and a deviation that are learned are `mean + deviation * noise`, by two layers `eltwise`: the noise of a
-    variational autoencoder. Mocha's layer has no input and is told how many rows a batch has.
+    variational autoencoder. Mocha's layer has no input; the size of its batch is an attribute.
 
     x: values in whose shape the numbers are
     """

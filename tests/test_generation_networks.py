@@ -189,7 +189,7 @@ def test_word_by_word_is_the_whole_pass(body: str) -> None:
         act = "softmax" if body == "grumemory" else "linear"
         network = pl.loads(BODY.format(body=BODIES[body], act=act))
         rng = np.random.default_rng(3)
-        feeds = {"x": rng.normal(size=(3, 2))}
+        feeds: dict[str, Any] = {"x": rng.normal(size=(3, 2))}
         if "attention" in body:
             feeds["s"] = pl.Sequences(rng.normal(size=(6, 6)), np.array([0, 1, 4, 6]))
         with pl.Net(network, dtype="float64") as whole:

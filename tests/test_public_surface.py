@@ -50,7 +50,7 @@ def test_checkers_and_the_program_see_the_same_names() -> None:
     typed = {
         (node.module, alias.name) for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
     }
-    lazy = {(room, name) for name, room in pl._ROOM_OF.items()} | {(None, name) for name in pl._MODULES}
+    lazy = {(room, name) for name, room in pl._MODULE_OF.items()} | {(None, name) for name in pl._MODULES}
     assert typed - {("define", "Registry")} == lazy
 
 

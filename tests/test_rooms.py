@@ -128,7 +128,7 @@ def arrows(room: str) -> dict[str, set[str]]:
 
 def home(name: str) -> str:
     """The room in which a name of the public surface lives; itself for a module."""
-    return "define" if name == "registry" else pl._ROOM_OF.get(name, "" if name.startswith("__") else name)
+    return "define" if name == "registry" else pl._MODULE_OF.get(name, "" if name.startswith("__") else name)
 
 
 def sources(room: str) -> list[Path]:

@@ -82,17 +82,17 @@ class Commands(click.Group):
 
     def make_context(self, *args: Any, **more: Any) -> click.Context:
         """As in click; a plugin's file is loaded here."""
-        with _told():
+        with _errors_as_messages():
             return super().make_context(*args, **more)
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command."""
-        with _told():
+        with _errors_as_messages():
             return super().invoke(ctx)
 
 
 @contextlib.contextmanager
-def _told() -> Iterator[None]:
+def _errors_as_messages() -> Iterator[None]:
     """A mistake of the user ends with a message and status 1."""
     try:
         yield

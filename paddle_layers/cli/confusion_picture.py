@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from paddle_layers.training.confusion import Confusion
 
 MOST_COUNTS = 30
-"""Classes of a matrix whose squares have room for their counts and names."""
+"""Classes of a matrix whose squares have margin for their counts and names."""
 _SIDE, _GAP, _LETTER = 640, 40, 7.2
 
 
@@ -39,8 +39,8 @@ def _matrix(confusion: Confusion, top: float) -> tuple[list[str], float, float]:
     named = size <= MOST_COUNTS
     shown = [name if len(name) <= 20 else f"{name[:19]}…" for name in names] if named else []
     cell = min(60.0, max(_SIDE / size, 1.0))
-    room = max((len(name) for name in shown), default=0) * _LETTER
-    left, above = 44 + room, top + 24 + (room if room > cell else 16)
+    margin = max((len(name) for name in shown), default=0) * _LETTER
+    left, above = 44 + margin, top + 24 + (margin if margin > cell else 16)
     right, bottom = left + cell * size, above + cell * size
     parts = [
         f'<text x="20" y="{top + 14:.1f}">{xml_text(confusion.value)} against {xml_text(confusion.label)}: '
@@ -53,7 +53,7 @@ def _matrix(confusion: Confusion, top: float) -> tuple[list[str], float, float]:
     for place, name in enumerate(shown):
         middle = cell * (place + 0.5)
         parts.append(f'<text x="{left - 6:.1f}" y="{above + middle + 4:.1f}" text-anchor="end">{xml_text(name)}</text>')
-        turn = " rotate(-90)" if room > cell else ""
+        turn = " rotate(-90)" if margin > cell else ""
         anchor = "start" if turn else "middle"
         at = f"translate({left + middle + (4 if turn else 0):.1f} {above - 6:.1f}){turn}"
         parts.append(f'<text transform="{at}" text-anchor="{anchor}">{xml_text(name)}</text>')
@@ -82,10 +82,10 @@ def _row(
         colour = "31,111,235" if place == right else "209,87,10"
         x, y = corner[0] + cell * place, corner[1]
         depth = math.sqrt(share)  # so that few mistakes are seen
-        told = f"{xml_text(names[right])} found to be {xml_text(names[place])}: {count:,g} ({share:.1%})"
+        title = f"{xml_text(names[right])} found to be {xml_text(names[place])}: {count:,g} ({share:.1%})"
         parts.append(
             f'<rect x="{x:.1f}" y="{y:.1f}" width="{cell:.1f}" height="{cell:.1f}" '
-            f'fill="rgb({colour})" fill-opacity="{depth:.3f}"><title>{told}</title></rect>'
+            f'fill="rgb({colour})" fill-opacity="{depth:.3f}"><title>{title}</title></rect>'
         )
         if counted:
             ink = "white" if depth > 0.7 else "#444"

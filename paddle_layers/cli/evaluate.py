@@ -48,7 +48,7 @@ def command(
 ) -> None:
     """Test the network of the training FILE with saved weights on DATA, by default the file's source of the test phase.
 
-    DATA is read as the training file's source reads its own file; or, by its ending, as csv, npz or npy. What is told:
+    DATA is read as the training file's source reads its own file; or, by its ending, as csv, npz or npy. Prints
     the loss, every cost and statistic by name; for costs of classes precision, recall, F1 and support of each class,
     and how often it was taken for which; for costs of numbers MAE, RMSE and R2.
     """

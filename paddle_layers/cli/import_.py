@@ -35,7 +35,7 @@ def command(
     """Write the network of FILE to the folder DIR, as network.textproto with its weights and a report.
 
     FILE is an .onnx model, or a .prototxt of Caffe: a net, or a solver, of which train.textproto is written too. A
-    .binaryproto alone becomes mean.npy. What has no counterpart here is told all at once, and nothing is written. ONNX
+    .binaryproto alone becomes mean.npy. What has no counterpart here is listed completely, and nothing is written. ONNX
     needs onnx: pip install 'paddle-layers[onnx]'.
     """
     given = dict(map(_shape, shapes))

@@ -47,8 +47,6 @@ def command(
     With --plan: every launch of a phase (train, unless --phase says test), and what was decided for it.
     With --time: time, operations and bytes of each layer and pass on the CPU; with --svg also in the picture.
     """
-    from paddle_layers.config import network_of
-
     if device is not None and not plan:
         raise click.UsageError("--device is for --plan; the table is the same on every device")
     if is_given("threads") and not timed:
@@ -64,29 +62,46 @@ def command(
         return
     if svg is not None:
         ending_of(str(svg), {".svg": "a picture"}, "pictures")
-    network = network_of(file)
     if plan:
-        from .plan import print_plan
+        _print_plan(file, phase or "train", batch_size, device or "cpu")
+    elif timed:
+        _show_times(file, phase or "train", batch_size, svg)
+    else:
+        _show_layers(file, phase, batch_size, svg)
 
-        print_plan(network, phase or "train", batch_size, device or "cpu")
-        return
-    if timed:
-        from .times import show_times
 
-        show_times(network, phase or "train", batch_size, svg)
-        return
-    if phase is not None:
-        network = network.select(phase)
+def _print_plan(file: str, phase: str, batch_size: int, device: str) -> None:
+    from paddle_layers.config import network_of
+
+    from .plan import print_plan
+
+    print_plan(network_of(file), phase, batch_size, device)
+
+
+def _show_times(file: str, phase: str, batch_size: int, svg: Path | None) -> None:
+    from paddle_layers.config import network_of
+
+    from .times import show_times
+
+    show_times(network_of(file), phase, batch_size, svg)
+
+
+def _show_layers(file: str, phase: str | None, batch_size: int, svg: Path | None) -> None:
+    """The table of the layers, or the picture."""
+    from paddle_layers.config import network_of
     from paddle_layers.runtime.plan.footprint import footprint
 
+    network = network_of(file)
+    if phase is not None:
+        network = network.select(phase)
     costs = footprint(network, batch_size)
-    if svg is not None:
-        from paddle_layers.codegen.network_picture import picture
-
-        replace_file(svg, picture(network, costs).encode())
-        echo(f"wrote {svg}", err=True)
+    if svg is None:
+        _print_table(network, costs, batch_size)
         return
-    _print_table(network, costs, batch_size)
+    from paddle_layers.codegen.network_picture import picture
+
+    replace_file(svg, picture(network, costs).encode())
+    echo(f"wrote {svg}", err=True)
 
 
 def _write_page(file: str, html: Path, phase: str | None, batch_size: int) -> None:

@@ -152,6 +152,10 @@ class _Reader:
             self._generate(bound.values.get("generate"), network)
         if self.report.failed or network is None:
             return None
+        return self._training(bound, network)
+
+    def _training(self, bound: Bound, network: Network) -> Training:
+        """The training of fields in which no fault was found."""
         values = bound.values
         rules = tuple(ParamRule(**header_of(param, "Param")) for param in values.get("param", ()))
         return Training(

@@ -56,13 +56,13 @@ class Lines:
                 self.labels.append(
                     self._number(label.strip(), numbers, None, line, "class", f"; there are {', '.join(classes)}")
                 )
-            told = rest if classes and tab else text
+            sentence = rest if classes and tab else text
             if ids is None:
-                if tokenizer is not None and (fault := tokenizer.fault(told)):
+                if tokenizer is not None and (fault := tokenizer.fault(sentence)):
                     raise DataError(f"{path}:{line}: {fault}")
-                texts.append(told)
+                texts.append(sentence)
             else:
-                for word in told.split():
+                for word in sentence.split():
                     words.append(self._number(word, ids, unknown, line, "word of the dictionary", _UNKNOWN))
                 starts.append(len(words))
             self.lines.append(line)

@@ -1,4 +1,4 @@
-"""The one error of this room."""
+"""The one error of this package."""
 
 from __future__ import annotations
 

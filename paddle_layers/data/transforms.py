@@ -168,7 +168,7 @@ class Crop:
         free = (height + 2 * self.padding - self.size, width + 2 * self.padding - self.width)
         if rng is None:
             return free[0] // 2, free[1] // 2
-        tops, lefts = (np.floor(rng.random() * (room + 1)).astype(np.int64) for room in free)
+        tops, lefts = (np.floor(rng.random() * (pixels + 1)).astype(np.int64) for pixels in free)
         return tops, lefts
 
     def _windows(self, batch: Array, fill: int, rng: RowRandom | None) -> Array:

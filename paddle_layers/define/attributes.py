@@ -19,7 +19,7 @@ REQUIRED: Any = _Required()
 
 
 _LARGEST = (2**31 - 1, 2**63 - 1)
-"""Limits that are those of a type, and told by no range."""
+"""Limits of the type itself, which the text of a range leaves out."""
 
 
 class Attribute(ABC, Generic[T]):

@@ -179,7 +179,7 @@ def result(owner: type, *names: str, best: str | tuple[str, ...] = "") -> Callab
 
     def mark(call: F) -> F:
         definition = definition_of(owner)
-        definition.results = names or definition.results  # a message has told them already
+        definition.results = names or definition.results  # those of a message are there already
         named = definition.results or ("",)
         better = best if isinstance(best, tuple) else (best,) * len(named)
         if len(better) != len(named) or set(better) - {"min", "max", ""}:

@@ -110,7 +110,7 @@ def _fields(message: pb.LayerDef, temporaries: dict[str, Temp | Numbers | Entrie
 
 
 def _by_name(role: str, messages: Iterable[M], read: Callable[[M], Any]) -> Iterator[tuple[str, Any]]:
-    """What `read` makes of each message, by name; a mistake is told with role and name."""
+    """What `read` makes of each message, by name; a mistake is reported with role and name."""
     for message in messages:
         name = message.name
         try:

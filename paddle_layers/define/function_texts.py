@@ -1,4 +1,4 @@
-"""What the text of a point function shows to be wrong, told at the author's own line before anything is compiled."""
+"""Faults that the text of a point function shows, reported at the author's own line before anything is compiled."""
 
 from __future__ import annotations
 

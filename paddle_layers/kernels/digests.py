@@ -29,7 +29,7 @@ def tuned_digest(module: str) -> str:
 
 
 def sources(module: str) -> list[Path]:
-    """The files that the kernels of a module are made of: it and what it imports of this room; none if it is missing.
+    """The files of a module of kernels: its own and those that it imports of this package; none if it is missing.
 
     Kernels of a plugin may call whatever their package has, so its whole text counts.
     """
@@ -42,7 +42,7 @@ def sources(module: str) -> list[Path]:
 
 
 def _files(modules: Iterable[str]) -> set[Path]:
-    """The files of modules of this room, and of those that they import."""
+    """The files of modules of this package, and of those that they import."""
     files: set[Path] = set()
     pending = [*modules]
     while pending:

@@ -1,6 +1,6 @@
 """Kernels are imported when their layer first runs: those of this library, and the module `kernels` of a plugin.
 
-The tuned kernels of a layer lie in the file of this room that is called like the layer's own.
+The tuned kernels of a layer lie in the file of this package that is called like the layer's own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def load_kernels(layer: str, device: str) -> None:
 
 
 def load_all_kernels() -> None:
-    """Import everything in this room, for every device."""
+    """Import everything in this package, for every device."""
     package = importlib.import_module(KERNELS.rstrip("."))
     for info in pkgutil.walk_packages(package.__path__, KERNELS):
         importlib.import_module(info.name)

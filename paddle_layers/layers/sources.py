@@ -61,7 +61,7 @@ class RandomNormal:
     of `x` do not matter, and nothing learns through it. Pairs of uniform numbers become normal ones by Box and Muller's
     "A note on the generation of random normal deviates" (1958). `slope_intercept` gives another mean and deviation,
     and a mean and a deviation that are learned are `mean + deviation * noise`, by two layers `eltwise`: the noise of a
-    variational autoencoder. Mocha's layer has no input and is told how many rows a batch has.
+    variational autoencoder. Mocha's layer has no input; the size of its batch is an attribute.
     """
 
     x = Input("...", "values in whose shape the numbers are", seq=(0, 1, 2))

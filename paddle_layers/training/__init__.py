@@ -46,7 +46,7 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    # The definitions of optimizers and schedules are in this room and are needed without the trainer.
+    # The definitions of optimizers and schedules are in this package and are needed without the trainer.
     if name in _HOMES:
         return getattr(import_module(f".{_HOMES[name]}", __name__), name)
     raise AttributeError(f"module `{__name__}` has no attribute `{name}`")

@@ -102,7 +102,7 @@ def _remove_scraps(folder: Path) -> None:
 
 
 def is_running(folder: Path) -> bool:
-    """Whether a training works in a folder now; False where it cannot be told."""
+    """Whether a training works in a folder now; False where that cannot be found out."""
     mark = folder / MARK
     try:
         import fcntl

@@ -169,11 +169,11 @@ def _share(sweep: Sweep, processes: int) -> None:
     with Interrupts() as interrupts:
         for worker in workers:
             worker.start()
-        told = False
+        passed_on = False
         while any(worker.is_alive() for worker in workers):
             next(worker for worker in workers if worker.is_alive()).join(0.2)
-            if interrupts.asked == SIGNALS[signal.SIGTERM] and not told:  # a terminal sends Ctrl-C to all of them
-                told = True
+            if interrupts.asked == SIGNALS[signal.SIGTERM] and not passed_on:  # a terminal sends Ctrl-C to all of them
+                passed_on = True
                 for worker in workers:
                     worker.terminate()
     if any(worker.exitcode for worker in workers):

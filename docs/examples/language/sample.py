@@ -1,4 +1,4 @@
-"""Writes on: characters drawn from what a trained network foretells, each from the characters before it.
+"""Writes on: characters drawn from what a trained network predicts, each from the characters before it.
 
 python sample.py transformer.textproto output/transformer/weights.safetensors "The "
 """

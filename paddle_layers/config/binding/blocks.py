@@ -50,7 +50,7 @@ class BlockDefinition(DerivedLayer):
         """Names of the network that uses it, for hints."""
 
     def _check(self) -> None:
-        """What is wrong with it is told of the file, with its place."""
+        """Its faults are reported of the file, with their places."""
 
     _check_fields = _check
 
@@ -77,12 +77,12 @@ class BlockDefinition(DerivedLayer):
 
 
 def declared(fields: Fields) -> tuple[BlockDefinition, ...]:
-    """The blocks among the fields of a network; what is wrong with them is told when they are bound."""
+    """The blocks among the fields of a network; their faults are reported when they are bound."""
     found = []
     for field in fields:
         for item in items(field) if field[0] == "block" else ():
             if item[1] == BLOCK:
-                name = next(iter(_texts(item[2], "name")), "")  # that it has none is told when it is bound
+                name = next(iter(_texts(item[2], "name")), "")  # a missing name is reported when it is bound
                 found.append(BlockDefinition(name, item[2], item[3]))
     return tuple(found)
 

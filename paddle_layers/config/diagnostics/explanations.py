@@ -64,7 +64,7 @@ _EXPLANATIONS: dict[str, Explanation] = {
         "The binary config cannot be read",
         "A file that ends in .binpb or .pb holds a protobuf message, `paddle_layers.Network` or "
         "`paddle_layers.Training`. It was cut, it is another message or too large for one, a text in it is not UTF-8, "
-        "or it has fields that nobody here knows: then it comes from a newer version, or was written with a plugin "
+        "or it has unknown fields: then it comes from a newer version, or was written with a plugin "
         "that is not installed here. `paddle-layers convert` makes such files.",
     ),
     "E009": Explanation(
@@ -84,7 +84,7 @@ _EXPLANATIONS: dict[str, Explanation] = {
     "E101": Explanation(
         "There is no field of this name",
         "Attributes stand in the block that is named like the layer's type, fields such as `input` in the layer "
-        "itself. A name that nobody knows is always an error, so a misspelt one is never ignored.",
+        "itself. An unknown name is always an error, so a misspelt one is never ignored.",
         with_x('layer { name: "y" type: "fc" input: "x" fc { sise: 10 } }'),
         with_x(FC),
     ),

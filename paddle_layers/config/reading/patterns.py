@@ -36,6 +36,14 @@ EVENT = re.compile(
     re.X | re.A,
 )
 
+
+class Found:
+    """What `EVENT` matched, by the number of its group; group 1 is the name of the field."""
+
+    WHOLE_NUMBER, OTHER_NUMBER, WORD, SIMPLE_STRING, BLOCK_BEHIND_COLON, LIST, OTHER_STRING, NO_VALUE = range(2, 10)
+    BLOCK, NO_COLON, CLOSING, END, NO_FIELD = range(10, 15)
+
+
 VALUE = re.compile(
     GAP
     + rf"""(?:
@@ -48,6 +56,13 @@ VALUE = re.compile(
 )""",
     re.X | re.A,
 )
+
+
+class Item:
+    """What `VALUE` matched, by the number of its group."""
+
+    NUMBER, WORD, STRING, BLOCK, END_OF_LIST, NONE = range(1, 7)
+
 
 SIMPLE_BLOCK = re.compile(
     r"""\s*+([A-Za-z_]\w*+)\s*+\{

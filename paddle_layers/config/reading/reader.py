@@ -14,7 +14,7 @@ from ..diagnostics.report import Report
 from .fields import BLOCK, DEEPEST, FLOAT, INT, KNOWN, LIST, STRING, WORD, Field, Fields, Recall, broken
 from .habits import Habit, instead_of_name, instead_of_value, lacks_brace
 from .lexical import parse_number, unescape
-from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE
+from .patterns import COMMA, EVENT, LAYER, RESUME, SEPARATOR, SPACE, STRING_PART, VALUE, Found, Item
 
 _CLOSES = {"{": "}", "<": ">"}
 
@@ -88,35 +88,35 @@ class TextReader:
             assert match is not None, "the last alternative is empty"
             kind = match.lastindex
             position = match.end()
-            if kind == 5:
-                fields.append((match[1], STRING, match[5][1:-1], match.start(1), match.start(5)))
-            elif kind == 2:
-                fields.append((match[1], INT, int(match[2]), match.start(1), match.start(2)))
-            elif kind == 4:
-                fields.append((match[1], WORD, _word(match[4]), match.start(1), match.start(4)))
-            elif kind in (6, 10):
+            if kind == Found.SIMPLE_STRING:
+                fields.append((match[1], STRING, match[kind][1:-1], match.start(1), match.start(kind)))
+            elif kind == Found.WHOLE_NUMBER:
+                fields.append((match[1], INT, int(match[kind]), match.start(1), match.start(kind)))
+            elif kind == Found.WORD:
+                fields.append((match[1], WORD, _word(match[kind]), match.start(1), match.start(kind)))
+            elif kind in (Found.BLOCK_BEHIND_COLON, Found.BLOCK):
                 self._open(match[1], match.start(1), match.start(kind), match[kind])
                 fields = self.fields
-            elif kind == 12:
-                self._close(match[12], match.start(12))
+            elif kind == Found.CLOSING:
+                self._close(match[kind], match.start(kind))
                 if not self.stack:
                     return position
                 if self.stack[-1].bracket == "[":
-                    return match.end(12)  # the comma belongs to the list
+                    return match.end(kind)  # the comma belongs to the list
                 fields = self.fields
-            elif kind == 3:
-                self._number(match[1], match.start(1), match.start(3), match[3])
-            elif kind == 7:
-                self._open(match[1], match.start(1), match.start(7), "[")
+            elif kind == Found.OTHER_NUMBER:
+                self._number(match[1], match.start(1), match.start(kind), match[kind])
+            elif kind == Found.LIST:
+                self._open(match[1], match.start(1), match.start(kind), "[")
                 return position
-            elif kind == 8:
+            elif kind == Found.OTHER_STRING:
                 value, end = self._string(position)
                 fields.append((match[1], STRING, value, match.start(1), position))
                 position = _skip(SEPARATOR, text, end)
                 if self._in_list:  # a missing quote gives up the blocks of its line
                     return position
                 fields = self.fields
-            elif kind == 13:
+            elif kind == Found.END:
                 self._unclosed()
                 return -1
             else:
@@ -222,22 +222,22 @@ class TextReader:
                 return self._list_fault(position, "expected `,` or `]`")
         match, at = VALUE.match(self.text, position), position - 1
         assert match is not None, "the last alternative is empty"
-        kind = match.lastindex or 6
+        kind = match.lastindex or Item.NONE
         start, position = match.start(kind), match.end()
-        if kind == 5 and not self.fields:
+        if kind == Item.END_OF_LIST and not self.fields:
             return self._end_list(position)
-        if kind == 5 and self.text[start] == "]":
+        if kind == Item.END_OF_LIST and self.text[start] == "]":
             fix = Fix(at, at + 1, "")
             self.report.add("E001", "nothing follows this comma", at, at + 1, help="remove it", fix=fix)
             return self._end_list(position)
-        if kind in (5, 6):
+        if kind in (Item.END_OF_LIST, Item.NONE):
             return self._list_fault(start, "expected a value")
-        if kind == 4:
-            self._open("", start, start, match[4])
-        elif kind == 1:
-            self._number("", start, start, match[1])
-        elif kind == 2:
-            self.fields.append(("", WORD, _word(match[2]), start, start))
+        if kind == Item.BLOCK:
+            self._open("", start, start, match[kind])
+        elif kind == Item.NUMBER:
+            self._number("", start, start, match[kind])
+        elif kind == Item.WORD:
+            self.fields.append(("", WORD, _word(match[kind]), start, start))
         else:
             value, position = self._string(position)
             self.fields.append(("", STRING, value, start, start))
@@ -258,12 +258,12 @@ class TextReader:
         return self._resume(position)
 
     def _fault(self, kind: int | None, name: str, start: int, position: int) -> int:
-        habit = {9: instead_of_value, 14: instead_of_name}.get(kind or 0, _none)(self.text, position)
-        if habit is not None:
+        look = {Found.NO_VALUE: instead_of_value, Found.NO_FIELD: instead_of_name}.get(kind or 0, _none)
+        if (habit := look(self.text, position)) is not None:
             return self._habit(habit, name, start, position)
         if (end := self._quote_missing(position)) >= 0:
             return end
-        if kind == 11 and lacks_brace(self.text, start, start + len(name)):
+        if kind == Found.NO_COLON and lacks_brace(self.text, start, start + len(name)):
             fix = Fix(start + len(name), start + len(name), " {")
             message, help_ = f"expected `{{` after `{name}`", f"write `{name} {{`"
             self.report.add("E001", message, start, start + len(name), help=help_, fix=fix)
@@ -275,23 +275,24 @@ class TextReader:
             return self._quotes_missing(position)
         if before in (INT, FLOAT) and _DECIMALS.match(self.text, position - 1):
             return self._decimal_comma(position)
-        if kind == 9:
+        if kind == Found.NO_VALUE:
             help_ = f'a text stands in quotes: `{name}: "..."`' if found in tuple("./~\\$") else ""
             self.report.add("E001", f"expected a value after `{name}:`", start, start + len(name), help=help_)
-        elif kind == 11 and found == "=":
+        elif kind == Found.NO_COLON and found == "=":
             fix = Fix(position, position + 1, ":")
             self.report.add(
                 "E001", f"expected `:` after `{name}`", position, position + 1, help=f"write `{name}: ...`", fix=fix
             )
-        elif kind == 11:
+        elif kind == Found.NO_COLON:
             self.report.add("E001", f"expected `:` or `{{` after `{name}`", start, start + len(name))
         else:
             self.report.add("E001", f"expected the name of a field, found `{found}`", position, position + 1)
         self.fields.append(broken(position))
-        if kind == 9 and (found == "}" or found.isalpha()):
+        if kind == Found.NO_VALUE and (found == "}" or found.isalpha()):
             return position  # the next field, or the end of the block
-        resume = self._resume(start + len(name) if kind == 11 else position)  # the next line may begin a field
-        if kind == 14 and resume == position:
+        # Without a colon, the next line may begin a field.
+        resume = self._resume(start + len(name) if kind == Found.NO_COLON else position)
+        if kind == Found.NO_FIELD and resume == position:
             resume += 1
         return resume
 

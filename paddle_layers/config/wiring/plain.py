@@ -33,32 +33,31 @@ def wire_plain(drafts: Sequence[Draft]) -> list[Node] | None:
             given = tuple([types[other] for other in inputs])
         except KeyError:
             return None
-        found = known.get((setup, given))
-        if found is None:
+        result = known.get((setup, given))
+        if result is None:
             if not setup.plain:
                 return None
             try:
-                made = types_of(setup, given)
-                found = known[setup, given] = made, inside_of(setup, given)
+                result = known[setup, given] = types_of(setup, given), inside_of(setup, given)
             except Exception:  # `Wires` runs the function again and reports it with its place
                 return None
-            if unknown_parameter(setup, found[1]):
+            if unknown_parameter(setup, result[1]):
                 return None
-        made, inside = found
+        output_types, inside = result
         names.add(name)
         outputs: tuple[str, ...]
-        if len(made) == 1 and not setup.output_names:
+        if len(output_types) == 1 and not setup.output_names:
             outputs = (name,)
             if name in types:
                 return None
-            types[name] = made[0]
+            types[name] = output_types[0]
         else:
-            outputs = output_names(draft, len(made))
+            outputs = output_names(draft, len(output_types))
             taken = len(set(outputs)) < len(outputs) or any(output in types for output in outputs)
-            if taken or len(outputs) != len(made):
+            if taken or len(outputs) != len(output_types):
                 return None
-            types.update(zip(outputs, made, strict=True))
-        add(Node(name, inputs, outputs, setup, given, made, draft.offset, inside))
+            types.update(zip(outputs, output_types, strict=True))
+        add(Node(name, inputs, outputs, setup, given, output_types, draft.offset, inside))
         if inside is not None:
             inner.update(inner_names(nodes[-1]))
     distinct = len(names) == len(nodes) and not inner & names and not inner & types.keys()

@@ -27,13 +27,13 @@ class UseReport(Report):
     """What is wrong in a block where it is used; each cause once, with the first use that shows it.
 
     What is wrong with the block alone was reported before: what a use shows comes from its settings and inputs, and one
-    of these may make many layers of the block impossible. So the first fault of a use is the one that is told.
+    of these may make many layers of the block impossible. So only the first fault of a use is reported.
     """
 
     def __init__(self, outer: Report, use: Draft) -> None:
         super().__init__(outer.source)
         self.outer, self.use, self.diagnostics = outer, use, outer.diagnostics
-        self.told = False
+        self.has_reported = False
 
     def add(
         self,
@@ -48,9 +48,9 @@ class UseReport(Report):
     ) -> None:
         """Collect one with a note of the use, unless another use has shown it."""
         warning = code.startswith("W")
-        if self.told and not warning:
+        if self.has_reported and not warning:
             return
-        self.told = self.told or not warning
+        self.has_reported = self.has_reported or not warning
         if any((known.code, known.start) == (code, start) for known in self.diagnostics):
             return
         notes = (*notes, self.note(f"in this use of the block{_settings(self.use)}", self.use.offset))

@@ -119,7 +119,7 @@ class _Import:
         training = Solver(solver, report, whole) if solver is not None else None
         if self._failed:
             if training is not None:
-                training.text(name, "", None)  # so that its faults are told, too
+                training.text(name, "", None)  # so that its faults are reported, too
             self._stop()
         network = checked(text, net_report)
         found = Imported(network, {NETWORK: text})

@@ -105,7 +105,7 @@ def _combined(step: Step, type_: str, x: Any, y: Any) -> Anything:
     if isinstance(x, View) and isinstance(y, View):
         return _two(step, type_, x, y)
     step.view(x, "first input")
-    return step.view(y, "second input")  # one of them is none, which is told
+    return step.view(y, "second input")  # reports the one that is not a view
 
 
 def _constant_first(step: Step, type_: str, x: Constant, y: View) -> Anything:

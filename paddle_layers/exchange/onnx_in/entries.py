@@ -40,7 +40,7 @@ class Entries:
     batch: Atom | None = None
 
     @property
-    def told(self) -> bool:
+    def says_axes(self) -> bool:
         """Whether the model says what its axes mean: this library's export gives the lengths of sequences."""
         return self.model.producer.startswith("paddle-layers")
 
@@ -104,7 +104,7 @@ class Entries:
         self.meanings[entry.name] = View((*layout, *inside), value=layer.outputs[0], order=rows)
 
     def _numbers(self, entry: Entry, axes: tuple[int | str | None, ...], *, sequence: bool) -> None:
-        steps = sequence or (len(axes) == 3 and self.reading != "rows" and not self.told)
+        steps = sequence or (len(axes) == 3 and self.reading != "rows" and not self.says_axes)
         if steps and not sequence and isinstance(axes[1 if self.reading != "steps first" else 0], int):
             size = axes[1 if self.reading != "steps first" else 0]
             self.notes.append(f"input {shown(entry.name)}: read as sequences, which have {size} rows each in the model")
@@ -115,11 +115,11 @@ class Entries:
         sizes = [int(size) for size in dims if isinstance(size, int)]
         inside: tuple[Axis, ...] = tuple(axis_for(size) for size in sizes)
         order, shape = inside, tuple(sizes)
-        if len(sizes) == 3 and not self.told and self._channels_last(entry.name):
+        if len(sizes) == 3 and not self.says_axes and self._channels_last(entry.name):
             order, shape = (inside[2], *inside[:2]), (sizes[2], *sizes[:2])
-            told = "x".join(map(str, shape))
+            wanted = "x".join(map(str, shape))
             self.notes.append(
-                f"input {shown(entry.name)}: fed as channels, rows, columns ({told}), no longer channels last"
+                f"input {shown(entry.name)}: fed as channels, rows, columns ({wanted}), no longer channels last"
             )
         settings = {"shape": list(shape)} if shape else {}
         layer = self._data(entry, Type.dense(*shape, level=len(rows) - 1), settings, level=len(rows) - 1)

@@ -132,13 +132,15 @@ def reshape(step: Step, x: Meaning, shape: Any = None) -> Anything:
         known = product_of(size for size in sizes if size != -1)
         rest = divided(product_of(x.shape), known)
         if rest is None:
-            raise NotSupported(f"{_told(x.shape)} do not become {_told(given)}")
+            raise NotSupported(f"{_as_text(x.shape)} do not become {_as_text(given)}")
         sizes[sizes.index(-1)] = rest
     found = reshaped(x, sizes)
     if found is None and isinstance(x, View):
         found = _other_rows(step, x, sizes)
     if found is None:
-        raise NotSupported(f"the axes {_told(x.shape)} become {_told(given)}, so that rows would be cut or joined")
+        raise NotSupported(
+            f"the axes {_as_text(x.shape)} become {_as_text(given)}, so that rows would be cut or joined"
+        )
     return found
 
 
@@ -157,7 +159,7 @@ def _other_rows(step: Step, x: View, sizes: list[Extent]) -> View | None:
     return None
 
 
-def _told(sizes: Any) -> str:
+def _as_text(sizes: Any) -> str:
     return " x ".join(map(str, sizes)) or "none"
 
 

@@ -1,7 +1,7 @@
 """BLAS's matrix product for compiled kernels: no interpreter, no copies, one thread for each call.
 
 SciPy's own BLAS does the work. Kernels cut a product into tiles by shape and run these on the library's threads, so
-BLAS itself must not start any: it is told so when this module is imported.
+BLAS itself must not start any: importing this module limits it to one.
 """
 
 from __future__ import annotations

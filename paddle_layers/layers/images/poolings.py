@@ -130,10 +130,10 @@ def windows(
         attribute,
         f"a window of {size} {unit} does not fit into {extent} {unit} and {padding + padding_end} of padding",
     )
-    room = extent + padding + padding_end - size
+    span = extent + padding + padding_end - size
     if rounding == "FLOOR":
-        return room // stride + 1
-    last = -(-room // stride)
+        return span // stride + 1
+    last = -(-span // stride)
     return last if rounding == "CEIL" and last * stride >= extent + padding else last + 1
 
 

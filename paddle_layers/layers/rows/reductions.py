@@ -200,6 +200,6 @@ def reduction_dx(
 @onnx(Reduction)
 def reduction_onnx(graph, x, operation, axes, keep_dims):
     gone = [axis + 1 for axis in sorted(chosen_axes(x, axes))]
-    if not x.dims:  # an operator that is told of no axes takes the rows, too
+    if not x.dims:  # without axes the operator would reduce the rows, too
         x, gone, keep_dims = graph.shaped(x, 1), [1], False
     return graph.node(ONNX_OPERATORS[operation], x, gone, keepdims=int(keep_dims))

@@ -40,7 +40,7 @@ class MultiHeadAttention:
 
     query = Input("T:S D", "what each row looks for", seq=(1,))
     keys = Input("K:R D", "what each row is found by", seq=(1,))
-    values = Input("K:R E", "what each row tells", seq=(1,))
+    values = Input("K:R E", "what each row contributes", seq=(1,))
     y = Output("T:S E", "a row for each row of `query`")
     num_heads = Int("parts into which the columns are cut", default=1, min=1, axis="H")
     causal = Bool("the row at a place sees keys up to the same place in their sequence only", default=False)

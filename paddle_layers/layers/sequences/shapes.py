@@ -185,8 +185,8 @@ class SubSeq:
 
 @starts(SubSeq)
 def sub_seq_starts(T_start, offset, length):
-    room = np.maximum(np.diff(T_start) - offset, 0)
-    return np.concatenate([[0], np.cumsum(np.minimum(length, room))])
+    rest = np.maximum(np.diff(T_start) - offset, 0)
+    return np.concatenate([[0], np.cumsum(np.minimum(length, rest))])
 
 
 @each(SubSeq.y)

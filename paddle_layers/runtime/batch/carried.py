@@ -77,7 +77,7 @@ class Carried:
 
 
 def _samples(given: Any) -> int | None:
-    """How many samples a feed has, as far as it can be told before it is checked."""
+    """How many samples a feed has, as far as that is known before it is checked."""
     if hasattr(given, "shape"):
         return int(given.shape[0]) if given.shape else None
     return len(given) if hasattr(given, "__len__") else None

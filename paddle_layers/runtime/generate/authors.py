@@ -55,13 +55,13 @@ def at_the_author(code: Kernel | TunedCall, text: str) -> Iterator[None]:
     try:
         yield
     except NumbaError as error:
-        told = _told(code, text, error) if isinstance(code, Kernel) else None
-        if told is None:
+        complaint = _at_author(code, text, error) if isinstance(code, Kernel) else None
+        if complaint is None:
             raise
-        raise told from None
+        raise complaint from None
 
 
-def _told(kernel: Kernel, text: str, error: Exception) -> DefinitionError | None:
+def _at_author(kernel: Kernel, text: str, error: Exception) -> DefinitionError | None:
     """What the complaint means to the author; None where the function is the library's own."""
     found = re.search(r'File "[^"\n]*", line (\d+):', str(error))
     place = author_place(kernel, text, int(found[1]) if found else 0)

@@ -26,7 +26,7 @@ Names = Mapping[str, str] | None
 Forms = Mapping[str, Form]
 OURS, TORCH = LAYOUTS
 _SHOWN = 20
-"""Problems that are told one by one."""
+"""Problems that a message lists; of more it gives the number."""
 _SAME = Form("")
 
 

@@ -13,7 +13,7 @@ NEVER = 0
 
 
 class _Limit:
-    """What `limit_threads` was told; numba keeps a number of its own for each Python thread."""
+    """The limit that `limit_threads` was given; numba keeps a number of its own for each Python thread."""
 
     threads: int | None = None
     applied = threading.local()

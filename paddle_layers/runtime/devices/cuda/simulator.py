@@ -11,7 +11,7 @@ from paddle_layers.runtime.generate.drivers import Array, Spec
 from paddle_layers.runtime.memory.addresses import array_at
 
 from .compile import CudaDriver
-from .turns import take_turns
+from .round_robin import use_round_robin
 
 
 class SimulatedCard:
@@ -28,7 +28,7 @@ class SimulatedCard:
         """The place of the kernel in a list, from 1."""
         from numba.cuda.simulator.kernel import FakeCUDAKernel
 
-        take_turns()
+        use_round_robin()
         self._kernels.append((FakeCUDAKernel(driver.function(), device=False), driver))
         return len(self._kernels)
 
