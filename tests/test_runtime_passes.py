@@ -285,3 +285,16 @@ def test_an_option_that_would_not_be_read_is_an_error(unread: list[str], tmp_pat
     done = CliRunner().invoke(commands, ["show", str(file), *unread])
     assert done.exit_code == 2
     assert "--plan" in done.stderr
+
+
+def test_a_bias_has_rows_of_whole_planes():
+    text = """
+    layer { name: "x" type: "data" data { shape: [2, 5, 6] } }
+    layer { name: "y" type: "conv" input: "x" conv { num_filters: 3 filter_size: 2 } }
+    """
+    with pl.Net(pl.loads(text)) as net:
+        net.parameters["y.weight"].value[:] = 0
+        net.parameters["y.bias"].value[:] = [1, 2, 3]
+        y = net.forward({"x": np.ones((2, 2, 5, 6))})["y"]
+        assert [launch.columns for launch in net.plan("train").launches if launch.name == "conv_bias"] == [4 * 5]
+    np.testing.assert_array_equal(y, np.broadcast_to(np.reshape([1, 2, 3], (3, 1, 1)), (2, 3, 4, 5)))

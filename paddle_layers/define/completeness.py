@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from .attributes import Bool
@@ -108,13 +109,19 @@ def bias_functions(layer: LayerDefinition) -> list[Function]:
     others = [(axis, index) for axis, index in enumerate(output.indices) if index != along]
     at = ", ".join(output.indices)
     name = f"{layer.name}_{b}"
-    forward = f"def {name}({at}, {y}, {b}):\n    return {y}[{at}] + {b}[{along}]\n"
+    forward = bias_text(name, output.indices, y, b, along)
     lines = [f"def {name}_gradient({along}, d{y}):", "    total = 0.0"]
     for depth, (axis, index) in enumerate(others):
         lines.append(f"{'    ' * (depth + 1)}for {index} in range(d{y}.shape[{axis}]):")
     lines += [f"{'    ' * (len(others) + 1)}total += d{y}[{at}]", "    return total"]
     backward = "\n".join(lines) + "\n"
     return [_generated("bias", output, name, forward), _generated("gradient", bias, f"{name}_gradient", backward)]
+
+
+def bias_text(name: str, indices: Sequence[str], target: str, bias: str, along: str) -> str:
+    """The text of a function that adds a bias along one of the axes."""
+    at = ", ".join(indices)
+    return f"def {name}({at}, {target}, {bias}):\n    return {target}[{at}] + {bias}[{along}]\n"
 
 
 def _generated(role: str, target: Field, name: str, text: str) -> Function:

@@ -8,8 +8,10 @@ import numpy as np
 
 from paddle_layers.kernels.primitives.compiling import inlined
 
-WORTH_IT = 1 << 13
+WORTH_IT = 1 << 15
 """Operations below which the point function stays: what a step gains does not pay the compiler."""
+MAXIMA_WORTH_IT = 1 << 13
+"""The same for maxima, whose point function finds the place of each first, though only the gradient asks for it."""
 SLICES = 8
 BAND = 2048
 """Numbers of a band; they stay in the first cache."""

@@ -17,6 +17,7 @@ from paddle_layers.kernels.tuned import tuned
 
 from .pool_means import ANYWHERE, means, means_back, scratch_backward, scratch_forward
 from .pool_windows import (
+    MAXIMA_WORTH_IT,
     SLICES,
     WORTH_IT,
     across_windows,
@@ -65,7 +66,7 @@ def small_where(first, last, where, x, stride, padding, padding_y):
             positions_2((of, H, W, to, P, Q, padding_y, padding), one)
 
 
-@tuned("pool", "pool_y", items=planes, runs=planes, work=operations, least=WORTH_IT, when=small_maxima)
+@tuned("pool", "pool_y", items=planes, runs=planes, work=operations, least=MAXIMA_WORTH_IT, when=small_maxima)
 @compiled
 def small_maximum_y(first, last, y, x, stride, padding, padding_y):
     _, _, H, W = x.shape
@@ -125,7 +126,7 @@ def pool_where(first, last, where, x, scratch, pool_size, pool_size_y, stride, s
 
 
 @tuned(
-    "pool", "pool_y", items=slices, runs=planes, work=operations, least=WORTH_IT,
+    "pool", "pool_y", items=slices, runs=planes, work=operations, least=MAXIMA_WORTH_IT,
     when=is_maximum, scratch=three_bands,
 )  # fmt: skip
 @compiled

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from paddle_layers.define.completeness import bias_text
 from paddle_layers.define.functions import Function
 from paddle_layers.define.program import Program
 from paddle_layers.kernels.finding import find_tuned
@@ -102,6 +103,8 @@ def make_launches(scope: Scope, function: Function, item: int | None, *, accumul
         return launches
     kernel, extra = _kernel(scope, function, item, program, args, sequence_index, accumulate)
     args |= extra
+    if function.role == "bias":
+        kernel, args = _with_long_rows(scope, kernel, args)
     total, columns = _work_items(scope, function, args)
     launch = Launch(kernel.name, scope.op.name, kernel, list(args.values()), total, columns)
     launch.weight = max(columns, 1) << 3 * kernel.program.loop_depth
@@ -211,6 +214,24 @@ def _kernel(
         used_rows=used_rows,
     )
     return kernel, extra
+
+
+def _with_long_rows(scope: Scope, kernel: Kernel, args: Mapping[str, Argument]) -> tuple[Kernel, dict[str, Argument]]:
+    """A bias whose target has several axes behind its own: they are one, as rows of an image leave vectors empty."""
+    bias, name = scope.op.layer.bias, kernel.targets[0]
+    target = args[name]
+    assert bias is not None
+    assert isinstance(target, Ref)
+    along = kernel.indices.index(bias.indices[0])
+    behind = target.shape[along + 1 :]
+    if len(behind) < 2 or any(size.domain is not None for size in behind):
+        return kernel, dict(args)
+    indices = kernel.indices[: along + 2]
+    shape = (*target.shape[: along + 1], Extent(math.prod(size.extra for size in behind)))
+    args = {**args, name: target._replace(shape=shape)}
+    program = Program.parse(bias_text(kernel.name, indices, name, bias.name, bias.indices[0]))
+    specs = {name: spec_of(value, sizes=True) for name, value in args.items()}
+    return replace(kernel, program=program, indices=indices, args=specs), args
 
 
 def _has_rows_of(target: Argument, used: Ref) -> bool:
