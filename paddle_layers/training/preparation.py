@@ -257,7 +257,6 @@ def _make_net(
 
 def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[str]:
     """Let callbacks read their files; gives the names of the values that they look at. Raises `ConfigError`."""
-    readable = {phase: _readable(training, phase) for phase in ("train", "test")}
     results = {"loss", *loss_names(training).values(), *statistic_names(training).values()}
     results.update(*(further_names(training, name).values() for name, _ in training.further_tests))
     results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
@@ -275,13 +274,15 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
             message = f"`{watched}` is the better the {size} it is: write `mode: {better}`"
             raise training.error(f"callback[{number}]/watch", message)
         phase = getattr(listener, "phase", "train")
+        known = _readable(training, phase, sparse=getattr(listener, "reads_sparse", False))
         for name in getattr(listener, "keep", ()):
-            known = readable.get(phase, set())
             if "*" in name:
                 keep += matching(name, sorted(known))
                 continue
             if name not in known:
-                message = f"{type(listener).__name__} looks at `{name}`: no dense value or ids in the phase {phase}"
+                message = f"{type(listener).__name__} looks at `{name}`: no such value in the phase {phase}"
+                if name in _readable(training, phase, sparse=True):
+                    message = f"{type(listener).__name__} looks at `{name}`: sparse rows, which it cannot read"
                 raise training.error(f"callback[{number}]", message + suggestion(name, known))
             keep.append(name)
         if hasattr(listener, "prepare"):
@@ -292,13 +293,15 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
     return keep
 
 
-def _readable(training: Training, phase: str) -> set[str]:
+def _readable(training: Training, phase: str, *, sparse: bool) -> set[str]:
     """The values of a phase that callbacks can look at."""
+    if phase not in ("train", "test"):
+        return set()
     return {
         name
         for node in selected(training, phase).nodes
         for name, type_ in zip(node.output_names, node.output_types, strict=True)
-        if type_.kind in ("DENSE", "INT")
+        if sparse or type_.kind in ("DENSE", "INT")
     }
 
 
