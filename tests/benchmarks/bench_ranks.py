@@ -5,8 +5,8 @@
 FILE is a network file or a training file; every process has so many rows. Milliseconds of a step, medians: of one
 process alone; of several beside each other that add nothing up; of several that do, and what of it comes behind the
 backward pass. The efficiency is what several do in a time, to so many times what one does. What several cost without
-adding up is the machine's: cores share its memory. MiB are those that a process hands over in a step, of so many that all
-gradients have: of tables it is rows.
+adding up is the machine's: cores share its memory. MiB are those that a process hands over in a step, of so many that
+all gradients have: of tables it is rows.
 """
 
 from __future__ import annotations
