@@ -10,14 +10,12 @@ import mmap
 import os
 import weakref
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.define.machine import as_bytes
-from paddle_layers.runtime.devices.cpu.device import CpuBlock
-from paddle_layers.runtime.memory.blocks import DeviceError
+from paddle_layers.runtime.devices.cpu.device import Cpu, CpuBlock
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.memory.blocks import Flat
@@ -29,26 +27,38 @@ LINE = 32
 """Shares begin at multiples of so many numbers, so that no two processes write to one line of a cache."""
 
 
+class Place(NamedTuple):
+    """An open file of a process, and what it is known by."""
+
+    process: int
+    file: int
+    mark: tuple[int, int]
+
+
 class SharedBlock(CpuBlock):
     """Memory of this process that others of the machine may map; it is gone with the last of them, however they end."""
 
     def __init__(self, nbytes: int) -> None:
         self.file = os.memfd_create("gradients")
         weakref.finalize(self, os.close, self.file)
-        try:
-            os.posix_fallocate(self.file, 0, max(nbytes, 1))
-        except OSError:
-            raise DeviceError(f"there are no {as_bytes(nbytes)} of memory for gradients") from None
-        self._bytes = _mapped(self.file)
+        os.posix_fallocate(self.file, 0, max(nbytes, 64))  # no file without bytes can be mapped
+        self._bytes = _bytes(self.file)
         self.address = int(self._bytes.ctypes.data)
+
+    def place(self) -> Place:
+        """Where others find it."""
+        return Place(os.getpid(), self.file, _mark(os.fstat(self.file)))
 
 
 class SharedMemory:
-    """Who gives memory that processes can share."""
+    """Who gives memory that processes can share, where the system allows it."""
 
-    def allocate(self, nbytes: int) -> SharedBlock:
+    def allocate(self, nbytes: int) -> CpuBlock:
         """Zeros. Raises `DeviceError` when there is too little memory."""
-        return SharedBlock(nbytes)
+        try:
+            return SharedBlock(nbytes)
+        except OSError:  # a limit on the size of files holds for those in memory, too
+            return Cpu().allocate(nbytes)
 
 
 class SharedGradients:
@@ -93,26 +103,34 @@ class SharedGradients:
 
 def shared_gradients(comm: Any, gradients: Flat) -> SharedGradients | None:
     """The gradients of all processes of `comm`; None where one cannot see another's, as in other containers."""
-    if not isinstance(gradients.block, SharedBlock):
+    block, own = gradients.block, comm.Get_rank()
+    places = comm.allgather(block.place() if isinstance(block, SharedBlock) else None)
+    if None in places:
         return None
-    places = comm.allgather((os.getpid(), gradients.block.file))
-    try:
-        own = comm.Get_rank()
-        found = [
-            gradients.block.read(0, gradients.size, gradients.dtype)
-            if number == own
-            else _mapped(f"/proc/{process}/fd/{file}").view(gradients.dtype)
-            for number, (process, file) in enumerate(places)
-        ]
-    except (OSError, ValueError):
-        found = []
+    arenas = [gradients.read() if at == own else _mapped(place, gradients.dtype) for at, place in enumerate(places)]
+    found = [arena for arena in arenas if arena is not None]
     return SharedGradients(comm, found) if all(comm.allgather(len(found) == len(places))) else None
 
 
-def _mapped(file: int | str) -> NDArray[np.uint8]:
-    """The bytes of a file that lies in memory."""
-    opened = os.open(file, os.O_RDWR) if isinstance(file, str) else os.dup(file)
+def _mapped(place: Place, dtype: str) -> NDArray[Any] | None:
+    """Numbers of another process; None where this one cannot see them."""
+    path = f"/proc/{place.process}/fd/{place.file}"
     try:
-        return np.frombuffer(mmap.mmap(opened, os.fstat(opened).st_size), np.uint8)
+        if _mark(os.stat(path)) != place.mark:  # a process of another container may have the same numbers
+            return None
+        file = os.open(path, os.O_RDWR)
+    except OSError:
+        return None
+    try:
+        return _bytes(file).view(dtype)
     finally:
-        os.close(opened)
+        os.close(file)
+
+
+def _mark(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
+def _bytes(file: int) -> NDArray[np.uint8]:
+    """The bytes of a file that lies in memory."""
+    return np.frombuffer(mmap.mmap(file, os.fstat(file).st_size), np.uint8)

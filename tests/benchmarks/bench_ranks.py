@@ -3,10 +3,10 @@
     python -m tests.benchmarks.bench_ranks FILE... [--rows 32] [--processes 2] [--rounds 15]
 
 FILE is a network file or a training file; every process has so many rows. Milliseconds of a step, medians: of one
-process alone; of several beside each other that add nothing up; of several that do, and what
-of it comes behind the backward pass. The efficiency is what several do in a time, to so many times what one does. What
-several cost without adding up is the machine's: cores share its memory.
-MiB are those that a process hands over in a step, of so many that all gradients have: of tables it is rows.
+process alone; of several beside each other that add nothing up; of several that do, and what of it comes behind the
+backward pass. The efficiency is what several do in a time, to so many times what one does. What several cost without
+adding up is the machine's: cores share its memory. MiB are those that a process hands over in a step, of so many that
+all gradients have: of tables it is rows.
 """
 
 from __future__ import annotations
@@ -45,21 +45,26 @@ def worker(file: str, rows: int, rounds: int) -> dict[str, Any]:
 
     behind: list[float] = []
 
-    def step(**sums: Any) -> None:
+    def alone() -> None:
         net.forward(feeds, step=0)
-        whole = ranks.sums(net.loss_sums()) if sums else net.loss_sums()
-        net.backward(divisors={name: one.divisor for name, one in whole.items()}, **sums)
+        net.backward()
+        updater.step(1e-6, 1)
+
+    def together() -> None:
+        net.forward(feeds, step=0)
+        divisors = {name: one.divisor for name, one in ranks.sums(net.loss_sums()).items()}
+        net.backward(divisors=divisors, ready=ranks.start_sum)
         begin = time.perf_counter()
         ranks.wait()
         behind.append(time.perf_counter() - begin)
-        if sums:
-            ranks.join_rows(net)
+        ranks.join_rows(net)
         updater.step(1e-6, 1)
 
-    ways: dict[str, Callable[[], None]] = {"alone": step, "together": lambda: step(ready=ranks.start_sum)}
+    ways: dict[str, Callable[[], None]] = {"alone": alone, "together": together}
     spent: dict[str, list[float]] = {way: [] for way in ways}
     for number in range(rounds + WARM):
         for way, run in ways.items():
+            run()  # the optimizer finds gradients by rows where the other way has not left them
             ranks.any_of("")  # all begin at once
             begin = time.perf_counter()
             run()
@@ -69,7 +74,7 @@ def worker(file: str, rows: int, rounds: int) -> dict[str, Any]:
     found["least"] = {way: 1000 * min(times) for way, times in spent.items()}
     found["behind"] = 1000 * statistics.median(behind[2 * WARM + 1 :: 2])
     before = getattr(ranks, "moved", 0)
-    ways["together"]()
+    together()
     found["moved"] = getattr(ranks, "moved", 0) - before
     found["whole"] = sum(one.size * 4 for one in net.arena.trained)
     found["stamps"] = stamps_of(net, feeds, rounds)
