@@ -64,7 +64,7 @@ class Dataset:
             listed = ", ".join(f"`{name}` has {count}" for name, count in lengths.items())
             raise DataError(f"{origin}: every field needs the same number of rows, but {listed}")
         if self._rows == 0:
-            raise DataError(f"{origin} has no rows; there is nothing to train on")
+            raise DataError(f"{origin} has no rows")
 
     def __len__(self) -> int:
         return self._rows

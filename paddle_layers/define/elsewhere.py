@@ -40,7 +40,12 @@ class Meant(NamedTuple):
 
 
 def meant_elsewhere(kind: str, name: str) -> Meant | None:
-    """What another system calls so, give or take an ending and the case; best with this name and of this kind."""
+    """What another system calls so, give or take an ending and the case; best with this name and of this kind.
+
+    A name that differs in its case alone from one that is registered here is a misspelling, and nobody else's.
+    """
+    if name.lower() in registries[kind]:
+        return None
     plain, exact = _plain(name), {name, _stem(name)}
     found = [meant for meant in _names() if _plain(meant.name) == plain]
     ended = name != _stem(name)

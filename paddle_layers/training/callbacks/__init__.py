@@ -22,12 +22,26 @@ learning rate is multiplied by its attribute `rate_factor`, if it has one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from paddle_layers.define import registries
+from paddle_layers.define.errors import brief
 
 from ..problems import TrainingError
+
+EVENTS = ("on_gradients", "on_step", "on_test_batch", "on_test", "after_test", "on_epoch", "on_end")
+
+
+def check_callbacks(callbacks: Any) -> None:
+    """Raises `TypeError` for what is no list of callbacks, and for an object that nothing would ever call."""
+    if isinstance(callbacks, str) or not isinstance(callbacks, Iterable):
+        raise TypeError(f"callbacks is a list of objects, not {brief(callbacks)}")
+    for listener in callbacks:
+        if isinstance(listener, type):
+            raise TypeError(f"callbacks are objects: write {listener.__name__}(...), not the class")
+        if not any(hasattr(listener, name) for name in (*EVENTS, "rate_factor")):
+            raise TypeError(f"{brief(listener)} is no callback: it has none of the methods {', '.join(EVENTS)}")
 
 
 def make_callback(name: str, **settings: Any) -> Any:
