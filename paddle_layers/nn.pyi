@@ -236,6 +236,48 @@ def arg_max(
     keep_dims: leave an axis of one element in the place of it (false)
     """
 
+def attention_step(
+    query: Value,
+    own_key: Value,
+    own_value: Value,
+    keys: Value,
+    values: Value,
+    row: Value,
+    place: Value,
+    *,
+    num_heads: int = 1,
+    scale: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """One position of a causal `multi_head_attention`: a row looks at itself and at what was kept of those before it.
+
+    `y[n] = sum_k p[k] * values[row[n, k], k] + p * own_value[n]`, where the weights are the softmax of
+    `scale * query[n] . keys[row[n, k], k]`, for the places `k` before `place[n]`, and of
+    `scale * query[n] . own_key[n]`; each head has its own columns. What is behind `place` is not read: there may be
+    room for longer texts.
+
+    Each text has a row of the batch. Where texts begin alike, as those of a beam search do, `row` says in whose row the
+    keys and values of a place lie, so that nothing is copied. The caller puts `own_key` and `own_value` at their place
+    behind the pass. It is what `generate` runs in the place of `multi_head_attention`; nothing learns through it.
+
+    query: what each row looks for
+    own_key: what the row itself is found by
+    own_value: what the row itself tells
+    keys: keys of the places before, by row of the batch and place
+    values: values of the places before
+    row: row of the batch that has the key and the value of a place, from 0
+    place: how many places there are before this one
+    num_heads: parts into which the columns are cut (>= 1, 1)
+    scale: factor of the products; when absent: one over the root of a head's columns (none)
+    """
+
 def auc(
     x: Value,
     label: Value,
@@ -4230,6 +4272,7 @@ def roi_pool(
 
 def rotary_position(
     x: Value,
+    first: Value | None = None,
     *,
     num_heads: int = 1,
     base: float = 10000.0,
@@ -4247,12 +4290,13 @@ def rotary_position(
 
     The columns are cut into `num_heads` equal parts. Pair `i` of a head with `D` columns is turned by the angle
     `a = p * base ** (-2 * i / D)`: `(u, v)` becomes `(u * cos(a) - v * sin(a), v * cos(a) + u * sin(a))`, where `p`
-    counts from 0 within the sequence, or within the sub-sequence of a nested one. A product of two rows then depends on
-    how far they are apart, and not on where they are (Su et al. 2021): put it behind the maps of `query` and `keys` of
-    `multi_head_attention`. Nothing is learned. Weights of Llama and GPT-NeoX are for pairs `HALVES` of a head, as
-    Transformers and ONNX have them; the paper and GPT-J pair neighbours.
+    counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first`. A product of two
+    rows then depends on how far they are apart, and not on where they are (Su et al. 2021): put it behind the maps of
+    `query` and `keys` of `multi_head_attention`. Nothing is learned. Weights of Llama and GPT-NeoX are for pairs
+    `HALVES` of a head, as Transformers and ONNX have them; the paper and GPT-J pair neighbours.
 
     x: rows of sequences, such as queries or keys
+    first: place of the first row of each sequence
     num_heads: parts into which the columns are cut (>= 1, 1)
     base: the longest wave is nearly so many rows long, divided by 2 pi (>= 1, 10000)
     pairs: which columns of a head make a pair (HALVES)
@@ -5082,6 +5126,7 @@ def simple_lstm(
 
 def sinusoidal_position(
     x: Value,
+    first: Value | None = None,
     *,
     drop_rate: float = 0.0,
     name: str | None = None,
@@ -5096,10 +5141,11 @@ def sinusoidal_position(
     """Adds to every row waves of its place in the sequence, from short ones in front to long ones at the end.
 
     `y[t, 2i] = x[t, 2i] + sin(a)` and `y[t, 2i + 1] = x[t, 2i + 1] + cos(a)` with `a = p / 10000 ** (2i / C)`, where
-    `p` counts from 0 within the sequence, or within the sub-sequence of a nested one (Vaswani et al. 2017). Nothing is
-    learned, so there is no longest sequence.
+    `p` counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first` (Vaswani et al.
+    2017). Nothing is learned, so there is no longest sequence.
 
     x: rows of sequences
+    first: place of the first row of each sequence
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     """
 

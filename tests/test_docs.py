@@ -138,7 +138,8 @@ class Page:
 def test_the_readme_shows_its_first_file() -> None:
     shown = next(block.text for block in blocks(ROOT / "README.md") if block.language == "textproto")
     name = NAME.match(shown)
-    assert name and shown == (ROOT / name[1]).read_text(encoding="utf-8")
+    assert name
+    assert shown == (ROOT / name[1]).read_text(encoding="utf-8")
 
 
 def shown_warm(output: str) -> str:

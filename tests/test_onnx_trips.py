@@ -22,6 +22,7 @@ REFUSED = {
         *("seq_reshape-4",),
         *("rotary_position-2", "seq_arg_max-1", "seq_arg_max-2", "grumemory-5", "lstmemory-4", "recurrent-5"),
         *("padded_context-1", "shift-2", "simple_lstm-1", "sinusoidal_position-1", "softplus-2", "tanh-1"),
+        "rotary_position-3",
     ),
     "the operator has no counterpart here": (
         *("crf_decoding-0", "crf_decoding-1", "multiplex-0", "multiplex-1", "multiplex-2"),
@@ -67,6 +68,7 @@ REFUSED = {
     "strides, gaps or groups": ("row_conv-0",),
     "the places of rows": (
         *("rotary_position-0", "rotary_position-1", "sinusoidal_position-0", "sinusoidal_position-2"),
+        "sinusoidal_position-3",
         *("sub_seq-0", "sub_seq-1"),
         *("seq_filter-0", "seq_filter-1", "padded_context-2"),
     ),

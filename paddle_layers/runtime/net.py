@@ -21,6 +21,7 @@ from paddle_layers.runtime.batch.reshaping import changed_types, rebuilt
 from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.torch_forms import torch_forms
+from paddle_layers.runtime.memory.blocks import Allocator
 from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
 from paddle_layers.runtime.memory.weights import OURS, LoadReport, Names, load_weights, save_weights
 from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
@@ -42,14 +43,12 @@ log = logging.getLogger("paddle_layers")
 class Net:
     """Parameters and buffers of a network on a device.
 
-    `device` is `"cpu"`, `"cuda"` or `"auto"`: a card where there is one. `dtype` is `"float32"` or `"float64"`;
-    `seed` decides first values and random layers; `batch_size` reserves memory and compiles the kernels of both
-    phases at once (else at the first batch of a phase), reporting to `progress(done, total, name)`; `keep` names
-    values that stay readable beside the network's outputs. Raises `DeviceError` when the device is not there or has
-    too little memory.
+    `device` is `"cpu"`, `"cuda"` or `"auto"`: a card where there is one; `gradient_memory` gives memory for gradients
+    in its place. `dtype` is `"float32"` or `"float64"`; `seed` decides first values and random layers; `batch_size`
+    reserves memory and compiles the kernels of both phases at once (else at the first batch of a phase), reporting to
+    `progress(done, total, name)`; `keep` names values that stay readable. Raises `DeviceError` for too little memory.
 
-    Threads may share a net for `forward`, one waits for the other. What belongs to a pass (`loss`, `value`, `backward`)
-    is for the thread that made it; another one gets a `RuntimeError`.
+    Threads may share a net for `forward`. What belongs to a pass is for the thread that made it (else `RuntimeError`).
     """
 
     def __init__(
@@ -64,6 +63,7 @@ class Net:
         keep: Iterable[str] = (),
         level: int = 0,
         stages: Iterable[str] = (),
+        gradient_memory: Allocator | None = None,
     ) -> None:
         check_arguments(network, dtype, seed, batch_size)
         self.target = open_device(device) if isinstance(device, str) else device
@@ -82,7 +82,7 @@ class Net:
         self._forms = torch_forms(graphs)
         mark_row_gradients(graphs)
         self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
-        self.arena.allocate(seed, self.target)
+        self.arena.allocate(seed, self.target, gradient_memory or self.target)
         self._running: tuple[Phase, Plan, Batch] | None = None
         self._repeated: RepeatedPass | None = None
         self.closed, self._step = False, 0
@@ -228,7 +228,7 @@ class Net:
 
         Gradients of parameters are overwritten, not added up. Of a batch that is a part of a larger one `divisors` has
         what the sums of costs are divided by, by name; then the gradients of all parts add up to those of the whole.
-        `ready` is called with each run of gradients of parameters, an array, as soon as the pass is done with it.
+        `ready` is called with each `GradientPart` as soon as the pass is done with it.
         Raises `RuntimeError` before a forward pass in the phase train, `FeedError` for gradients that don't fit.
         """
         if self._running is None or self._running[0].name != "train":

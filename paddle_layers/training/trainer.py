@@ -138,9 +138,11 @@ def run_training(
                 say=shown.say,
                 compiling=shown.compiling,
                 known=_known(training, first, folder, resume=resume),
-                processes=ranks.count,
+                ranks=ranks,
             )
         )
+        if note := ranks.share(job.net):
+            shown.say(note)
         if ranks.first:
             if place.clear:
                 clear_folder(folder)

@@ -24,7 +24,7 @@ from paddle_layers.runtime.schedule.schedule import Schedule
 from .capacity import check_capacity
 from .gradient_parts import GradientPart, gradient_parts
 
-Ready = Callable[[NDArray[Any]], None]
+Ready = Callable[[GradientPart], None]
 
 
 class Plan:
@@ -158,13 +158,13 @@ class Plan:
             self.table.set_rows(self.rows)
 
     def backward(self, ready: Ready | None = None, add_up: AddUp | None = None) -> None:
-        """Run the backward launches; `ready` gets each run of the gradients of parameters as soon as it is done."""
+        """Run the backward launches; `ready` gets each part of the gradients of parameters as soon as it is done."""
         begin = self.boundary
         if ready is not None:
             for part in self._parts:
                 self._run(begin, part.behind, add_up)
                 begin = part.behind
-                ready(part.numbers)
+                ready(part)
         self._run(begin, len(self.launches), add_up)
 
     @functools.cached_property
