@@ -4162,8 +4162,9 @@ def resize(
     refused. A row belongs to the sample with its first number: that sample becomes a sequence of such rows, and one
     without any where all of its numbers stand in a row that another sample began. Of `N` rows of 3 with `size: 6`, each
     second sample has the row of both. Labels of the rows are fed as such sequences; costs count the rows that there
-    are. Samples are mixed where `size` does not divide `C`: then a batch is cut as a whole, by each process its own.
-    Where it does, `to_sequence` is the same; rows of sequences are cut by `seq_reshape`.
+    are. Where `size` does not divide `C`, samples are mixed: a batch is cut as a whole, by each process its own, and
+    the last, smaller one of an epoch has to be divided, too. Where it does, `to_sequence` is the same. Rows of
+    sequences are cut by `seq_reshape`.
 
     x: rows of any shape
     size: width of a row (>= 1, required)

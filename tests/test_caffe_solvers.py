@@ -171,6 +171,28 @@ def test_sources(tmp_path, text):
     assert training.feed == fields
 
 
+def test_windows_are_two_sources(tmp_path):
+    data = """layer {{ name: "d" type: "WindowData" top: "x" top: "label" include {{ phase: {} }}
+      transform_param {{ crop_size: 8 mirror: true mean_value: 9 }}
+      window_data_param {{ source: "w.txt" batch_size: 4 fg_fraction: 0.25 fg_threshold: 0.6 bg_threshold: 0.3
+                           context_pad: 2 crop_mode: "square" root_folder: "pictures" }} }}
+    """
+    net = data.format("TRAIN") + data.format("TEST") + NET[NET.index('layer { name: "f"') :]
+    training, _ = solved(tmp_path, SOLVER + "test_interval: 5", net)
+    own = {"file": "w.txt", "color": "bgr", "height": 8, "context": 2, "square": True, "folder": "pictures"}
+    own |= {"foreground": 0.6, "background": 0.3}
+    found = [
+        (one.phase, one.ratio, one.attributes["windows"], [transform.type for transform in one.transform])
+        for one in training.source
+    ]
+    moves = ["mirror", "mean"]
+    assert found == [
+        ("train", 0.25, "foreground", moves), ("train", 0.75, "background", moves), ("test", None, "all", moves),
+    ]  # fmt: skip
+    for one in training.source:
+        assert one.attributes.items() >= own.items()
+
+
 @pytest.mark.slow
 def test_lenet_trains_on_the_digits(tmp_path):
     """The published solver and net, with fewer steps and narrower layers, on the shipped digits as 28 by 28 pixels."""

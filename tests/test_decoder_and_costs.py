@@ -38,6 +38,32 @@ def test_cross_entropy_with_selfnorm() -> None:
     np.testing.assert_allclose(found, wanted.mean(), rtol=1e-12)
 
 
+def test_a_softmax_of_two_tiers_is_that_of_torch() -> None:
+    torch = pytest.importorskip("torch")
+    words = np.array([0, 3, 4, 10, 7, 1, 2, 5, 3])
+    x = RNG.normal(size=(len(words), 6))
+    module = torch.nn.AdaptiveLogSoftmaxWithLoss(6, 11, [4], div_value=3.0).double()
+    parts = {"head": module.head.weight, "narrow": module.tail[0][0].weight, "tail": module.tail[0][1].weight}
+
+    def run() -> tuple[float, dict[str, Any]]:
+        with pl.Net(pl.loads(NETWORKS["adaptive"]), dtype="float64") as net:
+            for name, weight in parts.items():
+                net.parameters[f"{name}.weight"].value = weight.detach().numpy().T
+            rare = words >= 4
+            net.forward(
+                {"x": x, "word": words.clip(max=4), "is_rare": rare.astype(int), "rare_word": (words - 4).clip(0)}
+            )
+            net.backward()
+            return net.loss, {name: net.parameters[f"{name}.weight"].gradient.copy() for name in parts}
+
+    found, gradients = as_python(run)
+    loss = module(torch.from_numpy(x), torch.from_numpy(words)).loss
+    loss.backward()
+    np.testing.assert_allclose(found, loss.item(), rtol=1e-12)
+    for name, weight in parts.items():
+        np.testing.assert_allclose(gradients[name], weight.grad.numpy().T, rtol=1e-9, atol=1e-12)
+
+
 def test_a_kernel_perceptron_makes_the_steps_of_the_textbook() -> None:
     rows, labels = RNG.integers(-3, 4, size=(30, 2)).astype(float), RNG.integers(0, 3, 30)
     known = (rows @ rows.T + 1) ** 2

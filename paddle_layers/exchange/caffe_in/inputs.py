@@ -28,6 +28,8 @@ class Feed:
     """The source here that reads the same files, with its settings."""
     fields: dict[str, str] = field(default_factory=dict)
     """The field of that source for each value, where the names differ."""
+    foreground: float | None = None
+    """Share of the windows of objects in a batch, where it reads windows."""
 
 
 @converts("Input", "DummyData", bottoms=(0, 0), tops=(1, MANY))
@@ -169,21 +171,35 @@ def _feed(use: Use, batch: int | None, transform: Transform | None = None) -> No
             f"the mean `{transform.mean_file}` is wanted as `mean.npy` beside the training file: give --mean FILE, or "
             "run `paddle-layers import` on it"
         )
-    reader = _reader(use.layer.type, p, source) if source else None
+    reader = _reader(use.layer.type, p, source, transform) if source else None
+    share = None
+    if use.layer.type == "WindowData":
+        transforms = [one for one in transforms if one["type"] != "crop"]  # windows have that size already
+        share = p["fg_fraction"]
+        if not 0 <= share <= 1:
+            use.refuse("fg_fraction", f"`fg_fraction` is {share:g}, not a share from 0 to 1", code="E103")
     usual = names if use.layer.type == "HDF5Data" else ["image", "label"]
     fields = {name: own for name, own in zip(names, usual, strict=False) if name != own}
-    use.whole.feeds.append(Feed(use.layer.type, use.layer.phases, names, batch, source, transforms, reader, fields))
+    use.whole.feeds.append(
+        Feed(use.layer.type, use.layer.phases, names, batch, source, transforms, reader, fields, share)
+    )
 
 
-def _reader(type_: str, p: Message, source: str) -> tuple[str, Fields] | None:
-    """The source here for files of Caffe's: databases of LMDB, lists of images, lists of HDF5 files."""
+def _reader(type_: str, p: Message, source: str, transform: Transform | None) -> tuple[str, Fields] | None:
+    """The source here for files of Caffe's: databases of LMDB, lists of images or windows, lists of HDF5 files."""
+    own: Fields
     if type_ == "Data" and p["backend"] == "LMDB":
         return "lmdb", {"file": source, "color": "bgr"}
     if type_ == "HDF5Data" and source.endswith(".txt"):
         return "hdf5", {"file": [source]}
+    if type_ == "WindowData" and transform is not None and transform.crop > 0:
+        own = {"file": source, "color": "bgr", "height": transform.crop, "context": p["context_pad"]}
+        own |= {"folder": p["root_folder"]} if p["root_folder"] else {}
+        own |= {"foreground": p["fg_threshold"], "background": p["bg_threshold"], "square": p["crop_mode"] == "square"}
+        return "window_list", own
     if type_ != "ImageData":
         return None
-    own: Fields = {"file": source, "color": "bgr" if p["is_color"] else "grey"}
+    own = {"file": source, "color": "bgr" if p["is_color"] else "grey"}
     own |= {"folder": p["root_folder"]} if p["root_folder"] else {}
     own |= {"height": p["new_height"], "width": p["new_width"]} if p["new_height"] > 0 < p["new_width"] else {}
     return "image_list", own

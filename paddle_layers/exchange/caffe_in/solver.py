@@ -130,7 +130,7 @@ class Solver:
         fields = {name: own for feeds in phases.values() for feed in feeds for name, own in feed.fields.items()}
         if not all(len(feeds) == 1 and self._is_read(feeds[0], fields) for feeds in phases.values()):
             return {"source": [self._arrays(phase, feeds) for phase, feeds in phases.items()]}
-        found = []
+        found: list[Fields] = []
         for phase, (feed,) in phases.items():
             assert feed.reader is not None, "asked above"
             name, own = feed.reader
@@ -138,7 +138,8 @@ class Solver:
                 f"`{printable_line(feed.source)}` is looked for beside the training file, where Caffe took the "
                 "working directory"
             )
-            found.append({"type": name, "phase": phase, name: own, "transform": feed.transforms})
+            source = {"type": name, "phase": phase, name: own, "transform": feed.transforms}
+            found += _of_two_kinds(source, feed.foreground) if phase == "train" else [source]
         return {"source": found, "feed": [{"input": name, "field": own} for name, own in fields.items()]}
 
     def _is_read(self, feed: Feed, fields: dict[str, str]) -> bool:
@@ -224,3 +225,15 @@ def check_training(text: str, network: Network, report: Report) -> None:
     for fault in found.faults:
         if fault.severity == "error":
             report.add(fault.code, f"{fault.message} (in the training file made of this solver)", 0)
+
+
+def _of_two_kinds(source: Fields, foreground: float | None) -> list[Fields]:
+    """Two sources in place of one of windows, mixed by the share of those of objects."""
+    if foreground is None:
+        return [source]
+    name, shares = source["type"], {"foreground": foreground, "background": 1 - foreground}
+    kinds = [kind for kind, share in shares.items() if share > 0]
+    return [
+        {**source, name: {**source[name], "windows": kind}, **({"ratio": shares[kind]} if len(kinds) == 2 else {})}
+        for kind in kinds
+    ]
