@@ -1,0 +1,93 @@
+"""conv3d and conv3d_trans: correlations of volumes, plane by plane, and their gradients."""
+
+from __future__ import annotations
+
+from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.tuned import tuned
+
+from .batches import add_deltas, correlate_volumes, correlate_volumes_back, correlate_with_gradients
+from .work_items import (
+    BIAS_WORTH_IT,
+    WORTH_IT,
+    backward_items,
+    backward_runs,
+    backward_scratch,
+    filter_slices,
+    forward_items,
+    forward_runs,
+    forward_scratch,
+    mirrored,
+    multiplications,
+    outputs,
+    weight_items,
+    weight_scratch,
+)
+
+
+@tuned(
+    "conv3d", "conv3d_y", items=forward_items, runs=forward_runs, scratch=forward_scratch, scratch_of_pieces=True,
+    work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_y(first, last, y, x, weight, scratch, step, ahead, gap, groups):
+    correlate_volumes(first, last, y, x, weight, False, scratch, step, ahead, gap, groups)
+
+
+@tuned(
+    "conv3d", "conv3d_dx", items=backward_items, runs=backward_runs, scratch=backward_scratch, scratch_of_pieces=True,
+    work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_dx(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
+    correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups)
+
+
+@tuned(
+    "conv3d", "conv3d_dweight", items=weight_items, scratch=weight_scratch, scratch_of_pieces=True,
+    work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_dweight(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups):
+    correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups)
+
+
+@tuned("conv3d", "conv3d_bias_gradient", items=filter_slices, work=outputs, least=BIAS_WORTH_IT)
+@compiled
+def conv3d_bias_gradient(first, last, dbias, dy, accumulate):
+    add_deltas(first, last, dbias, dy, accumulate)
+
+
+operations = mirrored(multiplications)
+
+
+@tuned(
+    "conv3d_trans", "conv3d_trans_y", items=mirrored(backward_items), runs=mirrored(backward_runs),
+    scratch=mirrored(backward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_trans_y(first, last, y, x, weight, scratch, step, ahead, gap, groups):
+    correlate_volumes_back(first, last, y, x, weight, False, scratch, step, ahead, gap, groups)
+
+
+@tuned(
+    "conv3d_trans", "conv3d_trans_dx", items=mirrored(forward_items), runs=mirrored(forward_runs),
+    scratch=mirrored(forward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_trans_dx(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
+    correlate_volumes(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups)
+
+
+@tuned(
+    "conv3d_trans", "conv3d_trans_dweight", items=mirrored(weight_items), scratch=mirrored(weight_scratch),
+    scratch_of_pieces=True, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_trans_dweight(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups):
+    correlate_with_gradients(first, last, dweight, x, dy, accumulate, scratch, step, ahead, gap, groups)
+
+
+@tuned("conv3d_trans", "conv3d_trans_bias_gradient", items=filter_slices, work=outputs, least=BIAS_WORTH_IT)
+@compiled
+def conv3d_trans_bias_gradient(first, last, dbias, dy, accumulate):
+    add_deltas(first, last, dbias, dy, accumulate)
