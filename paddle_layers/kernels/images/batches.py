@@ -5,12 +5,14 @@
 
 from __future__ import annotations
 
+from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.primitives.tiles import VECTOR
 from paddle_layers.kernels.primitives.vectors import total
 
 from .correlations import correlate, correlate_back, mix_channels
+from .filter_vectors import correlate_vectors, correlate_vectors_back, rounded, turn_filters, vector_parts
 from .weightgradients import correlate_weights
 from .work_items import (
     SLICES,
@@ -161,6 +163,76 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
                         P, Q, geometry, place, accumulate, size, one,
                     )  # fmt: skip
             c += count if direct else whole * count
+
+
+@compiled
+def turn_weight(first, last, prepared, weight):
+    """The filters of `weight` (K, D, ...) side by side, for `vectors_of_volumes`; an item is a run of their elements."""
+    K, size, one = weight.shape[0], weight.itemsize, weight.dtype.type(1)
+    elements = weight.size // max(K, 1)
+    for item in range(first, last):
+        begin, end = elements * item // PIECES, elements * (item + 1) // PIECES
+        turn_filters(begin, end, prepared.ctypes.data, weight.ctypes.data, K, elements, size, one)
+
+
+@compiled
+def turn_weight_back(first, last, prepared, weight):
+    """The channels of each filter side by side, for `vectors_of_volumes_back`; an item is a run of filters."""
+    K, D, size, one = weight.shape[0], weight.shape[1], weight.itemsize, weight.dtype.type(1)
+    elements = weight.size // max(K * D, 1)
+    for k in range(K * first // PIECES, K * last // PIECES):
+        to = prepared.ctypes.data + k * elements * rounded(D) * size
+        turn_filters(0, elements, to, weight.ctypes.data + k * D * elements * size, D, elements, size, one)
+
+
+@compiled
+def vectors_of_volumes(first, last, y, x, prepared, accumulate, scratch, sizes, step, ahead, gap):
+    """`correlate_volumes` by vectors of filters, of `sizes` (E, A, B), without groups.
+
+    An item is a run of filters of a volume.
+    """
+    N, K, R, P, Q = y.shape
+    _, C, Z, H, W = x.shape
+    E, A, B = sizes
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    size, one, parts = y.itemsize, y.dtype.type(1), vector_parts(N, K)
+    plane, volume, element = H * W * size, R * P * Q * size, A * B * rounded(K) * size
+    for item in range(first, last):
+        place, n, part = place_of_piece(scratch, item, N * parts), item // parts, item % parts
+        for r in range(R):
+            start = r * step[0] - ahead[0]
+            tap, taps = meeting_run(E, start, gap[0], Z)
+            correlate_vectors(
+                C, taps, x.ctypes.data + n * C * Z * plane + (start + tap * gap[0]) * plane, Z * plane, gap[0] * plane,
+                prepared.ctypes.data + tap * element, (E * element, element), K * part // parts,
+                K * (part + 1) // parts, y.ctypes.data + n * K * volume + r * P * Q * size, volume, P, Q, geometry,
+                place, accumulate, size, one,
+            )  # fmt: skip
+
+
+@compiled
+def vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, sizes, step, ahead, gap):
+    """`correlate_volumes_back` by vectors of channels, for filters of `sizes` (E, A, B), without groups.
+
+    An item is a run of channels of a volume.
+    """
+    N, K, R, P, Q = dy.shape
+    _, C, Z, H, W = dx.shape
+    E, A, B = sizes
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    size, one, parts = dy.itemsize, dy.dtype.type(1), vector_parts(N, C)
+    plane, volume, wide = P * Q * size, Z * H * W * size, rounded(C) * size
+    for item in range(first, last):
+        place, n, part = place_of_piece(scratch, item, N * parts), item // parts, item % parts
+        for z in range(Z):
+            tap, apart, taps = meeting_taps(z, E, R, step[0], ahead[0], gap[0])
+            r = (z + ahead[0] - tap * gap[0]) // step[0]
+            correlate_vectors_back(
+                K, taps, dy.ctypes.data + n * K * R * plane + r * plane, R * plane,
+                -(apart * gap[0] // step[0]) * plane, prepared.ctypes.data + tap * A * B * wide,
+                (E * A * B * wide, apart * A * B * wide), wide, C * part // parts, C * (part + 1) // parts,
+                dx.ctypes.data + n * C * volume + z * H * W * size, volume, P, Q, geometry, place, accumulate, size, one,
+            )  # fmt: skip
 
 
 @compiled

@@ -5,7 +5,16 @@ from __future__ import annotations
 from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.tuned import tuned
 
-from .batches import add_deltas, correlate_volumes, correlate_volumes_back, correlate_with_gradients
+from .batches import (
+    add_deltas,
+    correlate_volumes,
+    correlate_volumes_back,
+    correlate_with_gradients,
+    turn_weight,
+    turn_weight_back,
+    vectors_of_volumes,
+    vectors_of_volumes_back,
+)
 from .work_items import (
     BIAS_WORTH_IT,
     WORTH_IT,
@@ -19,9 +28,48 @@ from .work_items import (
     mirrored,
     multiplications,
     outputs,
+    pieces,
+    prepared_vectors,
+    prepared_vectors_back,
+    vector_items,
+    vector_items_back,
+    vector_scratch,
+    vector_scratch_back,
+    vectors_pay,
+    vectors_pay_back,
     weight_items,
     weight_scratch,
 )
+
+
+@tuned(
+    "conv3d", "conv3d_y", items=pieces, prepared=prepared_vectors, scratch=vector_scratch, scratch_of_pieces=True,
+    when=vectors_pay, work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters(first, last, prepared, weight):
+    turn_weight(first, last, prepared, weight)
+
+
+@tuned("conv3d", "conv3d_y", items=vector_items, behind=turned_filters)
+@compiled
+def vectors_y(first, last, y, x, prepared, scratch, E, A, B, step, ahead, gap):
+    vectors_of_volumes(first, last, y, x, prepared, False, scratch, (E, A, B), step, ahead, gap)
+
+
+@tuned(
+    "conv3d", "conv3d_dx", items=pieces, prepared=prepared_vectors_back, scratch=vector_scratch_back,
+    scratch_of_pieces=True, when=vectors_pay_back, work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters_back(first, last, prepared, weight):
+    turn_weight_back(first, last, prepared, weight)
+
+
+@tuned("conv3d", "conv3d_dx", items=vector_items_back, behind=turned_filters_back)
+@compiled
+def vectors_dx(first, last, dx, dy, prepared, accumulate, scratch, E, A, B, step, ahead, gap):
+    vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, (E, A, B), step, ahead, gap)
 
 
 @tuned(

@@ -15,6 +15,7 @@ from paddle_layers.kernels.primitives.compiling import also_in_python
 from paddle_layers.kernels.primitives.tiles import ROWS
 
 from .correlations import backward_images, backward_numbers, divisor, forward_images, forward_numbers
+from .filter_vectors import LANES, backward_pitch, forward_pitch, scratch_numbers, turned_numbers, vector_parts
 from .weightgradients import weight_numbers
 
 Steps = tuple[int, int, int]
@@ -148,6 +149,11 @@ def backward_items(
     return int(N // images * parts)
 
 
+def pieces() -> int:
+    """Work items of what is made of the filters: a run of them each."""
+    return PIECES
+
+
 def output_planes(N: int, K: int) -> int:
     """Planes of the output, of which an item writes some."""
     return N * K
@@ -203,6 +209,59 @@ def backward_scratch(
     images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
     most = int(backward_images(N, K // groups * E, C // groups, Q, geometry))
     return for_every_piece(int(backward_numbers(most, K // groups, E, Q, geometry)), most, int(N // images * parts))
+
+
+def vector_items(N: int, K: int) -> int:
+    """Work items of `vectors_of_volumes`."""
+    return N * int(vector_parts(N, K))
+
+
+def vector_items_back(N: int, C: int) -> int:
+    """Work items of `vectors_of_volumes_back`."""
+    return vector_items(N, C)
+
+
+def prepared_vectors(K: int, D: int, E: int, A: int, B: int) -> int:
+    """Numbers of the filters, turned for `vectors_of_volumes`."""
+    return int(turned_numbers(K, D, E * A * B))
+
+
+def prepared_vectors_back(K: int, D: int, E: int, A: int, B: int) -> int:
+    """Numbers of the filters, turned for `vectors_of_volumes_back`."""
+    return prepared_vectors(D, K, E, A, B)
+
+
+def vector_scratch(
+    D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps, gap: Steps
+) -> int:  # fmt: skip
+    """Numbers that a piece of `vectors_of_volumes` needs."""
+    pitch, direct = forward_pitch(W, Q, B, step[2], ahead[2], gap[2])
+    return int(scratch_numbers(E * A * B, P, Q, 0 if direct else D * E * H * pitch))
+
+
+def vector_scratch_back(
+    K: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps, gap: Steps
+) -> int:  # fmt: skip
+    """Numbers that a piece of `vectors_of_volumes_back` needs."""
+    _, pitch, direct = backward_pitch(W, Q, B, step[2], ahead[2], gap[2])
+    rows, columns = -(-H // step[1]), -(-W // step[2])
+    return int(scratch_numbers(E * A * B, rows, columns, 0 if direct else K * E * P * pitch))
+
+
+def vectors_pay(
+    K: int, D: int, E: int, H: int, W: int, A: int, B: int, P: int, Q: int, groups: int,
+    step: Steps, ahead: Steps, gap: Steps,
+) -> bool:  # fmt: skip
+    """Whether vectors of filters take less time than those of pixels."""
+    return groups == 1 and K >= LANES
+
+
+def vectors_pay_back(
+    K: int, D: int, E: int, H: int, W: int, A: int, B: int, P: int, Q: int, groups: int,
+    step: Steps, ahead: Steps, gap: Steps,
+) -> bool:  # fmt: skip
+    """Whether vectors of channels take less time than those of pixels, for the gradient of the input."""
+    return groups == 1 and D >= LANES
 
 
 def single_channels(D: int) -> bool:
