@@ -70,6 +70,30 @@ def correlate_images_with_gradients(
 
 
 @compiled
+def vectors_of_images(
+    first, last, y, x, prepared, accumulate, scratch, sizes,
+    stride, stride_y, padding, padding_y, dilation, dilation_y,
+):  # fmt: skip
+    """`vectors_of_volumes` for images and filters of `sizes` (A, B)."""
+    vectors_of_volumes(
+        first, last, volumes(y), volumes(x), prepared, accumulate, scratch, (1, sizes[0], sizes[1]),
+        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation),
+    )  # fmt: skip
+
+
+@compiled
+def vectors_of_images_back(
+    first, last, dx, dy, prepared, accumulate, scratch, sizes,
+    stride, stride_y, padding, padding_y, dilation, dilation_y,
+):  # fmt: skip
+    """`vectors_of_volumes_back` for images and filters of `sizes` (A, B)."""
+    vectors_of_volumes_back(
+        first, last, volumes(dx), volumes(dy), prepared, accumulate, scratch, (1, sizes[0], sizes[1]),
+        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation),
+    )  # fmt: skip
+
+
+@compiled
 def meeting_run(count, first, step, extent):
     """The first of `count` places, `step` apart from `first` on, that is one of `extent`, and how many are."""
     low = min(count, max(0, -(first // step)))
@@ -167,7 +191,7 @@ def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, ste
 
 @compiled
 def turn_weight(first, last, prepared, weight):
-    """The filters of `weight` (K, D, ...) side by side, for `vectors_of_volumes`; an item is a run of their elements."""
+    """The filters of `weight` (K, D, ...) side by side, for `vectors_of_volumes`; an item is a run of elements."""
     K, size, one = weight.shape[0], weight.itemsize, weight.dtype.type(1)
     elements = weight.size // max(K, 1)
     for item in range(first, last):
@@ -231,7 +255,8 @@ def vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, 
                 K, taps, dy.ctypes.data + n * K * R * plane + r * plane, R * plane,
                 -(apart * gap[0] // step[0]) * plane, prepared.ctypes.data + tap * A * B * wide,
                 (E * A * B * wide, apart * A * B * wide), wide, C * part // parts, C * (part + 1) // parts,
-                dx.ctypes.data + n * C * volume + z * H * W * size, volume, P, Q, geometry, place, accumulate, size, one,
+                dx.ctypes.data + n * C * volume + z * H * W * size, volume, P, Q, geometry, place, accumulate,
+                size, one,
             )  # fmt: skip
 
 

@@ -12,6 +12,10 @@ from .batches import (
     correlate_images,
     correlate_images_back,
     correlate_images_with_gradients,
+    turn_weight,
+    turn_weight_back,
+    vectors_of_images,
+    vectors_of_images_back,
 )
 from .depthwise import (
     add_planes,
@@ -28,7 +32,6 @@ from .winograd import (
     convolve_tiles,
     filters_prepared,
     filters_prepared_back,
-    pieces,
     rounded,
     tile_parts,
     tiles_of,
@@ -56,7 +59,16 @@ from .work_items import (
     of_images,
     output_planes,
     outputs,
+    pieces,
+    prepared_vectors,
+    prepared_vectors_back,
     single_channels,
+    vector_items,
+    vector_items_back,
+    vector_scratch,
+    vector_scratch_back,
+    vectors_pay,
+    vectors_pay_back,
     weight_items,
     weight_scratch,
 )
@@ -144,6 +156,27 @@ def depthwise_y(first, last, y, x, weight, stride, padding, padding_y):
 
 
 @tuned(
+    "conv", "conv_y", items=pieces, prepared=of_images(prepared_vectors),
+    scratch=of_images(vector_scratch), scratch_of_pieces=True, when=of_images(vectors_pay),
+    work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters(first, last, prepared, weight):
+    turn_weight(first, last, prepared, weight)
+
+
+@tuned("conv", "conv_y", items=of_images(vector_items), behind=turned_filters)
+@compiled
+def vectors_y(
+    first, last, y, x, prepared, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
+):  # fmt: skip
+    vectors_of_images(
+        first, last, y, x, prepared, False, scratch, (A, B),
+        stride, stride_y, padding, padding_y, dilation, dilation_y,
+    )  # fmt: skip
+
+
+@tuned(
     "conv", "conv_y", items=of_images(forward_items), runs=of_images(forward_runs),
     scratch=of_images(forward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
 )  # fmt: skip
@@ -163,6 +196,27 @@ def conv_y(
 @compiled
 def depthwise_dx(first, last, dx, dy, weight, accumulate, stride, padding, padding_y):
     correlate_each_back(first, last, dx, dy, weight, accumulate, stride, padding, padding_y)
+
+
+@tuned(
+    "conv", "conv_dx", items=pieces, prepared=of_images(prepared_vectors_back),
+    scratch=of_images(vector_scratch_back), scratch_of_pieces=True, when=of_images(vectors_pay_back),
+    work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters_back(first, last, prepared, weight):
+    turn_weight_back(first, last, prepared, weight)
+
+
+@tuned("conv", "conv_dx", items=of_images(vector_items_back), behind=turned_filters_back)
+@compiled
+def vectors_dx(
+    first, last, dx, dy, prepared, accumulate, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
+):  # fmt: skip
+    vectors_of_images_back(
+        first, last, dx, dy, prepared, accumulate, scratch, (A, B),
+        stride, stride_y, padding, padding_y, dilation, dilation_y,
+    )  # fmt: skip
 
 
 @tuned(

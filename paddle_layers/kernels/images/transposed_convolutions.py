@@ -14,6 +14,10 @@ from .batches import (
     correlate_images,
     correlate_images_back,
     correlate_images_with_gradients,
+    turn_weight,
+    turn_weight_back,
+    vectors_of_images,
+    vectors_of_images_back,
 )
 from .depthwise import add_planes, filter_items, plane_scratch
 from .work_items import (
@@ -30,7 +34,16 @@ from .work_items import (
     multiplications,
     of_images,
     outputs,
+    pieces,
+    prepared_vectors,
+    prepared_vectors_back,
     single_channels,
+    vector_items,
+    vector_items_back,
+    vector_scratch,
+    vector_scratch_back,
+    vectors_pay,
+    vectors_pay_back,
     weight_items,
     weight_scratch,
 )
@@ -83,6 +96,27 @@ def pixel_dweight(first, last, dweight, dy, x, accumulate):
 
 
 @tuned(
+    "conv_trans", "conv_trans_y", items=pieces, prepared=mirrored(of_images(prepared_vectors_back)),
+    scratch=mirrored(of_images(vector_scratch_back)), scratch_of_pieces=True, when=mirrored(of_images(vectors_pay_back)),
+    work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters(first, last, prepared, weight):
+    turn_weight_back(first, last, prepared, weight)
+
+
+@tuned("conv_trans", "conv_trans_y", items=mirrored(of_images(vector_items_back)), behind=turned_filters)
+@compiled
+def vectors_y(
+    first, last, y, x, prepared, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
+):  # fmt: skip
+    vectors_of_images_back(
+        first, last, y, x, prepared, False, scratch, (A, B),
+        stride, stride_y, padding, padding_y, dilation, dilation_y,
+    )  # fmt: skip
+
+
+@tuned(
     "conv_trans", "conv_trans_y", items=mirrored(of_images(backward_items)), runs=mirrored(of_images(backward_runs)),
     scratch=mirrored(of_images(backward_scratch)), scratch_of_pieces=True, work=operations, least=WORTH_IT,
 )  # fmt: skip
@@ -93,6 +127,27 @@ def conv_trans_y(
     correlate_images_back(
         first, last, y, x, weight, False, scratch,
         stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+    )  # fmt: skip
+
+
+@tuned(
+    "conv_trans", "conv_trans_dx", items=pieces, prepared=mirrored(of_images(prepared_vectors)),
+    scratch=mirrored(of_images(vector_scratch)), scratch_of_pieces=True, when=mirrored(of_images(vectors_pay)),
+    work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters_back(first, last, prepared, weight):
+    turn_weight(first, last, prepared, weight)
+
+
+@tuned("conv_trans", "conv_trans_dx", items=mirrored(of_images(vector_items)), behind=turned_filters_back)
+@compiled
+def vectors_dx(
+    first, last, dx, dy, prepared, accumulate, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
+):  # fmt: skip
+    vectors_of_images(
+        first, last, dx, dy, prepared, accumulate, scratch, (A, B),
+        stride, stride_y, padding, padding_y, dilation, dilation_y,
     )  # fmt: skip
 
 

@@ -109,6 +109,38 @@ operations = mirrored(multiplications)
 
 
 @tuned(
+    "conv3d_trans", "conv3d_trans_y", items=pieces, prepared=mirrored(prepared_vectors_back),
+    scratch=mirrored(vector_scratch_back), scratch_of_pieces=True, when=mirrored(vectors_pay_back), work=operations,
+    least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def trans_turned_filters(first, last, prepared, weight):
+    turn_weight_back(first, last, prepared, weight)
+
+
+@tuned("conv3d_trans", "conv3d_trans_y", items=mirrored(vector_items_back), behind=trans_turned_filters)
+@compiled
+def trans_vectors_y(first, last, y, x, prepared, scratch, E, A, B, step, ahead, gap):
+    vectors_of_volumes_back(first, last, y, x, prepared, False, scratch, (E, A, B), step, ahead, gap)
+
+
+@tuned(
+    "conv3d_trans", "conv3d_trans_dx", items=pieces, prepared=mirrored(prepared_vectors),
+    scratch=mirrored(vector_scratch), scratch_of_pieces=True, when=mirrored(vectors_pay), work=operations,
+    least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def trans_turned_filters_back(first, last, prepared, weight):
+    turn_weight(first, last, prepared, weight)
+
+
+@tuned("conv3d_trans", "conv3d_trans_dx", items=mirrored(vector_items), behind=trans_turned_filters_back)
+@compiled
+def trans_vectors_dx(first, last, dx, dy, prepared, accumulate, scratch, E, A, B, step, ahead, gap):
+    vectors_of_volumes(first, last, dx, dy, prepared, accumulate, scratch, (E, A, B), step, ahead, gap)
+
+
+@tuned(
     "conv3d_trans", "conv3d_trans_y", items=mirrored(backward_items), runs=mirrored(backward_runs),
     scratch=mirrored(backward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
 )  # fmt: skip
