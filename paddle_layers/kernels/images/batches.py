@@ -12,7 +12,7 @@ from paddle_layers.kernels.primitives.tiles import VECTOR
 from paddle_layers.kernels.primitives.vectors import total
 
 from .correlations import correlate, correlate_back, mix_channels
-from .filter_vectors import correlate_vectors, correlate_vectors_back, rounded, turn_filters, vector_parts
+from .filter_vectors import correlate_vectors, correlate_vectors_back, rounded, turn_filters
 from .weightgradients import correlate_weights
 from .work_items import (
     SLICES,
@@ -20,6 +20,8 @@ from .work_items import (
     forward_parts,
     one_element,
     plane_geometry,
+    vector_backward_parts,
+    vector_forward_parts,
     weight_items,
     weight_parts,
     weight_shape,
@@ -213,24 +215,26 @@ def turn_weight_back(first, last, prepared, weight):
 def vectors_of_volumes(first, last, y, x, prepared, accumulate, scratch, sizes, step, ahead, gap):
     """`correlate_volumes` by vectors of filters, of `sizes` (E, A, B), without groups.
 
-    An item is a run of filters of a volume.
+    An item is a run of filters of a volume, or of some small ones.
     """
     N, K, R, P, Q = y.shape
     _, C, Z, H, W = x.shape
     E, A, B = sizes
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    size, one, parts = y.itemsize, y.dtype.type(1), vector_parts(N, K)
+    size, one = y.itemsize, y.dtype.type(1)
+    images, parts = vector_forward_parts(N, K, C, E, P, Q, geometry)
     plane, volume, element = H * W * size, R * P * Q * size, A * B * rounded(K) * size
     for item in range(first, last):
-        place, n, part = place_of_piece(scratch, item, N * parts), item // parts, item % parts
+        place, n, part = place_of_piece(scratch, item, N // images * parts), item // parts * images, item % parts
         for r in range(R):
             start = r * step[0] - ahead[0]
             tap, taps = meeting_run(E, start, gap[0], Z)
             correlate_vectors(
-                C, taps, x.ctypes.data + n * C * Z * plane + (start + tap * gap[0]) * plane, Z * plane, gap[0] * plane,
-                prepared.ctypes.data + tap * element, (E * element, element), K * part // parts,
-                K * (part + 1) // parts, y.ctypes.data + n * K * volume + r * P * Q * size, volume, P, Q, geometry,
-                place, accumulate, size, one,
+                images, C, taps, x.ctypes.data + (n * C * Z + start + tap * gap[0]) * plane,
+                (C * Z * plane, Z * plane, gap[0] * plane), prepared.ctypes.data + tap * element,
+                (E * element, element), K * part // parts, K * (part + 1) // parts,
+                y.ctypes.data + n * K * volume + r * P * Q * size, (K * volume, volume), P, Q, geometry, place,
+                accumulate, size, one,
             )  # fmt: skip
 
 
@@ -238,25 +242,27 @@ def vectors_of_volumes(first, last, y, x, prepared, accumulate, scratch, sizes, 
 def vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, sizes, step, ahead, gap):
     """`correlate_volumes_back` by vectors of channels, for filters of `sizes` (E, A, B), without groups.
 
-    An item is a run of channels of a volume.
+    An item is a run of channels of a volume, or of some small ones.
     """
     N, K, R, P, Q = dy.shape
     _, C, Z, H, W = dx.shape
     E, A, B = sizes
     geometry = plane_geometry(H, W, A, B, step, ahead, gap)
-    size, one, parts = dy.itemsize, dy.dtype.type(1), vector_parts(N, C)
+    size, one = dy.itemsize, dy.dtype.type(1)
+    images, parts = vector_backward_parts(N, K, C, E, P, Q, geometry)
     plane, volume, wide = P * Q * size, Z * H * W * size, rounded(C) * size
+    element = A * B * wide
     for item in range(first, last):
-        place, n, part = place_of_piece(scratch, item, N * parts), item // parts, item % parts
+        place, n, part = place_of_piece(scratch, item, N // images * parts), item // parts * images, item % parts
         for z in range(Z):
             tap, apart, taps = meeting_taps(z, E, R, step[0], ahead[0], gap[0])
             r = (z + ahead[0] - tap * gap[0]) // step[0]
             correlate_vectors_back(
-                K, taps, dy.ctypes.data + n * K * R * plane + r * plane, R * plane,
-                -(apart * gap[0] // step[0]) * plane, prepared.ctypes.data + tap * A * B * wide,
-                (E * A * B * wide, apart * A * B * wide), wide, C * part // parts, C * (part + 1) // parts,
-                dx.ctypes.data + n * C * volume + z * H * W * size, volume, P, Q, geometry, place, accumulate,
-                size, one,
+                images, K, taps, dy.ctypes.data + (n * K * R + r) * plane,
+                (K * R * plane, R * plane, -(apart * gap[0] // step[0]) * plane), prepared.ctypes.data + tap * element,
+                (E * element, apart * element, wide), C * part // parts, C * (part + 1) // parts,
+                dx.ctypes.data + n * C * volume + z * H * W * size, (C * volume, volume), P, Q, geometry, place,
+                accumulate, size, one,
             )  # fmt: skip
 
 

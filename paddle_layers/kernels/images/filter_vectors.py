@@ -12,6 +12,7 @@ from paddle_layers.kernels.primitives.compiling import also_in_python, compiled,
 from paddle_layers.kernels.primitives.moves import add_run, get_entry, set_entry, turn, zeros
 from paddle_layers.kernels.primitives.tiles import VECTOR, VECTORS, products
 
+from .correlations import BAND, divisor
 from .planes import lay_plane, take_pairs, take_rows
 
 LANES = 16
@@ -47,20 +48,26 @@ def band_rows(rows, columns):
 
 
 @also_in_python
-def vector_parts(N, count):
-    """Runs that the filters of an image are cut into; by shape only."""
-    parts = 1
-    for runs in range(2, count // LANES + 1):
-        if N * parts < PIECES and count % (runs * LANES) == 0:
-            parts = runs
-    return parts
+def most_vector_images(N, factors, laid, pixels):
+    """Images of an item at most: several only where they are small, and the turned filters do not stay in the cache."""
+    return max(1, min(N, PIXELS // max(pixels, 1), BAND // max(laid, 1))) if factors > BAND else 1
 
 
 @also_in_python
-def scratch_numbers(entries, rows, columns, laid):
+def vector_parts(N, count, factors, laid, pixels):
+    """Images of an item, and the runs that their filters are cut into; by shape only."""
+    images, parts = divisor(N, most_vector_images(N, factors, laid, pixels)), 1
+    for runs in range(2, count // LANES + 1):
+        if N // images * parts < PIECES and count % (runs * LANES) == 0:
+            parts = runs
+    return images, parts
+
+
+@also_in_python
+def scratch_numbers(images, entries, rows, columns, laid):
     """Numbers of scratch memory: tables, what is laid out, the sums of a band, two planes of these turned back."""
-    block = band_rows(rows, columns) * columns * VECTORS * LANES
-    return (entries + 2 * rows) * ENTRY + laid + 3 * block + 2 * LANES
+    block = max(band_rows(rows, columns), images * rows if images > 1 else 0) * columns * VECTORS * LANES
+    return (entries + 2 * images * rows) * ENTRY + images * laid + 3 * block + 2 * LANES
 
 
 @compiled
@@ -102,50 +109,68 @@ def forward_pitch(W, Q, B, stride, padding, dilation):
 
 @copied
 def correlate_vectors(
-    channels, taps, x, x_channel, x_tap, turned, turned_steps, begin, end, y, y_filter, P, Q, geometry, place, adding,
+    images, channels, taps, x, x_steps, turned, turned_steps, begin, end, y, y_steps, P, Q, geometry, place, adding,
     size, one,
 ):  # fmt: skip
-    """y (filters `begin` to `end`, P, Q) = the correlation of x (channels, taps, H, W), or y += it.
+    """y (images, filters `begin` to `end`, P, Q) = the correlation of x (images, channels, taps, H, W), or y += it.
 
-    `x_channel`, `x_tap` and `y_filter` are bytes from one to the next; `turned` is the address of the filters of the
-    first tap, `turned_steps` the bytes from one channel and from one tap to the next.
+    `x_steps` are bytes from one image, channel and tap to the next, `y_steps` those of images and filters; `turned` is
+    the address of the filters of the first tap, `turned_steps` the bytes from one channel and from one tap to the next.
+    Several images go together where their pixels are one band.
     """
     H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
     pitch, direct = forward_pitch(W, Q, B, stride, padding, dilation)
-    lanes, depth, wide = VECTOR // size, band_rows(P, Q), turned_steps[1] // (A * B)
+    lanes, depth, wide = VECTOR // size, images * P if images > 1 else band_rows(P, Q), turned_steps[1] // (A * B)
     row_table = place + A * taps * B * ENTRY * size
-    laid = row_table + 2 * P * ENTRY * size
-    sums = laid + (0 if direct else channels * taps * H * pitch) * size
+    laid = row_table + 2 * images * P * ENTRY * size
+    sums = laid + (0 if direct else images * channels * taps * H * pitch) * size
     if not direct:
-        for c in range(channels):
-            for tap in range(taps):
-                to, of = laid + (c * taps + tap) * H * pitch * size, x + c * x_channel + tap * x_tap
-                lay_plane(to, of, (H, W), 0, -padding, H, pitch, 0, (1, 1), size, one)
-        x, x_channel, x_tap = laid, taps * H * pitch * size, H * pitch * size
+        to = laid
+        for image in range(images):
+            for c in range(channels):
+                for tap in range(taps):
+                    of = x + image * x_steps[0] + c * x_steps[1] + tap * x_steps[2]
+                    lay_plane(to, of, (H, W), 0, -padding, H, pitch, 0, (1, 1), size, one)
+                    to += H * pitch * size
+        plane = H * pitch * size
+        x, x_steps = laid, (channels * taps * plane, taps * plane, plane)
     for a in range(A):
         for tap in range(taps):
             for b in range(B):
-                seen = tap * x_tap + (a * dilation_y * pitch + b * dilation) * size
+                seen = tap * x_steps[2] + (a * dilation_y * pitch + b * dilation) * size
                 set_entry(place, (a * taps + tap) * B + b, tap * turned_steps[1] + (a * B + b) * wide, seen)
-    for p in range(P):
-        top = p * stride_y - padding_y
+    for row in range(images * P):
+        top = row % P * stride_y - padding_y
         low = min(A, max(0, -(top // dilation_y)))
         high = max(low, min(A, (H - top + dilation_y - 1) // dilation_y))
-        set_entry(row_table, 2 * p, low * taps * B * BYTES, (high - low) * taps * B)
-        set_entry(row_table, 2 * p + 1, top * pitch * size, 0)
-    steps = (channels, turned_steps[0], x_channel, stride * size)
+        set_entry(row_table, 2 * row, low * taps * B * BYTES, (high - low) * taps * B)
+        set_entry(row_table, 2 * row + 1, row // P * x_steps[0] + top * pitch * size, 0)
+    steps = (channels, turned_steps[0], x_steps[1], stride * size)
     k = begin
     while k < end:
         vectors = vectors_of_block((end - k + lanes - 1) // lanes)
         count = min(end - k, vectors * lanes)
-        for top in range(0, P, depth):
-            rows = min(depth, P - top)
+        for top in range(0, images * P, depth):
+            rows = min(depth, images * P - top)
             sum_rows(
-                rows, Q, row_table + 2 * top * BYTES, place, A * taps * B, x, steps, turned + k * size,
-                vectors, sums, one,
+                rows, Q, row_table + 2 * top * BYTES, place, A * taps * B, x, steps, turned + k * size, vectors, sums,
+                one,
             )  # fmt: skip
-            to = y + (k * y_filter + top * Q * size)
-            give_back(to, y_filter, sums, rows * Q, count, vectors * lanes, adding, size, one)
+            for image in range(images):
+                to, pixels = y + image * y_steps[0] + k * y_steps[1] + top * Q * size, rows * Q // images
+                of = sums + image * pixels * vectors * VECTOR
+                give_back(
+                    to,
+                    y_steps[1],
+                    of,
+                    sums + rows * Q * vectors * VECTOR,
+                    pixels,
+                    count,
+                    vectors * lanes,
+                    adding,
+                    size,
+                    one,
+                )
         k += count
 
 
@@ -157,13 +182,15 @@ def vectors_of_block(vectors):
 
 
 @copied
-def give_back(to, to_row, sums, pixels, count, width, adding, size, one):
-    """Turn the sums of `pixels` pixels so that those of each of `count` filters lie side by side, or add them."""
+def give_back(to, to_row, sums, spare, pixels, count, width, adding, size, one):
+    """Turn the sums of `pixels` pixels so that those of each of `count` filters lie side by side, or add them.
+
+    `spare` is the address of memory for what is to be added.
+    """
     if adding:
-        turned = sums + pixels * width * size
-        turn(turned, sums, pixels, count, width, pixels, 1, size, one)
+        turn(spare, sums, pixels, count, width, pixels, 1, size, one)
         for k in range(count):
-            add_run(to + k * to_row, turned + k * pixels * size, pixels, size, one)
+            add_run(to + k * to_row, spare + k * pixels * size, pixels, size, one)
     else:
         turn(to, sums, pixels, count, width, to_row // size, 1, size, one)
 
@@ -178,29 +205,34 @@ def backward_pitch(W, Q, B, stride, padding, dilation):
 
 @copied
 def correlate_vectors_back(
-    filters, taps, dy, dy_filter, dy_tap, turned, turned_steps, wide, begin, end, dx, dx_channel, P, Q, geometry,
-    place, adding, size, one,
+    images, filters, taps, dy, dy_steps, turned, turned_steps, begin, end, dx, dx_steps, P, Q, geometry, place, adding,
+    size, one,
 ):  # fmt: skip
-    """dx (channels `begin` to `end`, H, W) = the gradient of `correlate_vectors` for dy (filters, taps, P, Q), or +=.
+    """dx (images, channels `begin` to `end`, H, W) = the gradient of `correlate_vectors` for dy, or dx += it.
 
-    `turned_steps` are the bytes from one filter and from one tap to the next, `wide` those of an element. Where rows
-    have two remainders of equal length, their pixels are written in turns.
+    `dy_steps` are the bytes from one image, filter and tap to the next, `dx_steps` those of images and channels,
+    `turned_steps` those of filters, taps and elements. Where rows have two remainders of equal length, their pixels are
+    written in turns.
     """
     H, W, A, B, stride, stride_y, padding, _, dilation, _ = geometry
     low, pitch, direct = backward_pitch(W, Q, B, stride, padding, dilation)
     high, columns = (H + stride_y - 1) // stride_y, (W + stride - 1) // stride
-    lanes, depth = VECTOR // size, band_rows(high, columns)
+    lanes, depth = VECTOR // size, high if images > 1 else band_rows(high, columns)
     row_table = place + A * taps * B * ENTRY * size
-    laid = row_table + 2 * high * ENTRY * size
-    sums = laid + (0 if direct else filters * taps * P * pitch) * size
-    block = depth * columns * VECTORS * lanes * size
+    laid = row_table + 2 * images * high * ENTRY * size
+    sums = laid + (0 if direct else images * filters * taps * P * pitch) * size
+    block = images * depth * columns * VECTORS * lanes * size
     if not direct:
-        for k in range(filters):
-            for tap in range(taps):
-                to, of = laid + (k * taps + tap) * P * pitch * size, dy + k * dy_filter + tap * dy_tap
-                lay_plane(to, of, (P, Q), 0, low, P, pitch, 0, (1, 1), size, one)
-        dy, dy_filter, dy_tap = laid, taps * P * pitch * size, P * pitch * size
-    steps, pairs = (filters, turned_steps[0], dy_filter, size), stride == 2 and W % 2 == 0
+        to = laid
+        for image in range(images):
+            for k in range(filters):
+                for tap in range(taps):
+                    of = dy + image * dy_steps[0] + k * dy_steps[1] + tap * dy_steps[2]
+                    lay_plane(to, of, (P, Q), 0, low, P, pitch, 0, (1, 1), size, one)
+                    to += P * pitch * size
+        plane = P * pitch * size
+        dy, dy_steps = laid, (filters * taps * plane, taps * plane, plane)
+    steps, pairs = (filters, turned_steps[0], dy_steps[1], size), stride == 2 and W % 2 == 0
     c = begin
     while c < end:
         vectors = vectors_of_block((end - c + lanes - 1) // lanes)
@@ -212,34 +244,40 @@ def correlate_vectors_back(
                 for w in range(min(stride, W)):
                     across = (W - w + stride - 1) // stride
                     entries = meeting_rows(
-                        place, row_table, (h, w, top, rows), taps, dy_tap, turned_steps[1], wide, low, pitch, P,
+                        place, row_table, (h, w, top, rows), images, taps, dy_steps, turned_steps, low, pitch, P,
                         geometry, size,
                     )  # fmt: skip
                     sum_rows(
-                        rows, across, row_table, place, entries, dy, steps, turned + c * size, vectors, sums, one
+                        images * rows, across, row_table, place, entries, dy, steps, turned + c * size, vectors, sums,
+                        one,
                     )  # fmt: skip
-                    to = dx + c * dx_channel + ((top * stride_y + h) * W + w) * size
-                    if stride * stride_y == 1:
-                        give_back(to, dx_channel, sums, rows * W, count, vectors * lanes, adding, size, one)
-                        continue
-                    planes = sums + (2 if pairs and w == 1 else 1) * block
-                    turn(planes, sums, rows * across, count, vectors * lanes, rows * across, 1, size, one)
-                    for channel in range(0 if pairs and w == 0 else count):
-                        target, of = to + channel * dx_channel, channel * rows * across * size
-                        if pairs:
-                            take_pairs(
-                                target - size, sums + block + of, planes + of, rows, across, stride_y * W, across,
-                                adding, size, one,
-                            )  # fmt: skip
-                        else:
-                            take_rows(
-                                target, planes + of, rows, across, stride_y * W, across, stride, adding, size, one
-                            )  # fmt: skip
+                    pixels, planes = rows * across, sums + (2 if pairs and w == 1 else 1) * block
+                    for image in range(images):
+                        to = dx + image * dx_steps[0] + c * dx_steps[1] + ((top * stride_y + h) * W + w) * size
+                        of = sums + image * pixels * vectors * VECTOR
+                        if stride * stride_y == 1:
+                            give_back(to, dx_steps[1], of, planes, pixels, count, vectors * lanes, adding, size, one)
+                            continue
+                        at = image * count * pixels * size
+                        turn(planes + at, of, pixels, count, vectors * lanes, pixels, 1, size, one)
+                        for channel in range(0 if pairs and w == 0 else count):
+                            target, run = to + channel * dx_steps[1], at + channel * pixels * size
+                            if pairs:
+                                take_pairs(
+                                    target - size, sums + block + run, planes + run, rows, across, stride_y * W,
+                                    across, adding, size, one,
+                                )  # fmt: skip
+                            else:
+                                take_rows(
+                                    target, planes + run, rows, across, stride_y * W, across, stride, adding, size, one
+                                )  # fmt: skip
         c += count
 
 
 @compiled
-def meeting_rows(table, row_table, where, taps, tap_step, turned_tap, wide, low, pitch, P, geometry, size):
+def meeting_rows(
+    table, row_table, where, images, taps, dy_steps, turned_steps, low, pitch, P, geometry, size
+):  # fmt: skip
     """The elements of a filter that meet the pixels of one remainder of the strides; gives how many there are.
 
     `where` are the remainders, the first row of pixels and how many there are: for each, `row_table` has the elements
@@ -254,8 +292,8 @@ def meeting_rows(table, row_table, where, taps, tap_step, turned_tap, wide, low,
             for b in range(B):
                 left = w + padding - b * dilation
                 if left % stride == 0:
-                    seen = tap * tap_step + (up // stride_y * pitch + left // stride - low) * size
-                    set_entry(table, entries, tap * turned_tap + (a * B + b) * wide, seen)
+                    seen = tap * dy_steps[2] + (up // stride_y * pitch + left // stride - low) * size
+                    set_entry(table, entries, tap * turned_steps[1] + (a * B + b) * turned_steps[2], seen)
                     entries += 1
         of_row = max(of_row, entries - before)
     for row in range(rows):
@@ -267,6 +305,8 @@ def meeting_rows(table, row_table, where, taps, tap_step, turned_tap, wide, low,
                     first = met if count == 0 else first
                     count += 1
                 met += 1
-        set_entry(row_table, 2 * row, first * of_row * BYTES, count * of_row)
-        set_entry(row_table, 2 * row + 1, (top + row) * pitch * size, 0)
+        for image in range(images):
+            at = 2 * (image * rows + row)
+            set_entry(row_table, at, first * of_row * BYTES, count * of_row)
+            set_entry(row_table, at + 1, image * dy_steps[0] + (top + row) * pitch * size, 0)
     return entries

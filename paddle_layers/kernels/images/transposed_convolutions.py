@@ -97,7 +97,8 @@ def pixel_dweight(first, last, dweight, dy, x, accumulate):
 
 @tuned(
     "conv_trans", "conv_trans_y", items=pieces, prepared=mirrored(of_images(prepared_vectors_back)),
-    scratch=mirrored(of_images(vector_scratch_back)), scratch_of_pieces=True, when=mirrored(of_images(vectors_pay_back)),
+    scratch=mirrored(of_images(vector_scratch_back)), scratch_of_pieces=True,
+    when=mirrored(of_images(vectors_pay_back)),
     work=operations, least=WORTH_IT,
 )  # fmt: skip
 @compiled

@@ -294,11 +294,6 @@ def winograd_items_back(N: int, D: int, H: int, W: int) -> int:
     return int(tile_items(N, D, H, W))
 
 
-def pieces() -> int:
-    """Work items of the transform of the filters: a run of rows of the weights each."""
-    return PIECES
-
-
 def filters_prepared(K: int, D: int) -> int:
     """Numbers of the transformed filters."""
     return int(filter_numbers(K, D))

@@ -14,8 +14,16 @@ from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python
 from paddle_layers.kernels.primitives.tiles import ROWS
 
-from .correlations import backward_images, backward_numbers, divisor, forward_images, forward_numbers
-from .filter_vectors import LANES, backward_pitch, forward_pitch, scratch_numbers, turned_numbers, vector_parts
+from .correlations import BAND, backward_images, backward_numbers, divisor, forward_images, forward_numbers
+from .filter_vectors import (
+    LANES,
+    backward_pitch,
+    forward_pitch,
+    most_vector_images,
+    scratch_numbers,
+    turned_numbers,
+    vector_parts,
+)
 from .weightgradients import weight_numbers
 
 Steps = tuple[int, int, int]
@@ -35,6 +43,8 @@ ONE_ROW = 1 << 10
 FEW = 4
 """Items of a batch of small images, if they have that many runs of filters."""
 SLICES = 8
+LONG_SUM = 256
+"""Products of a sum from which on it pays to turn the sums of all filters of a pixel."""
 
 MIRRORED = {"K": "C", "C": "K", "Z": "R", "R": "Z", "H": "P", "P": "H", "W": "Q", "Q": "W"}
 """The axes of a convolution, and what they are in a transposed one: that reads the output and writes the input."""
@@ -211,14 +221,39 @@ def backward_scratch(
     return for_every_piece(int(backward_numbers(most, K // groups, E, Q, geometry)), most, int(N // images * parts))
 
 
-def vector_items(N: int, K: int) -> int:
+@also_in_python
+def vector_forward_parts(N, K, D, E, P, Q, geometry):
+    """Images of an item of `vectors_of_volumes`, and the runs that their filters are cut into."""
+    H, W, A, B, stride, _, padding, _, dilation, _ = geometry
+    pitch, _ = forward_pitch(W, Q, B, stride, padding, dilation)
+    return vector_parts(N, K, K * D * E * A * B, D * E * H * pitch, P * Q)
+
+
+@also_in_python
+def vector_backward_parts(N, K, D, E, P, Q, geometry):
+    """Images of an item of `vectors_of_volumes_back`, and the runs that their channels are cut into."""
+    H, W, A, B, stride, stride_y, padding, _, dilation, _ = geometry
+    _, pitch, _ = backward_pitch(W, Q, B, stride, padding, dilation)
+    pixels = ((H + stride_y - 1) // stride_y) * ((W + stride - 1) // stride)
+    return vector_parts(N, D, K * D * E * A * B, K * E * P * pitch, pixels)
+
+
+def vector_items(
+    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
+    gap: Steps,
+) -> int:  # fmt: skip
     """Work items of `vectors_of_volumes`."""
-    return N * int(vector_parts(N, K))
+    images, parts = vector_forward_parts(N, K, D, E, P, Q, plane_geometry(H, W, A, B, step, ahead, gap))
+    return int(N // images * parts)
 
 
-def vector_items_back(N: int, C: int) -> int:
+def vector_items_back(
+    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
+    gap: Steps,
+) -> int:  # fmt: skip
     """Work items of `vectors_of_volumes_back`."""
-    return vector_items(N, C)
+    images, parts = vector_backward_parts(N, K, D, E, P, Q, plane_geometry(H, W, A, B, step, ahead, gap))
+    return int(N // images * parts)
 
 
 def prepared_vectors(K: int, D: int, E: int, A: int, B: int) -> int:
@@ -232,36 +267,49 @@ def prepared_vectors_back(K: int, D: int, E: int, A: int, B: int) -> int:
 
 
 def vector_scratch(
-    D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps, gap: Steps
+    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
+    gap: Steps,
 ) -> int:  # fmt: skip
     """Numbers that a piece of `vectors_of_volumes` needs."""
     pitch, direct = forward_pitch(W, Q, B, step[2], ahead[2], gap[2])
-    return int(scratch_numbers(E * A * B, P, Q, 0 if direct else D * E * H * pitch))
+    laid = D * E * H * int(pitch)
+    most = int(most_vector_images(N, K * D * E * A * B, laid, P * Q))
+    items = vector_items(N, K, D, H, W, E, A, B, P, Q, step, ahead, gap)
+    return for_every_piece(int(scratch_numbers(most, E * A * B, P, Q, 0 if direct else laid)), most, items)
 
 
 def vector_scratch_back(
-    K: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps, gap: Steps
+    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
+    gap: Steps,
 ) -> int:  # fmt: skip
     """Numbers that a piece of `vectors_of_volumes_back` needs."""
     _, pitch, direct = backward_pitch(W, Q, B, step[2], ahead[2], gap[2])
-    rows, columns = -(-H // step[1]), -(-W // step[2])
-    return int(scratch_numbers(E * A * B, rows, columns, 0 if direct else K * E * P * pitch))
+    rows, columns, laid = -(-H // step[1]), -(-W // step[2]), K * E * P * int(pitch)
+    most = int(most_vector_images(N, K * D * E * A * B, laid, rows * columns))
+    items = vector_items_back(N, K, D, H, W, E, A, B, P, Q, step, ahead, gap)
+    return for_every_piece(
+        int(scratch_numbers(most, E * A * B, rows, columns, 0 if direct else laid)), most, items
+    )  # fmt: skip
 
 
 def vectors_pay(
     K: int, D: int, E: int, H: int, W: int, A: int, B: int, P: int, Q: int, groups: int,
-    step: Steps, ahead: Steps, gap: Steps,
 ) -> bool:  # fmt: skip
-    """Whether vectors of filters take less time than those of pixels."""
-    return groups == 1 and K >= LANES
+    """Whether vectors of filters take less time than those of pixels.
+
+    The planes of all channels have to stay in the cache. Rows are short, or sums so long that turning them is little.
+    """
+    fits = groups == 1 and K >= LANES and D * E * H * W <= BAND
+    return fits and E * A * B > 1 and (Q < LANES or D * E * A * B >= LONG_SUM)
 
 
 def vectors_pay_back(
-    K: int, D: int, E: int, H: int, W: int, A: int, B: int, P: int, Q: int, groups: int,
-    step: Steps, ahead: Steps, gap: Steps,
+    K: int, D: int, E: int, H: int, W: int, A: int, B: int, P: int, Q: int, groups: int, step: Steps,
 ) -> bool:  # fmt: skip
     """Whether vectors of channels take less time than those of pixels, for the gradient of the input."""
-    return groups == 1 and D >= LANES
+    fits, narrow = groups == 1 and D >= LANES and K * E * P * Q <= BAND, W // step[2] < LANES
+    products = K * E * A * B // (step[0] * step[1] * step[2])
+    return fits and E * A * B > 1 and (narrow or products >= LONG_SUM)
 
 
 def single_channels(D: int) -> bool:
