@@ -20,6 +20,7 @@ from .filter_vectors import (
     backward_pitch,
     forward_pitch,
     most_vector_images,
+    rounded,
     scratch_numbers,
     turned_numbers,
     vector_parts,
@@ -292,24 +293,30 @@ def vector_scratch_back(
     )  # fmt: skip
 
 
-def vectors_pay(
-    K: int, D: int, E: int, H: int, W: int, A: int, B: int, P: int, Q: int, groups: int,
-) -> bool:  # fmt: skip
-    """Whether vectors of filters take less time than those of pixels.
+@also_in_python
+def vectors_suit(filters, numbers, columns, products):
+    """Whether vectors of filters go well with rows of so many pixels and sums of so many products.
 
-    The planes of all channels have to stay in the cache. Rows are short, or sums so long that turning them is little.
+    Filters have to fill vectors, and the numbers that all pixels read to stay in the cache. Tiles want even rows, and
+    to turn the sums has to be little beside them, unless rows are short, which fill vectors of pixels badly.
     """
-    fits = groups == 1 and K >= LANES and D * E * H * W <= BAND
-    return fits and E * A * B > 1 and (Q < LANES or D * E * A * B >= LONG_SUM)
+    fits = 4 * rounded(filters) <= 5 * filters and numbers <= BAND
+    return fits and (columns % 2 == 0 or columns > LANES) and (columns < LANES or products >= LONG_SUM)
+
+
+def vectors_pay(
+    K: int, D: int, E: int, H: int, W: int, A: int, B: int, Q: int, groups: int
+) -> bool:  # fmt: skip
+    """Whether vectors of filters take less time than those of pixels."""
+    return groups == 1 and E * A * B > 1 and bool(vectors_suit(K, D * E * H * W, Q, D * E * A * B))
 
 
 def vectors_pay_back(
-    K: int, D: int, E: int, H: int, W: int, A: int, B: int, P: int, Q: int, groups: int, step: Steps,
+    K: int, D: int, E: int, W: int, A: int, B: int, P: int, Q: int, groups: int, step: Steps
 ) -> bool:  # fmt: skip
     """Whether vectors of channels take less time than those of pixels, for the gradient of the input."""
-    fits, narrow = groups == 1 and D >= LANES and K * E * P * Q <= BAND, W // step[2] < LANES
     products = K * E * A * B // (step[0] * step[1] * step[2])
-    return fits and E * A * B > 1 and (narrow or products >= LONG_SUM)
+    return groups == 1 and E * A * B > 1 and bool(vectors_suit(D, K * E * P * Q, W // step[2], products))
 
 
 def single_channels(D: int) -> bool:
