@@ -98,12 +98,13 @@ def test_the_machine_is_chosen_by_its_features():
     assert machine_of({"neon": True}, "aarch64-linux") == TARGETS["aarch64"][3]
 
 
-def conv(channels, rows, columns, attributes):
+def conv(*shape_and_attributes, kind="conv"):
+    *shape, attributes = shape_and_attributes
     return pl.loads(f"""
-    layer {{ name: "x" type: "data" data {{ shape: [{channels}, {rows}, {columns}] }} }}
-    layer {{ name: "y" type: "conv" input: "x" propagate_down: true conv {{ {attributes} }} }}
-    layer {{ name: "z" type: "conv" input: "x" propagate_down: true
-             conv {{ {attributes} }} param {{ of: "weight" share: "y.weight" }} }}
+    layer {{ name: "x" type: "data" data {{ shape: {shape} }} }}
+    layer {{ name: "y" type: "{kind}" input: "x" propagate_down: true {kind} {{ {attributes} }} }}
+    layer {{ name: "z" type: "{kind}" input: "x" propagate_down: true
+             {kind} {{ {attributes} }} param {{ of: "weight" share: "y.weight" }} }}
     """)
 
 
@@ -146,6 +147,33 @@ def test_winograd_equals_the_sums(rows, capacity, shape, attributes):
             expected, others = results(network, x, capacity, "float64")
     assert {"winograd_y", "winograd_dx"} <= used
     assert not {"winograd_y", "winograd_dx"} & others
+    assert largest_error(expected, exact) < 1e-13
+    assert largest_error(expected, actual) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "attributes"),
+    [
+        pytest.param("conv3d", (16, 3, 4, 6), "num_filters: 32 filter_size: 3 padding: 1", marks=marks_of("conv3d")),
+        pytest.param(
+            "conv3d", (16, 6, 7, 18),
+            "num_filters: 48 filter_size: [2,3,4] padding: [1,2,1] stride: [2,1,2] dilation: [2,1,1]", marks=SLOW,
+        ),
+        pytest.param("conv3d_trans", (48, 3, 4, 4), "num_filters: 80 filter_size: 4 stride: 2 padding: 1", marks=SLOW),
+        pytest.param("conv", (128, 8, 8), "num_filters: 128 filter_size: 3 stride: 2 padding: 1", marks=SLOW),
+        pytest.param("conv_trans", (96, 4, 4), "num_filters: 96 filter_size: 4 stride: 2 padding: 1", marks=SLOW),
+    ],
+)  # fmt: skip
+def test_vectors_of_filters_equal_the_sums(kind, shape, attributes):
+    """The last three have so many filters that images go together, and fewer of them than the capacity."""
+    network = conv(*shape, attributes, kind=kind)
+    x = np.random.default_rng(1).standard_normal((6, *shape))
+    with tuned.tuned_at_every_size():
+        actual, used = results(network, x, 8)
+        exact, _ = results(network, x, 8, "float64")
+    with tuned.point_functions_only():
+        expected, _ = results(network, x, dtype="float64")
+    assert {name.rpartition("_")[2] for name in used if "vectors" in name} == {"y", "dx"}
     assert largest_error(expected, exact) < 1e-13
     assert largest_error(expected, actual) < 1e-5
 

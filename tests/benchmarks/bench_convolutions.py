@@ -29,7 +29,7 @@ PASSES = {"y": "forward", "dx": "input", "dweight": "filters"}
 
 
 class Shape(NamedTuple):
-    """A convolution of square images, or a transposed one."""
+    """A convolution of lines, square images or cubes, or a transposed one."""
 
     rows: int
     channels: int
@@ -40,20 +40,31 @@ class Shape(NamedTuple):
     padding: int = 0
     groups: int = 1
     transposed: bool = False
+    rank: int = 2
 
     @property
     def name(self) -> str:
         """As the table shows it."""
         step = f" s{self.stride}" if self.stride > 1 else ""
         groups = f" g{self.groups}" if self.groups > 1 else ""
-        kind = "^T" if self.transposed else ""
-        channels = f"{self.channels}-{self.filters}"
-        return f"{self.size}x{self.size}{kind}{step}{groups} {channels}, {self.rows}x{self.side}x{self.side}"
+        size, kind = "x".join([str(self.size)] * self.rank), "^T" if self.transposed else ""
+        return f"{size}{kind}{step}{groups} {self.channels}-{self.filters}, {'x'.join(map(str, self.shape))}"
+
+    @property
+    def shape(self) -> list[int]:
+        """That of the batch, less its channels."""
+        return [self.rows, *[self.side] * self.rank]
 
     @property
     def layer(self) -> str:
         """The type of the layer."""
-        return "conv_trans" if self.transposed else "conv"
+        return f"conv{'' if self.rank == 2 else f'{self.rank}d'}{'_trans' if self.transposed else ''}"
+
+    @property
+    def layouts(self) -> list[torch.memory_format]:
+        """Those that PyTorch has for it, the usual one first."""
+        last = {2: [torch.channels_last], 3: [torch.channels_last_3d]}
+        return [torch.contiguous_format, *last.get(self.rank, [])]
 
 
 SHAPES = [
@@ -86,18 +97,30 @@ SHAPES = [
     Shape(16, 64, 32, 3, 4, stride=2, padding=1, transposed=True),
     Shape(4, 64, 28, 64, 3, padding=1, transposed=True),
     Shape(4, 21, 28, 21, 4, stride=2, padding=1, groups=21, transposed=True),
+    Shape(1, 3, 32, 32, 3, padding=1, rank=3),
+    Shape(2, 32, 16, 64, 3, padding=1, rank=3),
+    Shape(4, 64, 8, 128, 3, padding=1, rank=3),
+    Shape(4, 64, 16, 64, 3, stride=2, padding=1, rank=3),
+    Shape(4, 64, 16, 64, 1, rank=3),
+    Shape(4, 3, 24, 32, 5, stride=2, padding=2, rank=3),
+    Shape(4, 64, 8, 32, 2, stride=2, transposed=True, rank=3),
+    Shape(4, 64, 8, 32, 4, stride=2, padding=1, transposed=True, rank=3),
+    Shape(16, 64, 512, 64, 3, padding=1, rank=1),
+    Shape(16, 64, 512, 128, 9, stride=4, padding=4, rank=1),
+    Shape(16, 1, 4096, 32, 25, stride=4, padding=12, rank=1),
+    Shape(16, 64, 256, 32, 4, stride=2, padding=1, transposed=True, rank=1),
 ]
 
 
 def mine(shape: Shape) -> tuple[pl.Net, dict[str, Callable[[], Any]], Any, Any]:
     """A net, its launches by pass, and what was fed."""
     network = pl.loads(f"""
-    layer {{ name: "x" type: "data" data {{ shape: [{shape.channels}, {shape.side}, {shape.side}] }} }}
+    layer {{ name: "x" type: "data" data {{ shape: {[shape.channels, *shape.shape[1:]]} }} }}
     layer {{ name: "c" type: "{shape.layer}" input: "x" propagate_down: true {shape.layer} {{
         num_filters: {shape.filters} filter_size: {shape.size} stride: {shape.stride} padding: {shape.padding}
         groups: {shape.groups} bias: false }} }}""")
     rng = np.random.default_rng(0)
-    x = rng.standard_normal((shape.rows, shape.channels, shape.side, shape.side), np.float32)
+    x = rng.standard_normal((shape.rows, shape.channels, *shape.shape[1:]), np.float32)
     net = pl.Net(network, dtype="float32")
     dy = rng.standard_normal(net.forward({"x": x}, phase="train")["c"].shape, np.float32)
     net.backward(gradients={"c": dy})
@@ -105,7 +128,7 @@ def mine(shape: Shape) -> tuple[pl.Net, dict[str, Callable[[], Any]], Any, Any]:
     spans: dict[str, tuple[int, int]] = {}
     for at, launch in enumerate(plan.launches):
         kind = launch.name.rpartition("_")[2]
-        if launch.op == "c" and kind in PASSES:
+        if launch.op.partition(".")[0] == "c" and kind in PASSES:
             spans[kind] = (spans.get(kind, (at, at))[0], at + 1)
     return net, {kind: lambda span=span: plan.table.run(*span) for kind, span in spans.items()}, x, dy
 
@@ -114,31 +137,29 @@ def theirs(shape: Shape, x: Any, dy: Any, kind: str, layout: Any) -> Callable[[]
     """The same pass of PyTorch's, with everything in its layout already."""
     rng = np.random.default_rng(1)
     outer, inner = (shape.filters, shape.channels)[:: -1 if shape.transposed else 1]
-    weight = rng.standard_normal((outer, inner // shape.groups, shape.size, shape.size), np.float32)
+    weight = rng.standard_normal((outer, inner // shape.groups, *[shape.size] * shape.rank), np.float32)
     x, dy, weight = (torch.from_numpy(array).contiguous(memory_format=layout) for array in (x, dy, weight))
-    step, border = [shape.stride] * 2, [shape.padding] * 2
-    if kind == "y" and shape.transposed:
-        return torch.no_grad()(lambda: torch.conv_transpose2d(x, weight, None, step, border, 0, shape.groups))
+    step, border, none, ones = ([number] * shape.rank for number in (shape.stride, shape.padding, 0, 1))
+    how = (step, border, ones, shape.transposed, none, shape.groups)
     if kind == "y":
-        return torch.no_grad()(lambda: torch.conv2d(x, weight, None, step, border, 1, shape.groups))
+        return torch.no_grad()(lambda: torch.convolution(x, weight, None, *how))
     wanted = [kind == "dx", kind == "dweight", False]
-    backward = torch.ops.aten.convolution_backward
-    return lambda: backward(dy, x, weight, None, step, border, [1, 1], shape.transposed, [0, 0], shape.groups, wanted)
+    return lambda: torch.ops.aten.convolution_backward(dy, x, weight, None, *how, wanted)
 
 
 def measured(shape: Shape, rounds: int, best: bool) -> Iterator[str]:
     """A column for each pass: GF/s and the two ratios."""
     net, launches, x, dy = mine(shape)
     with net:
-        pixels, others = (x.size, shape.filters) if shape.transposed else (dy.size, shape.channels)
-        operations = 2 * pixels * others // shape.groups * shape.size**2
+        pixels, depth = (x.size, shape.filters) if shape.transposed else (dy.size, shape.channels)
+        operations = 2 * pixels * depth // shape.groups * shape.size**shape.rank
         for kind in PASSES:
             sides = {"ours": Timed(launches[kind], lambda: None)}
-            for layout in (torch.contiguous_format, torch.channels_last):
+            for layout in shape.layouts:
                 sides[str(layout)] = Timed(theirs(shape, x, dy, kind, layout), lambda: None)
             of, clock = (min, time.thread_time) if best else (statistics.median, time.perf_counter)
-            own, eager, last = compare(sides, rounds=rounds, seconds=BLOCK, of=of, clock=clock).values()
-            yield f"{operations / own / 1e9:8.0f}{eager / own:7.2f}{last / own:7.2f}"
+            own, *others = compare(sides, rounds=rounds, seconds=BLOCK, of=of, clock=clock).values()
+            yield f"{operations / own / 1e9:8.0f}" + "".join(f"{other / own:7.2f}" for other in (others * 2)[:2])
 
 
 def main() -> None:
@@ -151,10 +172,10 @@ def main() -> None:
     if options.threads or options.best:
         set_threads(1 if options.best else options.threads)
     print(f"PyTorch {torch.__version__}, {torch.get_num_threads()} threads; GF/s, ratios to eager and channels_last\n")
-    print(" " * 34 + "".join(f"{name:>22}" for name in PASSES.values()))
+    print(" " * 38 + "".join(f"{name:>22}" for name in PASSES.values()))
     for shape in SHAPES:
         if not options.names or any(part in shape.name for part in options.names):
-            print(f"{shape.name:34}", *measured(shape, options.rounds, options.best), sep="", flush=True)
+            print(f"{shape.name:38}", *measured(shape, options.rounds, options.best), sep="", flush=True)
 
 
 if __name__ == "__main__":

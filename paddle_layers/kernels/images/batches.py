@@ -1,161 +1,38 @@
-"""Correlations of batches of images, and their gradients: what is computed side by side, and in which memory.
+"""Correlations of batches of volumes or images, and their gradients: loops over what is computed side by side.
 
-`conv` is one of them; `conv_trans` has its gradients.
+`conv` and `conv3d` are such correlations; the transposed ones have their gradients. Images are volumes of one plane.
 """
 
 from __future__ import annotations
 
 from paddle_layers.kernels.pieces import PIECES
-from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR
+from paddle_layers.kernels.primitives.tiles import VECTOR
 from paddle_layers.kernels.primitives.vectors import total
 
-from .correlations import (
-    backward_images,
-    backward_numbers,
-    correlate,
-    correlate_back,
-    divisor,
-    forward_images,
-    forward_numbers,
-    mix_channels,
+from .correlations import correlate, correlate_back, mix_channels
+from .filter_vectors import correlate_vectors, correlate_vectors_back, rounded, turn_filters
+from .weightgradients import correlate_weights
+from .work_items import (
+    SLICES,
+    backward_parts,
+    forward_parts,
+    one_element,
+    plane_geometry,
+    vector_backward_parts,
+    vector_forward_parts,
+    weight_items,
+    weight_parts,
+    weight_shape,
 )
-from .weightgradients import correlate_weights, weight_numbers
-
-WORTH_IT = 1 << 17
-"""Multiplications below which the point function stays: what a step gains does not pay the compiler's extra second."""
-BIAS_WORTH_IT = 1 << 17
-"""Numbers below which the point function stays, for the gradient of the bias."""
-SHORTEST = 16
-"""Filters of an item at least."""
-LARGEST = 1 << 18
-"""Numbers of an item's result at most, if it has more filters than `SHORTEST`."""
-CHANNELS = 64
-"""Channels of an item of the filters' gradient at most."""
-ONE_ROW = 1 << 10
-"""Pixels of a row at most where an image becomes one row: turning short rows takes long."""
-FEW = 4
-"""Items of a batch of small images, if they have that many runs of filters."""
-SLICES = 8
 
 
-def multiplications(N: int, K: int, D: int, A: int, B: int, P: int, Q: int) -> int:
-    """Operations on the whole batch; laying out the windows counts like two filters."""
-    return N * (K + 2) * D * A * B * P * Q
-
-
-@also_in_python
-def one_pixel(geometry, P, Q):
-    """Whether windows are single pixels, side by side, and each pixel is one."""
-    H, W, A, B, stride, stride_y, padding, padding_y, _, _ = geometry
-    return A * B * stride * stride_y == 1 and padding + padding_y == 0 and P * Q == H * W
-
-
-@also_in_python
-def image_parts(N, images, rows, numbers):
-    """Runs that the `rows` planes, of `numbers` pixels, of `images` images are cut into; by shape only.
-
-    They are cut where there are few, or where a run would not stay in a core's cache, but not into short runs: each
-    of them lays the other side's planes out anew.
-    """
-    parts, wanted = 1, PIECES if images == 1 else FEW
-    for count in range(2, rows // (SHORTEST * min(images, 2)) + 1):
-        few = N // images * parts < wanted or images * rows // parts * numbers > LARGEST
-        if few and rows % count == 0:
-            parts = count
-    return parts
-
-
-@also_in_python
-def forward_parts(N, K, D, groups, P, Q, geometry):
-    """Images of an item of `correlate_images`, and the runs that their filters are cut into."""
-    images = 1 if one_pixel(geometry, P, Q) else divisor(N, forward_images(N, K // groups, D, P, Q, geometry))
-    return images, image_parts(N, images, K, P * Q)
-
-
-@also_in_python
-def backward_parts(N, filters, C, groups, P, Q, geometry):
-    """Images of an item of `correlate_images_back`, and the runs that their channels are cut into."""
-    images = 1 if one_pixel(geometry, P, Q) else divisor(N, backward_images(N, filters, C // groups, Q, geometry))
-    return images, image_parts(N, images, C, geometry[0] * geometry[1])
-
-
-def forward_items(
-    N: int, K: int, D: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> int:  # fmt: skip
-    """Work items of `correlate_images`."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    images, parts = forward_parts(N, K, D, groups, P, Q, geometry)
-    return int(N // images * parts)
-
-
-def backward_items(
-    N: int, K: int, C: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> int:  # fmt: skip
-    """Work items of `correlate_images_back`."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    images, parts = backward_parts(N, K // groups, C, groups, P, Q, geometry)
-    return int(N // images * parts)
-
-
-def output_planes(N: int, K: int) -> int:
-    """Planes of the output, of which an item writes some."""
-    return N * K
-
-
-def input_planes(N: int, C: int) -> int:
-    """Planes of the input's gradient, of which an item writes some."""
-    return N * C
-
-
-def forward_runs(
-    N: int, K: int, D: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> int:  # fmt: skip
-    """Planes of the output, where those of an item of `correlate_images` lie side by side."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    images, parts = forward_parts(N, K, D, groups, P, Q, geometry)
-    return N * K if min(images, parts) == 1 else 0
-
-
-def backward_runs(
-    N: int, K: int, C: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> int:  # fmt: skip
-    """Planes of the input's gradient, where those of an item of `correlate_images_back` lie side by side."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    images, parts = backward_parts(N, K // groups, C, groups, P, Q, geometry)
-    return N * C if min(images, parts) == 1 else 0
-
-
-def for_every_piece(numbers: int, images: int, items: int) -> int:
-    """Numbers of a piece that has `numbers`: as fewer images may be more items, such that there are `PIECES` times."""
-    return numbers if images == 1 else -(-numbers * PIECES // max(1, min(items, PIECES)))
-
-
-def forward_scratch(
-    N: int, K: int, D: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> int:  # fmt: skip
-    """Numbers that a piece of `correlate_images` needs."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    images, parts = forward_parts(N, K, D, groups, P, Q, geometry)
-    most = int(forward_images(N, K // groups, D, P, Q, geometry))
-    return for_every_piece(int(forward_numbers(most, D, P, Q, geometry)), most, int(N // images * parts))
-
-
-def backward_scratch(
-    N: int, K: int, C: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> int:  # fmt: skip
-    """Numbers that a piece of `correlate_images_back` needs."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    images, parts = backward_parts(N, K // groups, C, groups, P, Q, geometry)
-    most = int(backward_images(N, K // groups, C // groups, Q, geometry))
-    return for_every_piece(int(backward_numbers(most, K // groups, Q, geometry)), most, int(N // images * parts))
+@compiled
+def volumes(images):
+    """Images as volumes of one plane."""
+    N, C, H, W = images.shape
+    return images.reshape((N, C, 1, H, W))
 
 
 @compiled
@@ -163,35 +40,11 @@ def correlate_images(
     first, last, y, x, weight, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
-    """y (N, K, P, Q) = x (N, C, H, W) under the filters, or y += where `accumulate`.
-
-    An item is a run of filters of an image, or of some small ones.
-    """
-    N, K, P, Q = y.shape
-    _, C, H, W = x.shape
-    _, D, A, B = weight.shape
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    filters, size, one = K // groups, y.itemsize, y.dtype.type(1)
-    images, parts = forward_parts(N, K, D, groups, P, Q, geometry)
-    items = N // images * parts
-    steps = (D * A * B * size, A * B * size)
-    direct = one_pixel(geometry, P, Q) and not accumulate and P * Q * size >= VECTOR
-    for item in range(first, last):
-        place, n = place_of_piece(scratch, item, items), item // parts * images
-        k, stop = item % parts * K // parts, (item % parts + 1) * K // parts
-        while k < stop:
-            count = min(stop - k, filters - k % filters)
-            whole = (stop - k) // filters if count == filters else 1
-            image = x.ctypes.data + (n * C + k // filters * D) * H * W * size
-            of, to = weight.ctypes.data + k * steps[0], y.ctypes.data + (n * K + k) * P * Q * size
-            if direct:
-                mix_channels(count, D, image, of, steps, to, P * Q, place, size, one)
-            else:
-                correlate(
-                    images, whole, count, D, image, C * H * W * size, of, steps, to, K * P * Q * size, P, Q, geometry,
-                    place, accumulate, size, one,
-                )  # fmt: skip
-            k += count if direct else whole * count
+    """`correlate_volumes` for images: y (N, K, P, Q) out of x (N, C, H, W)."""
+    correlate_volumes(
+        first, last, volumes(y), volumes(x), volumes(weight), accumulate, scratch,
+        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation), groups,
+    )  # fmt: skip
 
 
 @compiled
@@ -199,128 +52,261 @@ def correlate_images_back(
     first, last, dx, dy, weight, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
-    """dx (N, C, H, W) = the gradient of `correlate_images`, or dx += where `accumulate`.
+    """`correlate_volumes_back` for images: dx (N, C, H, W) out of dy (N, K, P, Q)."""
+    correlate_volumes_back(
+        first, last, volumes(dx), volumes(dy), volumes(weight), accumulate, scratch,
+        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation), groups,
+    )  # fmt: skip
 
-    An item is a run of channels of an image, or of some small ones.
+
+@compiled
+def correlate_images_with_gradients(
+    first, last, dweight, dy, x, accumulate, scratch,
+    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+):  # fmt: skip
+    """`correlate_with_gradients` for images: dweight (K, D, A, B) out of dy (N, K, P, Q) and x (N, C, H, W)."""
+    correlate_with_gradients(
+        first, last, volumes(dweight), volumes(dy), volumes(x), accumulate, scratch,
+        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation), groups,
+    )  # fmt: skip
+
+
+@compiled
+def vectors_of_images(
+    first, last, y, x, prepared, accumulate, scratch, sizes,
+    stride, stride_y, padding, padding_y, dilation, dilation_y,
+):  # fmt: skip
+    """`vectors_of_volumes` for images and filters of `sizes` (A, B)."""
+    vectors_of_volumes(
+        first, last, volumes(y), volumes(x), prepared, accumulate, scratch, (1, sizes[0], sizes[1]),
+        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation),
+    )  # fmt: skip
+
+
+@compiled
+def vectors_of_images_back(
+    first, last, dx, dy, prepared, accumulate, scratch, sizes,
+    stride, stride_y, padding, padding_y, dilation, dilation_y,
+):  # fmt: skip
+    """`vectors_of_volumes_back` for images and filters of `sizes` (A, B)."""
+    vectors_of_volumes_back(
+        first, last, volumes(dx), volumes(dy), prepared, accumulate, scratch, (1, sizes[0], sizes[1]),
+        (1, stride_y, stride), (0, padding_y, padding), (1, dilation_y, dilation),
+    )  # fmt: skip
+
+
+@compiled
+def meeting_run(count, first, step, extent):
+    """The first of `count` places, `step` apart from `first` on, that is one of `extent`, and how many are."""
+    low = min(count, max(0, -(first // step)))
+    return low, max(low, min(count, (extent - first + step - 1) // step)) - low
+
+
+@compiled
+def meeting_taps(z, taps, windows, step, ahead, gap):
+    """The first tap that meets a plane in one of the windows, from one such tap to the next, and how many there are."""
+    first, apart, count = 0, 1, 0
+    for tap in range(taps):
+        back = z + ahead - tap * gap
+        if back >= 0 and back % step == 0 and back // step < windows:
+            apart = tap - first if count == 1 else apart
+            first = tap if count == 0 else first
+            count += 1
+    return first, apart, count
+
+
+@compiled
+def correlate_volumes(first, last, y, x, weight, accumulate, scratch, step, ahead, gap, groups):
+    """y (N, K, R, P, Q) = x (N, C, Z, H, W) under the filters, or y += where `accumulate`.
+
+    An item is a run of filters of a volume, or of some with small planes.
     """
-    N, K, P, Q = dy.shape
-    _, C, H, W = dx.shape
-    _, D, A, B = weight.shape
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    filters, size, one = K // groups, dy.itemsize, dy.dtype.type(1)
-    images, parts = backward_parts(N, filters, C, groups, P, Q, geometry)
+    N, K, R, P, Q = y.shape
+    _, C, Z, H, W = x.shape
+    _, D, E, A, B = weight.shape
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    filters, size, one = K // groups, y.itemsize, y.dtype.type(1)
+    images, parts = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
     items = N // images * parts
-    steps = (A * B * size, D * A * B * size)
-    direct = one_pixel(geometry, P, Q) and not accumulate and P * Q * size >= VECTOR
+    element, plane, volume = A * B * size, H * W * size, R * P * Q * size
+    direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and not accumulate and volume >= VECTOR
+    for item in range(first, last):
+        place, n = place_of_piece(scratch, item, items), item // parts * images
+        k, stop = item % parts * K // parts, (item % parts + 1) * K // parts
+        while k < stop:
+            count = min(stop - k, filters - k % filters)
+            whole = (stop - k) // filters if count == filters else 1
+            of, to = x.ctypes.data + (n * C + k // filters * D) * Z * plane, y.ctypes.data + (n * K + k) * volume
+            factors = weight.ctypes.data + k * D * E * element
+            if direct:
+                mix_channels(count, D, of, factors, (D * size, size), to, R * P * Q, place, size, one)
+            else:
+                for r in range(R):
+                    start = r * step[0] - ahead[0]
+                    tap, taps = meeting_run(E, start, gap[0], Z)
+                    correlate(
+                        images, whole, count, D, (E, taps), of + (start + tap * gap[0]) * plane,
+                        (C * Z * plane, Z * plane, gap[0] * plane), factors + tap * element,
+                        (D * E * element, E * element, element), to + r * P * Q * size, (K * volume, volume), P, Q,
+                        geometry, place, accumulate, size, one,
+                    )  # fmt: skip
+            k += count if direct else whole * count
+
+
+@compiled
+def correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
+    """dx (N, C, Z, H, W) = the gradient of `correlate_volumes`, or dx += where `accumulate`.
+
+    An item is a run of channels of a volume, or of some with small planes.
+    """
+    N, K, R, P, Q = dy.shape
+    _, C, Z, H, W = dx.shape
+    _, D, E, A, B = weight.shape
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    filters, size, one = K // groups, dy.itemsize, dy.dtype.type(1)
+    images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
+    items = N // images * parts
+    element, plane, volume = A * B * size, P * Q * size, Z * H * W * size
+    direct = one_element(Z, E, R, P, Q, step, ahead, geometry) and not accumulate and volume >= VECTOR
     for item in range(first, last):
         place, n = place_of_piece(scratch, item, items), item // parts * images
         c, stop = item % parts * C // parts, (item % parts + 1) * C // parts
         while c < stop:
             count, k = min(stop - c, D - c % D), c // D * filters
             whole = (stop - c) // D if count == D else 1
-            deltas = dy.ctypes.data + (n * K + k) * P * Q * size
-            of = weight.ctypes.data + k * steps[1] + c % D * steps[0]
-            to = dx.ctypes.data + (n * C + c) * H * W * size
+            deltas, to = dy.ctypes.data + (n * K + k) * R * plane, dx.ctypes.data + (n * C + c) * volume
+            factors = weight.ctypes.data + (k * D + c % D) * E * element
             if direct:
-                mix_channels(count, filters, deltas, of, steps, to, P * Q, place, size, one)
+                mix_channels(count, filters, deltas, factors, (size, D * size), to, Z * H * W, place, size, one)
             else:
-                correlate_back(
-                    images, whole, count, filters, deltas, K * P * Q * size, of, steps, to, C * H * W * size, P, Q,
-                    geometry, place, accumulate, size, one,
-                )  # fmt: skip
+                for z in range(Z):
+                    tap, apart, taps = meeting_taps(z, E, R, step[0], ahead[0], gap[0])
+                    r = (z + ahead[0] - tap * gap[0]) // step[0]
+                    correlate_back(
+                        images, whole, count, filters, (E, taps), deltas + r * plane,
+                        (K * R * plane, R * plane, -(apart * gap[0] // step[0]) * plane), factors + tap * element,
+                        (E * element, D * E * element, apart * element), to + z * H * W * size, (C * volume, volume),
+                        P, Q, geometry, place, accumulate, size, one,
+                    )  # fmt: skip
             c += count if direct else whole * count
 
 
-def single_channels(D: int) -> bool:
-    """Whether every filter sees one channel."""
-    return D == 1
-
-
-@also_in_python
-def weight_parts(K, D, groups, taps):
-    """Runs of the channels and of the filters of a group that are work items; by shape only."""
-    filters, channels = K // groups, 1
-    channels = max(1, (D + CHANNELS - 1) // CHANNELS)
-    runs = 1
-    while groups * channels * runs < PIECES and filters >= 4 * runs * ROWS:
-        runs *= 2
-    return channels, runs
-
-
-@also_in_python
-def weight_items(K, D, A, B, groups):
-    """Work items of `correlate_with_gradients`."""
-    channels, runs = weight_parts(K, D, groups, A * B)
-    return groups * channels * runs
-
-
-@also_in_python
-def weight_shape(H, W, P, Q, geometry):
-    """Rows and columns of windows, and the geometry: for windows of one pixel, a small image is one row."""
-    if one_pixel(geometry, P, Q) and P * Q <= ONE_ROW:
-        return 1, P * Q, (1, P * Q, 1, 1, 1, 1, 0, 0, 1, 1)
-    return P, Q, geometry
-
-
-def weight_scratch(
-    N: int, K: int, D: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int,
-    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
-) -> int:  # fmt: skip
-    """Numbers that a piece of `correlate_with_gradients` needs."""
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    channels, runs = weight_parts(K, D, groups, A * B)
-    rows, columns, geometry = weight_shape(H, W, P, Q, geometry)
-    return int(weight_numbers(N, -(-K // groups // runs), -(-D // channels), rows, columns, geometry))
+@compiled
+def turn_weight(first, last, prepared, weight):
+    """The filters of `weight` (K, D, ...) side by side, for `vectors_of_volumes`; an item is a run of elements."""
+    K, size, one = weight.shape[0], weight.itemsize, weight.dtype.type(1)
+    elements = weight.size // max(K, 1)
+    for item in range(first, last):
+        begin, end = elements * item // PIECES, elements * (item + 1) // PIECES
+        turn_filters(begin, end, prepared.ctypes.data, weight.ctypes.data, K, elements, size, one)
 
 
 @compiled
-def correlate_with_gradients(
-    first, last, dweight, dy, x, accumulate, scratch,
-    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
-):  # fmt: skip
-    """dweight (K, D, A, B) = the gradient of `correlate_images`, or dweight += where `accumulate`.
+def turn_weight_back(first, last, prepared, weight):
+    """The channels of each filter side by side, for `vectors_of_volumes_back`; an item is a run of filters."""
+    K, D, size, one = weight.shape[0], weight.shape[1], weight.itemsize, weight.dtype.type(1)
+    elements = weight.size // max(K * D, 1)
+    for k in range(K * first // PIECES, K * last // PIECES):
+        to = prepared.ctypes.data + k * elements * rounded(D) * size
+        turn_filters(0, elements, to, weight.ctypes.data + k * D * elements * size, D, elements, size, one)
 
-    An item is some filters for some channels of a group, over all images in their order.
+
+@compiled
+def vectors_of_volumes(first, last, y, x, prepared, accumulate, scratch, sizes, step, ahead, gap):
+    """`correlate_volumes` by vectors of filters, of `sizes` (E, A, B), without groups.
+
+    An item is a run of filters of a volume, or of some small ones.
     """
-    N, K, P, Q = dy.shape
-    _, C, H, W = x.shape
-    _, D, A, B = dweight.shape
-    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
-    rows, columns, geometry = weight_shape(H, W, P, Q, geometry)
-    filters, size, one = K // groups, dy.itemsize, dy.dtype.type(1)
-    parts, runs = weight_parts(K, D, groups, A * B)
-    items = groups * parts * runs
+    N, K, R, P, Q = y.shape
+    _, C, Z, H, W = x.shape
+    E, A, B = sizes
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    size, one = y.itemsize, y.dtype.type(1)
+    images, parts = vector_forward_parts(N, K, C, E, P, Q, geometry)
+    plane, volume, element = H * W * size, R * P * Q * size, A * B * rounded(K) * size
     for item in range(first, last):
-        group, part, run = item // runs // parts, item // runs % parts, item % runs
+        place, n, part = place_of_piece(scratch, item, N // images * parts), item // parts * images, item % parts
+        for r in range(R):
+            start = r * step[0] - ahead[0]
+            tap, taps = meeting_run(E, start, gap[0], Z)
+            correlate_vectors(
+                images, C, taps, x.ctypes.data + (n * C * Z + start + tap * gap[0]) * plane,
+                (C * Z * plane, Z * plane, gap[0] * plane), prepared.ctypes.data + tap * element,
+                (E * element, element), K * part // parts, K * (part + 1) // parts,
+                y.ctypes.data + n * K * volume + r * P * Q * size, (K * volume, volume), P, Q, geometry, place,
+                accumulate, size, one,
+            )  # fmt: skip
+
+
+@compiled
+def vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, sizes, step, ahead, gap):
+    """`correlate_volumes_back` by vectors of channels, for filters of `sizes` (E, A, B), without groups.
+
+    An item is a run of channels of a volume, or of some small ones.
+    """
+    N, K, R, P, Q = dy.shape
+    _, C, Z, H, W = dx.shape
+    E, A, B = sizes
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    size, one = dy.itemsize, dy.dtype.type(1)
+    images, parts = vector_backward_parts(N, K, C, E, P, Q, geometry)
+    plane, volume, wide = P * Q * size, Z * H * W * size, rounded(C) * size
+    element = A * B * wide
+    for item in range(first, last):
+        place, n, part = place_of_piece(scratch, item, N // images * parts), item // parts * images, item % parts
+        for z in range(Z):
+            tap, apart, taps = meeting_taps(z, E, R, step[0], ahead[0], gap[0])
+            r = (z + ahead[0] - tap * gap[0]) // step[0]
+            correlate_vectors_back(
+                images, K, taps, dy.ctypes.data + (n * K * R + r) * plane,
+                (K * R * plane, R * plane, -(apart * gap[0] // step[0]) * plane), prepared.ctypes.data + tap * element,
+                (E * element, apart * element, wide), C * part // parts, C * (part + 1) // parts,
+                dx.ctypes.data + n * C * volume + z * H * W * size, (C * volume, volume), P, Q, geometry, place,
+                accumulate, size, one,
+            )  # fmt: skip
+
+
+@compiled
+def correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups):
+    """dweight (K, D, E, A, B) = the gradient of `correlate_volumes`, or dweight += where `accumulate`.
+
+    An item is a tap of some filters for some channels of a group, over all planes that it sees, in their order.
+    """
+    N, K, R, P, Q = dy.shape
+    _, C, Z, H, W = x.shape
+    _, D, E, A, B = dweight.shape
+    rows, columns, geometry = weight_shape(H, W, P, Q, plane_geometry(H, W, A, B, step, ahead, gap))
+    filters, size, one = K // groups, dy.itemsize, dy.dtype.type(1)
+    plane, deltas = H * W * size, P * Q * size
+    parts, runs = weight_parts(K, D, E, groups)
+    items = weight_items(K, D, E, groups)
+    for item in range(first, last):
+        group, part, run, tap = item // E // runs // parts, item // E // runs % parts, item // E % runs, item % E
         k, end = filters * run // runs, filters * (run + 1) // runs
         d, stop = D * part // parts, D * (part + 1) // parts
+        r, count = meeting_run(R, tap * gap[0] - ahead[0], step[0], Z)
+        z = r * step[0] - ahead[0] + tap * gap[0]
+        of_volume, of_plane = (C * Z * plane, K * R * deltas), (step[0] * plane, deltas)
+        many, outer, inner = (N, of_volume, of_plane) if count > N else (count, of_plane, of_volume)
         correlate_weights(
-            N, end - k, stop - d,
-            x.ctypes.data + (group * D + d) * H * W * size, C * H * W * size,
-            dy.ctypes.data + (group * filters + k) * P * Q * size, K * P * Q * size,
-            dweight.ctypes.data + ((group * filters + k) * D + d) * A * B * size, (D * A * B, A * B),
-            rows, columns, geometry, place_of_piece(scratch, item, items), accumulate, size, one,
+            many, max(N, count), end - k, stop - d,
+            x.ctypes.data + ((group * D + d) * Z + z) * plane, (outer[0], inner[0], Z * plane),
+            dy.ctypes.data + ((group * filters + k) * R + r) * deltas, (outer[1], inner[1], R * deltas),
+            dweight.ctypes.data + (((group * filters + k) * D + d) * E + tap) * A * B * size,
+            (D * E * A * B, E * A * B), rows, columns, geometry, place_of_piece(scratch, item, items), accumulate,
+            size, one,
         )  # fmt: skip
-
-
-def outputs(N: int, K: int, P: int, Q: int) -> int:
-    """Numbers in the output of a convolution."""
-    return N * K * P * Q
-
-
-def filter_slices(K: int) -> int:
-    """Slices of the filters; by shape only."""
-    return min(K, SLICES)
 
 
 @compiled
 def add_deltas(first, last, dbias, dy, accumulate):
-    """dbias (K) = the sums of dy (N, K, P, Q), or dbias += where `accumulate`."""
-    N, K, P, Q = dy.shape
+    """dbias (K) = the sums of dy (N, K, ...), or dbias += where `accumulate`."""
+    N, K = dy.shape[:2]
     parts, zero, deltas = min(K, SLICES), dy.dtype.type(0), dy.ravel()
+    numbers = dy.size // max(N * K, 1)
     for part in range(first, last):
         for k in range(K * part // parts, K * (part + 1) // parts):
             result = dbias[k] if accumulate else zero
             for n in range(N):
-                result += total(deltas[(n * K + k) * P * Q : (n * K + k + 1) * P * Q], zero)
+                result += total(deltas[(n * K + k) * numbers : (n * K + k + 1) * numbers], zero)
             dbias[k] = result

@@ -8,26 +8,14 @@ from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.tuned import tuned
 
 from .batches import (
-    BIAS_WORTH_IT,
-    WORTH_IT,
     add_deltas,
-    backward_items,
-    backward_runs,
-    backward_scratch,
     correlate_images,
     correlate_images_back,
-    correlate_with_gradients,
-    filter_slices,
-    forward_items,
-    forward_runs,
-    forward_scratch,
-    input_planes,
-    multiplications,
-    output_planes,
-    outputs,
-    single_channels,
-    weight_items,
-    weight_scratch,
+    correlate_images_with_gradients,
+    turn_weight,
+    turn_weight_back,
+    vectors_of_images,
+    vectors_of_images_back,
 )
 from .depthwise import (
     add_planes,
@@ -54,7 +42,6 @@ from .winograd import (
     convolve_tiles,
     filters_prepared,
     filters_prepared_back,
-    pieces,
     rounded,
     tile_parts,
     tiles_of,
@@ -67,11 +54,41 @@ from .winograd import (
     winograd_scratch,
     winograd_scratch_back,
 )  # fmt: skip
+from .work_items import (
+    BIAS_WORTH_IT,
+    WORTH_IT,
+    backward_items,
+    backward_runs,
+    backward_scratch,
+    filter_slices,
+    forward_items,
+    forward_runs,
+    forward_scratch,
+    input_planes,
+    multiplications,
+    of_images,
+    output_planes,
+    outputs,
+    pieces,
+    prepared_vectors,
+    prepared_vectors_back,
+    single_channels,
+    vector_items,
+    vector_items_back,
+    vector_scratch,
+    vector_scratch_back,
+    vectors_pay,
+    vectors_pay_back,
+    weight_items,
+    weight_scratch,
+)
+
+operations = of_images(multiplications)
 
 
 @tuned(
     "conv", "conv_y", items=pieces, prepared=filters_prepared, scratch=winograd_scratch, scratch_of_pieces=True,
-    when=tiles_pay, work=multiplications, least=WORTH_IT, pass_name="winograd",
+    when=tiles_pay, work=operations, least=WORTH_IT, pass_name="winograd",
 )  # fmt: skip
 @compiled
 def winograd_filters(first, last, prepared, weight, scratch):
@@ -107,7 +124,7 @@ def winograd_y(first, last, y, x, prepared, scratch, padding, padding_y):
 
 @tuned(
     "conv", "conv_dx", items=pieces, prepared=filters_prepared_back, scratch=winograd_scratch_back,
-    scratch_of_pieces=True, when=tiles_pay_back, work=multiplications, least=WORTH_IT, pass_name="winograd",
+    scratch_of_pieces=True, when=tiles_pay_back, work=operations, least=WORTH_IT, pass_name="winograd",
 )  # fmt: skip
 @compiled
 def winograd_filters_back(first, last, prepared, weight, scratch):
@@ -141,7 +158,7 @@ def winograd_dx(first, last, dx, dy, prepared, accumulate, scratch, padding, pad
 
 
 @tuned(
-    "conv", "conv_y", items=output_planes, runs=output_planes, when=small_windows, work=multiplications, least=WORTH_IT
+    "conv", "conv_y", items=output_planes, runs=output_planes, when=small_windows, work=operations, least=WORTH_IT
 )  # fmt: skip
 @compiled
 def depthwise_y(first, last, y, x, weight, stride, padding, padding_y):
@@ -150,7 +167,7 @@ def depthwise_y(first, last, y, x, weight, stride, padding, padding_y):
 
 @tuned(
     "conv", "conv_y", items=packed_items, prepared=packed_numbers, scratch=sums_of_pixels, scratch_of_pieces=True,
-    when=small_images, work=multiplications, least=WORTH_IT,
+    when=small_images, work=operations, least=WORTH_IT,
 )  # fmt: skip
 @compiled
 def packed_filters(first, last, prepared, weight):
@@ -165,7 +182,7 @@ def small_y(first, last, y, x, prepared, scratch):
 
 @tuned(
     "conv", "conv_y", items=laying_items, scratch=laid_scratch, scratch_of_pieces=True, when=few_images,
-    work=multiplications, least=WORTH_IT,
+    work=operations, least=WORTH_IT,
 )  # fmt: skip
 @compiled
 def laid_x(
@@ -187,8 +204,29 @@ def laid_y(
 
 
 @tuned(
-    "conv", "conv_y", items=forward_items, runs=forward_runs, scratch=forward_scratch, scratch_of_pieces=True,
-    work=multiplications, least=WORTH_IT,
+    "conv", "conv_y", items=pieces, prepared=of_images(prepared_vectors),
+    scratch=of_images(vector_scratch), scratch_of_pieces=True, when=of_images(vectors_pay),
+    work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters(first, last, prepared, weight):
+    turn_weight(first, last, prepared, weight)
+
+
+@tuned("conv", "conv_y", items=of_images(vector_items), behind=turned_filters)
+@compiled
+def vectors_y(
+    first, last, y, x, prepared, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
+):  # fmt: skip
+    vectors_of_images(
+        first, last, y, x, prepared, False, scratch, (A, B),
+        stride, stride_y, padding, padding_y, dilation, dilation_y,
+    )  # fmt: skip
+
+
+@tuned(
+    "conv", "conv_y", items=of_images(forward_items), runs=of_images(forward_runs),
+    scratch=of_images(forward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
 )  # fmt: skip
 @compiled
 def conv_y(
@@ -201,7 +239,7 @@ def conv_y(
 
 
 @tuned(
-    "conv", "conv_dx", items=input_planes, runs=input_planes, when=small_windows, work=multiplications, least=WORTH_IT
+    "conv", "conv_dx", items=input_planes, runs=input_planes, when=small_windows, work=operations, least=WORTH_IT
 )  # fmt: skip
 @compiled
 def depthwise_dx(first, last, dx, dy, weight, accumulate, stride, padding, padding_y):
@@ -209,8 +247,29 @@ def depthwise_dx(first, last, dx, dy, weight, accumulate, stride, padding, paddi
 
 
 @tuned(
-    "conv", "conv_dx", items=backward_items, runs=backward_runs, scratch=backward_scratch, scratch_of_pieces=True,
-    work=multiplications, least=WORTH_IT,
+    "conv", "conv_dx", items=pieces, prepared=of_images(prepared_vectors_back),
+    scratch=of_images(vector_scratch_back), scratch_of_pieces=True, when=of_images(vectors_pay_back),
+    work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters_back(first, last, prepared, weight):
+    turn_weight_back(first, last, prepared, weight)
+
+
+@tuned("conv", "conv_dx", items=of_images(vector_items_back), behind=turned_filters_back)
+@compiled
+def vectors_dx(
+    first, last, dx, dy, prepared, accumulate, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
+):  # fmt: skip
+    vectors_of_images_back(
+        first, last, dx, dy, prepared, accumulate, scratch, (A, B),
+        stride, stride_y, padding, padding_y, dilation, dilation_y,
+    )  # fmt: skip
+
+
+@tuned(
+    "conv", "conv_dx", items=of_images(backward_items), runs=of_images(backward_runs),
+    scratch=of_images(backward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
 )  # fmt: skip
 @compiled
 def conv_dx(
@@ -223,7 +282,7 @@ def conv_dx(
     )  # fmt: skip
 
 
-@tuned("conv", "conv_dweight", items=filter_items, when=small_windows, work=multiplications, least=WORTH_IT)
+@tuned("conv", "conv_dweight", items=filter_items, when=small_windows, work=operations, least=WORTH_IT)
 @compiled
 def depthwise_dweight(first, last, dweight, dy, x, accumulate, stride, padding, padding_y):
     dots_of_each(first, last, dweight, dy, x, accumulate, stride, padding, padding_y)
@@ -231,7 +290,7 @@ def depthwise_dweight(first, last, dweight, dy, x, accumulate, stride, padding, 
 
 @tuned(
     "conv", "conv_dweight", items=filter_items, scratch=plane_scratch, scratch_of_pieces=True,
-    when=single_channels, work=multiplications, least=WORTH_IT,
+    when=single_channels, work=operations, least=WORTH_IT,
 )  # fmt: skip
 @compiled
 def planes_dweight(
@@ -245,21 +304,21 @@ def planes_dweight(
 
 
 @tuned(
-    "conv", "conv_dweight", items=weight_items, scratch=weight_scratch, scratch_of_pieces=True,
-    work=multiplications, least=WORTH_IT,
+    "conv", "conv_dweight", items=of_images(weight_items), scratch=of_images(weight_scratch), scratch_of_pieces=True,
+    work=operations, least=WORTH_IT,
 )  # fmt: skip
 @compiled
 def conv_dweight(
     first, last, dweight, dy, x, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
-    correlate_with_gradients(
+    correlate_images_with_gradients(
         first, last, dweight, dy, x, accumulate, scratch,
         stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
     )  # fmt: skip
 
 
-@tuned("conv", "conv_bias_gradient", items=filter_slices, work=outputs, least=BIAS_WORTH_IT)
+@tuned("conv", "conv_bias_gradient", items=filter_slices, work=of_images(outputs), least=BIAS_WORTH_IT)
 @compiled
 def conv_bias_gradient(first, last, dbias, dy, accumulate):
     add_deltas(first, last, dbias, dy, accumulate)

@@ -2,6 +2,7 @@
 
 A band of rows of all channels is laid out with its borders of zeros, small enough for a core's cache. Where windows are
 `stride` pixels apart, the pixels go to `stride` planes each way, so that neighbouring windows read neighbouring pixels.
+A filter of a volume has a tap for each plane that it sees: these are laid out side by side, as more channels would be.
 A padded zero is multiplied like a number, so an infinite weight gives NaN at the border, where the point function
 skips the product.
 """
@@ -66,9 +67,9 @@ def band_numbers(planes, plane, entries, depth, pitch):
 
 
 @also_in_python
-def packed_numbers(channels, geometry):
+def packed_numbers(channels, taps, geometry):
     """Numbers of the factors of a tile."""
-    return geometry[2] * geometry[3] * channels * ROWS
+    return taps * geometry[2] * geometry[3] * channels * ROWS
 
 
 @also_in_python
@@ -92,11 +93,11 @@ def forward_images(N, filters, D, P, Q, geometry):
 
 
 @also_in_python
-def forward_numbers(images, D, P, Q, geometry):
+def forward_numbers(images, D, taps, P, Q, geometry):
     """Numbers of scratch memory for `correlate`."""
-    depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(D, P, Q, geometry)
-    entries, plane = geometry[2] * geometry[3], images * plane_size(depth + reach, pitch, shared_zeros)
-    return band_numbers(D * planes_y * planes_x, plane, entries, depth, pitch)
+    depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(D * taps, P, Q, geometry)
+    entries, plane = taps * geometry[2] * geometry[3], images * plane_size(depth + reach, pitch, shared_zeros)
+    return band_numbers(D * taps * planes_y * planes_x, plane, entries, depth, pitch)
 
 
 @also_in_python
@@ -124,120 +125,135 @@ def backward_images(N, filters, D, Q, geometry):
 
 
 @also_in_python
-def backward_numbers(images, filters, Q, geometry):
+def backward_numbers(images, filters, taps, Q, geometry):
     """Numbers of scratch memory for `correlate_back`."""
     H, W, A, B, stride, stride_y, _, _, _, _ = geometry
     high, wide = (H + stride_y - 1) // stride_y, (W + stride - 1) // stride
-    _, _, depth, reach, pitch, shared_zeros = backward_layout(filters, high, wide, Q, geometry)
-    plane, entries = images * plane_size(depth + reach, pitch, shared_zeros), A * B + stride * stride_y
+    _, _, depth, reach, pitch, shared_zeros = backward_layout(filters * taps, high, wide, Q, geometry)
+    plane, entries = images * plane_size(depth + reach, pitch, shared_zeros), taps * A * B + stride * stride_y
     second = ROWS * (max(depth * pitch, plane) + SLACK)
-    return band_numbers(filters, plane, entries, depth, pitch) + packed_numbers(filters, geometry) + second
+    band = band_numbers(filters * taps, plane, entries, depth, pitch)
+    return band + packed_numbers(filters, taps, geometry) + second
 
 
 @copied
 def correlate(
-    images, groups, filters, channels, x, x_image, weight, weight_steps, y, y_image, P, Q, geometry, place, adding,
-    size, one,
+    images, groups, filters, channels, taps, x, x_steps, weight, weight_steps, y, y_steps, P, Q, geometry, place,
+    adding, size, one,
 ):  # fmt: skip
     """y (images, groups, filters, P, Q) = the correlation of x (images, groups, channels, H, W), or y += it.
 
-    `x`, `weight`, `y` and `place`, of the scratch memory, are addresses; `weight_steps` are the bytes from one filter
-    to the next, and from one channel to the next, `x_image` and `y_image` those to the next image. A group has filters
-    of its own. Several images go together where a band holds them whole.
+    `x`, `weight`, `y` and `place`, of the scratch memory, are addresses. `x_steps` are the bytes from one image to the
+    next, from one channel to the next, and from what one tap sees to what the next one sees; `weight_steps` those from
+    one filter, channel and tap to the next, `y_steps` those of images and filters. `taps` are how many a filter has at
+    most and how many are to be added up. A group has filters of its own. Several images go together where a band holds
+    them whole.
     """
     H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
-    depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(channels, P, Q, geometry)
+    most, count = taps
+    depth, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(channels * most, P, Q, geometry)
     plane = plane_size(depth + reach, pitch, shared_zeros) * size
-    laid = place + A * B * ENTRY * size
-    sums = laid + (channels * planes_y * planes_x * images * plane + SLACK * size)
-    for a in range(A):
-        for b in range(B):
-            residue = a % planes_y * planes_x + b % planes_x
-            run = (a * dilation_y // stride_y * pitch + b * dilation // stride) * size
-            set_entry(place, a * B + b, residue * images * plane + run, (a * B + b) * size)
+    tap_bytes = planes_y * planes_x * images * plane
+    laid = place + most * A * B * ENTRY * size
+    sums = laid + (channels * most * tap_bytes + SLACK * size)
+    for tap in range(count):
+        for a in range(A):
+            for b in range(B):
+                residue = a % planes_y * planes_x + b % planes_x
+                run = (a * dilation_y // stride_y * pitch + b * dilation // stride) * size
+                set_entry(
+                    place, (tap * A + a) * B + b, tap * tap_bytes + residue * images * plane + run,
+                    tap * weight_steps[2] + (a * B + b) * size,
+                )  # fmt: skip
     for top in range(0, P, depth):
         rows = min(depth, P - top)
         for group in range(groups):
             to = laid
-            for channel in range(channels):
-                source = x + (group * channels + channel) * H * W * size
+            for channel in range(channels * count):
+                source = x + (group * channels + channel // count) * x_steps[1] + channel % count * x_steps[2]
                 for a in range(planes_y):
                     for b in range(planes_x):
                         first = top * stride_y - padding_y + a * dilation_y % stride_y
                         for image in range(images):
                             lay_plane(
-                                to, source + image * x_image, (H, W), first, b * dilation % stride - padding,
+                                to, source + image * x_steps[0], (H, W), first, b * dilation % stride - padding,
                                 rows + reach, pitch, shared_zeros, (stride_y, stride), size, one,
                             )  # fmt: skip
                             to += plane
             for k in range(0, filters, ROWS):
-                count, numbers = min(ROWS, filters - k), (images - 1) * plane // size + (rows - 1) * pitch + Q
+                high, numbers = min(ROWS, filters - k), (images - 1) * plane // size + (rows - 1) * pitch + Q
                 tile_sums(
-                    count, numbers, channels, laid, planes_y * planes_x * images * plane, A * B, place,
+                    high, numbers, channels, laid, count * tap_bytes, count * A * B, place,
                     weight + (group * filters + k) * weight_steps[0], weight_steps, sums, size, one,
                 )  # fmt: skip
-                to = y + ((group * filters + k) * P + top) * Q * size
+                to = y + (group * filters + k) * y_steps[1] + top * Q * size
                 for image in range(images):
-                    for row in range(count):
+                    for row in range(high):
                         at = row * vectors_of(numbers, size) * VECTOR + image * plane
                         take_rows(
-                            to + image * y_image + row * P * Q * size, sums + at, rows, Q, Q, pitch, 1, adding,
+                            to + image * y_steps[0] + row * y_steps[1], sums + at, rows, Q, Q, pitch, 1, adding,
                             size, one,
                         )  # fmt: skip
 
 
 @copied
 def correlate_back(
-    images, groups, channels, filters, dy, dy_image, weight, weight_steps, dx, dx_image, P, Q, geometry, place, adding,
-    size, one,
+    images, groups, channels, filters, taps, dy, dy_steps, weight, weight_steps, dx, dx_steps, P, Q, geometry, place,
+    adding, size, one,
 ):  # fmt: skip
     """dx (images, groups, channels, H, W) = the gradient of `correlate` for dy (images, groups, filters, P, Q), or +=.
 
-    For every remainder of a stride it is a correlation of dy with those elements of the filters that meet it. Where
-    rows have two of equal length, their pixels are written in turns.
+    `dy_steps` are the bytes from one image, filter and tap to the next, `weight_steps` those from one channel, filter
+    and tap to the next, `dx_steps` those of images and channels. For every remainder of a stride it is a correlation of
+    dy with those elements of the filters that meet it. Where rows have two of equal length, their pixels are written in
+    turns.
     """
     H, W, A, B, stride, stride_y, _, _, _, _ = geometry
+    most, count = taps
     high, wide = (H + stride_y - 1) // stride_y, (W + stride - 1) // stride
-    low_y, low, depth, reach, pitch, shared_zeros = backward_layout(filters, high, wide, Q, geometry)
+    low_y, low, depth, reach, pitch, shared_zeros = backward_layout(filters * most, high, wide, Q, geometry)
     plane = plane_size(depth + reach, pitch, shared_zeros) * size
-    starts = place + A * B * ENTRY * size
+    starts = place + most * A * B * ENTRY * size
     packed = starts + stride * stride_y * ENTRY * size
-    laid = packed + packed_numbers(filters, geometry) * size
-    sums = laid + (filters * images * plane + SLACK * size)
+    laid = packed + packed_numbers(filters, most, geometry) * size
+    sums = laid + (filters * most * images * plane + SLACK * size)
     second = sums + ROWS * (max(depth * pitch, images * plane // size) + SLACK) * size
     pairs = stride == 2 and W % 2 == 0
     vectors = vectors_of((images - 1) * plane // size + (depth - 1) * pitch + wide, size)
     packs = vectors >= PACKED and stride * stride_y > 1
-    meeting_elements(place, starts, low_y, low, pitch, ROWS if packs else 1, geometry, size)
+    elements = (count - 1) * weight_steps[2] // size + A * B
+    meeting_elements(
+        place, starts, low_y, low, pitch, (count, images * plane, weight_steps[2]), ROWS if packs else 1, geometry, size
+    )
     for top in range(0, high, depth):
         for group in range(groups):
-            for k in range(filters):
+            for k in range(filters * count):
+                source = dy + (group * filters + k // count) * dy_steps[1] + k % count * dy_steps[2]
                 for image in range(images):
                     lay_plane(
-                        laid + (k * images + image) * plane,
-                        dy + image * dy_image + (group * filters + k) * P * Q * size, (P, Q), top + low_y, low,
+                        laid + (k * images + image) * plane, source + image * dy_steps[0], (P, Q), top + low_y, low,
                         min(depth, high - top) + reach, pitch, shared_zeros, (1, 1), size, one,
                     )  # fmt: skip
             for c in range(0, channels, ROWS):
-                count = min(ROWS, channels - c)
-                of, steps = weight + group * filters * weight_steps[1] + c * weight_steps[0], weight_steps
+                tile = min(ROWS, channels - c)
+                of, steps = weight + group * filters * weight_steps[1] + c * weight_steps[0], weight_steps[:2]
                 if packs:
-                    pack_factors(packed, of, count, steps[0], filters, steps[1], A * B, ROWS, size, one)
-                    of, steps = packed, (size, A * B * ROWS * size)
+                    pack_factors(packed, of, tile, steps[0], filters, steps[1], elements, ROWS, size, one)
+                    of, steps = packed, (size, elements * ROWS * size)
                 for h in range(min(stride_y, H)):
                     rows = min(depth, (H - h + stride_y - 1) // stride_y - top)
-                    to = dx + ((group * channels + c) * H + top * stride_y + h) * W * size
+                    to = dx + (group * channels + c) * dx_steps[1] + (top * stride_y + h) * W * size
                     numbers = (images - 1) * plane // size + (rows - 1) * pitch + wide
                     for w in range(min(stride, W) if rows > 0 else 0):
                         entry = get_entry(starts, h * stride + w)
                         tile_sums(
-                            count, numbers, filters, laid, images * plane, entry[1], place + entry[0], of, steps,
-                            second if pairs and w == 1 else sums, size, one,
+                            tile, numbers, filters, laid, count * images * plane, entry[1], place + entry[0], of,
+                            steps, second if pairs and w == 1 else sums, size, one,
                         )  # fmt: skip
-                        for n in range(0 if pairs and w == 0 else images * count):
-                            image, row = n // count, n % count
+                        for n in range(0 if pairs and w == 0 else images * tile):
+                            image, row = n // tile, n % tile
                             at = row * vectors_of(numbers, size) * VECTOR + image * plane
-                            target = to + image * dx_image + row * H * W * size
+                            target = to + image * dx_steps[0] + row * dx_steps[1]
                             if pairs:
                                 take_pairs(
                                     target, sums + at, second + at, rows, wide, stride_y * W, pitch, adding, size, one
@@ -250,25 +266,29 @@ def correlate_back(
 
 
 @compiled
-def meeting_elements(table, starts, low_y, low, pitch, width, geometry, size):
+def meeting_elements(table, starts, low_y, low, pitch, taps, width, geometry, size):
     """The elements of a filter that meet pixels by the remainders that a stride leaves, as tables of offsets.
 
     `starts` has, for each pair of remainders, where its table begins and how many elements are in it; the factors of
-    an element take `width` numbers.
+    an element take `width` numbers. `taps` are their number and the bytes from one to the next, of the planes and of
+    the filter.
     """
     _, _, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
+    count, planes_step, factors_step = taps
     entries = 0
     for h in range(stride_y):
         for w in range(stride):
             first = entries
-            for a in range(A):
-                up = h + padding_y - a * dilation_y
-                for b in range(B):
-                    left = w + padding - b * dilation
-                    if up % stride_y == 0 and left % stride == 0:
-                        run = (up // stride_y - low_y) * pitch + left // stride - low
-                        set_entry(table, entries, run * size, (a * B + b) * width * size)
-                        entries += 1
+            for tap in range(count):
+                for a in range(A):
+                    up = h + padding_y - a * dilation_y
+                    for b in range(B):
+                        left = w + padding - b * dilation
+                        if up % stride_y == 0 and left % stride == 0:
+                            run = (up // stride_y - low_y) * pitch + left // stride - low
+                            factor = tap * factors_step + (a * B + b) * size
+                            set_entry(table, entries, tap * planes_step + run * size, factor * width)
+                            entries += 1
             set_entry(starts, h * stride + w, first * 16, entries - first)
 
 

@@ -13,9 +13,9 @@ from paddle_layers.kernels.primitives.moves import set_entry
 from paddle_layers.kernels.primitives.scratch import piece_of
 from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR, vectors_of
 
-from .batches import image_parts, one_pixel
 from .correlations import ENTRY, forward_layout, tile_sums
 from .planes import SLACK, lay_plane, plane_size, take_rows
+from .work_items import image_parts, one_pixel
 
 RUNS = 3
 """Runs of an image's filters from which on its planes are laid out once."""

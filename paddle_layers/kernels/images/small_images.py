@@ -12,8 +12,8 @@ from paddle_layers.kernels.primitives.moves import set_entry, turn
 from paddle_layers.kernels.primitives.scratch import place_of_piece
 from paddle_layers.kernels.primitives.tiles import VECTOR, VECTORS, products, vectors_of
 
-from .batches import one_pixel
 from .correlations import ENTRY, divisor
+from .work_items import one_pixel
 
 FILLED = 0.9
 """Share of the vectors that pixels fill, from which on they run over pixels."""

@@ -5,52 +5,50 @@ Out of images of one pixel it is a product of matrices.
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-
 from paddle_layers.kernels.primitives.compiling import compiled
 from paddle_layers.kernels.rows.projections import fc_dweight, fc_dx, fc_y, tiles
 from paddle_layers.kernels.tuned import tuned
 
 from .batches import (
+    add_deltas,
+    correlate_images,
+    correlate_images_back,
+    correlate_images_with_gradients,
+    turn_weight,
+    turn_weight_back,
+    vectors_of_images,
+    vectors_of_images_back,
+)
+from .depthwise import add_planes, filter_items, plane_scratch
+from .work_items import (
     BIAS_WORTH_IT,
     WORTH_IT,
-    add_deltas,
     backward_items,
     backward_runs,
     backward_scratch,
-    correlate_images,
-    correlate_images_back,
-    correlate_with_gradients,
     filter_slices,
     forward_items,
     forward_runs,
     forward_scratch,
+    mirrored,
     multiplications,
+    of_images,
     outputs,
+    pieces,
+    prepared_vectors,
+    prepared_vectors_back,
     single_channels,
+    vector_items,
+    vector_items_back,
+    vector_scratch,
+    vector_scratch_back,
+    vectors_pay,
+    vectors_pay_back,
     weight_items,
     weight_scratch,
 )
-from .depthwise import add_planes, filter_items, plane_scratch
 
-MIRRORED = {"K": "C", "C": "K", "H": "P", "P": "H", "W": "Q", "Q": "W"}
-"""The axes of the convolution, and what they are here: it reads the output and writes the input."""
-
-
-def mirrored(function: Callable[..., int]) -> Callable[..., int]:
-    """A function of a convolution's sizes and attributes, for those of the transposed one."""
-
-    def call(*values: int) -> int:
-        return function(*values)
-
-    names = [MIRRORED.get(name, name) for name in inspect.signature(function).parameters]
-    kind = inspect.Parameter.POSITIONAL_ONLY
-    call.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]  # `inspect` reads it of any function, and typeshed gives functions none
-    return call
-
-
-operations = mirrored(multiplications)
+operations = mirrored(of_images(multiplications))
 
 
 def one_pixel(H: int, W: int, A: int, B: int, P: int, Q: int, groups: int, padding: int, padding_y: int) -> bool:
@@ -98,8 +96,30 @@ def pixel_dweight(first, last, dweight, dy, x, accumulate):
 
 
 @tuned(
-    "conv_trans", "conv_trans_y", items=mirrored(backward_items), runs=mirrored(backward_runs),
-    scratch=mirrored(backward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+    "conv_trans", "conv_trans_y", items=pieces, prepared=mirrored(of_images(prepared_vectors_back)),
+    scratch=mirrored(of_images(vector_scratch_back)), scratch_of_pieces=True,
+    when=mirrored(of_images(vectors_pay_back)),
+    work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters(first, last, prepared, weight):
+    turn_weight_back(first, last, prepared, weight)
+
+
+@tuned("conv_trans", "conv_trans_y", items=mirrored(of_images(vector_items_back)), behind=turned_filters)
+@compiled
+def vectors_y(
+    first, last, y, x, prepared, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
+):  # fmt: skip
+    vectors_of_images_back(
+        first, last, y, x, prepared, False, scratch, (A, B),
+        stride, stride_y, padding, padding_y, dilation, dilation_y,
+    )  # fmt: skip
+
+
+@tuned(
+    "conv_trans", "conv_trans_y", items=mirrored(of_images(backward_items)), runs=mirrored(of_images(backward_runs)),
+    scratch=mirrored(of_images(backward_scratch)), scratch_of_pieces=True, work=operations, least=WORTH_IT,
 )  # fmt: skip
 @compiled
 def conv_trans_y(
@@ -112,8 +132,29 @@ def conv_trans_y(
 
 
 @tuned(
-    "conv_trans", "conv_trans_dx", items=mirrored(forward_items), runs=mirrored(forward_runs),
-    scratch=mirrored(forward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+    "conv_trans", "conv_trans_dx", items=pieces, prepared=mirrored(of_images(prepared_vectors)),
+    scratch=mirrored(of_images(vector_scratch)), scratch_of_pieces=True, when=mirrored(of_images(vectors_pay)),
+    work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters_back(first, last, prepared, weight):
+    turn_weight(first, last, prepared, weight)
+
+
+@tuned("conv_trans", "conv_trans_dx", items=mirrored(of_images(vector_items)), behind=turned_filters_back)
+@compiled
+def vectors_dx(
+    first, last, dx, dy, prepared, accumulate, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
+):  # fmt: skip
+    vectors_of_images(
+        first, last, dx, dy, prepared, accumulate, scratch, (A, B),
+        stride, stride_y, padding, padding_y, dilation, dilation_y,
+    )  # fmt: skip
+
+
+@tuned(
+    "conv_trans", "conv_trans_dx", items=mirrored(of_images(forward_items)), runs=mirrored(of_images(forward_runs)),
+    scratch=mirrored(of_images(forward_scratch)), scratch_of_pieces=True, work=operations, least=WORTH_IT,
 )  # fmt: skip
 @compiled
 def conv_trans_dx(
@@ -142,21 +183,21 @@ def planes_dweight(
 
 
 @tuned(
-    "conv_trans", "conv_trans_dweight", items=mirrored(weight_items), scratch=mirrored(weight_scratch),
-    scratch_of_pieces=True, work=operations, least=WORTH_IT,
+    "conv_trans", "conv_trans_dweight", items=mirrored(of_images(weight_items)),
+    scratch=mirrored(of_images(weight_scratch)), scratch_of_pieces=True, work=operations, least=WORTH_IT,
 )  # fmt: skip
 @compiled
 def conv_trans_dweight(
     first, last, dweight, dy, x, accumulate, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
-    correlate_with_gradients(
+    correlate_images_with_gradients(
         first, last, dweight, x, dy, accumulate, scratch,
         stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
     )  # fmt: skip
 
 
-@tuned("conv_trans", "conv_trans_bias_gradient", items=filter_slices, work=outputs, least=BIAS_WORTH_IT)
+@tuned("conv_trans", "conv_trans_bias_gradient", items=filter_slices, work=of_images(outputs), least=BIAS_WORTH_IT)
 @compiled
 def conv_trans_bias_gradient(first, last, dbias, dy, accumulate):
     add_deltas(first, last, dbias, dy, accumulate)

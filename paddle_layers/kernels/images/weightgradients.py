@@ -57,12 +57,14 @@ def weight_numbers(N, filters, channels, P, Q, geometry):
 
 @copied
 def correlate_weights(
-    N, filters, channels, x, x_image, dy, dy_image, dweight, dweight_steps, P, Q, geometry, place, adding, size, one
+    batches, N, filters, channels, x, x_steps, dy, dy_steps, dweight, dweight_steps, P, Q, geometry, place, adding,
+    size, one,
 ):  # fmt: skip
-    """The gradient of some filters' elements for some channels, over a batch, or what is added to it where `adding`.
+    """The gradient of some filters' elements for some channels, over all images, or what is added to it where `adding`.
 
-    `x` and `dy` are the addresses of the first image's channels and gradients, `x_image` and `dy_image` the bytes to
-    the next image; `dweight_steps` numbers from one filter and from one channel to the next. What a band gives is
+    `x` and `dy` are the addresses of the first image's channels and gradients, of which there are `batches` times `N`.
+    `x_steps` are the bytes from one batch, image and channel to the next, `dy_steps` those from one batch, image and
+    filter to the next, `dweight_steps` numbers from one filter and from one channel to the next. What a band gives is
     summed by itself before it is added, so that rounding grows little with the batch.
     """
     H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y = geometry
@@ -72,39 +74,44 @@ def correlate_weights(
     sums = turned + (images * rows * columns * channels + SPARE) * size
     filter_sums = A * (B // together) * run
     vectors = vectors_of(together * channels, size)
-    for n in range(0, N, images):
-        for top in range(0, P, depth):
-            high, many = min(depth, P - top), min(images, N - n)
-            for p in range(high):
-                for q in range(Q):
-                    pixel = p * stride_y // take_y * columns + q * stride // take
-                    set_entry(place, p * Q + q, pixel * channels * size, (p * Q + q) * size)
-            for image in range(many):
-                turn_band(
-                    turned + image * rows * columns * channels * size, x + (n + image) * x_image, (H, W),
-                    top * stride_y - padding_y, padding, rows, columns, channels, (take_y, take), size, one,
-                )  # fmt: skip
-            for a in range(A):
-                for b in range(0, B, together):
-                    at = (a * dilation_y * columns + b * dilation) * channels * size
-                    products(
-                        filters, vectors, 0, many, rows * columns * channels * size, dy_image, high * Q, place,
-                        dy + n * dy_image + top * Q * size, P * Q * size, turned + at,
-                        sums + (a * (B // together) + b // together) * run * size, filter_sums * size, n + top > 0, one,
+    if batches * N == 0:
+        zeros(sums, filters * filter_sums, size, one)
+    for batch in range(batches):
+        for n in range(0, N, images):
+            of, deltas = x + batch * x_steps[0] + n * x_steps[1], dy + batch * dy_steps[0] + n * dy_steps[1]
+            for top in range(0, P, depth):
+                high, many = min(depth, P - top), min(images, N - n)
+                for p in range(high):
+                    for q in range(Q):
+                        pixel = p * stride_y // take_y * columns + q * stride // take
+                        set_entry(place, p * Q + q, pixel * channels * size, (p * Q + q) * size)
+                for image in range(many):
+                    turn_band(
+                        turned + image * rows * columns * channels * size, of + image * x_steps[1], (H, W), x_steps[2],
+                        top * stride_y - padding_y, padding, rows, columns, channels, (take_y, take), size, one,
                     )  # fmt: skip
+                for a in range(A):
+                    for b in range(0, B, together):
+                        at = (a * dilation_y * columns + b * dilation) * channels * size
+                        products(
+                            filters, vectors, 0, many, rows * columns * channels * size, dy_steps[1], high * Q, place,
+                            deltas + top * Q * size, dy_steps[2], turned + at,
+                            sums + (a * (B // together) + b // together) * run * size, filter_sums * size,
+                            batch + n + top > 0, one,
+                        )  # fmt: skip
     filter_step, channel_step = dweight_steps
     for k in range(filters):
         for a in range(A):
             for b in range(B):
-                of = sums + (k * filter_sums + (a * (B // together) + b // together) * run) * size
+                source = sums + (k * filter_sums + (a * (B // together) + b // together) * run) * size
                 spread_run(
-                    dweight + (k * filter_step + a * B + b) * size, of + b % together * channels * size, channels,
+                    dweight + (k * filter_step + a * B + b) * size, source + b % together * channels * size, channels,
                     channel_step, adding, size, one,
                 )  # fmt: skip
 
 
 @copied
-def turn_band(to, of, extents, top, padding, rows, columns, channels, steps, size, one):
+def turn_band(to, of, extents, channel_bytes, top, padding, rows, columns, channels, steps, size, one):
     """Turn a band of rows from `top` on, with zeros where it is outside of the image of `extents` pixels."""
     (H, W), (step_y, step) = extents, steps
     first = min(columns, (padding + step - 1) // step)
@@ -115,7 +122,7 @@ def turn_band(to, of, extents, top, padding, rows, columns, channels, steps, siz
             zeros(to, first * channels, size, one)
             turn(
                 to + first * channels * size, of + (h * W + first * step - padding) * size,
-                channels, last - first, H * W, channels, step, size, one,
+                channels, last - first, channel_bytes // size, channels, step, size, one,
             )  # fmt: skip
             zeros(to + last * channels * size, (columns - last) * channels, size, one)
         else:

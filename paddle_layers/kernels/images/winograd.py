@@ -11,7 +11,6 @@ outputs of the tiles NaN that see it.
 
 from __future__ import annotations
 
-from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python, copied
 from paddle_layers.kernels.primitives.moves import copy_run, deal, set_entry, spread_run, turn, zeros
 from paddle_layers.kernels.primitives.tiles import VECTOR, products, vectors_of
@@ -292,11 +291,6 @@ def winograd_items(N: int, K: int, P: int, Q: int) -> int:
 def winograd_items_back(N: int, D: int, H: int, W: int) -> int:
     """Work items of `winograd_dx`."""
     return int(tile_items(N, D, H, W))
-
-
-def pieces() -> int:
-    """Work items of the transform of the filters: a run of rows of the weights each."""
-    return PIECES
 
 
 def filters_prepared(K: int, D: int) -> int:

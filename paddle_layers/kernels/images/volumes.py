@@ -1,0 +1,173 @@
+"""conv3d and conv3d_trans: correlations of volumes, plane by plane, and their gradients."""
+
+from __future__ import annotations
+
+from paddle_layers.kernels.primitives.compiling import compiled
+from paddle_layers.kernels.tuned import tuned
+
+from .batches import (
+    add_deltas,
+    correlate_volumes,
+    correlate_volumes_back,
+    correlate_with_gradients,
+    turn_weight,
+    turn_weight_back,
+    vectors_of_volumes,
+    vectors_of_volumes_back,
+)
+from .work_items import (
+    BIAS_WORTH_IT,
+    WORTH_IT,
+    backward_items,
+    backward_runs,
+    backward_scratch,
+    filter_slices,
+    forward_items,
+    forward_runs,
+    forward_scratch,
+    mirrored,
+    multiplications,
+    outputs,
+    pieces,
+    prepared_vectors,
+    prepared_vectors_back,
+    vector_items,
+    vector_items_back,
+    vector_scratch,
+    vector_scratch_back,
+    vectors_pay,
+    vectors_pay_back,
+    weight_items,
+    weight_scratch,
+)
+
+
+@tuned(
+    "conv3d", "conv3d_y", items=pieces, prepared=prepared_vectors, scratch=vector_scratch, scratch_of_pieces=True,
+    when=vectors_pay, work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters(first, last, prepared, weight):
+    turn_weight(first, last, prepared, weight)
+
+
+@tuned("conv3d", "conv3d_y", items=vector_items, behind=turned_filters)
+@compiled
+def vectors_y(first, last, y, x, prepared, scratch, E, A, B, step, ahead, gap):
+    vectors_of_volumes(first, last, y, x, prepared, False, scratch, (E, A, B), step, ahead, gap)
+
+
+@tuned(
+    "conv3d", "conv3d_dx", items=pieces, prepared=prepared_vectors_back, scratch=vector_scratch_back,
+    scratch_of_pieces=True, when=vectors_pay_back, work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def turned_filters_back(first, last, prepared, weight):
+    turn_weight_back(first, last, prepared, weight)
+
+
+@tuned("conv3d", "conv3d_dx", items=vector_items_back, behind=turned_filters_back)
+@compiled
+def vectors_dx(first, last, dx, dy, prepared, accumulate, scratch, E, A, B, step, ahead, gap):
+    vectors_of_volumes_back(first, last, dx, dy, prepared, accumulate, scratch, (E, A, B), step, ahead, gap)
+
+
+@tuned(
+    "conv3d", "conv3d_y", items=forward_items, runs=forward_runs, scratch=forward_scratch, scratch_of_pieces=True,
+    work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_y(first, last, y, x, weight, scratch, step, ahead, gap, groups):
+    correlate_volumes(first, last, y, x, weight, False, scratch, step, ahead, gap, groups)
+
+
+@tuned(
+    "conv3d", "conv3d_dx", items=backward_items, runs=backward_runs, scratch=backward_scratch, scratch_of_pieces=True,
+    work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_dx(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
+    correlate_volumes_back(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups)
+
+
+@tuned(
+    "conv3d", "conv3d_dweight", items=weight_items, scratch=weight_scratch, scratch_of_pieces=True,
+    work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_dweight(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups):
+    correlate_with_gradients(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups)
+
+
+@tuned("conv3d", "conv3d_bias_gradient", items=filter_slices, work=outputs, least=BIAS_WORTH_IT)
+@compiled
+def conv3d_bias_gradient(first, last, dbias, dy, accumulate):
+    add_deltas(first, last, dbias, dy, accumulate)
+
+
+operations = mirrored(multiplications)
+
+
+@tuned(
+    "conv3d_trans", "conv3d_trans_y", items=pieces, prepared=mirrored(prepared_vectors_back),
+    scratch=mirrored(vector_scratch_back), scratch_of_pieces=True, when=mirrored(vectors_pay_back), work=operations,
+    least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def trans_turned_filters(first, last, prepared, weight):
+    turn_weight_back(first, last, prepared, weight)
+
+
+@tuned("conv3d_trans", "conv3d_trans_y", items=mirrored(vector_items_back), behind=trans_turned_filters)
+@compiled
+def trans_vectors_y(first, last, y, x, prepared, scratch, E, A, B, step, ahead, gap):
+    vectors_of_volumes_back(first, last, y, x, prepared, False, scratch, (E, A, B), step, ahead, gap)
+
+
+@tuned(
+    "conv3d_trans", "conv3d_trans_dx", items=pieces, prepared=mirrored(prepared_vectors),
+    scratch=mirrored(vector_scratch), scratch_of_pieces=True, when=mirrored(vectors_pay), work=operations,
+    least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def trans_turned_filters_back(first, last, prepared, weight):
+    turn_weight(first, last, prepared, weight)
+
+
+@tuned("conv3d_trans", "conv3d_trans_dx", items=mirrored(vector_items), behind=trans_turned_filters_back)
+@compiled
+def trans_vectors_dx(first, last, dx, dy, prepared, accumulate, scratch, E, A, B, step, ahead, gap):
+    vectors_of_volumes(first, last, dx, dy, prepared, accumulate, scratch, (E, A, B), step, ahead, gap)
+
+
+@tuned(
+    "conv3d_trans", "conv3d_trans_y", items=mirrored(backward_items), runs=mirrored(backward_runs),
+    scratch=mirrored(backward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_trans_y(first, last, y, x, weight, scratch, step, ahead, gap, groups):
+    correlate_volumes_back(first, last, y, x, weight, False, scratch, step, ahead, gap, groups)
+
+
+@tuned(
+    "conv3d_trans", "conv3d_trans_dx", items=mirrored(forward_items), runs=mirrored(forward_runs),
+    scratch=mirrored(forward_scratch), scratch_of_pieces=True, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_trans_dx(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups):
+    correlate_volumes(first, last, dx, dy, weight, accumulate, scratch, step, ahead, gap, groups)
+
+
+@tuned(
+    "conv3d_trans", "conv3d_trans_dweight", items=mirrored(weight_items), scratch=mirrored(weight_scratch),
+    scratch_of_pieces=True, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def conv3d_trans_dweight(first, last, dweight, dy, x, accumulate, scratch, step, ahead, gap, groups):
+    correlate_with_gradients(first, last, dweight, x, dy, accumulate, scratch, step, ahead, gap, groups)
+
+
+@tuned("conv3d_trans", "conv3d_trans_bias_gradient", items=filter_slices, work=outputs, least=BIAS_WORTH_IT)
+@compiled
+def conv3d_trans_bias_gradient(first, last, dbias, dy, accumulate):
+    add_deltas(first, last, dbias, dy, accumulate)

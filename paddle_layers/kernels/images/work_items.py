@@ -1,0 +1,371 @@
+"""What the kernels of convolutions compute side by side, and the memory that they need: by shapes only.
+
+Volumes have planes, rows and columns, filters of a volume taps for the planes that they see; images are volumes of one
+plane. `step`, `ahead` and `gap` are strides, padding and dilations along these axes.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.primitives.compiling import also_in_python
+from paddle_layers.kernels.primitives.tiles import ROWS
+
+from .correlations import BAND, backward_images, backward_numbers, divisor, forward_images, forward_numbers
+from .filter_vectors import (
+    LANES,
+    backward_pitch,
+    forward_pitch,
+    most_vector_images,
+    rounded,
+    scratch_numbers,
+    turned_numbers,
+    vector_parts,
+)
+from .weightgradients import weight_numbers
+
+Steps = tuple[int, int, int]
+
+WORTH_IT = 1 << 17
+"""Multiplications below which the point function stays: what a step gains does not pay the compiler's extra second."""
+BIAS_WORTH_IT = 1 << 17
+"""Numbers below which the point function stays, for the gradient of the bias."""
+SHORTEST = 16
+"""Filters of an item at least."""
+LARGEST = 1 << 18
+"""Numbers of an item's result at most, if it has more filters than `SHORTEST`."""
+CHANNELS = 64
+"""Channels of an item of the filters' gradient at most."""
+ONE_ROW = 1 << 10
+"""Pixels of a row at most where an image becomes one row: turning short rows takes long."""
+FEW = 4
+"""Items of a batch of small images, if they have that many runs of filters."""
+SLICES = 8
+LONG_SUM = 256
+"""Products of a sum from which on it pays to turn the sums of all filters of a pixel."""
+
+MIRRORED = {"K": "C", "C": "K", "Z": "R", "R": "Z", "H": "P", "P": "H", "W": "Q", "Q": "W"}
+"""The axes of a convolution, and what they are in a transposed one: that reads the output and writes the input."""
+OF_IMAGES = {"step": ("stride_y", "stride"), "ahead": ("padding_y", "padding"), "gap": ("dilation_y", "dilation")}
+"""What is said of the axes of a volume, and the attributes of images."""
+
+
+def _asking(names: list[str], answer: Callable[[Mapping[str, int]], Any]) -> Callable[..., Any]:
+    """A function of values with these names."""
+
+    def call(*values: int) -> Any:
+        return answer(dict(zip(names, values, strict=True)))
+
+    kind = inspect.Parameter.POSITIONAL_ONLY
+    call.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]  # `inspect` reads it of any function, and typeshed gives functions none
+    return call
+
+
+def mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of a convolution's sizes and attributes, for those of the transposed one."""
+    names = list(inspect.signature(function).parameters)
+    return _asking([MIRRORED.get(name, name) for name in names], lambda given: function(*given.values()))
+
+
+def of_images(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the sizes and attributes of a convolution of volumes, for images."""
+    one_plane, names = {"Z": 1, "E": 1, "R": 1}, list(inspect.signature(function).parameters)
+    asked = [name for name in names if name not in one_plane]
+
+    def answer(given: Mapping[str, int]) -> Any:
+        sizes: dict[str, Any] = {**one_plane, **given}
+        for name, (of_rows, of_columns) in OF_IMAGES.items():
+            if name in asked:
+                sizes[name] = (0 if name == "ahead" else 1, given[of_rows], given[of_columns])
+        return function(*(sizes[name] for name in names))
+
+    return _asking([part for name in asked for part in OF_IMAGES.get(name, (name,))], answer)
+
+
+def multiplications(N: int, K: int, D: int, E: int, A: int, B: int, R: int, P: int, Q: int) -> int:
+    """Operations on the whole batch; laying out the windows counts like two filters."""
+    return N * (K + 2) * D * E * A * B * R * P * Q
+
+
+@also_in_python
+def plane_geometry(H, W, A, B, step, ahead, gap):
+    """What the correlations of planes have to know of them."""
+    return H, W, A, B, step[2], step[1], ahead[2], ahead[1], gap[2], gap[1]
+
+
+@also_in_python
+def one_pixel(geometry, P, Q):
+    """Whether windows of a plane are single pixels, side by side, and each pixel is one."""
+    H, W, A, B, stride, stride_y, padding, padding_y, _, _ = geometry
+    return A * B * stride * stride_y == 1 and padding + padding_y == 0 and P * Q == H * W
+
+
+@also_in_python
+def one_element(Z, E, R, P, Q, step, ahead, geometry):
+    """Whether windows of a volume are single elements, side by side, and each element is one."""
+    return E * step[0] == 1 and ahead[0] == 0 and Z == R and one_pixel(geometry, P, Q)
+
+
+@also_in_python
+def image_parts(N, images, rows, numbers):
+    """Runs that the `rows` channels, of `numbers` elements, of `images` images are cut into; by shape only.
+
+    They are cut where there are few, or where a run would not stay in a core's cache, but not into short runs: each
+    of them lays the other side's planes out anew.
+    """
+    parts, wanted = 1, PIECES if images == 1 else FEW
+    for count in range(2, rows // (SHORTEST * min(images, 2)) + 1):
+        few = N // images * parts < wanted or images * rows // parts * numbers > LARGEST
+        if few and rows % count == 0:
+            parts = count
+    return parts
+
+
+@also_in_python
+def forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry):
+    """Images of an item of `correlate_volumes`, and the runs that their filters are cut into."""
+    whole = one_element(Z, E, R, P, Q, step, ahead, geometry)
+    images = 1 if whole else divisor(N, forward_images(N, K // groups, D * E, P, Q, geometry))
+    return images, image_parts(N, images, K, R * P * Q)
+
+
+@also_in_python
+def backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry):
+    """Images of an item of `correlate_volumes_back`, and the runs that their channels are cut into."""
+    whole = one_element(Z, E, R, P, Q, step, ahead, geometry)
+    images = 1 if whole else divisor(N, backward_images(N, K // groups * E, C // groups, Q, geometry))
+    return images, image_parts(N, images, C, Z * geometry[0] * geometry[1])
+
+
+def forward_items(
+    N: int, K: int, D: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
+    step: Steps, ahead: Steps, gap: Steps,
+) -> int:  # fmt: skip
+    """Work items of `correlate_volumes`."""
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    images, parts = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
+    return int(N // images * parts)
+
+
+def backward_items(
+    N: int, K: int, C: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
+    step: Steps, ahead: Steps, gap: Steps,
+) -> int:  # fmt: skip
+    """Work items of `correlate_volumes_back`."""
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
+    return int(N // images * parts)
+
+
+def pieces() -> int:
+    """Work items of what is made of the filters: a run of them each."""
+    return PIECES
+
+
+def output_planes(N: int, K: int) -> int:
+    """Planes of the output, of which an item writes some."""
+    return N * K
+
+
+def input_planes(N: int, C: int) -> int:
+    """Planes of the input's gradient, of which an item writes some."""
+    return N * C
+
+
+def forward_runs(
+    N: int, K: int, D: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
+    step: Steps, ahead: Steps, gap: Steps,
+) -> int:  # fmt: skip
+    """Channels of the output, where those of an item of `correlate_volumes` lie side by side."""
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    images, parts = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
+    return N * K if min(images, parts) == 1 else 0
+
+
+def backward_runs(
+    N: int, K: int, C: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
+    step: Steps, ahead: Steps, gap: Steps,
+) -> int:  # fmt: skip
+    """Channels of the input's gradient, where those of an item of `correlate_volumes_back` lie side by side."""
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
+    return N * C if min(images, parts) == 1 else 0
+
+
+def for_every_piece(numbers: int, images: int, items: int) -> int:
+    """Numbers of a piece that has `numbers`: as fewer images may be more items, such that there are `PIECES` times."""
+    return numbers if images == 1 else -(-numbers * PIECES // max(1, min(items, PIECES)))
+
+
+def forward_scratch(
+    N: int, K: int, D: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
+    step: Steps, ahead: Steps, gap: Steps,
+) -> int:  # fmt: skip
+    """Numbers that a piece of `correlate_volumes` needs."""
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    images, parts = forward_parts(N, K, D, Z, E, R, P, Q, groups, step, ahead, geometry)
+    most = int(forward_images(N, K // groups, D * E, P, Q, geometry))
+    return for_every_piece(int(forward_numbers(most, D, E, P, Q, geometry)), most, int(N // images * parts))
+
+
+def backward_scratch(
+    N: int, K: int, C: int, Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
+    step: Steps, ahead: Steps, gap: Steps,
+) -> int:  # fmt: skip
+    """Numbers that a piece of `correlate_volumes_back` needs."""
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    images, parts = backward_parts(N, K, C, Z, E, R, P, Q, groups, step, ahead, geometry)
+    most = int(backward_images(N, K // groups * E, C // groups, Q, geometry))
+    return for_every_piece(int(backward_numbers(most, K // groups, E, Q, geometry)), most, int(N // images * parts))
+
+
+@also_in_python
+def vector_forward_parts(N, K, D, E, P, Q, geometry):
+    """Images of an item of `vectors_of_volumes`, and the runs that their filters are cut into."""
+    H, W, A, B, stride, _, padding, _, dilation, _ = geometry
+    pitch, _ = forward_pitch(W, Q, B, stride, padding, dilation)
+    return vector_parts(N, K, K * D * E * A * B, D * E * H * pitch, P * Q)
+
+
+@also_in_python
+def vector_backward_parts(N, K, D, E, P, Q, geometry):
+    """Images of an item of `vectors_of_volumes_back`, and the runs that their channels are cut into."""
+    H, W, A, B, stride, stride_y, padding, _, dilation, _ = geometry
+    _, pitch, _ = backward_pitch(W, Q, B, stride, padding, dilation)
+    pixels = ((H + stride_y - 1) // stride_y) * ((W + stride - 1) // stride)
+    return vector_parts(N, D, K * D * E * A * B, K * E * P * pitch, pixels)
+
+
+def vector_items(
+    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
+    gap: Steps,
+) -> int:  # fmt: skip
+    """Work items of `vectors_of_volumes`."""
+    images, parts = vector_forward_parts(N, K, D, E, P, Q, plane_geometry(H, W, A, B, step, ahead, gap))
+    return int(N // images * parts)
+
+
+def vector_items_back(
+    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
+    gap: Steps,
+) -> int:  # fmt: skip
+    """Work items of `vectors_of_volumes_back`."""
+    images, parts = vector_backward_parts(N, K, D, E, P, Q, plane_geometry(H, W, A, B, step, ahead, gap))
+    return int(N // images * parts)
+
+
+def prepared_vectors(K: int, D: int, E: int, A: int, B: int) -> int:
+    """Numbers of the filters, turned for `vectors_of_volumes`."""
+    return int(turned_numbers(K, D, E * A * B))
+
+
+def prepared_vectors_back(K: int, D: int, E: int, A: int, B: int) -> int:
+    """Numbers of the filters, turned for `vectors_of_volumes_back`."""
+    return prepared_vectors(D, K, E, A, B)
+
+
+def vector_scratch(
+    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
+    gap: Steps,
+) -> int:  # fmt: skip
+    """Numbers that a piece of `vectors_of_volumes` needs."""
+    pitch, direct = forward_pitch(W, Q, B, step[2], ahead[2], gap[2])
+    laid = D * E * H * int(pitch)
+    most = int(most_vector_images(N, K * D * E * A * B, laid, P * Q))
+    items = vector_items(N, K, D, H, W, E, A, B, P, Q, step, ahead, gap)
+    return for_every_piece(int(scratch_numbers(most, E * A * B, P, Q, 0 if direct else laid)), most, items)
+
+
+def vector_scratch_back(
+    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, P: int, Q: int, step: Steps, ahead: Steps,
+    gap: Steps,
+) -> int:  # fmt: skip
+    """Numbers that a piece of `vectors_of_volumes_back` needs."""
+    _, pitch, direct = backward_pitch(W, Q, B, step[2], ahead[2], gap[2])
+    rows, columns, laid = -(-H // step[1]), -(-W // step[2]), K * E * P * int(pitch)
+    most = int(most_vector_images(N, K * D * E * A * B, laid, rows * columns))
+    items = vector_items_back(N, K, D, H, W, E, A, B, P, Q, step, ahead, gap)
+    return for_every_piece(
+        int(scratch_numbers(most, E * A * B, rows, columns, 0 if direct else laid)), most, items
+    )  # fmt: skip
+
+
+@also_in_python
+def vectors_suit(filters, numbers, columns, products):
+    """Whether vectors of filters go well with rows of so many pixels and sums of so many products.
+
+    Filters have to fill vectors, and the numbers that all pixels read to stay in the cache. Tiles want even rows, and
+    to turn the sums has to be little beside them, unless rows are short, which fill vectors of pixels badly.
+    """
+    fits = 4 * rounded(filters) <= 5 * filters and numbers <= BAND
+    return fits and (columns % 2 == 0 or columns > LANES) and (columns < LANES or products >= LONG_SUM)
+
+
+def vectors_pay(
+    K: int, D: int, E: int, H: int, W: int, A: int, B: int, Q: int, groups: int
+) -> bool:  # fmt: skip
+    """Whether vectors of filters take less time than those of pixels."""
+    return groups == 1 and E * A * B > 1 and bool(vectors_suit(K, D * E * H * W, Q, D * E * A * B))
+
+
+def vectors_pay_back(
+    K: int, D: int, E: int, W: int, A: int, B: int, P: int, Q: int, groups: int, step: Steps
+) -> bool:  # fmt: skip
+    """Whether vectors of channels take less time than those of pixels, for the gradient of the input."""
+    products = K * E * A * B // (step[0] * step[1] * step[2])
+    return groups == 1 and E * A * B > 1 and bool(vectors_suit(D, K * E * P * Q, W // step[2], products))
+
+
+def single_channels(D: int) -> bool:
+    """Whether every filter sees one channel."""
+    return D == 1
+
+
+@also_in_python
+def weight_parts(K, D, E, groups):
+    """Runs of the channels and of the filters of a group that are work items, for each tap; by shape only."""
+    filters, channels = K // groups, max(1, (D + CHANNELS - 1) // CHANNELS)
+    runs = 1
+    while groups * channels * E * runs < PIECES and filters >= 4 * runs * ROWS:
+        runs *= 2
+    return channels, runs
+
+
+@also_in_python
+def weight_items(K, D, E, groups):
+    """Work items of `correlate_with_gradients`."""
+    channels, runs = weight_parts(K, D, E, groups)
+    return groups * channels * runs * E
+
+
+@also_in_python
+def weight_shape(H, W, P, Q, geometry):
+    """Rows and columns of windows, and the geometry: for windows of one pixel, a small image is one row."""
+    if one_pixel(geometry, P, Q) and P * Q <= ONE_ROW:
+        return 1, P * Q, (1, P * Q, 1, 1, 1, 1, 0, 0, 1, 1)
+    return P, Q, geometry
+
+
+def weight_scratch(
+    N: int, K: int, D: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int,
+    step: Steps, ahead: Steps, gap: Steps,
+) -> int:  # fmt: skip
+    """Numbers that a piece of `correlate_with_gradients` needs."""
+    geometry = plane_geometry(H, W, A, B, step, ahead, gap)
+    channels, runs = weight_parts(K, D, E, groups)
+    rows, columns, geometry = weight_shape(H, W, P, Q, geometry)
+    filters = -(-K // groups // runs)
+    return int(weight_numbers(max(N, R), filters, -(-D // channels), rows, columns, geometry))
+
+
+def outputs(N: int, K: int, R: int, P: int, Q: int) -> int:
+    """Numbers in the output of a convolution."""
+    return N * K * R * P * Q
+
+
+def filter_slices(K: int) -> int:
+    """Slices of the filters; by shape only."""
+    return min(K, SLICES)
