@@ -70,16 +70,15 @@ class Trial:
         found = self.forward()
         if self.case.trains:
             between()
-            self.net.backward(gradients=self.directions())
-            found |= self._gradients()
+            found |= self.backward()
         return found
 
-    def forward(self) -> Results:
-        """Outputs, statistics and states of one forward pass."""
+    def forward(self, phase: str | None = None, step: int = 0) -> Results:
+        """Outputs, statistics and states of one forward pass, in the phase of the case unless another one is given."""
         case, net = self.case, self.net
         self._reset()
         net.reset_statistics()
-        self.raw = net.forward(case.feeds(self.arrays), phase=case.phase, step=0)
+        self.raw = net.forward(case.feeds(self.arrays), phase=phase or case.phase, step=step)
         found = {name: _array(self.raw[name]) for name in case.outputs if name in self.raw}
         return found | self.statistics() | {f"state {name}": state.value.copy() for name, state in net.states.items()}
 
@@ -96,7 +95,9 @@ class Trial:
             self._directions = {name: rng.uniform(0.5, 1.5, _array(self.raw[name]).shape) for name in dense}
         return self._directions
 
-    def _gradients(self) -> Results:
+    def backward(self) -> Results:
+        """Gradients of the last forward pass."""
+        self.net.backward(gradients=self.directions())
         parameters = self.net.parameters.values()
         found = {f"gradient of {p.name}": p.gradient.copy() for p in parameters if p.gradient is not None}
         for place, wanted in enumerate(self.case.wanted):
