@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
 from rotation import current_round, summary
+
+from paddle_layers.kernels.tuned import point_functions_only
+from paddle_layers.runtime.devices.cpu.interpreter import interpreted
 
 # A run judges the change, not the luck of its random numbers; `--hypothesis-profile default` looks further.
 settings.register_profile("repeatable", derandomize=True)
@@ -23,6 +27,16 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     """What has been collected stays to the end: the collector need not look at it again."""
     gc.freeze()
     gc.enable()
+
+
+@pytest.fixture
+def as_python() -> Iterator[None]:
+    """Functions of layers run as Python: for tests of what is computed, which need not wait for a compiler.
+
+    That compiled and tuned kernels give the same is a property of the conformance kit.
+    """
+    with point_functions_only(), interpreted():
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)  # before any are chosen by their marks

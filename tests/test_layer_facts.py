@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rotation import marks_of
 
 import paddle_layers as pl
 from paddle_layers.define import LayerDefinition
@@ -270,7 +271,7 @@ HIDDEN = {
 """What the run does not show, or shows of something else."""
 
 
-@pytest.mark.parametrize("name", BY_THEMSELVES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in BY_THEMSELVES])
 def test_what_is_seen(name: str) -> None:
     layer = pl.registry[name]
     message = layer.definition
