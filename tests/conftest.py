@@ -24,8 +24,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    """What has been collected stays to the end: the collector need not look at it again."""
-    gc.freeze()
+    """From here on there is garbage."""
     gc.enable()
 
 
