@@ -13,6 +13,7 @@ from paddle_layers.config import ConfigError
 from paddle_layers.config.generating import GenerateSettings
 from paddle_layers.generation import texts
 from paddle_layers.generation.generator import Generator
+from paddle_layers.runtime.plan.plan import Plan
 from paddle_layers.testing.engines import as_python
 from paddle_layers.training.outputs import part_for
 
@@ -210,16 +211,21 @@ def test_word_by_word_is_the_whole_pass(body: str) -> None:
 
 
 def test_room_for_keys_grows_with_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a device whose memory is read by copies is written what has changed."""
+
     def run() -> None:
         network = pl.loads(BODY.format(body=BODIES["a transformer"], act="linear"))
-        feeds, written = {"x": np.zeros((2, 2))}, []
+        feeds, written, read = {"x": np.zeros((2, 2))}, [], Plan.read
         with pl.Net(network, dtype="float64") as whole:
             scale_up(whole, 3)
-            for room in (texts.ROOM, 1):
+            for room, copies in ((texts.ROOM, False), (1, False), (texts.ROOM, True)):
                 monkeypatch.setattr(texts, "ROOM", room)
+                if copies:
+                    monkeypatch.setattr(Plan, "read", lambda self, *given: read(self, *given).copy())
                 with made(network, whole, settings(beam_size=3, results=3, end=None)) as generator:
+                    assert generator.write({"x": np.zeros((0, 2))}, []) == []
                     written.append(generator.write(feeds, [[0]] * 2))
-        assert written[0] == written[1]
+        assert written[0] == written[1] == written[2]
 
     as_python(run)
 

@@ -133,11 +133,12 @@ def _parts(name: str, value: Any) -> list[tuple[str, Any]]:
 
     if not isinstance(value, Sequences):
         return [(name, value)]
-    rows, starts = value.data, [(f"{name}.starts", value.starts), (f"{name}.sub_starts", value.sub_starts)]
-    found: list[tuple[str, Any]] = [(name, rows)]
+    rows = value.data
+    parts = {name: rows, f"{name}.starts": value.starts, f"{name}.sub_starts": value.sub_starts}
     if isinstance(rows, Csr):
-        found = [(f"{name}.ids", rows.id), (f"{name}.row_starts", rows.start), (f"{name}.values", rows.value)]
-    return [(part, array) for part, array in [*found, *starts] if array is not None]
+        del parts[name]
+        parts |= {f"{name}.ids": rows.id, f"{name}.row_starts": rows.start, f"{name}.values": rows.value}
+    return [(part, array) for part, array in parts.items() if array is not None]
 
 
 def _given(value: Any, name: str, origin: str) -> Any:

@@ -13,10 +13,10 @@ from paddle_layers.config.generating import BEAMS, GenerateSettings
 from paddle_layers.kernels.tuned import tuned_at_every_size
 from paddle_layers.runtime import FeedError, Net
 
+from . import texts
 from .beams import Beams, Written
 from .drawing import Draws
 from .positions import cut
-from .texts import Texts
 
 
 class Generator:
@@ -40,6 +40,8 @@ class Generator:
         self.settings, self._seed = settings, seed
         self.texts = settings.results if settings.temperature is not None else settings.beam_size or BEAMS
         """Texts of each sample that are written side by side."""
+        self._room = 0
+        """Places that were kept of the texts of the last batch."""
         best = self._search(0).candidates
         self.parts = cut(network, settings.words, scores, probabilities=probabilities, best=best)
         boots = [one.boot for one in self.parts.carried if isinstance(one.boot, str)]
@@ -64,6 +66,8 @@ class Generator:
         `feeds` are those of the source, `beginnings` the words that each text begins with, one at least; they are no
         part of what is given. Raises `FeedError`.
         """
+        if not beginnings:
+            return []
         with tuned_at_every_size():  # small products, but hundreds of passes over the same plan
             return self._write(feeds, beginnings)
 
@@ -71,19 +75,22 @@ class Generator:
         samples = len(beginnings)
         search = self._search(samples)
         known = np.array([len(words) for words in beginnings], np.int64)
-        first = np.zeros((samples, known.max(initial=1)), np.int64)
+        first = np.zeros((samples, known.max()), np.int64)
         for row, beginning in enumerate(beginnings):
             first[row, : len(beginning)] = beginning
         first = np.repeat(first, self.texts, axis=0)
         longest = self._longest(first.shape[1])
-        texts = Texts(self.parts, self.nets[0], self._run_source(feeds, samples), first[:, 0], self.texts, longest)
+        room = max(self._room, min(texts.ROOM, longest))
+        source = self._run_source(feeds, samples)
+        written = texts.Texts(self.parts, self.nets[0], source, first[:, 0], self.texts, longest, room)
         for place in range(1, longest + 1):
-            back, words = search.advance(texts.candidates(), known <= place)
+            back, words = search.advance(written.candidates(), known <= place)
             if not search.open.any():
                 break
             if place < first.shape[1]:
                 words = np.where(np.repeat(known > place, self.texts), first[:, place], words)
-            texts.go_on(back, words)
+            written.go_on(back, words)
+        self._room = written.room
         return search.whole
 
     def _search(self, samples: int) -> Beams | Draws:

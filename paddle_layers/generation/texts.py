@@ -17,18 +17,19 @@ from .positions import BEST, LOGARITHM, PLACES, Positions
 
 Array = NDArray[Any]
 ROOM = 64
-"""Places for which there is room at first; it is doubled where texts become longer."""
+"""Places for which there is room at first; it is doubled where texts become longer, which needs a new plan."""
 
 
 class Texts:
     """The texts of a batch, `size` for each sample, and what the next position is to know of them.
 
     `net` is that of the position. A pass finds its feeds where those of the pass before lie: of these, only what has
-    changed is written, and keys and values are kept where they are when texts change places.
+    changed is written, and keys and values are kept where they are when texts change places. There is `room` for so
+    many places; it grows until `longest`.
     """
 
     def __init__(
-        self, parts: Positions, net: Net, source: Mapping[str, Any], words: Ints, size: int, longest: int
+        self, parts: Positions, net: Net, source: Mapping[str, Any], words: Ints, size: int, longest: int, room: int
     ) -> None:
         self._parts, self._net, self._longest = parts, net, longest
         self._place = 0
@@ -40,7 +41,7 @@ class Texts:
         self._feeds |= {name: repeated(source[name], size) for name in parts.given}
         self._feeds |= {one.name: self._boot(one, source, size) for one in self._states}
         self._feeds[ONE] = Sequences(np.zeros(len(words), np.int64), np.arange(len(words) + 1))
-        self._make_room(min(ROOM, longest))
+        self._make_room(room)
         self._run_anew()
 
     def candidates(self) -> Candidates:
@@ -62,13 +63,13 @@ class Texts:
                 changed |= self._memory()
         self._place += 1
         changed |= {self._parts.words: words, **self._counted()}
-        if self._kept and self._place == self._feeds[ROW].shape[1]:
+        if self._kept and self._place == self.room:
             self._feeds |= changed
-            self._make_room(min(2 * self._place, self._longest))
+            self._make_room(min(2 * self.room, self._longest))
             self._run_anew()
             return
-        for name, array in changed.items():
-            self._plan.write(self._plan.values[name], array)
+        for name in changed.keys() & self._plan.values.keys():  # what no layer reads is not there
+            self._plan.write(self._plan.values[name], changed[name])
         self._plan.forward()
 
     def _keep(self, back: Ints) -> None:
@@ -111,8 +112,9 @@ class Texts:
 
     def _make_room(self, places: int) -> None:
         """Let so many places be kept of each text, with those that are there."""
-        room = [(one.name, one.type.dims[1:], self._net.dtype) for one in self._kept] + [(ROW, (), "int64")]
-        for name, dims, dtype in room:
+        self.room = places
+        kept = [(one.name, one.type.dims[1:], self._net.dtype) for one in self._kept] + [(ROW, (), "int64")]
+        for name, dims, dtype in kept:
             made = np.zeros((len(self._own), places, *dims), dtype)
             if self._place:
                 made[:, : self._place] = self._feeds[name]
