@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+
 import pytest
 from hypothesis import settings
 from rotation import current_round, summary
+
+from paddle_layers.kernels.tuned import point_functions_only
+from paddle_layers.runtime.devices.cpu.interpreter import interpreted
 
 # A run judges the change, not the luck of its random numbers; `--hypothesis-profile default` looks further.
 settings.register_profile("repeatable", derandomize=True)
@@ -14,6 +20,22 @@ settings.load_profile("repeatable")
 def pytest_configure(config: pytest.Config) -> None:
     """Fix the round before workers start: a run may last over midnight."""
     current_round()
+    gc.disable()  # collecting tests makes hundreds of thousands of objects and no garbage: a fifth of its time
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """From here on there is garbage."""
+    gc.enable()
+
+
+@pytest.fixture
+def as_python() -> Iterator[None]:
+    """Functions of layers run as Python: for tests of what is computed, which need not wait for a compiler.
+
+    That compiled and tuned kernels give the same is a property of the conformance kit.
+    """
+    with point_functions_only(), interpreted():
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)  # before any are chosen by their marks

@@ -12,6 +12,8 @@ from paddle_layers.editor.hover import hover
 from paddle_layers.runtime import Sequences
 from paddle_layers.testing.engines import as_python
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 LEARNED = 'layer { name: "x" type: "shift" input: "fed" }\n'
 X = 'layer { name: "fed" type: "data" data { shape: 6 seq_nested_level: 1 } }\n' + LEARNED
 ROWS = 'layer { name: "fed" type: "data" data { shape: 4 } }\n' + LEARNED

@@ -9,6 +9,8 @@ from test_caffe_networks import DATA, LABEL, faults, layer
 
 import paddle_layers as pl
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 X = np.random.default_rng(0).permutation(4 * 3 * 8 * 8).reshape(4, 3, 8, 8).astype(np.float32) / 100 - 4
 W = np.random.default_rng(1).normal(size=(5, 64)).astype(np.float32)
 B = np.arange(5, dtype=np.float32)

@@ -15,6 +15,8 @@ from paddle_layers.config.conversion import read_message, written
 from paddle_layers.config.parameters import parameter_names, shared_names
 from paddle_layers.config.wiring.insides import all_settings
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 DATA = """
 layer { name: "x" type: "data" data { shape: 4 } }
 layer { name: "label" type: "data" data { data_type: INT size: 3 } }

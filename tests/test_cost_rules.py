@@ -5,6 +5,8 @@ import pytest
 
 import paddle_layers as pl
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 ROWS, CLASSES = 3000, 5
 CHAIN = """
 layer { name: "x" type: "data" data { shape: 5 seq_nested_level: 1 } }

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rotation import current_round
 
 from paddle_layers.config.diagnostics.diagnostic import Source
 from paddle_layers.config.diagnostics.report import Report
@@ -32,6 +33,9 @@ ODD = """
 name: 'single'  layer: { name: "a" "b" type: "data" data < shape: [1, 2, ] > };
 layer [ { name: "c" }, { name: "d", stage: ['x', "y"] } ] # a "comment" { with: all
 """
+
+EVERY = 11
+"""The usual run asks at every eleventh place, of other ones on another day."""
 
 Flat = list[tuple[str, Any]]
 
@@ -99,10 +103,11 @@ def ask(document: Document, offset: int) -> None:
         assert 0 <= target.start <= target.end <= len(target.text)
 
 
+@pytest.mark.parametrize("step", [EVERY, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("text", [*TEXTS, JSON, ODD], ids=[*(path.stem for path in EXAMPLES), "json", "odd"])
-def test_every_place_of_the_examples(text: str) -> None:
+def test_places_of_the_examples(text: str, step: int) -> None:
     document = Document(text, "/nowhere/x.textproto")
-    for offset in range(len(text) + 1):
+    for offset in range(current_round() % step, len(text) + 1, step):
         ask(document, offset)
 
 

@@ -13,6 +13,8 @@ import paddle_layers as pl
 from paddle_layers.runtime import FeedError, Sequences
 from paddle_layers.runtime.devices.cuda import simulated_device
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 CLASSES, BOXES = 4, 60
 FOUND = f"""
 layer {{ name: "prior" type: "data" data {{ shape: [{BOXES}, 8] }} }}

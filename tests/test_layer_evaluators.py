@@ -12,6 +12,8 @@ from paddle_layers.define import DefinitionError, registries
 from paddle_layers.layers.evaluators.ratios import f_measures
 from paddle_layers.runtime.devices.cuda import simulated_device
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 REFERENCES = load_references()
 AUC = """
 layer { name: "x" type: "data" data { shape: 1 } }

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from rotation import marks_of
 
 import paddle_layers as pl
 from paddle_layers.define import LayerDefinition
@@ -17,7 +18,7 @@ from paddle_layers.runtime import Sequences
 from paddle_layers.testing.cases import Case, in_phases
 from paddle_layers.testing.engines import as_python
 from paddle_layers.testing.networks import network_text
-from paddle_layers.testing.trial import Trial, guarded
+from paddle_layers.testing.trial import Results, Trial, guarded
 from paddle_layers.testing.values import join_rows, take_rows
 
 LAYERS = list(pl.registry)
@@ -150,8 +151,11 @@ def seen(layer: LayerDefinition) -> dict[str, Any]:
             found["differentiable"] |= inputs
             found["facts"] |= {"can_do_bp"} if inputs or parameters else set()
             if inputs or parameters:
-                found["back_reads_x"] |= set(read_inputs(case))
-                found["back_reads_y"] |= set(read_outputs(case))
+                with guarded(), Trial(case) as trial:
+                    trial.forward()
+                    gradients = trial.backward()
+                    found["back_reads_x"] |= set(read_inputs(trial, gradients))
+                    found["back_reads_y"] |= set(read_outputs(trial, gradients))
     return found
 
 
@@ -168,19 +172,19 @@ def what_there_is(case: Case) -> Iterator[str]:
 
 
 def what_changes(case: Case) -> Iterator[str]:
-    usual = forward(case)
-    if differ(usual, forward(replace(case, phase="test"))):
-        yield "has_phase"
-    if differ(usual, forward(case, step=1)):
-        yield "is_random"
-    if differ(first_sample(usual), first_sample(forward(case, other_samples(case)))):
-        yield "rows depend"
-
-
-def forward(case: Case, arrays: list[Any] | None = None, step: int = 0) -> dict[str, Any]:
-    """Outputs of one pass."""
     with Trial(case) as trial:
-        return trial.net.forward(case.feeds(arrays or trial.arrays), phase=case.phase, step=step)
+        trial.forward()
+        usual = trial.raw
+        trial.forward(phase="test")
+        if differ(usual, trial.raw):
+            yield "has_phase"
+        trial.forward(step=1)
+        if differ(usual, trial.raw):
+            yield "is_random"
+        trial.arrays = other_samples(case)
+        trial.forward()
+        if differ(first_sample(usual), first_sample(trial.raw)):
+            yield "rows depend"
 
 
 def differ(one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -228,36 +232,32 @@ def with_gradient(case: Case) -> tuple[set[str], set[str]]:
         return inputs, {p.name for p in net.parameters.values() if p.gradient is not None and p.gradient.any()}
 
 
-def read_inputs(case: Case) -> Iterator[str]:
+def read_inputs(trial: Trial, expected: Results) -> Iterator[str]:
     """Inputs without whose numbers or ids the backward pass gives something else."""
-    for place, (type_, field) in enumerate(zip(case.types, case.inputs, strict=True)):
-        if type_.kind == "INT" and reads(case, f"in{place}", (case.arrays()[place] + 1) % type_.size):
+    for place, (type_, field) in enumerate(zip(trial.case.types, trial.case.inputs, strict=True)):
+        if type_.kind == "INT" and reads(trial, expected, f"in{place}", (trial.arrays[place] + 1) % type_.size):
             yield field.name
-        if type_.kind == "DENSE" and reads(case, f"in{place}", np.nan):
+        if type_.kind == "DENSE" and reads(trial, expected, f"in{place}", np.nan):
             yield field.name
 
 
-def read_outputs(case: Case) -> Iterator[str]:
+def read_outputs(trial: Trial, expected: Results) -> Iterator[str]:
     """Outputs without whose numbers the backward pass gives something else; what the framework adds may read them."""
+    case = trial.case
     for place, type_ in enumerate(case.output_types if not case.followed else ()):
         lost = {"DENSE": np.nan, "INT": 0}.get(type_.kind)
-        if lost is not None and reads(case, case.outputs[place], lost):
+        if lost is not None and reads(trial, expected, case.outputs[place], lost):
             names = list(case.definition.outputs)
             yield names[min(place, len(names) - 1)]  # a repeatable one is the last
 
 
-def reads(case: Case, name: str, values: Any) -> bool:
+def reads(trial: Trial, expected: Results, name: str, values: Any) -> bool:
     """Whether gradients change when a value of the forward pass has been lost."""
-    with guarded(), Trial(case) as trial:
-        expected = trial.step(between=lambda: None)
-
-        def lose() -> None:
-            plan = trial.net.plan("train")
-            buffer = plan.values[name]
-            plan.write(buffer, np.broadcast_to(np.ravel(values), plan.rows.size(buffer.extent)))
-
-        found = trial.step(between=lose)
-    return differ({name: value for name, value in expected.items() if name.startswith("gradient")}, found)
+    trial.forward()
+    plan = trial.net.plan("train")
+    buffer = plan.values[name]
+    plan.write(buffer, np.broadcast_to(np.ravel(values), plan.rows.size(buffer.extent)))
+    return differ(expected, trial.backward())
 
 
 HIDDEN = {
@@ -271,7 +271,7 @@ HIDDEN = {
 """What the run does not show, or shows of something else."""
 
 
-@pytest.mark.parametrize("name", BY_THEMSELVES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks_of(name)) for name in BY_THEMSELVES])
 def test_what_is_seen(name: str) -> None:
     layer = pl.registry[name]
     message = layer.definition

@@ -5,6 +5,8 @@ import pytest
 
 import paddle_layers as pl
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 SETTINGS = "num_filters: 3 filter_size: 2 filter_size_y: 3 stride: 2 padding_y: 1"
 NETWORK = """
 layer { name: "x" type: "data" data { shape: [2, 5, 4] } }

@@ -7,6 +7,8 @@ import pytest
 
 import paddle_layers as pl
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 SETTINGS = "stride: 2 padding: 1 bias: false"
 BACK = """
 layer { name: "y" type: "data" data { shape: [3, 4, 5] } }

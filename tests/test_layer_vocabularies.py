@@ -14,6 +14,8 @@ import paddle_layers as pl
 from paddle_layers.runtime import Csr
 from paddle_layers.testing.engines import as_python
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 ROWS, COLUMNS, CLASSES = 6, 4, 9
 SHARES = [5.0, 1.0, 2.0, 3.0, 1.0, 0.5, 4.0, 2.0, 1.5]
 LABELS = np.array([3, 0, 8, 8, 1, 5])

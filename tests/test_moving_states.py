@@ -11,6 +11,8 @@ import paddle_layers as pl
 from paddle_layers.define import Example, Input, Output, State, each, gradient, layer, real, update
 from paddle_layers.testing import check_layer
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 X = np.array([[1.0, -2.0], [3.0, 6.0]])
 FIRST = np.array([0.5, 2.0])
 MOVED = FIRST / 2 + X.mean(0) / 2

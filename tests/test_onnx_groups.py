@@ -10,6 +10,8 @@ from onnx_helpers import model_feeds, real_rows, rows_of, run_model
 import paddle_layers as pl
 from paddle_layers.testing.network_cases import network_cases
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 NESTED = """
 layer { name: "words" type: "data" data { data_type: INT size: 7 seq_nested_level: 2 } }
 layer { name: "start" type: "data" data { shape: 3 } }

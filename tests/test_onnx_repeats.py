@@ -11,6 +11,8 @@ import paddle_layers as pl
 from paddle_layers.exchange.onnx_in import network
 from paddle_layers.exchange.onnx_in.blocks import Shortened, with_blocks
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 RESNET = """
 block {
   name: "unit"

@@ -20,6 +20,8 @@ from paddle_layers.define.errors import InvalidAttributes, UnknownName
 from paddle_layers.runtime import WeightsError
 from paddle_layers.training.progress import Lines
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 TEXT = """
 name: "line"
 layer { name: "x" type: "data" data { shape: 3 } }

@@ -61,12 +61,9 @@ def test_page_of_a_layer(name: str) -> None:
     assert text.count("```textproto") == len(layer.examples) + len(layer.networks)
     assert f".py:{layer.line}`" in text
     assert "\n\n\n" not in text
-
-
-@pytest.mark.parametrize("name", LAYERS)
-def test_tables_have_equal_rows(name: str) -> None:
-    for rows in tables(page(pl.registry[name])):
+    for rows in tables(text):
         assert {columns(row) for row in rows} == {columns(rows[0])}, rows
+    assert not re.search(r"\\?\{\w+\}", FENCE.sub("", text).replace("param { of:", "")), "a template is shown"
 
 
 @pytest.mark.parametrize(("kind", "name"), OTHERS)
@@ -91,11 +88,19 @@ def links(path: Path) -> Iterator[Path]:
     return (path.parent / target.partition("#")[0] for target in re.findall(r"\]\(([^#)][^)]*)\)", text))
 
 
-def test_every_page_is_linked_and_every_link_leads_somewhere(tmp_path: Path) -> None:
-    written = {path.resolve() for path in write_reference(tmp_path)}
-    assert written == {path.resolve() for path in tmp_path.rglob("*") if path.is_file()}
+@pytest.fixture(scope="module")
+def reference(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Path]]:
+    """The folder of the reference, and the files that were written."""
+    folder = tmp_path_factory.mktemp("reference")
+    return folder, write_reference(folder)
+
+
+def test_every_page_is_linked_and_every_link_leads_somewhere(reference: tuple[Path, list[Path]]) -> None:
+    folder, files = reference
+    written = {path.resolve() for path in files}
+    assert written == {path.resolve() for path in folder.rglob("*") if path.is_file()}
     linked = {link.resolve() for path in written if path.suffix == ".md" for link in links(path)}
-    assert linked == written - {(tmp_path / "index.md").resolve()}
+    assert linked == written - {(folder / "index.md").resolve()}
     assert set(FOLDERS) == set(registries)
 
 
@@ -114,11 +119,11 @@ def test_pages_of_the_files_tell_every_field(name: str, root: str) -> None:
         assert f"\n## `{anchor.replace('-', ' ')}`\n" in text
 
 
-def test_a_foreign_name_leads_to_the_layer(tmp_path: Path) -> None:
-    write_reference(tmp_path)
-    text = (tmp_path / "elsewhere.md").read_text(encoding="utf-8")
+def test_a_foreign_name_leads_to_the_layer(reference: tuple[Path, list[Path]]) -> None:
+    folder, _ = reference
+    text = (folder / "elsewhere.md").read_text(encoding="utf-8")
     assert "| `InnerProduct` | Caffe | [fc](layers/fc.md) |" in text
-    nested = (tmp_path / "by-input.md").read_text(encoding="utf-8").partition("## Sparse ids")[2].partition("##")[0]
+    nested = (folder / "by-input.md").read_text(encoding="utf-8").partition("## Sparse ids")[2].partition("##")[0]
     assert "[fc]" in nested
     assert "[conv]" not in nested
 
@@ -291,12 +296,6 @@ def test_a_page_begins_with_the_use() -> None:
     assert re.findall("<summary>(.*)</summary>", text) == ["Gradients", "Definition", "More examples"]
 
 
-@pytest.mark.parametrize("name", LAYERS)
-def test_no_page_shows_a_template(name: str) -> None:
-    outside = FENCE.sub("", page(pl.registry[name])).replace("param { of:", "")
-    assert not re.search(r"\\?\{\w+\}", outside)
-
-
 def test_equal_choices_have_one_table() -> None:
     text = page(pl.registry["lstmemory"])
     assert "`act`, `gate_act`, `state_act` are each one of" in text
@@ -357,9 +356,9 @@ def test_a_terminal_gets_no_escapes(capsys: pytest.CaptureFixture[str]) -> None:
     assert not re.search(r" +$", shown, re.MULTILINE)
 
 
-def test_families_have_the_titles_that_people_use(tmp_path: Path) -> None:
-    write_reference(tmp_path)
-    text = (tmp_path / "layers" / "index.md").read_text(encoding="utf-8")
+def test_families_have_the_titles_that_people_use(reference: tuple[Path, list[Path]]) -> None:
+    folder, _ = reference
+    text = (folder / "layers" / "index.md").read_text(encoding="utf-8")
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert {"Losses", "Metrics"} <= set(headings)
     assert {layer.family for layer in pl.registry.values()} <= set(FAMILIES)

@@ -12,6 +12,8 @@ import paddle_layers as pl
 from paddle_layers.runtime.devices.cpu.table import always_cut
 from paddle_layers.runtime.devices.cuda import simulated_device
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 LENGTHS = ([3, 0, 5, 1, 2, 5], [2, 2], [7, 1, 0, 4, 4, 9], [1], [0, 0], [])
 
 SIMPLE = """

@@ -11,6 +11,8 @@ import pytest
 
 import paddle_layers as pl
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 ROWS = 3
 
 

@@ -6,6 +6,8 @@ import pytest
 import paddle_layers as pl
 
 torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.usefixtures("as_python")
 functional = torch.nn.functional
 
 X = np.array([[-800.0, -30.0, -6.0, -3.0, -1.0, -0.2, 0.0, 0.2, 1.0, 3.0, 6.0, 30.0, 800.0]])

@@ -7,6 +7,8 @@ import paddle_layers as pl
 
 torch = pytest.importorskip("torch")
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 CLASSES = 5
 TEXT = """
 layer {{ name: "x" type: "data" data {{ shape: 5 seq_nested_level: 1 }} }}

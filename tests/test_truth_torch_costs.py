@@ -6,6 +6,8 @@ import pytest
 import paddle_layers as pl
 
 torch = pytest.importorskip("torch")
+
+pytestmark = pytest.mark.usefixtures("as_python")
 functional = torch.nn.functional
 
 ROWS, CLASSES = 40, 3

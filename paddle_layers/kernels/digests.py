@@ -9,7 +9,7 @@ import ast
 import functools
 import hashlib
 import importlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from importlib.util import resolve_name
 from pathlib import Path
 
@@ -38,7 +38,7 @@ def sources(module: str) -> list[Path]:
         return sorted(_files([module]))
     folders = map(Path, importlib.import_module(package).__path__)
     own = {file for folder in folders for file in folder.glob("**/*.py")}
-    return sorted(own | _files(name for file in own for name in _imports(file, "")))
+    return sorted(own | _files(name for file in own for name in _imports(file.read_bytes(), "")))
 
 
 def _files(modules: Iterable[str]) -> set[Path]:
@@ -50,15 +50,18 @@ def _files(modules: Iterable[str]) -> set[Path]:
         file = FOLDER.joinpath(*module.split(".")[2:]).with_suffix(".py")
         if module.startswith(f"{LIBRARY}.{ROOM}.") and file.is_file() and file not in {REGISTRY, *files}:
             files.add(file)
-            pending += _imports(file, module.rpartition(".")[0])
+            pending += _imports(file.read_bytes(), module.rpartition(".")[0])
     return files
 
 
-def _imports(file: Path, package: str) -> Iterator[str]:
-    """Full names that a file imports, of modules or from them; relative ones only where its package is given."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
+@functools.cache  # most kernels import the same files
+def _imports(text: bytes, package: str) -> list[str]:
+    """Full names that a text imports, of modules or from them; relative ones only where its package is given."""
+    names: list[str] = []
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and (package or not node.level):
             base = resolve_name("." * node.level + (node.module or ""), package)
-            yield from (base, *(f"{base}.{alias.name}" for alias in node.names))
+            names += (base, *(f"{base}.{alias.name}" for alias in node.names))
+    return names

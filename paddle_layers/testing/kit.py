@@ -15,6 +15,7 @@ from .findings import Finding, Report
 from .inference import illegal_networks, problem_of
 from .network_cases import all_cases
 from .properties import LAYER_PROPERTIES, PROPERTIES
+from .trial import kept_nets
 
 if TYPE_CHECKING:
     from .configs import Config
@@ -112,6 +113,10 @@ class _Check:
                     self._case(case, fitting, config)
 
     def _case(self, case: Case, wanted: Iterable[str], config: Config | None) -> None:
+        with kept_nets():
+            self._properties(case, wanted, config)
+
+    def _properties(self, case: Case, wanted: Iterable[str], config: Config | None) -> None:
         for name in wanted:
             if name in self.failed or name in case.unfit:
                 continue

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Iterator, Sequence
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Self
 from unittest import mock
@@ -11,7 +13,9 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.runtime import Sequences
+from paddle_layers.define.switching import switched
+from paddle_layers.runtime import Net, Sequences
+from paddle_layers.runtime.devices.cpu.interpreter import is_interpreted
 from paddle_layers.runtime.devices.cpu.table import Table
 from paddle_layers.runtime.devices.protocol import Device
 from paddle_layers.runtime.graph.domains import Extent
@@ -37,12 +41,34 @@ def nothing() -> None:
     """Disturb nothing."""
 
 
+Kept = dict[tuple[Any, ...], list[Net]]
+_KEPT: ContextVar[Kept | None] = ContextVar("nets that wait for another trial", default=None)
+_GUARDED = ContextVar("buffers lie apart", default=False)
+
+
+@contextlib.contextmanager
+def kept_nets() -> Iterator[None]:
+    """Within it, trials of the same text use one net after the other, where functions run as Python.
+
+    To bind one takes longer than the passes of a small case.
+    """
+    nets: Kept = {}
+    with switched(_KEPT, nets):
+        try:
+            yield
+        finally:
+            for net in itertools.chain.from_iterable(nets.values()):
+                net.close()
+
+
 class Trial:
     """A case bound to a net. Every pass starts from the same parameters and states."""
 
     def __init__(self, case: Case, dtype: str = "float64", device: str | Device = "cpu") -> None:
         self.case, self.dtype = case, dtype
-        self.net = case.net(dtype, device)
+        kept = _KEPT.get() if is_interpreted() else None
+        self._waiting = None if kept is None else kept.setdefault((case.text(), dtype, _GUARDED.get()), [])
+        self.net = self._waiting.pop() if self._waiting else case.net(dtype, device)
         self.arrays = case.arrays()
         self.raw: dict[str, Any] = {}
         self._states = {name: state.value.copy() for name, state in self.net.states.items()}
@@ -55,7 +81,13 @@ class Trial:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.net.close()
+        if self._waiting is None or kind is not None:
+            self.net.close()
+            return
+        self._reset()
+        for name, value in self._given.items():
+            self.set_parameter(name, value)
+        self._waiting.append(self.net)
 
     # ---- passes
 
@@ -70,16 +102,15 @@ class Trial:
         found = self.forward()
         if self.case.trains:
             between()
-            self.net.backward(gradients=self.directions())
-            found |= self._gradients()
+            found |= self.backward()
         return found
 
-    def forward(self) -> Results:
-        """Outputs, statistics and states of one forward pass."""
+    def forward(self, phase: str | None = None, step: int = 0) -> Results:
+        """Outputs, statistics and states of one forward pass, in the phase of the case unless another one is given."""
         case, net = self.case, self.net
         self._reset()
         net.reset_statistics()
-        self.raw = net.forward(case.feeds(self.arrays), phase=case.phase, step=0)
+        self.raw = net.forward(case.feeds(self.arrays), phase=phase or case.phase, step=step)
         found = {name: _array(self.raw[name]) for name in case.outputs if name in self.raw}
         return found | self.statistics() | {f"state {name}": state.value.copy() for name, state in net.states.items()}
 
@@ -96,7 +127,9 @@ class Trial:
             self._directions = {name: rng.uniform(0.5, 1.5, _array(self.raw[name]).shape) for name in dense}
         return self._directions
 
-    def _gradients(self) -> Results:
+    def backward(self) -> Results:
+        """Gradients of the last forward pass."""
+        self.net.backward(gradients=self.directions())
         parameters = self.net.parameters.values()
         found = {f"gradient of {p.name}": p.gradient.copy() for p in parameters if p.gradient is not None}
         for place, wanted in enumerate(self.case.wanted):
@@ -235,9 +268,11 @@ class Trial:
         return extent.capacity if late else self._plan.rows.size(extent)
 
 
-def guarded() -> contextlib.AbstractContextManager[object]:
+@contextlib.contextmanager
+def guarded() -> Iterator[None]:
     """Within it, plans give every buffer memory of its own, with a guard zone on either side."""
-    return mock.patch("paddle_layers.runtime.plan.plan.place", _place_apart)
+    with switched(_GUARDED, True), mock.patch("paddle_layers.runtime.plan.plan.place", _place_apart):
+        yield
 
 
 def _place_apart(storages: Sequence[Storage]) -> int:

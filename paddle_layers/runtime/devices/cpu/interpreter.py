@@ -129,6 +129,9 @@ def _carray(place: int | _Table | None, shape: Sequence[int], dtype: Any = None)
     return array_at(place, shape, dtype).view(_Strict)
 
 
+_get, _set = np.ndarray.__getitem__, np.ndarray.__setitem__
+
+
 class _Strict(np.ndarray[Any, Any]):
     """An array without places behind its end and before its beginning: machine code checks no index.
 
@@ -136,18 +139,16 @@ class _Strict(np.ndarray[Any, Any]):
     neighbour's memory as soon as its type has no sign or the axis is shorter.
     """
 
+    # Every element passes here, so that nothing else is called.
     def __getitem__(self, index: Any) -> Any:
-        _refuse_negative(index)
-        return super().__getitem__(index)
+        if (min(index) if type(index) is tuple else index) < 0:
+            raise IndexError(f"index {index} is negative")
+        return _get(self, index)
 
     def __setitem__(self, index: Any, value: Any) -> None:
-        _refuse_negative(index)
-        super().__setitem__(index, value)
-
-
-def _refuse_negative(index: Any) -> None:
-    if (min(index) if isinstance(index, tuple) else index) < 0:
-        raise IndexError(f"index {index} is negative")
+        if (min(index) if type(index) is tuple else index) < 0:
+            raise IndexError(f"index {index} is negative")
+        _set(self, index, value)
 
 
 def _unchanged(*_: Any, **__: Any) -> Callable[[Any], Any]:
