@@ -54,11 +54,22 @@ def _files(modules: Iterable[str]) -> set[Path]:
     return files
 
 
-def _imports(file: Path, package: str) -> Iterator[str]:
+@functools.cache
+def _imports(file: Path, package: str) -> tuple[str, ...]:
     """Full names that a file imports, of modules or from them; relative ones only where its package is given."""
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    found: list[str] = []
+    for node in _statements(ast.parse(file.read_bytes())):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and (package or not node.level):
             base = resolve_name("." * node.level + (node.module or ""), package)
-            yield from (base, *(f"{base}.{alias.name}" for alias in node.names))
+            found += (base, *(f"{base}.{alias.name}" for alias in node.names))
+    return tuple(found)
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """The statements of a text, without what these are made of."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):
+            yield child
+            yield from _statements(child)

@@ -1,7 +1,6 @@
 """Functions that only other compiled functions call: compiled as a part of each caller, and never by themselves.
 
-numba optimises every function, turns it into machine code, links it into each caller, and optimises the whole again.
-Nobody runs the machine code of a part, and the optimiser does as well with its plain form.
+numba turns every function into machine code before it links it into its callers, and nobody runs that of a part.
 """
 
 from __future__ import annotations
@@ -18,14 +17,12 @@ from numba.core.typed_passes import NativeLowering
 class Part(JITCodeLibrary):
     """What a function and those that it calls are in LLVM's language, to be linked into the callers."""
 
-    def _optimize_functions(self, ll_module: Any) -> None:
-        ll_module.data_layout = self._codegen._data_layout
-
     def finalize(self) -> None:
-        """Bring together what is called."""
+        """Bring together what is called, and optimise it as numba does."""
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._optimize_final_module()
         self._finalized = True
 
 

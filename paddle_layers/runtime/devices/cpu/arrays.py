@@ -34,7 +34,8 @@ def argument(typingctx: Any, pointers: Any, at: Any, ints: Any, first: Any, size
 
         shape = [entry(args[2], first.literal_value + axis) for axis in range(counted)]
         shape += [ir.Constant(I64, 1)] * single
-        return _array(context, builder, array, entry(args[0], at.literal_value), shape)
+        data = context.get_data_type(array.dtype).as_pointer()
+        return _array(context, builder, array, builder.inttoptr(entry(args[0], at.literal_value), data), shape)
 
     return array(pointers, at, ints, first, sizes, ones, dtype), codegen
 
@@ -45,23 +46,25 @@ def stack(typingctx: Any, dtype: Any) -> Any:
     array = types.Array(dtype.instance_type, 1, "C")
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        numbers = ir.ArrayType(context.get_data_type(array.dtype), LANES)
+        number = context.get_data_type(array.dtype)
+        numbers = ir.ArrayType(number, LANES)
         memory = cgutils.alloca_once(builder, numbers)  # type: ignore[no-untyped-call]  # numba has no types
         memory.align = 64
-        return _array(context, builder, array, builder.ptrtoint(memory, I64), [ir.Constant(I64, LANES)])
+        data = builder.bitcast(
+            memory, number.as_pointer()
+        )  # by way of a whole number, LLVM forgot that it is alone here
+        return _array(context, builder, array, data, [ir.Constant(I64, LANES)])
 
     return array(dtype), codegen
 
 
-def _array(context: Any, builder: Any, kind: types.Array, address: Any, shape: list[Any]) -> Any:
-    """The C-contiguous array at an address."""
-    element = context.get_data_type(kind.dtype)
-    size = ir.Constant(I64, context.get_abi_sizeof(element))
+def _array(context: Any, builder: Any, kind: types.Array, data: Any, shape: list[Any]) -> Any:
+    """The C-contiguous array at a pointer."""
+    size = ir.Constant(I64, context.get_abi_sizeof(data.type.pointee))
     strides = [size]
     for length in shape[:0:-1]:
         strides.insert(0, builder.mul(strides[0], length))
     made = make_array(kind)(context, builder)  # type: ignore[no-untyped-call]  # as above
-    data = builder.inttoptr(address, element.as_pointer())
     populate_array(  # type: ignore[no-untyped-call]  # as above
         made, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None
     )
