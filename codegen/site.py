@@ -39,6 +39,7 @@ ORDER = (
     "write-a-network",
     "blocks",
     "combinations",
+    "four-systems",
     "from-python",
     "recurrent-groups",
     "decoder-and-costs",

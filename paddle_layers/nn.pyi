@@ -236,6 +236,48 @@ def arg_max(
     keep_dims: leave an axis of one element in the place of it (false)
     """
 
+def attention_step(
+    query: Value,
+    own_key: Value,
+    own_value: Value,
+    keys: Value,
+    values: Value,
+    row: Value,
+    place: Value,
+    *,
+    num_heads: int = 1,
+    scale: float | None = None,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """One position of a causal `multi_head_attention`: a row looks at itself and at what was kept of those before it.
+
+    `y[n] = sum_k p[k] * values[row[n, k], k] + p * own_value[n]`, where the weights are the softmax of
+    `scale * query[n] . keys[row[n, k], k]`, for the places `k` before `place[n]`, and of
+    `scale * query[n] . own_key[n]`; each head has its own columns. What is behind `place` is not read: there may be
+    room for longer texts.
+
+    Each text has a row of the batch. Where texts begin alike, as those of a beam search do, `row` says in whose row the
+    keys and values of a place lie, so that nothing is copied. The caller puts `own_key` and `own_value` at their place
+    behind the pass. It is what `generate` runs in the place of `multi_head_attention`; nothing learns through it.
+
+    query: what each row looks for
+    own_key: what the row itself is found by
+    own_value: what the row itself tells
+    keys: keys of the places before, by row of the batch and place
+    values: values of the places before
+    row: row of the batch that has the key and the value of a place, from 0
+    place: how many places there are before this one
+    num_heads: parts into which the columns are cut (>= 1, 1)
+    scale: factor of the products; when absent: one over the root of a head's columns (none)
+    """
+
 def auc(
     x: Value,
     label: Value,
@@ -4101,6 +4143,32 @@ def residual_block(
     stride: step of the first convolution; the image becomes smaller by it (>= 1, 1)
     """
 
+def resize(
+    x: Value,
+    *,
+    size: int,
+    name: str | None = None,
+    output: str | Sequence[str] | None = None,
+    param: Block | Sequence[Block] | None = None,
+    activation: Block | None = None,
+    include: Block | Sequence[Block] | None = None,
+    exclude: Block | Sequence[Block] | None = None,
+    loss_weight: float | Sequence[float] | None = None,
+    propagate_down: bool | Sequence[bool] | None = None,
+) -> Value:
+    """Cuts the numbers of the whole batch into rows of another width.
+
+    The numbers keep their order: `N` rows of `C` become `N * C / size` rows, and a batch that `size` does not divide is
+    refused. A row belongs to the sample with its first number: that sample becomes a sequence of such rows, and one
+    without any where all of its numbers stand in a row that another sample began. Of `N` rows of 3 with `size: 6`, each
+    second sample has the row of both. Labels of the rows are fed as such sequences; costs count the rows that there
+    are. Samples are mixed where `size` does not divide `C`: then a batch is cut as a whole, by each process its own.
+    Where it does, `to_sequence` is the same; rows of sequences are cut by `seq_reshape`.
+
+    x: rows of any shape
+    size: width of a row (>= 1, required)
+    """
+
 def rms_norm(
     x: Value,
     *,
@@ -4203,6 +4271,7 @@ def roi_pool(
 
 def rotary_position(
     x: Value,
+    first: Value | None = None,
     *,
     num_heads: int = 1,
     base: float = 10000.0,
@@ -4220,12 +4289,13 @@ def rotary_position(
 
     The columns are cut into `num_heads` equal parts. Pair `i` of a head with `D` columns is turned by the angle
     `a = p * base ** (-2 * i / D)`: `(u, v)` becomes `(u * cos(a) - v * sin(a), v * cos(a) + u * sin(a))`, where `p`
-    counts from 0 within the sequence, or within the sub-sequence of a nested one. A product of two rows then depends on
-    how far they are apart, and not on where they are (Su et al. 2021): put it behind the maps of `query` and `keys` of
-    `multi_head_attention`. Nothing is learned. Weights of Llama and GPT-NeoX are for pairs `HALVES` of a head, as
-    Transformers and ONNX have them; the paper and GPT-J pair neighbours.
+    counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first`. A product of two
+    rows then depends on how far they are apart, and not on where they are (Su et al. 2021): put it behind the maps of
+    `query` and `keys` of `multi_head_attention`. Nothing is learned. Weights of Llama and GPT-NeoX are for pairs
+    `HALVES` of a head, as Transformers and ONNX have them; the paper and GPT-J pair neighbours.
 
     x: rows of sequences, such as queries or keys
+    first: place of the first row of each sequence
     num_heads: parts into which the columns are cut (>= 1, 1)
     base: the longest wave is nearly so many rows long, divided by 2 pi (>= 1, 10000)
     pairs: which columns of a head make a pair (HALVES)
@@ -4767,10 +4837,11 @@ def seq_reshape(
     loss_weight: float | Sequence[float] | None = None,
     propagate_down: bool | Sequence[bool] | None = None,
 ) -> Value:
-    """Cuts the rows of every sequence into narrower ones, whose width divides theirs.
+    """Cuts the numbers of every sequence into rows of another width.
 
-    The values of a sequence keep their order; `n` rows of width `C` become `n * C / size` rows. Paddle also makes wider
-    rows, where every sequence of a batch has to have a number of values that is divisible by `size`.
+    The numbers of a sequence keep their order; `n` rows of width `C` become `n * C / size` rows. Where `size` does not
+    divide `C`, it has to divide the numbers of each sequence of a batch, as in Paddle, or the batch is refused. Rows
+    that are no sequences are cut by `to_sequence` and `resize`.
 
     x: rows of sequences
     size: width of a row (>= 1, required)
@@ -5054,6 +5125,7 @@ def simple_lstm(
 
 def sinusoidal_position(
     x: Value,
+    first: Value | None = None,
     *,
     drop_rate: float = 0.0,
     name: str | None = None,
@@ -5068,10 +5140,11 @@ def sinusoidal_position(
     """Adds to every row waves of its place in the sequence, from short ones in front to long ones at the end.
 
     `y[t, 2i] = x[t, 2i] + sin(a)` and `y[t, 2i + 1] = x[t, 2i + 1] + cos(a)` with `a = p / 10000 ** (2i / C)`, where
-    `p` counts from 0 within the sequence, or within the sub-sequence of a nested one (Vaswani et al. 2017). Nothing is
-    learned, so there is no longest sequence.
+    `p` counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first` (Vaswani et al.
+    2017). Nothing is learned, so there is no longest sequence.
 
     x: rows of sequences
+    first: place of the first row of each sequence
     drop_rate: share of the outputs set to zero while training (>= 0 and < 1, 0)
     """
 
@@ -5713,8 +5786,7 @@ def to_sequence(
     A row of `C` numbers becomes a sequence of `C / size` rows; their order stays. Images are rows with their axes side
     by side: put a `permute` before the layer so that what becomes a row comes last, `order: [3, 1, 2]` for the columns
     of an image. Paddle's seq_reshape does this with rows that are no sequences; those of sequences are cut by
-    `seq_reshape` here. Paddle's resize cuts the whole batch anew: this is what it does where rows become narrower;
-    where they become wider, samples are mixed.
+    `seq_reshape` here. `resize` cuts the whole batch anew, also into wider rows, in which samples are mixed.
 
     x: rows of any shape
     size: width of a row of the sequences (>= 1, required)

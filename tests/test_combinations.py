@@ -72,11 +72,49 @@ def static(fed, weights):
     return np.array(ends)
 
 
+def rnn(fed, weights):
+    rows = []
+    for first, last in itertools.pairwise(fed["x"].starts):
+        h = np.zeros(4)
+        for x in fed["x"].data[first:last]:
+            h = np.tanh(x @ weights["mapped.weight"] + h @ weights["hidden.weight"] + weights["hidden.bias"])
+            rows.append(np.tanh(h @ weights["out.weight"] + weights["out.bias"]))
+    return np.array(rows)
+
+
+def wider(fed, _):
+    """The costs of the rows that there are, each of two samples."""
+    rows, labels = fed["row"].reshape(-1, 6), fed["label"].data
+    return np.log(np.exp(rows).sum(axis=1)) - rows[np.arange(len(rows)), labels]
+
+
+def tied(fed, weights):
+    code = np.tanh(fed["x"] @ weights["code.weight"] + weights["code.bias"])
+    return code @ weights["code.weight"].T + weights["again.bias"]
+
+
+def transposed_product(fed, _):
+    a, b = (np.split(fed[name].data, fed[name].starts[1:-1]) for name in "ab")
+    return np.stack([(one.T @ other).reshape(-1) for one, other in zip(a, b, strict=True)])
+
+
+def infogain(fed, _):
+    powers = np.exp(fed["score"])
+    gains = fed["gain"].reshape(-1, 4, 4)[np.arange(len(powers)), fed["label"]]
+    return -(gains * np.log(powers / powers.sum(axis=1, keepdims=True))).sum(axis=1)
+
+
 FORMULAS = {
     "sums": sums,
     "untied": untied,
     "parts": lambda fed, _: fed["image"][:, [0, 1, 5]],
     "narrower": lambda fed, _: fed["row"].reshape(-1, 4),
+    "rnn": rnn,
+    "wider": wider,
+    "tied": tied,
+    "turned": lambda fed, _: fed["matrix"].transpose(0, 2, 1),
+    "transposed_product": transposed_product,
+    "infogain": infogain,
     "kept": lambda fed, _: fed["row"][fed["chosen"] != 0],
     "reordered": lambda fed, _: fed["row"][fed["number"].data],
     "channel_pool": channel_pool,
@@ -93,6 +131,10 @@ FORMULAS = {
 }
 
 
+STARTS = {"static": [0, 3, 5], "wider": [0, 1, 1, 2, 2]}
+"""Where sequences begin: without an empty one, which has no last row; and one row for each two samples."""
+
+
 def test_every_network_has_a_formula():
     assert NETWORKS.keys() == FORMULAS.keys()
 
@@ -105,9 +147,9 @@ def test_the_formula_elsewhere(name):
         if node.definition.name == "data":
             nested = node.outputs[0].seq_nested_level
             ids = node.attributes["data_type"] == "INT"
-            starts = [0, 3, 5] if name == "static" else [0, 2, 2, 3, 5, 5]  # an empty one has no last row
-            dims = (5 if nested else len(starts) - 1, *node.outputs[0].dims)
-            fed[node.name] = rng.integers(4, size=5) if ids else rng.standard_normal(dims)
+            starts = STARTS.get(name, [0, 2, 2, 3, 5, 5])
+            dims = (starts[-1] if nested else len(starts) - 1, *node.outputs[0].dims)
+            fed[node.name] = rng.integers(4, size=dims[0]) if ids else rng.standard_normal(dims)
             if nested:
                 fed[node.name] = pl.Sequences(fed[node.name], starts)
     found, weights = as_python(lambda: run(network, fed, rng, name))
@@ -118,7 +160,7 @@ def run(network, fed, rng, name):
     """The last value and the weights, which are random but for those that the network fixes."""
     with pl.Net(network, dtype="float64") as net:
         for parameter in net.parameters.values():
-            if name != "one_hot":
+            if name not in {"one_hot", "infogain"}:
                 parameter.value = rng.standard_normal(parameter.shape)
         outputs = net.forward(fed, phase="test")
         last = outputs[list(outputs)[-1]]

@@ -6,6 +6,7 @@ import pytest
 from paddle_layers.data import Batches, DataError, Dataset, Position, make_feeds
 from paddle_layers.data.random import RowRandom
 from paddle_layers.define import Type, registries
+from paddle_layers.runtime import Csr, Sequences
 
 
 def transform(name, **attributes):
@@ -24,11 +25,12 @@ TYPES = {"image": Type.dense(1, 4, 4), "label": Type.ids(3)}
     ("arrays", "message"),
     [
         ({}, "has no fields"),
-        ({"x": np.zeros((0, 3))}, "has no rows; there is nothing to train on"),
+        ({"x": np.zeros((0, 3))}, "has no rows"),
         ({"x": np.zeros(3), "y": np.zeros(4)}, "same number of rows, but `x` has 3, `y` has 4"),
         ({"x": np.array(["a"])}, "field `x` holds <U1; only numbers"),
         ({"x": np.array([None])}, "field `x` holds Python objects"),
         ({"x": np.float32(1)}, "field `x` is a single number"),
+        ({"x": [[1, 2], [3]]}, "field `x` holds lists of different lengths; for sequences give Sequences"),
         ({"x.starts": np.array([0, 1])}, "`x.starts` needs `x` or `x.ids`"),
         ({"x": np.zeros(3), "x.starts": np.array([0, 2])}, "`x.starts` goes from 0 to 2; starts begin with 0"),
         ({"x": np.zeros(3), "x.starts": np.array([0, 2, 1, 3])}, "`x.starts` falls after entry 1"),
@@ -40,6 +42,15 @@ def test_a_dataset_says_what_is_wrong(arrays, message):
     with pytest.raises(DataError) as caught:
         Dataset(arrays)
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("rows", [np.arange(4), Csr(np.arange(5), np.arange(4), np.ones(4))])
+def test_sequences_are_fields_as_a_net_takes_them(rows):
+    given = Sequences(rows, np.array([0, 1, 2]), np.array([0, 1, 4]))
+    found = Dataset({"x": given}).fields["x"].take(np.array([1]))
+    assert found.starts.tolist() == [0, 1]
+    assert found.sub_starts.tolist() == [0, 3]
+    assert len(found.data) == 3
 
 
 def test_an_epoch_has_every_row_once_and_a_short_last_batch():

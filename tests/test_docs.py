@@ -135,6 +135,13 @@ class Page:
         assert done.returncode == int(refused), f"{place}\n{done.stdout}"
 
 
+def test_the_readme_shows_its_first_file() -> None:
+    shown = next(block.text for block in blocks(ROOT / "README.md") if block.language == "textproto")
+    name = NAME.match(shown)
+    assert name
+    assert shown == (ROOT / name[1]).read_text(encoding="utf-8")
+
+
 def shown_warm(output: str) -> str:
     """What a command prints when its kernels are there already."""
     return re.sub(r"^(compiling kernels|compiled \d+ of) .*\n", "", output, flags=re.MULTILINE)

@@ -11,7 +11,9 @@ import pytest
 import paddle_layers as pl
 from paddle_layers.config import ConfigError
 from paddle_layers.config.generating import GenerateSettings
+from paddle_layers.generation import texts
 from paddle_layers.generation.generator import Generator
+from paddle_layers.runtime.plan.plan import Plan
 from paddle_layers.testing.engines import as_python
 from paddle_layers.training.outputs import part_for
 
@@ -78,6 +80,13 @@ BODIES = {
         layer { name: "placed" type: "position_embedding" input: "m" position_embedding { max_length: 4 } }
         layer { name: "h" type: "transformer_block" input: "placed"
                 transformer_block { num_heads: 3 causal: true } }""",
+    "rows that are turned by their places": """
+        layer { name: "waves" type: "sinusoidal_position" input: "m" }
+        layer { name: "q" type: "rotary_position" input: "waves" rotary_position { num_heads: 3 } }
+        layer { name: "k" type: "rotary_position" input: "m" rotary_position { num_heads: 3 pairs: NEIGHBOURS } }
+        layer { name: "v" type: "fc" input: "m" fc { size: 6 } }
+        layer { name: "h" type: "multi_head_attention" input: "q" input: "k" input: "v"
+                multi_head_attention { num_heads: 3 causal: true } }""",
     "attention to the source": """
         layer { name: "s" type: "data" data { shape: 6 seq_nested_level: 1 } }
         layer { name: "q" type: "fc" input: "m" fc { size: 6 } }
@@ -201,6 +210,37 @@ def test_word_by_word_is_the_whole_pass(body: str) -> None:
     as_python(run)
 
 
+def test_room_for_keys_grows_with_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And a device whose memory is read by copies is written what has changed."""
+
+    def run() -> None:
+        network = pl.loads(BODY.format(body=BODIES["a transformer"], act="linear"))
+        feeds, written, read = {"x": np.zeros((2, 2))}, [], Plan.read
+        with pl.Net(network, dtype="float64") as whole:
+            scale_up(whole, 3)
+            for room, copies in ((texts.ROOM, False), (1, False), (texts.ROOM, True)):
+                monkeypatch.setattr(texts, "ROOM", room)
+                if copies:
+                    monkeypatch.setattr(Plan, "read", lambda self, *given: read(self, *given).copy())
+                with made(network, whole, settings(beam_size=3, results=3, end=None)) as generator:
+                    assert generator.write({"x": np.zeros((0, 2))}, []) == []
+                    written.append(generator.write(feeds, [[0]] * 2))
+        assert written[0] == written[1] == written[2]
+
+    as_python(run)
+
+
+def test_scores_that_are_not_numbers_are_told() -> None:
+    def run() -> None:
+        network = pl.loads(BODY.format(body=BODIES["recurrent"], act="linear"))
+        with pl.Net(network, dtype="float64") as whole:
+            whole.parameters["scores.bias"].value = np.full(4, np.nan)
+            with made(network, whole, settings()) as generator, pytest.raises(pl.FeedError, match="word 1 are NaN"):
+                generator.write({"x": np.zeros((1, 2))}, [[0]])
+
+    as_python(run)
+
+
 def test_texts_go_on_from_beginnings_of_any_length() -> None:
     def run() -> None:
         network = pl.loads(ATTENTION)
@@ -252,6 +292,22 @@ WRONG = {
     "attention to words that are still to be written": (
         'layer { name: "h" type: "transformer_block" input: "m" }',
         "layer `h`: it looks at the words that are still to be written",
+    ),
+    "the source up to the place of the word": (
+        """layer { name: "s" type: "data" data { shape: 12 seq_nested_level: 1 } }
+        layer { name: "h" type: "multi_head_attention" input: "m" input: "s" input: "s"
+                multi_head_attention { causal: true } }""",
+        "layer `h`: a word sees the source up to its own place only",
+    ),
+    "keys of the source with values of the text": (
+        """layer { name: "s" type: "data" data { shape: 12 seq_nested_level: 1 } }
+        layer { name: "h" type: "multi_head_attention" input: "m" input: "s" input: "m" }""",
+        "layer `h`: its keys and values are of different sequences",
+    ),
+    "places that are given": (
+        """layer { name: "p" type: "data" data { data_type: INT size: 9 } }
+        layer { name: "h" type: "rotary_position" input: "m" input: "p" }""",
+        "layer `h`: `first` says where its sequences begin",
     ),
     "a layer of the whole text": (
         'layer { name: "l" type: "seq_last" input: "m" } layer { name: "h" type: "expand" input: "l" input: "m" }',

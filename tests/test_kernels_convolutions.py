@@ -171,6 +171,43 @@ def test_fewer_rows_than_the_capacity(rows, attributes):
     assert largest_error(expected, actual) < 1e-5
 
 
+@pytest.mark.parametrize(
+    ("rows", "capacity", "shape", "attributes"),
+    [
+        (2, 3, (6, 9, 7), "num_filters: 54 filter_size: 3 stride: 2 padding: 1 groups: 2"),
+        pytest.param(1, None, (5, 12, 11), "num_filters: 48 filter_size: 5 filter_size_y: 4 dilation: 2", marks=SLOW),
+        pytest.param(1, None, (33, 7, 7), "num_filters: 64 filter_size: 1 stride: 2", marks=SLOW),
+        pytest.param(1, None, (300, 28, 28), "num_filters: 64 filter_size: 3 stride: 2", marks=SLOW),  # bands of rows
+    ],
+)
+def test_planes_that_are_laid_out_once_give_the_same(rows, capacity, shape, attributes):
+    network = conv(*shape, attributes)
+    x = np.random.default_rng(3).standard_normal((rows, *shape))
+    with tuned.tuned_at_every_size(), without("winograd"):
+        actual, used = results(network, x, capacity)
+    with tuned.point_functions_only():
+        expected, _ = results(network, x)
+    assert "laid_y" in used
+    assert largest_error({"y": expected["y"]}, actual) < 1e-5
+
+
+@pytest.mark.parametrize(
+    ("rows", "capacity", "shape", "filters"),
+    [(2, 3, (36, 5, 7), 33), pytest.param(1, None, (70, 7, 7), 300, marks=SLOW)],  # whole and broken vectors
+)
+def test_vectors_of_filters_give_the_same_in_small_images(rows, capacity, shape, filters):
+    x = np.random.default_rng(4).standard_normal((rows, *shape))
+    with pl.Net(conv(*shape, f"num_filters: {filters} filter_size: 1"), seed=3) as net:
+        expected = net.forward({"x": x})["y"]
+        for count in (capacity or rows, rows):
+            actual = net.forward({"x": np.resize(x, (count, *shape))}, phase="test")["y"]
+        assert "small_y" in {launch.name for launch in net.plan("test").launches}
+        assert largest_error({"y": expected}, {"y": actual}) < 1e-5
+        net.parameters["y.weight"].value[:] = 1
+        ones = net.forward({"x": x}, phase="test")["y"]
+        np.testing.assert_allclose(ones[:, 0], x.sum(1) + net.parameters["y.bias"].value[0], rtol=1e-4, atol=1e-4)
+
+
 @pytest.mark.slow
 def test_the_rounding_of_winograd():
     """The bound in the docstring, for as many channels as networks have."""

@@ -10,8 +10,10 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define import LayerDefinition
+from paddle_layers.testing.cases import cases
 from paddle_layers.testing.engines import as_python
 from paddle_layers.testing.networks import network_text
+from paddle_layers.testing.trial import Trial
 
 FAR = np.array([1e8, -1e8, 1e12, -1e12])
 ENDS = np.array([np.inf, -np.inf, np.inf, -np.inf])
@@ -125,3 +127,18 @@ def test_derivatives_at_corners_and_ends(
     layer: str, settings: dict[str, object], x: list[float], expected: list[float]
 ) -> None:
     np.testing.assert_allclose(slopes(layer, settings, np.array(x, np.float64)), expected, rtol=1e-15)
+
+
+EXPONENTIATED = [definition for definition in pl.registry.values() if "peak" in definition.fields]
+
+
+@pytest.mark.parametrize("definition", EXPONENTIATED, ids=lambda definition: definition.name)
+def test_exponentials_of_large_scores_do_not_overflow(definition: LayerDefinition) -> None:
+    """The largest score is taken off first."""
+    for case in cases(definition):
+        with Trial(case) as trial:
+            for place, (wanted, type_, field) in enumerate(zip(case.wanted, case.types, case.inputs, strict=True)):
+                if wanted and type_.kind == "DENSE" and field.within is None:
+                    trial.arrays[place] = trial.arrays[place] * 1e4
+            found = as_python(trial.forward)
+        assert all(np.isfinite(found[name]).all() for name in case.outputs)

@@ -19,8 +19,10 @@ REFUSED = {
         *("out_prod-2", "position_embedding-1", "recurrent-1", "row_conv-1", "row_l2_norm-1", "seq_avg_pool-1"),
         *("seq_avg_pool-2", "seq_first-1", "seq_first-2", "seq_last-1", "seq_last-2", "seq_max_pool-1"),
         *("seq_max_pool-2", "seq_reshape-1", "seq_window_pool-2", "sequence_conv_pool-2", "sequence_softmax-1"),
+        *("seq_reshape-4",),
         *("rotary_position-2", "seq_arg_max-1", "seq_arg_max-2", "grumemory-5", "lstmemory-4", "recurrent-5"),
         *("padded_context-1", "shift-2", "simple_lstm-1", "sinusoidal_position-1", "softplus-2", "tanh-1"),
+        "rotary_position-3",
     ),
     "the operator has no counterpart here": (
         *("crf_decoding-0", "crf_decoding-1", "multiplex-0", "multiplex-1", "multiplex-2"),
@@ -36,7 +38,7 @@ REFUSED = {
         *("priorbox-0", "priorbox-1", "priorbox-2", "parameter-0", "parameter-1", "parameter-2"),
     ),
     "the numbers of the images that boxes are in": (
-        *("roi_pool-0", "roi_pool-1", "padded_context-0"),
+        *("roi_pool-0", "roi_pool-1", "padded_context-0", "resize-0", "resize-1", "resize-2", "resize-3"),
     ),
     "ids are compared with 0": ("filter-0", "filter-1", "filter_ids-0", "filter_ids-1"),
     "its index is computed": ("batch_reindex-0", "batch_reindex-1"),
@@ -66,6 +68,7 @@ REFUSED = {
     "strides, gaps or groups": ("row_conv-0",),
     "the places of rows": (
         *("rotary_position-0", "rotary_position-1", "sinusoidal_position-0", "sinusoidal_position-2"),
+        "sinusoidal_position-3",
         *("sub_seq-0", "sub_seq-1"),
         *("seq_filter-0", "seq_filter-1", "padded_context-2"),
     ),
@@ -73,7 +76,7 @@ REFUSED = {
         *("seq_window_pool-0", "seq_window_pool-1", "seq_window_pool-3", "seq_window_pool-4"),
     ),
     "its inputs have other rows": ("seq_concat-0", "seq_concat-1"),
-    "the lengths of sequences": ("seq_reshape-0", "seq_reshape-2"),
+    "the lengths of sequences": ("seq_reshape-0", "seq_reshape-2", "seq_reshape-3"),
 }  # fmt: skip
 """Examples by the reason why they do not come in again: what the export takes apart is put together for what
 others write too, and no layer gives sizes or places."""

@@ -202,7 +202,7 @@ layer {{ name: "cost" type: "softmax_with_loss" input: "fc{layers - 1}" input: "
         whole = net.arena.gradients.read().copy()
         parts = []
         net.forward(batch)
-        net.backward(ready=lambda numbers: parts.append((numbers, numbers.copy())))
+        net.backward(ready=lambda part: parts.append((part.numbers, part.numbers.copy())))
         assert len(parts) == layers if layers == 1 else len(parts) >= 2
         assert sum(numbers.size for numbers, _ in parts) == whole.size
         for numbers, then in parts:

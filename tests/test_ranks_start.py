@@ -51,4 +51,4 @@ layer { name: "taken" type: "sub_nested_seq" input: "norm" input: "best" }
 """)
     training = SimpleNamespace(network=network, batch_size=4)
     with pytest.raises(TrainingError, match="`norm` is synchronised, and `taken` makes as many rows as its values say"):
-        check_sharing(training, 2, "cpu", [], [])
+        check_sharing(training, 2, [], [])

@@ -166,6 +166,27 @@ def test_a_recurrent_group_takes_steps_over_rows_made_in_the_pass():
             np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.parametrize(
+    ("layer", "level", "fed", "message"),
+    [
+        ("resize", 0, np.ones((3, 2)), "`y`: the batch has 3 rows of 2, whose 6 numbers `size`, 4, does not divide"),
+        (
+            "seq_reshape",
+            1,
+            [np.ones((2, 2)), np.ones((0, 2)), np.ones((5, 2))],
+            "`y`: sequence 2 has 5 rows of 2, whose 10 numbers `size`, 4, does not divide",
+        ),
+    ],
+)
+def test_rows_that_a_width_does_not_divide_are_refused(layer, level, fed, message):
+    text = f"""
+    layer {{ name: "x" type: "data" data {{ shape: 2 seq_nested_level: {level} }} }}
+    layer {{ name: "y" type: "{layer}" input: "x" {layer} {{ size: 4 }} }}
+    """
+    with pl.Net(pl.loads(text)) as net, pytest.raises(FeedError, match=message):
+        net.forward({"x": fed})
+
+
 STEP = """
 layer { name: "x" type: "data" data { shape: 2 seq_nested_level: 2 } }
 layer { name: "g" type: "recurrent_group" input: "x" step {

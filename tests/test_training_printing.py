@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import paddle_layers as pl
 from paddle_layers.data import DataError
@@ -89,7 +90,7 @@ def test_values_and_gradients_are_those_of_the_step(folder, capfd):
     [
         (
             'values: "score"',
-            "Print looks at `score`: no dense value or ids in the phase train; did you mean `scores`?",
+            "Print looks at `score`: no such value in the phase train; did you mean `scores`?",
         ),
         ('values: "words" dictionary: "word.txt"', "word.txt"),
     ],
@@ -115,6 +116,21 @@ def test_the_best_columns_have_their_words():
 def test_of_nested_sequences_the_innermost_are_lines():
     value = Sequences(np.array([1, 2, 3]), np.array([0, 1, 2]), np.array([0, 2, 3]))
     assert value_text(value, 5, None, ()) == "  1 2\n  3"
+
+
+def test_of_sparse_rows_the_columns_that_are_set_are_shown():
+    text = """
+    layer { name: "x" type: "data" data { data_type: SPARSE size: 5 } }
+    layer { name: "words" type: "data" data { data_type: SPARSE_INT size: 5 seq_nested_level: 1 } }
+    layer { name: "y" type: "fc" input: "x" fc { size: 2 } }
+    layer { name: "z" type: "fc" input: "words" fc { size: 2 } }
+    """
+    rows = scipy.sparse.csr_matrix([[0, 1.5, 0, 2, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, -3]])
+    ones = abs(rows).sign()
+    with pl.Net(pl.loads(text)) as net:
+        net.forward({"x": rows, "words": [ones[:2], ones[:0], ones[2:]]})
+        assert value_text(net.value("x"), 2, None, ()) == "  1:1.5 3:2\n  "
+        assert value_text(net.value("words"), 3, None, ["a", "b", "c", "d", "e"]) == "  b d\n  \n  e"
 
 
 def test_a_long_row_is_cut_in_its_middle():

@@ -44,10 +44,40 @@ def says(message, call, kind):
         (lambda n: pl.Net(n, seed=-1), ValueError, "seed is -1, must be a whole number from 0 on"),
         (lambda n: pl.Net(n, seed=0.5), TypeError, "seed is a whole number from 0 on, not 0.5"),
         (lambda n: pl.Net(n, dtype="float16"), ValueError, "dtype is 'float16', must be"),
+        (lambda n: pl.Net(n, dtype=np.float32), ValueError, 'dtype is the class float32, must be "float32" or'),
     ],
 )
 def test_nets(net, call, kind, message):
     says(message, lambda: call(net.network), kind)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (lambda: pl.load(None), TypeError, "a config is read from the path of a file, not from None"),
+        (lambda: pl.loads(None), TypeError, "loads takes the text of a network file, not None"),
+        (lambda: pl.dumps("net"), TypeError, "dumps takes what `load` or `Network` gives, not 'net'"),
+        (lambda: pl.load_training("x.textproto", settings="epochs=3"), TypeError, "settings is a list of texts: write"),
+        (lambda: pl.train("x.textproto", callbacks=print), TypeError, "callbacks is a list of objects, not a builtin"),
+        (lambda: pl.train("x.textproto", callbacks=[print]), TypeError, "is no callback: it has none of the methods"),
+        (lambda: pl.train("x.textproto", callbacks=[Watcher]), TypeError, "callbacks are objects: write Watcher(...)"),
+        (lambda: nn.fc(nn.data(shape=[2])), TypeError, "nn.fc: missing a required argument: 'size'"),
+        (lambda: nn.data(shape=2), InvalidAttributes, "`shape` takes a list, found 2; write [2]"),
+        (
+            lambda: nn.conv(nn.data(shape=[2]), num_filters=1, filter_size=1), pl.define.ShapeError,
+            "`conv`: input `x` of `conv` has the shape 2, but `N C H W` needs 3 axes after the rows",
+        ),
+    ],
+)  # fmt: skip
+def test_calls(call, kind, message):
+    says(message, call, kind)
+
+
+class Watcher:
+    """A callback."""
+
+    def on_step(self, _):
+        """Never called: no training begins."""
 
 
 @pytest.mark.parametrize(
@@ -56,6 +86,11 @@ def test_nets(net, call, kind, message):
         (X, TypeError, 'feeds is a dict by the names of the data layers, {"x": ..., "label": ...}, not a ndarray'),
         ({"x": X}, FeedError, "data layer `label` (ids<3) is not fed"),
         ({"x": X, "label": Y, "labl": Y}, FeedError, "`labl` is no data layer; did you mean `label`?; there are `x`"),
+        (
+            {"x": pl.Sequences(X, [0, 2]), "label": Y},
+            FeedError,
+            "feed `x` holds sequences; the data layer takes plain rows",
+        ),
         ({"x": X[0], "label": Y}, FeedError, "a single row is a batch, too: feed array[None]"),
         ({"x": X, "label": np.eye(3)[Y]}, FeedError, "for rows with one 1 in them, feed array.argmax(1)"),
         ({"x": X, "label": np.array([1, 3])}, FeedError, "ids are 0 to 2; these seem to begin with 1: feed array - 1"),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from paddle_layers.define import DefinitionError, load_plugin
+from paddle_layers.define.errors import brief
 
 from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError, warn
@@ -28,6 +29,8 @@ def load(path: str | Path, plugins: Iterable[str | Path] = ()) -> Network:
 
 def loads(text: str, name: str = "<text>") -> Network:
     """Check the text of a network file; `name` stands for it in messages. Raises `ConfigError` with every fault."""
+    if not isinstance(text, str):
+        raise TypeError(f"loads takes the text of a network file, not {brief(text)}")
     if _is_path(text):
         message, help_ = "this is the name of a file, and no network", f"write load({text!r}); `loads` takes a text"
         raise ConfigError([Diagnostic("E001", message, Source(name, text), 0, len(text), help=help_)])
@@ -44,6 +47,8 @@ def _is_path(text: str) -> bool:
 
 def dumps(network: Network) -> str:
     """The canonical text of a network: only what differs from the defaults; `loads` gives the same network."""
+    if not isinstance(network, Network):
+        raise TypeError(f"dumps takes what `load` or `Network` gives, not {brief(network)}")
     return network_text(network.name, network.nodes)
 
 
@@ -77,6 +82,8 @@ BINARY = frozenset({".binpb", ".pb"})
 
 def read_file(path: str | Path) -> str:
     """The text of a config file; a binary one as text. Raises `ConfigError` when it cannot be read."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(f"a config is read from the path of a file, not from {brief(path)}")
     try:
         if Path(path).suffix in BINARY:
             from .writing.binary import read_binary, text_of_message

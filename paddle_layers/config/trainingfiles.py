@@ -62,6 +62,8 @@ def load_training(
     Without `sources_needed` the data may come from elsewhere: that a phase has no source is then no fault. `settings`
     are fields in the place of the file's, such as "optimizer.learning_rate=0.01" and "net.layer[fc1].fc.size=20".
     """
+    if isinstance(settings, str):
+        raise TypeError(f"settings is a list of texts: write [{settings!r}]")
     load_plugins(plugins)
     return loads_training(read_file(path), path, sources_needed=sources_needed, settings=settings)
 

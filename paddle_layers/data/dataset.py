@@ -64,7 +64,7 @@ class Dataset:
             listed = ", ".join(f"`{name}` has {count}" for name, count in lengths.items())
             raise DataError(f"{origin}: every field needs the same number of rows, but {listed}")
         if self._rows == 0:
-            raise DataError(f"{origin} has no rows; there is nothing to train on")
+            raise DataError(f"{origin} has no rows")
 
     def __len__(self) -> int:
         return self._rows
@@ -107,7 +107,8 @@ def _state(name: str) -> tuple[int, ...]:
 
 
 def _columns(arrays: Mapping[str, Any], origin: str) -> dict[str, Column]:
-    given = {name: _given(value) for name, value in arrays.items()}
+    parts = [part for name, value in arrays.items() for part in _parts(name, value)]
+    given = {name: _given(value, name, origin) for name, value in parts}
     columns: dict[str, Column] = {}
     for name, value in given.items():
         field, _, part = name.rpartition(".")
@@ -126,14 +127,34 @@ def _columns(arrays: Mapping[str, Any], origin: str) -> dict[str, Column]:
     return columns
 
 
-def _given(value: Any) -> Any:
+def _parts(name: str, value: Any) -> list[tuple[str, Any]]:
+    """Sequences as a net takes them: rows and starts by the names that they have in a file."""
+    from paddle_layers.runtime.batch.values import Csr, Sequences
+
+    if not isinstance(value, Sequences):
+        return [(name, value)]
+    rows = value.data
+    parts = {name: rows, f"{name}.starts": value.starts, f"{name}.sub_starts": value.sub_starts}
+    if isinstance(rows, Csr):
+        del parts[name]
+        parts |= {f"{name}.ids": rows.id, f"{name}.row_starts": rows.start, f"{name}.values": rows.value}
+    return [(part, array) for part, array in parts.items() if array is not None]
+
+
+def _given(value: Any, name: str, origin: str) -> Any:
     """A column as it is, a SciPy matrix as sparse rows with values, anything else as an array."""
     if isinstance(value, (SequenceColumn, SparseColumn, StoredColumn)):
         return value
     if hasattr(value, "tocsr"):
         matrix = value.tocsr()
         return SparseColumn(matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64), matrix.data)
-    return np.asanyarray(value)
+    try:
+        return np.asanyarray(value)
+    except ValueError:  # NumPy's word is about shapes, and such lists are sequences
+        raise DataError(
+            f"{origin}: field `{name}` holds lists of different lengths; for sequences give "
+            "Sequences(data, starts): all rows one after the other, and where each sequence begins"
+        ) from None
 
 
 def _array(value: Any, name: str, origin: str) -> Array:

@@ -28,7 +28,7 @@ class LargeTable:
         """The fields as those of a small table, but read when they are wanted."""
         count = len(self._lines) - self._titles
         if count < 1:
-            raise DataError(f"{self._table.path} has no rows; there is nothing to train on")
+            raise DataError(f"{self._table.path} has no rows")
         records = Records(self._read)
         fields: dict[str, Any] = {}
         for name, field in self._fields([]).items():

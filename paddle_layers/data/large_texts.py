@@ -20,7 +20,7 @@ def large_text(path: Path, parse: Callable[..., Lines], words: Mapping[str, Sequ
     """The fields `words` and, where lines have such, `label`; `parse(lines=...)` makes them of numbered lines."""
     index = IndexedLines(path)
     if not len(index):
-        raise DataError(f"{path} has no words; there is nothing to train on")
+        raise DataError(f"{path} has no words")
 
     def some(rows: Sequence[int]) -> Lines:
         return parse(lines=[(int(index.numbers[row]), index.text(row)) for row in rows])

@@ -104,7 +104,7 @@ class LmdbFile:
 
     def _all_places(self) -> NDArray[np.int64]:
         if self._tree.root == _NO_PAGE:
-            raise DataError(f"{self.path} has no records; there is nothing to train on")
+            raise DataError(f"{self.path} has no records")
         if self._tree.entries * _NODE > self._size:
             raise self._wrong(f"it claims {self._tree.entries} records")
         table = np.empty((self._tree.entries, 4), np.int64)

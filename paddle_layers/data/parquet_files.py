@@ -62,7 +62,7 @@ class ParquetFiles(FileRows):
     def dataset(self) -> Dataset:
         """Every column as a field whose rows are read when they are wanted."""
         if not len(self):
-            raise DataError(f"{self.origin} has no rows; there is nothing to train on")
+            raise DataError(f"{self.origin} has no rows")
         records, fields = Records(self._read), {}
         for field in self._fields:
             shape, dtype, level = self._kind(field)

@@ -67,6 +67,18 @@ class Size(NamedTuple):
         return f"{self.height}x{self.width}"
 
 
+class Part(NamedTuple):
+    """A part of a picture, and where it is in the one that is made of it, which is black around it."""
+
+    of: Size
+    box: tuple[int, int, int, int]
+    """The first column and row, and those behind the last ones."""
+    corner: tuple[int, int]
+    """Column and row where it begins in the other picture."""
+    size: tuple[int, int]
+    """Columns and rows that it has there."""
+
+
 @cache
 def pillow(source: str) -> Any:
     """The module `PIL.Image`, for a source. Raises `DataError` where it is not installed."""
@@ -90,16 +102,18 @@ class Decoder:
             turned = image.getexif().get(0x0112, 1) in {5, 6, 7, 8}  # the orientation: on its side
             return Size(image.width, image.height) if turned else Size(image.height, image.width)
 
-    def array(self, name: str, content: Callable[[], bytes]) -> Array:
-        """A picture as bytes of shape (channels, height, width). `DataError` names what cannot be read."""
+    def array(self, name: str, content: Callable[[], bytes], part: Part | None = None) -> Array:
+        """A picture, or a part of it, as bytes of shape (channels, height, width).
+
+        Raises `DataError`, which names what cannot be read.
+        """
         with _Refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
             self._check(image, name)
-            if self.size is not None:  # JPEG may be decoded to half the size or less, which is faster
+            if self.size is not None and part is None:  # JPEG may be decoded to half the size or less: faster
                 most = 2 * max(self.size)
                 image.draft(None, (most, most))
-            picture = self._resized(
-                self._transposed(_eight_bits(image)).convert(_MODES[self.color]), self._image.Resampling.BILINEAR
-            )
+            whole, how = self._transposed(_eight_bits(image)).convert(_MODES[self.color]), self._image.Resampling
+            picture = self._resized(whole, how.BILINEAR) if part is None else self._cut(whole, part, name)
             pixels: Array = np.asarray(picture)
         if self.color == "bgr":
             pixels = pixels[:, :, ::-1]
@@ -130,6 +144,15 @@ class Decoder:
                 f"{name}: the picture is {image.height}x{image.width} pixels, more than {MOST_PIXELS:,}; make it "
                 "smaller"
             )
+
+    def _cut(self, image: Any, part: Part, name: str) -> Any:
+        assert self.size is not None, "what is cut out has a size"
+        size = Size(image.height, image.width)
+        if size != part.of:
+            raise DataError(f"{name}: the picture is {size} pixels, but the list says {part.of}")
+        made = self._image.new(image.mode, (self.size.width, self.size.height))
+        made.paste(image.crop(part.box).resize(part.size, self._image.Resampling.BILINEAR), part.corner)
+        return made
 
     def _resized(self, image: Any, how: Any, fill: int = 0) -> Any:
         if self.size is None or (image.height, image.width) == self.size:
@@ -191,8 +214,12 @@ def picture_column(
     count: int,
     name: Callable[[int], str],
     content: Callable[[int], bytes],
+    part: Callable[[int], Part] | None = None,
 ) -> StoredColumn:
-    """The pictures of a source: `content(row)` gives the bytes of a file, `name(row)` names it. Raises `DataError`."""
+    """The pictures of a source: `content(row)` gives the bytes of a file, `name(row)` names it.
+
+    Where there is `part`, `part(row)` of the picture is taken. Raises `DataError`.
+    """
     wanted = wanted_size(settings, name(0))
     size = wanted or Decoder(what, settings, None).shape(name(0), partial(content, 0))
     decoder = Decoder(what, settings, wanted)
@@ -200,7 +227,7 @@ def picture_column(
 
     def one(row: int) -> Array:
         try:
-            pixels = decoder.array(name(row), partial(content, row))
+            pixels = decoder.array(name(row), partial(content, row), part and part(row))
         except DataError as error:
             raise BadRecords({row: str(error)}) from None
         if pixels.shape != shape:

@@ -98,7 +98,7 @@ class Stream:
                 f"{self.name} has no more batches after {done}: ask for fewer steps, or give an object that can be "
                 "iterated again, such as a list or one whose `__iter__` is a generator"
             )
-        return DataError(f"{self.name} has no batches; there is nothing to train on")
+        return DataError(f"{self.name} has no batches")
 
     def _fed(self, item: Mapping[str, Any], place: Position) -> dict[str, Any]:
         origin = f"{self.name}, batch {place.batch}"

@@ -21,7 +21,7 @@ from .decorators import (
 from .definitions import Definition
 from .derived import layer
 from .elementwise import direction, optimizer, penalty, regularizer, step
-from .elsewhere import meant_elsewhere
+from .elsewhere import meant_elsewhere, no_layer_here
 from .errors import (
     CountError,
     DefinitionError,
@@ -103,6 +103,7 @@ __all__ = [
     "load_entry_points",
     "load_plugin",
     "meant_elsewhere",
+    "no_layer_here",
     "onnx",
     "optimizer",
     "output_types",

@@ -23,11 +23,12 @@ class Arity(NamedTuple):
         return self.most is not None and count > self.most
 
     def __str__(self) -> str:
+        plural = "s" * (self.least != 1)
         if self.most is None:
-            return f"at least {self.least} inputs"
+            return f"at least {self.least} input{plural}"
         if self.least < self.most:
             return f"{self.least} to {self.most} inputs"
-        return f"{self.least} input{'s' * (self.least != 1)}"
+        return f"{self.least} input{plural}"
 
 
 def arity_of(inputs: Iterable[Input]) -> Arity:

@@ -79,7 +79,7 @@ class Attribute(ABC, Generic[T]):
 
     def _check_items(self, values: object) -> str | None:
         if not isinstance(values, (list, tuple)):
-            return f"`{self.name}` takes a list, found {values!r}"
+            return f"`{self.name}` takes a list, found {values!r}; write [{values!r}]"
         if len(values) < self.min_items:
             return f"`{self.name}` needs at least {self.min_items} values, found {len(values)}"
         if self.max_items is not None and len(values) > self.max_items:

@@ -13,6 +13,18 @@ ENDINGS = ("layer", "evaluator")
 WITH_ENDINGS = ("Paddle", "Mocha")
 
 
+NO_LAYER = {
+    "Paddle": (
+        *("gather_agent", "get_output", "l2_distance", "multi_class_cross_entropy_with_selfnorm", "scatter_agent"),
+        *("sequence_agent", "sequence_gather_agent", "sequence_scatter_agent", "trans"),
+    ),
+    "Caffe": ("MemoryData", "Python", "Silence"),
+    "Mocha": ("HingeLossLayer", "MemoryDataLayer", "MemoryOutputLayer"),
+    "KUnet": ("KPerceptron", "Kernel", "LogpLoss", "Perceptron", "Poly", "Rbfk", "ScalLoss"),
+}
+"""Layers that are several here, or none: a guide says what to write in their place."""
+
+
 class Meant(NamedTuple):
     """A definition here, and the name of the same thing in another system."""
 
@@ -28,7 +40,12 @@ class Meant(NamedTuple):
 
 
 def meant_elsewhere(kind: str, name: str) -> Meant | None:
-    """What another system calls so, give or take an ending and the case; best with this name and of this kind."""
+    """What another system calls so, give or take an ending and the case; best with this name and of this kind.
+
+    A name that differs in its case alone from one that is registered here is a misspelling, and nobody else's.
+    """
+    if name.lower() in registries[kind]:
+        return None
     plain, exact = _plain(name), {name, _stem(name)}
     found = [meant for meant in _names() if _plain(meant.name) == plain]
     ended = name != _stem(name)
@@ -55,9 +72,18 @@ def _plain(name: str) -> str:
     return _stem(name).lower().replace("_", "").replace("-", "")
 
 
+def no_layer_here(kind: str, name: str) -> str:
+    """What to look at for a layer of another system that is several here, or none."""
+    system = next((system for system, names in NO_LAYER.items() if kind == "layer" and name in names), None)
+    if system is None:
+        return ""
+    guide = "Every layer of Paddle, Caffe, Mocha and KUnet"
+    return f"{system}'s `{name}` is no layer of its own here; the guide {guide!r} says what to write in its place"
+
+
 def _hint(kind: str, name: str) -> str:
     meant = meant_elsewhere(kind, name)
-    return meant.hint(kind) if meant else ""
+    return no_layer_here(kind, name) or (meant.hint(kind) if meant else "")
 
 
 HINTS.append(_hint)

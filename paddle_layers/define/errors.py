@@ -15,7 +15,9 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 def brief(value: object) -> str:
     """What a value of the wrong kind is, short enough for a message: texts are shown, of others the type is said."""
-    return repr(value)[:60] if isinstance(value, (str, int, float)) or value is None else f"a {type(value).__name__}"
+    if isinstance(value, (str, int, float)) or value is None:
+        return repr(value)[:60]
+    return f"the class {value.__name__}" if isinstance(value, type) else f"a {type(value).__name__}"
 
 
 def first_line(error: BaseException) -> str:
@@ -49,8 +51,8 @@ class InvalidAttributes(ValueError):
 
     def __init__(self, owner: str, problems: dict[str, str]) -> None:
         self.owner, self.problems = owner, problems
-        told = "; ".join(problems.values())
-        super().__init__(told if told.startswith(owner) else f"{owner}: {told}")
+        reasons = "; ".join(problems.values())
+        super().__init__(reasons if reasons.startswith(owner) else f"{owner}: {reasons}")
 
 
 class ShapeError(ValueError):
@@ -62,8 +64,8 @@ class ShapeError(ValueError):
         super().__init__(message)
         self.message, self.attribute, self.input = message, attribute, input
 
-    def told(self, message: str, *, attribute: str | None, input: int | None) -> ShapeError:
-        """The same fault of what a part is in, which has inputs and attributes of its own."""
+    def restated(self, message: str, *, attribute: str | None, input: int | None) -> ShapeError:
+        """The same fault in other words: those of the layer that a part is in, say, with its inputs and attributes."""
         found = copy.copy(self)
         found.args, found.message, found.attribute, found.input = (message,), message, attribute, input
         return found

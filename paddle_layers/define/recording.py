@@ -111,7 +111,7 @@ class Recorder:
         except ShapeError as error:
             place = None if error.input is None or error.input >= len(wires) else wires[error.input].source
             own = self._own(error.attribute, given)
-            raise error.told(f"{part}: {error.message}", attribute=own, input=place) from None
+            raise error.restated(f"{part}: {error.message}", attribute=own, input=place) from None
 
     def _own(self, attribute: str | None, settings: Mapping[str, Any]) -> str | None:
         """The layer's own attribute behind that of a part: the one of this name, or the only one of this value."""

@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
+
+from paddle_layers.runtime.generate.library import kept
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 
 class Candidates(NamedTuple):
-    """How each text may go on: words, best first, and the logarithms of their probabilities; both (texts, number)."""
+    """How each text may go on: words, best first, and the logarithms of their probabilities; both (texts, number).
 
-    words: Ints
+    Without `words` the columns are all words in the order of their ids.
+    """
+
+    words: Ints | None
     logarithms: NDArray[Any]
 
 
@@ -37,13 +44,18 @@ class Beams:
     def __init__(
         self, samples: int, size: int, *, end: int | None, max_length: int, results: int, length_penalty: float
     ) -> None:
-        self.size, self.end, self.max_length = size, end, max_length
+        self.size, self.max_length = size, max_length
         self.results, self.length_penalty = results, length_penalty
+        self._end = -1 if end is None else end
         self.sums: Floats = np.full((samples, size), -np.inf)
         self.sums[:, 0] = 0  # one text begins, so that none is found twice
-        self.texts: Ints = np.zeros((samples, size, max_length), np.int64)
+        self._steps: list[tuple[Ints, Ints]] = []
+        """What `advance` gave: a text is read from its last word back."""
         self.lengths: Ints = np.zeros(samples, np.int64)
         self.whole: list[list[Written]] = [[] for _ in range(samples)]
+        self._least = np.full(samples, -np.inf)
+        """The score that a text of a sample has to beat, where there are as many as are asked for."""
+        self._ended, self._totals = np.zeros((samples, size), np.int64), np.zeros((samples, size))
         self.open = np.ones(samples, bool)
         """Whether texts of a sample are still written."""
 
@@ -58,60 +70,78 @@ class Beams:
         Gives, for all texts (samples * size), the text that each goes on from and its new word; of samples that are not
         written on, each goes on from itself with its first candidate.
         """
-        samples, size = self.sums.shape
+        assert found.words is not None
         moving = self.open if free is None else self.open & free
-        back = np.arange(samples * size).reshape(samples, size)
-        words = found.words.reshape(samples, size, -1)[:, :, 0].copy()
-        (rows,) = np.nonzero(moving)
-        if len(rows):
-            back[rows], words[rows] = self._grow(rows, found)
-        return back.reshape(-1), words.reshape(-1)
+        back, words = np.arange(self.sums.size), found.words[:, 0].copy()
+        self.lengths += moving
+        ended = go_on(
+            self.sums, found.words, found.logarithms, moving, self._end, back, words, self._ended, self._totals
+        )
+        if ended:
+            for row, place in zip(*np.nonzero(self._ended >= 0), strict=True):
+                self._finish(row, self._ended[row, place], self._totals[row, place], self.lengths[row] - 1)
+        self._steps.append((back, words))
+        self._close(moving)
+        return back, words
 
-    def _grow(self, rows: Ints, found: Candidates) -> tuple[Ints, Ints]:
-        samples, size = self.sums.shape
-        count = found.words.shape[1]
-        words = found.words.reshape(samples, size * count)[rows]
-        sums = self.sums[rows][:, :, None] + found.logarithms.reshape(samples, size, count)[rows]
-        sums = sums.reshape(len(rows), size * count)
-        best = np.argsort(-sums, axis=1, kind="stable")[:, : 2 * size]
-        words, sums = np.take_along_axis(words, best, 1), np.take_along_axis(sums, best, 1)
-        ends = words == self.end if self.end is not None else np.zeros(words.shape, bool)
-        self.lengths[rows] += 1
-        for at, place in zip(*np.nonzero(ends[:, :size] & (sums[:, :size] > -np.inf)), strict=True):
-            self._finish(rows[at], best[at, place] // count, sums[at, place], end=True)
-        going = np.argsort(ends, axis=1, kind="stable")[:, :size]  # in their order, without those that ended
-        best, words, sums, ends = (np.take_along_axis(one, going, 1) for one in (best, words, sums, ends))
-        sums[ends] = -np.inf
-        if best.shape[1] < size:
-            best, words, sums = _filled(best, 0, size), _filled(words, 0, size), _filled(sums, -np.inf, size)
-        before = best // count
-        self.texts[rows] = self.texts[rows[:, None], before]
-        self.texts[rows, :, self.lengths[rows] - 1] = words
-        self.sums[rows] = sums
-        self._close(rows)
-        return rows[:, None] * size + before, words
+    def _finish(self, row: int, beam: int, total: float, words: int) -> None:
+        """A text is whole: the last `words` words that led to a beam."""
+        text, at = [], row * self.size + beam
+        for back, chosen in self._steps[: -words - 1 : -1]:
+            text.append(int(chosen[at]))
+            at = back[at]
+        score = float(total) / float(self.lengths[row] ** self.length_penalty)
+        whole = [*self.whole[row], Written(tuple(text[::-1]), score)]
+        self.whole[row] = sorted(whole, key=lambda one: -one.score)[: self.results]
+        if len(self.whole[row]) == self.results:
+            self._least[row] = self.whole[row][-1].score
 
-    def _finish(self, row: int, beam: int, total: float, *, end: bool) -> None:
-        length = int(self.lengths[row])
-        words = self.texts[row, beam, : length - end]
-        self.whole[row].append(Written(tuple(words.tolist()), self._score(total, length)))
-        self.whole[row] = sorted(self.whole[row], key=lambda text: -text.score)[: self.results]
-
-    def _score(self, total: float, length: int) -> float:
-        return float(total) / float(length**self.length_penalty)
-
-    def _close(self, rows: Ints) -> None:
+    def _close(self, moving: NDArray[np.bool_]) -> None:
         """End samples where nothing better can come; every word makes the sum smaller."""
-        for row, best in zip(rows.tolist(), self.sums[rows].max(axis=1).tolist(), strict=True):
-            if self.lengths[row] == self.max_length:
-                for beam in np.flatnonzero(self.sums[row] > -np.inf).tolist():
-                    self._finish(row, beam, self.sums[row, beam], end=False)
-                self.open[row] = False
-                continue
-            enough = len(self.whole[row]) == self.results
-            if best == -np.inf or (enough and self.whole[row][-1].score >= self._score(best, self.max_length)):
-                self.open[row] = False
+        for row in np.flatnonzero(moving & (self.lengths == self.max_length)).tolist():
+            for beam in np.flatnonzero(self.sums[row] > -np.inf).tolist():
+                self._finish(row, beam, self.sums[row, beam], self.max_length)
+            self.open[row] = False
+        best = self.sums.max(axis=1)
+        better = (best > -np.inf) & (best / float(self.max_length**self.length_penalty) > self._least)
+        self.open &= better | ~moving
 
 
-def _filled(array: NDArray[Any], value: float, width: int) -> NDArray[Any]:
-    return np.pad(array, [(0, 0), (0, width - array.shape[1])], constant_values=value)
+@kept
+@njit(nogil=True)
+def go_on(sums, words, logarithms, moving, end, back, chosen, ended, totals):  # type: ignore[no-untyped-def]
+    """Choose the best continuations of the samples that are `moving`, into `back`, `chosen` and `sums`.
+
+    `ended` has the texts that have the word `end` now, with their `totals`, or -1; how many there are is given back.
+    Of equal sums the first text comes first, and then the better candidate.
+    """
+    samples, size = sums.shape
+    most, wholes = 2 * size, 0
+    best, texts, ids = np.empty(most), np.empty(most, np.int64), np.empty(most, np.int64)
+    ended[:] = -1
+    for row in range(samples):
+        if not moving[row]:
+            continue
+        count = 0
+        for beam in range(size):
+            for place in range(words.shape[1]):
+                total = sums[row, beam] + logarithms[row * size + beam, place]
+                if not total > (best[most - 1] if count == most else -math.inf):
+                    break  # the candidates behind it are no better
+                at = min(count, most - 1)
+                while at > 0 and total > best[at - 1]:
+                    best[at], texts[at], ids[at] = best[at - 1], texts[at - 1], ids[at - 1]
+                    at -= 1
+                best[at], texts[at], ids[at] = total, beam, words[row * size + beam, place]
+                count = min(count + 1, most)
+        taken = 0
+        for rank in range(count):
+            if ids[rank] != end and taken < size:
+                at = row * size + taken
+                sums[row, taken], back[at], chosen[at] = best[rank], row * size + texts[rank], ids[rank]
+                taken += 1
+            elif ids[rank] == end and rank < size:
+                ended[row, rank], totals[row, rank] = texts[rank], best[rank]
+                wholes += 1
+        sums[row, taken:] = -math.inf
+    return wholes

@@ -31,14 +31,14 @@ class Draws:
         seed: int,
     ) -> None:
         self.size, self.end, self.max_length = results, end, max_length
-        self.temperature, self.top_k, self.top_p = temperature, top_k, top_p
+        self.temperature, self.top_p = temperature, top_p
+        self.candidates = top_k
+        """How many continuations of each text have to be known, the best ones; None: all, in the order of their ids."""
         self._rng = np.random.Generator(np.random.Philox(seed))
-        self._texts: list[list[int]] = [[] for _ in range(samples * results)]
+        self._texts = np.zeros((samples * results, max_length), np.int64)
+        self._lengths = np.zeros(samples * results, np.int64)
         self._sums = np.zeros(samples * results)
         self._ended = np.zeros(samples * results, bool)
-
-    candidates = None
-    """All words are needed."""
 
     @property
     def open(self) -> NDArray[np.bool_]:
@@ -48,38 +48,40 @@ class Draws:
     @property
     def whole(self) -> list[list[Written]]:
         """The texts of each sample, those with the best score first."""
-        texts = [Written(tuple(words), float(total)) for words, total in zip(self._texts, self._sums, strict=True)]
+        rows = zip(self._texts.tolist(), self._lengths.tolist(), self._sums.tolist(), strict=True)
+        texts = [Written(tuple(words[:length]), total) for words, length, total in rows]
         parts = (texts[at : at + self.size] for at in range(0, len(texts), self.size))
         return [sorted(part, key=lambda text: -text.score) for part in parts]
 
     def advance(self, found: Candidates, free: NDArray[np.bool_] | None = None) -> tuple[Ints, Ints]:
         """Add a word to the texts of open samples, those that are `free` where given; as `Beams.advance`."""
-        words = draw(found.logarithms, self._rng, self.temperature, self.top_k, self.top_p)
+        places = draw(found.logarithms, self._rng, self.temperature, self.top_p)
+        rows = np.arange(len(places))
+        words = places if found.words is None else found.words[rows, places]
         moving = ~self._ended if free is None else ~self._ended & np.repeat(free, self.size)
-        for row in np.flatnonzero(moving).tolist():
-            word = int(words[row])
-            self._sums[row] += float(found.logarithms[row, word])
-            if word != self.end:
-                self._texts[row].append(word)
-            self._ended[row] = word == self.end or len(self._texts[row]) == self.max_length
-        return np.arange(len(words)), words
+        self._sums[moving] += found.logarithms[rows, places][moving]
+        going = moving & (words != self.end)
+        self._texts[rows[going], self._lengths[going]] = words[going]
+        self._lengths += going
+        self._ended |= (moving & ~going) | (self._lengths == self.max_length)
+        return rows, words
 
 
-def draw(
-    logarithms: NDArray[Any],
-    rng: np.random.Generator,
-    temperature: float,
-    top_k: int | None = None,
-    top_p: float | None = None,
-) -> Ints:
-    """A word for each row of logarithms of probabilities (rows, words)."""
-    order = np.argsort(-logarithms, axis=1, kind="stable")[:, :top_k]
-    scores = np.take_along_axis(logarithms, order, 1).astype(np.float64) / temperature
-    chances = np.exp(scores - scores[:, :1])
-    chances /= chances.sum(axis=1, keepdims=True)
+def draw(logarithms: NDArray[Any], rng: np.random.Generator, temperature: float, top_p: float | None = None) -> Ints:
+    """A place in each row of logarithms of probabilities (rows, words)."""
+    scores = logarithms / temperature
+    chances = np.exp(scores - scores.max(axis=1, keepdims=True))
     if top_p is not None:
-        chances[np.cumsum(chances, axis=1) - chances >= top_p] = 0
-    reached = np.cumsum(chances, axis=1)
-    drawn = rng.random(len(reached))[:, None] * reached[:, -1:]
-    places = np.minimum((reached <= drawn).sum(axis=1), np.count_nonzero(chances, axis=1) - 1)
-    return np.asarray(order[np.arange(len(order)), places], np.int64)
+        chances = _most_probable(chances / chances.sum(axis=1, keepdims=True), top_p)
+    reached = np.cumsum(chances, axis=1, dtype=np.float64)
+    drawn = np.minimum(rng.random(len(reached)) * reached[:, -1], np.nextafter(reached[:, -1], 0))
+    return np.array([row.searchsorted(one, "right") for row, one in zip(reached, drawn, strict=True)], np.int64)
+
+
+def _most_probable(chances: NDArray[Any], share: float) -> NDArray[Any]:
+    """The largest chances of each row that make up a share, and zeros in the place of the others."""
+    order = np.argsort(-chances, axis=1, kind="stable")
+    falling = np.take_along_axis(chances, order, 1)
+    falling[np.cumsum(falling, axis=1) - falling >= share] = 0
+    np.put_along_axis(chances, order, falling, 1)
+    return chances

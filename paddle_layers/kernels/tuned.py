@@ -113,8 +113,8 @@ def tuned(
     `in_place` promises that a target may lie where an input lies that is as large. With both, item i reads no other
     runs of such an input than it writes.
 
-    A kernel `behind` another one, with `items` and `threads` of its own, runs when that is done and finds its scratch
-    memory: a sum in two steps. `pass_name` is the pass of `runtime.passes` without which the kernel is not chosen.
+    A kernel `behind` another one, with `items`, `threads` and `runs` of its own, runs when that is done and finds its
+    scratch memory: a sum in two steps. `pass_name` is the pass of `runtime.passes` without which it is not chosen.
     With `prepared` the first of two asks for parameters only and fills `prepared`, an array of `prepared(...)` reals
     that the second one reads: transformed weights, say. In the phase test that is done once, until a parameter changes.
     Raises `DefinitionError` outside of a module `kernels`, which is imported when a layer first runs, and for a
@@ -137,9 +137,9 @@ def tuned(
         places = [at for at, kernel in enumerate(kernels) if kernel.call is behind]
         if not places:
             raise _error(plain, f'`behind` names a kernel for "{device}" that replaces `{function}` of `{layer}`, too')
-        if work is not _no_work or least or when is not None or scratch is not None or in_place or runs is not None:
+        if work is not _no_work or least or when is not None or scratch is not None or in_place:
             raise _error(
-                plain, "a kernel `behind` another one has `items` and `threads`; the first one decides the rest"
+                plain, "a kernel `behind` another one has `items`, `threads` and `runs`; the first one decides the rest"
             )
         kernels[places[0]] = kernels[places[0]]._replace(then=entry)
         return call

@@ -15,13 +15,13 @@ from paddle_layers.runtime.batch.carried import Carried
 from paddle_layers.runtime.batch.feeding import Batch, check_gradient
 from paddle_layers.runtime.batch.made_entries import make_entries
 from paddle_layers.runtime.batch.own_rows import OutgrownError, make_late_rows
+from paddle_layers.runtime.batch.reading import read_value, rows_of
+from paddle_layers.runtime.batch.repeated import RepeatedPass
 from paddle_layers.runtime.batch.reshaping import changed_types, rebuilt
-from paddle_layers.runtime.batch.values import Sequences
 from paddle_layers.runtime.batch.writing import write_batch, write_used_ids
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.torch_forms import torch_forms
-from paddle_layers.runtime.graph.value import Value
-from paddle_layers.runtime.launches.buffers import Buffer
+from paddle_layers.runtime.memory.blocks import Allocator
 from paddle_layers.runtime.memory.parameters import Parameter, ParametersByName, ParameterSet
 from paddle_layers.runtime.memory.weights import OURS, LoadReport, Names, load_weights, save_weights
 from paddle_layers.runtime.passes.row_gradients import catch_up, mark_row_gradients, row_reads
@@ -43,14 +43,12 @@ log = logging.getLogger("paddle_layers")
 class Net:
     """Parameters and buffers of a network on a device.
 
-    `device` is `"cpu"`, `"cuda"` or `"auto"`: a card where there is one. `dtype` is `"float32"` or `"float64"`;
-    `seed` decides first values and random layers; `batch_size` reserves memory and compiles the kernels of both
-    phases at once (else at the first batch of a phase), reporting to `progress(done, total, name)`; `keep` names
-    values that stay readable beside the network's outputs. Raises `DeviceError` when the device is not there or has
-    too little memory.
+    `device` is `"cpu"`, `"cuda"` or `"auto"`: a card where there is one; `gradient_memory` gives memory for gradients
+    in its place. `dtype` is `"float32"` or `"float64"`; `seed` decides first values and random layers; `batch_size`
+    reserves memory and compiles the kernels of both phases at once (else at the first batch of a phase), reporting to
+    `progress(done, total, name)`; `keep` names values that stay readable. Raises `DeviceError` for too little memory.
 
-    Threads may share a net for `forward`, one waits for the other. What belongs to a pass (`loss`, `value`, `backward`)
-    is for the thread that made it; another one gets a `RuntimeError`.
+    Threads may share a net for `forward`. What belongs to a pass is for the thread that made it (else `RuntimeError`).
     """
 
     def __init__(
@@ -65,6 +63,7 @@ class Net:
         keep: Iterable[str] = (),
         level: int = 0,
         stages: Iterable[str] = (),
+        gradient_memory: Allocator | None = None,
     ) -> None:
         check_arguments(network, dtype, seed, batch_size)
         self.target = open_device(device) if isinstance(device, str) else device
@@ -83,8 +82,9 @@ class Net:
         self._forms = torch_forms(graphs)
         mark_row_gradients(graphs)
         self._row_reads = {name: row_reads(phase.graph) for name, phase in self._phases.items()}
-        self.arena.allocate(seed, self.target)
+        self.arena.allocate(seed, self.target, gradient_memory or self.target)
         self._running: tuple[Phase, Plan, Batch] | None = None
+        self._repeated: RepeatedPass | None = None
         self.closed, self._step = False, 0
         self._runner = threading.current_thread()  # that made the last forward pass
         self._loss: float | None = None
@@ -95,8 +95,6 @@ class Net:
         """States that the last forward pass has read and then moved, as it found them."""
         if batch_size is not None:
             reserve([*self._phases.values()], batch_size)
-
-    # ---- what there is
 
     @property
     def parameters(self) -> dict[str, Parameter]:
@@ -143,8 +141,6 @@ class Net:
                 phase.capacities = list(capacities[name])
                 self._forget(phase)
 
-    # ---- running
-
     @one_at_a_time
     def forward(self, feeds: Mapping[str, Any], phase: str = "train", step: int | None = None) -> dict[str, Any]:
         """Run a batch. Feeds by name of the data layer: arrays with the rows first, ids, `Sequences`, sparse rows.
@@ -155,6 +151,8 @@ class Net:
         check_feeds(feeds, self._phases["train"].graph.feeds)
         check_phase(phase)
         chosen = self._phases[phase]
+        if phase == "test" and (before := self._repeated) is not None and before.take(feeds):
+            return self._repeat(before, chosen)
         feeds = self.carried.feed(phase, chosen.graph, feeds, self.dtype)
         self._adapt(chosen, feeds)
         batch = Batch(chosen.graph, feeds, self.dtype)
@@ -166,8 +164,19 @@ class Net:
         plan = self._run_first(chosen, batch)
         plan.count()
         self._statistics.note(plan.stats)
-        self.carried.note(phase, chosen.graph, lambda name: self._read(plan, chosen.graph.values[name]))
-        return {name: self._read(plan, chosen.graph.values[name]) for name in chosen.outputs if name in plan.values}
+        self.carried.note(phase, chosen.graph, lambda name: read_value(plan, batch, chosen.graph.values[name]))
+        outputs = [chosen.graph.values[name] for name in chosen.outputs if name in plan.values]
+        if phase == "test" and not self.carried.values and not self._row_reads[phase]:
+            self._repeated = RepeatedPass.of(chosen.graph, plan, batch, outputs)
+        return {value.name: read_value(plan, batch, value) for value in outputs}
+
+    def _repeat(self, before: RepeatedPass, phase: Phase) -> dict[str, Any]:
+        plan = before.plan
+        self._running, self._states_before = None, {}
+        plan.repeat(self.arena.changes.version(), self.add_up)
+        self._note_pass(phase, plan, before.batch)
+        self._statistics.note(plan.stats)
+        return before.read()
 
     def _run_first(self, phase: Phase, batch: Batch) -> Plan:
         """The forward pass; once more with larger buffers where rows made in its middle outgrow those there are."""
@@ -191,6 +200,9 @@ class Net:
         self._running = None
         with self.arena.changes.made(phase.name == "train"):  # states move
             plan.forward(lambda made: make_late_rows(batch, made, plan), self.arena.changes.version(), self.add_up)
+        self._note_pass(phase, plan, batch)
+
+    def _note_pass(self, phase: Phase, plan: Plan, batch: Batch) -> None:
         self._running, self._loss, self._consumed = (phase, plan, batch), None, False
         self._runner = threading.current_thread()
 
@@ -216,7 +228,7 @@ class Net:
 
         Gradients of parameters are overwritten, not added up. Of a batch that is a part of a larger one `divisors` has
         what the sums of costs are divided by, by name; then the gradients of all parts add up to those of the whole.
-        `ready` is called with each run of gradients of parameters, an array, as soon as the pass is done with it.
+        `ready` is called with each `GradientPart` as soon as the pass is done with it.
         Raises `RuntimeError` before a forward pass in the phase train, `FeedError` for gradients that don't fit.
         """
         if self._running is None or self._running[0].name != "train":
@@ -260,28 +272,15 @@ class Net:
         phase, plan, _ = self._last_pass("are no gradients")
         if name not in plan.gradients:
             raise no_gradient(name, plan.gradients, self.parameters)
-        return self._shaped(plan, plan.gradients[name], phase.graph.values[name])
+        return rows_of(plan, plan.gradients[name], phase.graph.values[name]).copy()
 
     @one_at_a_time
     def value(self, name: str) -> Any:
-        """An output of the last forward pass, or a value named in `keep`."""
-        phase, plan, _ = self._last_pass("are no values")
+        """An output of the last forward pass, or a value named in `keep`; sparse rows as `Csr`."""
+        phase, plan, batch = self._last_pass("are no values")
         if name not in {*phase.outputs, *self._keep, *phase.graph.feeds}:
             raise no_value(name, phase.graph.values)
-        return self._read(plan, phase.graph.values[name])
-
-    def _read(self, plan: Plan, value: Value) -> Any:
-        data = self._shaped(plan, plan.values[value.name], value)
-        if value.type.level == 0 or self._running is None:
-            return data
-        starts, chain = self._running[2].starts, value.domain.ancestors()
-        inner = starts[value.domain, chain[0]]
-        levels = (inner,) if value.type.level == 1 else (starts[chain[0], chain[1]], inner)
-        return Sequences(data, *levels)
-
-    @staticmethod
-    def _shaped(plan: Plan, buffer: Buffer, value: Value) -> NDArray[Any]:
-        return plan.read(buffer).reshape(plan.rows.of(value.domain), *value.type.dims).copy()
+        return read_value(plan, batch, phase.graph.values[name])
 
     @one_at_a_time
     def find_non_finite(self) -> str | None:
@@ -301,8 +300,6 @@ class Net:
     def take_back(self) -> None:
         """Give running states the numbers that they had before the last forward pass."""
         self.arena.restore_states(self._states_before)
-
-    # ---- statistics and weights
 
     @one_at_a_time
     def statistics(self) -> dict[str, float]:
@@ -367,6 +364,7 @@ class Net:
 
     def _forget(self, phase: Phase) -> None:
         phase.forget()
+        self._repeated = None
         if self._running is not None and self._running[0] is phase:
             self._running = None
 
@@ -390,7 +388,7 @@ class Net:
         """Free everything."""
         for phase in self._phases.values():
             phase.forget()
-        self.closed, self._running = True, None
+        self.closed, self._running, self._repeated = True, None, None
         self.arena = ParameterSet(self.dtype)
 
     def __enter__(self) -> Self:

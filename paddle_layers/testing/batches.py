@@ -35,6 +35,11 @@ class Batch:
             first, last = starts[first], starts[last]
         return slice(first, last)
 
+    def times(self, count: int) -> Batch:
+        """A batch with so many rows in place of each one, in as many sequences."""
+        inner = [tuple(start * count for start in starts) for starts in self.starts[-1:]]
+        return Batch(self.rows * count, (*self.starts[:-1], *inner))
+
     def cut(self, first: int, last: int) -> Batch:
         """A batch of the samples from `first` to before `last`."""
         kept = []

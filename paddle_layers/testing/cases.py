@@ -21,6 +21,9 @@ from .values import APART, draw_numbers, draw_places, draw_rows, spread, take_ro
 
 __all__ = ["LAYER", "STARTS", "Case", "cases", "spread"]
 
+MOST_TIMES = 64
+"""How often the rows of a batch are taken, for a layer that wants so many that something divides them."""
+
 FED = Input("N ...", "a value that enters the network by the layer itself")
 
 
@@ -49,11 +52,28 @@ class Case:
 
     @cached_property
     def batch(self) -> Batch:
-        """The rows, by default the seven of the examples."""
+        """The rows, by default the seven of the examples; as often as the layer needs, which may refuse others."""
         deepest = max((type_.level for type_ in (self.types or self.output_types)), default=0)
-        if self.given_batch is not None and len(self.given_batch.starts) == deepest:
-            return self.given_batch
-        return USUAL[deepest]
+        given = self.given_batch
+        batch = given if given is not None and len(given.starts) == deepest else USUAL[deepest]
+        return next(filter(self._takes, map(batch.times, range(1, MOST_TIMES + 1))), batch)
+
+    def _takes(self, batch: Batch) -> bool:
+        """Whether the layer makes rows of such a batch by `@starts`; a function that asks for values is not tried."""
+        asked = self.definition.hook_names.get("starts", ())
+        binding = self.definition.bind_axes(self.types, self.attributes)
+        given = {**self.attributes, **binding.sizes}
+        for row, level in binding.levels.items():
+            if level <= len(batch.starts):
+                given[row] = batch.rows_at(level)
+                given[f"{row}_start"] = np.array(batch.starts[level - 1] if level else ())
+        if not asked or not given.keys() >= set(asked):
+            return True
+        try:
+            self.definition.hooks["starts"](**{name: given[name] for name in asked})
+        except ValueError:
+            return False
+        return True
 
     @cached_property
     def inputs(self) -> list[Input]:

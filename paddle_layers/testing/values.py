@@ -47,10 +47,11 @@ def draw_rows(type_: Type, field: Input, rng: np.random.Generator, offset: float
 
 
 def draw_places(rng: np.random.Generator, most: int, lengths: Array) -> Array:
-    """Up to `most` places in sequences of these lengths, in a row for each; -1 behind the last one."""
+    """Up to `most` places in sequences of these lengths, a list for each; -1 ends a list, whatever stands behind it."""
     places = rng.integers(0, np.maximum(lengths, 1)[:, None], (len(lengths), most)).astype(np.float64)
     counts = np.where(lengths > 0, rng.integers(0, most + 1, len(lengths)), 0)
-    return np.where(np.arange(most) < counts[:, None], places, -1.0)
+    ended = (np.arange(most) == counts[:, None]) | (lengths == 0)[:, None]
+    return np.where(ended, -1.0, places)
 
 
 def draw_numbers(rng: np.random.Generator, size: int, count: int, samples: int) -> Array:

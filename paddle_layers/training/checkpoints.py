@@ -94,7 +94,7 @@ def newest_checkpoint(folder: Path) -> Path:
     """The last checkpoint; `TrainingError` when there is none."""
     found = checkpoints(folder)
     if not found:
-        raise TrainingError(f"{folder} holds no checkpoint to resume from; train with --overwrite in place of --resume")
+        raise TrainingError(f"{folder} holds no checkpoint to resume from; leave out --resume to train from the start")
     return found[-1]
 
 

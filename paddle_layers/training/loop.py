@@ -72,6 +72,7 @@ class Trainer:
             job.net.add_up = ranks.add_up
         self.callbacks = callbacks if ranks.first else ()
         self._adapting = any(hasattr(listener, "rate_factor") for listener in callbacks)
+        self._reloading = any(getattr(listener, "reload", False) for listener in callbacks)
         self._schedule = Staged(training.schedule)
         self._momentum = momentum_at(training, job.total)
         self._ledger = Ledger()
@@ -282,6 +283,8 @@ class Trainer:
                 self.progress.say(f"note: {note}")
             call(self.callbacks, "on_test", run)
         call(self.callbacks, "after_test", run)
+        if self._reloading:
+            self.ranks.take_first(run.net)
 
     def _save(self) -> None:
         run, (epoch, batch) = self.run, self.job.train.position

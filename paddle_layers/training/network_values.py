@@ -9,16 +9,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.data.sinks.values import Values
-from paddle_layers.runtime import Sequences
+from paddle_layers.runtime import Csr, Sequences
 
 from .printing import words_of_ids
+from .problems import TrainingError
 
 if TYPE_CHECKING:
     from paddle_layers.runtime import Net
 
 
 def rows_and_starts(value: Any) -> tuple[NDArray[Any], tuple[NDArray[Any], ...]]:
-    """The rows of a value, and where its sequences and sub-sequences begin; nothing for single rows."""
+    """The rows of a value, and where its sequences and sub-sequences begin; nothing for single rows.
+
+    Raises `TrainingError` for sparse rows.
+    """
+    if isinstance(value.data if isinstance(value, Sequences) else value, Csr):
+        raise TrainingError("sparse rows are no columns of a file: they are as they were fed; name other values")
     if not isinstance(value, Sequences):
         return value, ()
     starts = (value.starts,) if value.sub_starts is None else (value.starts, value.sub_starts)

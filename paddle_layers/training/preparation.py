@@ -23,7 +23,7 @@ from .callbacks.watching import Watching
 from .data_norms import check_data_norms
 from .opening import Given, Part, datasets_of, loading, open_parts, part_name, placed
 from .problems import TrainingError
-from .ranks import check_sharing
+from .ranks import ALONE, Alone, check_sharing
 from .result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
 
 if TYPE_CHECKING:
@@ -65,12 +65,12 @@ def prepare(
     say: Callable[[str], None],
     compiling: Callable[[int, int, str], None],
     known: Learned = NOTHING,
-    processes: int = 1,
+    ranks: Alone = ALONE,
 ) -> Job:
     """Open the data, check them against the data layers, build the net and the optimizer.
 
-    `datasets` replaces sources by phase; `known` is what the first weights go with; so many `processes` share every
-    batch. Raises `ConfigError` where the data don't fit, `TrainingError` for a network without a loss.
+    `datasets` replaces sources by phase; `known` is what the first weights go with; the processes `ranks` share
+    every batch. Raises `ConfigError` where the data don't fit, `TrainingError` for a network without a loss.
     """
     whole, streams = datasets_of(datasets)
     parts, learned = open_parts(training, whole, known, streams, label_fields(training))
@@ -99,12 +99,11 @@ def prepare(
             "an epoch is one step"
         )
     total = _steps(training, train)
-    if processes > 1:
-        check_sharing(
-            training, processes, device, [batches for batches in (train, test, *tests.values()) if batches], callbacks
-        )
+    if ranks.count > 1:
+        data = [batches for batches in (train, test, *tests.values()) if batches]
+        check_sharing(training, ranks.count, data, callbacks)
     capacity = max(batches.batch_size for batches in (train, test, *tests.values()) if batches is not None)
-    net, updater = _make_net(training, seed, device, -(-capacity // processes), keep, compiling)
+    net, updater = _make_net(training, seed, device, capacity, keep, compiling, ranks)
     return Job(net, updater, train, test, tests, total, loss_names(training), statistic_names(training), learned)
 
 
@@ -223,21 +222,25 @@ def _make_net(
     rows: int,
     keep: Iterable[str],
     compiling: Callable[[int, int, str], None],
+    ranks: Alone,
 ) -> tuple[Net, Updater]:
-    """The net for at most `rows` rows a batch, and what updates its parameters. Kernels are compiled here."""
+    """The net for batches of at most `rows` rows, and what updates its parameters. Kernels are compiled here."""
     from paddle_layers.runtime import Net
+    from paddle_layers.runtime.devices import open_device
     from paddle_layers.runtime.optimise.updater import Updater
 
+    target = open_device(device, ranks.on_machine)
     net = Net(
         training.network,
-        device=device,
+        device=target,
         dtype=training.dtype,
         seed=seed,
-        batch_size=rows,
+        batch_size=-(-rows // ranks.count),
         progress=compiling,
         keep=keep,
         level=training.level,
         stages=training.stage,
+        gradient_memory=ranks.gradient_memory if target.name == "cpu" else None,
     )
     updater = Updater(
         cast("Elementwise", training.optimizer.definition),
@@ -254,7 +257,6 @@ def _make_net(
 
 def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[str]:
     """Let callbacks read their files; gives the names of the values that they look at. Raises `ConfigError`."""
-    readable = {phase: _readable(training, phase) for phase in ("train", "test")}
     results = {"loss", *loss_names(training).values(), *statistic_names(training).values()}
     results.update(*(further_names(training, name).values() for name, _ in training.further_tests))
     results.update(name for listener in callbacks for name in getattr(listener, "gives", ()))
@@ -272,13 +274,15 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
             message = f"`{watched}` is the better the {size} it is: write `mode: {better}`"
             raise training.error(f"callback[{number}]/watch", message)
         phase = getattr(listener, "phase", "train")
+        known = _readable(training, phase, sparse=getattr(listener, "reads_sparse", False))
         for name in getattr(listener, "keep", ()):
-            known = readable.get(phase, set())
             if "*" in name:
                 keep += matching(name, sorted(known))
                 continue
             if name not in known:
-                message = f"{type(listener).__name__} looks at `{name}`: no dense value or ids in the phase {phase}"
+                message = f"{type(listener).__name__} looks at `{name}`: no such value in the phase {phase}"
+                if name in _readable(training, phase, sparse=True):
+                    message = f"{type(listener).__name__} looks at `{name}`: sparse rows, which it cannot read"
                 raise training.error(f"callback[{number}]", message + suggestion(name, known))
             keep.append(name)
         if hasattr(listener, "prepare"):
@@ -289,13 +293,15 @@ def prepare_callbacks(training: Training, callbacks: Sequence[object]) -> list[s
     return keep
 
 
-def _readable(training: Training, phase: str) -> set[str]:
+def _readable(training: Training, phase: str, *, sparse: bool) -> set[str]:
     """The values of a phase that callbacks can look at."""
+    if phase not in ("train", "test"):
+        return set()
     return {
         name
         for node in selected(training, phase).nodes
         for name, type_ in zip(node.output_names, node.output_types, strict=True)
-        if type_.kind in ("DENSE", "INT")
+        if sparse or type_.kind in ("DENSE", "INT")
     }
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paddle_layers.data.tokenizer_files import Pieces
-from paddle_layers.runtime import Sequences
+from paddle_layers.runtime import Csr, Sequences
 
 from .problems import TrainingError
 
@@ -21,9 +21,13 @@ LONGEST = 40
 def value_text(value: Any, rows: int, best: int | None, words: Sequence[str]) -> str:
     """A line for each of the first `rows` rows, or sequences where it is ids in sequences.
 
-    With `best` only the best columns of a row are shown, each with its value; `words` stand for ids and columns.
+    With `best` only the best columns of a row are shown, each with its value, and of sparse rows those that are set;
+    `words` stand for ids and columns.
     """
-    data: NDArray[Any] = np.asarray(value.data if isinstance(value, Sequences) else value)
+    given = value.data if isinstance(value, Sequences) else value
+    if isinstance(given, Csr):
+        return "\n".join(f"  {_shortened(_entries(given, row, words))}" for row in range(len(given))[:rows])
+    data: NDArray[Any] = np.asarray(given)
     if data.dtype.kind == "i":
         parts = words_of_ids(value, words)[:rows]
     elif best is None:
@@ -59,6 +63,13 @@ def text_of(ids: Sequence[int], words: Sequence[str]) -> str:
 def word_of(number: int, words: Sequence[str]) -> str:
     """The word of an id, or the id where there is none."""
     return words[number] if 0 <= number < len(words) else str(number)
+
+
+def _entries(rows: Csr, row: int, words: Sequence[str]) -> list[str]:
+    places = range(rows.start[row], rows.start[row + 1])
+    if rows.value is None:
+        return [word_of(int(rows.id[place]), words) for place in places]
+    return [f"{word_of(int(rows.id[place]), words)}:{rows.value[place]:.4g}" for place in places]
 
 
 def _best(row: NDArray[Any], count: int, words: Sequence[str]) -> list[str]:

@@ -9,8 +9,6 @@ import atexit
 import hashlib
 import math
 import os
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -21,19 +19,23 @@ from numpy.typing import NDArray
 
 from paddle_layers.config.wiring.carried import carried_values
 from paddle_layers.data import Batches, Stream
-from paddle_layers.define.escaping import printable
+from paddle_layers.define.errors import first_line
 from paddle_layers.define.machine import usable_cores
 from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_threads
 from paddle_layers.runtime.optimise.joined_rows import JoinedRows, merged_rows
 from paddle_layers.runtime.plan.losses import LossSum
 
+from .mpi_sums import MpiSums
 from .problems import TrainingError
+from .rank_watch import RankWatch
+from .shared_gradients import SharedGradients, SharedMemory, shared_gradients
 
 if TYPE_CHECKING:
     from paddle_layers.config import Training
     from paddle_layers.define import LayerDefinition
     from paddle_layers.runtime import Net
     from paddle_layers.runtime.memory.parameters import Parameter
+    from paddle_layers.runtime.plan.gradient_parts import GradientPart
 
 T = TypeVar("T")
 
@@ -91,8 +93,18 @@ class Alone:
     def add_up(self, numbers: NDArray[Any]) -> None:
         """Replace numbers by their sums over all processes."""
 
-    def start_sum(self, numbers: NDArray[Any]) -> None:
-        """Begin to replace numbers by their sums over all processes."""
+    gradient_memory: SharedMemory | None = None
+    """Who gives the memory in which gradients lie, where it is not the device."""
+
+    on_machine = 0
+    """The number of this process among those of its machine."""
+
+    def share(self, net: Net) -> str:  # noqa: ARG002  one that is alone shares nothing
+        """Get ready to sum the gradients of this net; gives what the user should know of how."""
+        return ""
+
+    def start_sum(self, part: GradientPart) -> None:
+        """Begin to replace a part of the gradients by the sum over all processes."""
 
     def wait(self) -> None:
         """Wait until all sums that were begun are there."""
@@ -102,6 +114,9 @@ class Alone:
 
     def level_states(self, net: Net) -> None:
         """Give running states, which each process moves by its own rows, their mean."""
+
+    def take_first(self, net: Net) -> None:
+        """Give all parameters and states the values that they have in the first process."""
 
     def check_equal(self, net: Net) -> None:
         """Raise `TrainingError` unless all processes have the same weights."""
@@ -113,25 +128,33 @@ class Ranks(Alone):
     def __init__(self, mpi: Any, patience: float) -> None:
         self._mpi, self._comm = mpi, mpi.COMM_WORLD
         self.number, self.count = self._comm.Get_rank(), self._comm.Get_size()
-        self._requests: list[Any] = []
+        self._sums: MpiSums | SharedGradients | None = None
         self._joined: JoinedRows | None = None
         self.moved = 0
         """Bytes that this process has handed over to be summed or gathered."""
-        self._patience, self._since = patience, float("inf")
-        limit_threads(min(most_threads(), _cores_of_one(self._comm.Split_type(mpi.COMM_TYPE_SHARED))))
-        threading.Thread(target=self._watch, daemon=True).start()
+        self._watch = RankWatch(mpi, patience)
+        machine = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
+        limit_threads(min(most_threads(), _cores_of_one(machine)))
+        self.on_machine = machine.Get_rank()
+        if machine.Get_size() == self.count and hasattr(os, "memfd_create"):
+            self.gradient_memory = SharedMemory()
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """As `Alone.together`. The first process tells its error as one alone would; the job ends when it exits."""
+        """As `Alone.together`. The others say whose error it was, and the job ends when this process exits."""
+        self._watch.start()
         try:
             yield
         except BaseException as error:  # Ctrl-C as well: whatever ends one process ends the job
-            if not self.first:
-                time.sleep(BEHIND_THE_FIRST)
-                error = TrainingError(f"process {self.number} of {self.count}: {error or type(error).__name__}")
+            if self._watch.heard(0 if self.first else BEHIND_THE_FIRST):
+                time.sleep(BEHIND_THE_FIRST)  # the other one ends the job
+            else:
+                self._watch.tell(first_line(error))
             atexit.register(self._comm.Abort, 1)
+            if not self.first:
+                error = TrainingError(f"process {self.number} of {self.count}: {error or type(error).__name__}")
             raise error from None
+        self._watch.end()
 
     def in_turn(self, make: Callable[[], T]) -> T:
         """As `Alone.in_turn`."""
@@ -161,27 +184,37 @@ class Ranks(Alone):
 
     def any_of(self, reason: str) -> str:
         """As `Alone.any_of`."""
-        with self._waiting():
-            asked = self._comm.allreduce(bool(reason), op=self._mpi.LOR)
-            reasons = self._comm.allgather(reason) if asked else []
+        asked = np.array([bool(reason)], np.uint8)  # mpi4py's `allreduce` of objects would hold up the watching thread
+        with self._watch.waiting():
+            self._comm.Allreduce(self._mpi.IN_PLACE, asked, op=self._mpi.MAX)
+            reasons = self._comm.allgather(reason) if asked[0] else []
         return next(filter(None, reasons), "")
 
     def of_first(self, number: float) -> float:
         """As `Alone.of_first`."""
-        with self._waiting():
+        with self._watch.waiting():
             return float(self._comm.bcast(number))
 
-    def start_sum(self, numbers: NDArray[Any]) -> None:
-        """As `Alone.start_sum`. The sums go on while this process computes, as far as MPI does."""
-        self._mpi.Request.Testall(self._requests)  # many an MPI moves on only when it is called
-        self._requests.append(self._comm.Iallreduce(self._mpi.IN_PLACE, numbers))
-        self.moved += numbers.nbytes
+    def share(self, net: Net) -> str:
+        """As `Alone.share`."""
+        if self.gradient_memory is not None:
+            with self._watch.waiting():
+                self._sums = shared_gradients(self._comm, net.arena.gradients)
+        if self._sums is None:
+            self._sums = MpiSums(self._mpi, net.target)
+        return self._sums.note
+
+    def start_sum(self, part: GradientPart) -> None:
+        """As `Alone.start_sum`."""
+        assert self._sums is not None, "`share` comes first"
+        self._sums.start_sum(part)
+        self.moved += part.nbytes
 
     def wait(self) -> None:
         """As `Alone.wait`."""
-        with self._waiting():
-            self._mpi.Request.Waitall(self._requests)
-        self._requests = []
+        assert self._sums is not None, "`share` comes first"
+        with self._watch.waiting():
+            self._sums.wait()
 
     def join_rows(self, net: Net) -> None:
         """As `Alone.join_rows`. Rows are added up in the order of the processes, whichever comes first."""
@@ -213,7 +246,7 @@ class Ranks(Alone):
 
     def add_up(self, numbers: NDArray[Any], op: Any = None) -> None:
         """As `Alone.add_up`."""
-        with self._waiting():
+        with self._watch.waiting():
             self._comm.Allreduce(self._mpi.IN_PLACE, numbers, op=op or self._mpi.SUM)
         self.moved += numbers.nbytes
 
@@ -221,7 +254,7 @@ class Ranks(Alone):
         """The rows of all processes, each of which has so many, in the order of the processes."""
         found = np.empty((sum(counts), *own.shape[1:]), own.dtype)
         width = math.prod(own.shape[1:])
-        with self._waiting():
+        with self._watch.waiting():
             self._comm.Allgatherv(own, [found, [count * width for count in counts]])
         self.moved += own.nbytes
         return found
@@ -233,10 +266,18 @@ class Ranks(Alone):
             self.add_up(numbers)
             state.value = numbers / self.count
 
+    def take_first(self, net: Net) -> None:
+        """As `Alone.take_first`."""
+        for one in net.arena.by_name.values():
+            numbers = np.array(one.value)
+            with self._watch.waiting():
+                self._comm.Bcast(numbers)
+            one.value = numbers
+
     def check_equal(self, net: Net) -> None:
         """As `Alone.check_equal`: they part where a callback of one process changes them, for example."""
         own = hashlib.blake2b(net.arena.values.read().tobytes()).digest()
-        with self._waiting():
+        with self._watch.waiting():
             found = self._comm.allgather(own)
         if len({*found}) > 1:
             raise TrainingError("the processes have different weights: something changed those of some of them only")
@@ -245,23 +286,6 @@ class Ranks(Alone):
         array = np.array(numbers, np.float64)
         self.add_up(array)
         return [float(number) for number in array]
-
-    @contextmanager
-    def _waiting(self) -> Iterator[None]:
-        self._since = time.monotonic()
-        yield
-        self._since = float("inf")
-
-    def _watch(self) -> None:
-        """End the job when this process waits too long: another one hangs."""
-        while time.monotonic() - self._since < self._patience:
-            time.sleep(min(1.0, self._patience / 4))
-        message = (
-            f"error: process {self.number} of {self.count} has waited {self._patience:g} s for the others: one of them "
-            "hangs, or its machine is gone; checkpoints made before are unchanged"
-        )
-        print(printable(message), file=sys.stderr, flush=True)
-        self._comm.Abort(1)
 
 
 ALONE = Alone()
@@ -295,11 +319,9 @@ def _cores_of_one(machine: Any) -> int:
 
 
 def check_sharing(
-    training: Training, count: int, device: str, data: Sequence[Batches | Stream], callbacks: Sequence[object]
+    training: Training, count: int, data: Sequence[Batches | Stream], callbacks: Sequence[object]
 ) -> None:
     """Raise `ConfigError` or `TrainingError` for what processes cannot share."""
-    if device != "cpu":
-        raise TrainingError(f"{count} processes train on their CPUs; on a card, train with one process")
     if training.batch_size < count:
         message = (
             f"`batch_size` is {training.batch_size}, and {count} processes share each batch: some would have no row"
@@ -326,8 +348,6 @@ def check_sharing(
         if hasattr(listener, "on_test_batch"):
             name = type(listener).__name__
             raise TrainingError(f"`{name}` looks at every row of a test, and each process has some: train with one")
-        if getattr(listener, "reload", False):
-            raise TrainingError("`reload` of `plateau` changes the weights of one process: train with one")
 
 
 def _check_synchronised(training: Training) -> None:

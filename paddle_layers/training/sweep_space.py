@@ -49,7 +49,7 @@ def parse_varied(texts: Sequence[str]) -> list[Varied]:
         if fields.count(field) > 1:
             raise TrainingError(f"--vary names `{field}` twice")
     if not found:
-        raise TrainingError(f"a sweep varies a field at least: --vary, {HOW}")
+        raise TrainingError(f"nothing is varied: give --vary, {HOW}")
     return found
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from paddle_layers.data.learning import FILE, NOTHING, Learned, read_learned
 from paddle_layers.define.escaping import printable
 
+from .callbacks import check_callbacks
 from .first_values import first_weights, still_known
 from .folders import clear_folder, output_folder
 from .logs import check_formats
@@ -48,17 +49,21 @@ def train(
     """Train as a training says, show the progress on stderr, and print the results on stdout.
 
     `training` is the path of a training file, its text, or what `make_training` and `load_training` give.
-    `callbacks` are objects with any of the methods `on_step`, `on_test_batch`, `on_test`, `on_epoch`, `on_end`,
-    each taking a `Run`; they come after those of the file. `datasets` replaces the file's sources by phase, "train" and
-    "test", which the file need not have then: arrays by field, a `Dataset`, or batches, each a dict of arrays by field,
-    from a list, a generator or any other object that is iterated in every epoch. `weights` are first values, in place
-    of those of the block `weights`, whose other fields hold for them as well.
     `settings` are fields in the place of the file's, `["optimizer.learning_rate=0.01", "net.layer[fc1].fc.size=20"]`.
+    `datasets` replaces the file's sources by phase, "train" and "test", which the file need not have then: arrays by
+    field, a `Dataset`, or batches, each a dict of arrays by field, from a list, a generator or any other object that is
+    iterated in every epoch.
+    `callbacks` are objects with any of the methods listed in `paddle_layers.training.callbacks`, such as `on_step` and
+    `on_test`, each taking a `Run`; they come after those of the file.
+    `weights` are first values, in place of those of the block `weights`, whose other fields hold for them as well.
     `resume` continues the newest checkpoint in the output folder; its losses equal those of an uninterrupted run bit
-    for bit on the same machine. Started by `mpiexec`, all processes train one network, each with a part of every
-    batch; one that waits `patience` seconds for another ends them. Raises `ConfigError` for a wrong file or data that
-    do not fit, `WeightsError` and `DataError` for weights and what is kept beside them, `TrainingError` when the
-    training cannot start or the loss is no number, `SaveError` when the disk is full.
+    for bit on the same machine.
+    Started by `mpiexec`, all processes train one network, each with a part of every batch; one that waits `patience`
+    seconds for another ends them.
+
+    Raises `ConfigError` for a wrong file or data that do not fit, `WeightsError` and `DataError` for weights and what
+    is kept beside them, `TrainingError` when the training cannot start or the loss is no number, `SaveError` when the
+    disk is full, `TypeError` for arguments of the wrong kind.
     """
     ranks = join(patience)
     with ranks.together():
@@ -101,6 +106,7 @@ def run_training(
     """As `train`, in one of the processes `ranks`, which is `together` with the others; the report is not printed."""
     if resume and weights is not None:
         raise TrainingError("`resume` goes on from the weights of a checkpoint: leave `weights` out")
+    check_callbacks(callbacks)
     training, file = read_training(training, "train", plugins, settings)
     check_formats(training.log.format)
     first = first_weights(training, weights) if not resume else None
@@ -132,9 +138,11 @@ def run_training(
                 say=shown.say,
                 compiling=shown.compiling,
                 known=_known(training, first, folder, resume=resume),
-                processes=ranks.count,
+                ranks=ranks,
             )
         )
+        if note := ranks.share(job.net):
+            shown.say(note)
         if ranks.first:
             if place.clear:
                 clear_folder(folder)

@@ -1,4 +1,4 @@
-"""Time for a word: of the numbers example by beam and source, of the transformer against passes over all characters.
+"""Time for a word of the numbers example, by beam and source: the processor's, on one thread.
 
 python -m tests.benchmarks.bench_generation
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
+import numba
 import numpy as np
 
 import paddle_layers as pl
@@ -18,7 +19,6 @@ from paddle_layers.training.outputs import part_for
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 SAMPLES, WORDS = 32, 20
-PLACES, TEXTS = 64, (1, 8, 32)
 
 
 def generator(training: Training, size: int) -> Generator:
@@ -34,49 +34,15 @@ def source(length: int) -> dict[str, pl.Sequences]:
 
 
 def seconds(made: Generator, feeds: dict[str, pl.Sequences]) -> float:
-    """Of all words of a batch."""
-    began = time.perf_counter()
+    """Of all words of a batch, the source included."""
+    began = time.thread_time()
     made.write(feeds, [[0]] * SAMPLES)
-    return time.perf_counter() - began
-
-
-def whole_passes(net: pl.Net, texts: int) -> float:
-    """Seconds for `PLACES` characters, each by a pass over all characters before it."""
-    ids = np.random.default_rng(0).integers(0, 97, texts * PLACES)
-    began = time.perf_counter()
-    for length in range(1, PLACES + 1):
-        rows = pl.Sequences(ids[: texts * length], np.arange(texts + 1) * length)
-        net.forward({"characters": rows}, phase="test")
-    return time.perf_counter() - began
-
-
-def kept_keys(made: Generator, texts: int) -> float:
-    """Seconds for `PLACES` characters with the keys and values that were kept."""
-    began = time.perf_counter()
-    made.write({}, [[0]] * texts)
-    return time.perf_counter() - began
-
-
-def transformer() -> None:
-    """Print characters a second of the transformer; the best of several interleaved rounds."""
-    training = pl.load_training(EXAMPLES / "language" / "transformer.textproto")
-    network = part_for(training.network, ["scores"])
-    settings = GenerateSettings("characters", begin=0, max_length=PLACES, beam_size=1)
-    best: dict[tuple[str, int], float] = {}
-    with pl.Net(network) as net, Generator(network, settings, "scores") as made:
-        for _ in range(4):
-            for texts in TEXTS:
-                for name, took in (("whole", whole_passes(net, texts)), ("kept", kept_keys(made, texts))):
-                    best[name, texts] = min(best.get((name, texts), np.inf), took)
-    print("texts  characters a second by whole passes  with keys kept  ratio")
-    for texts in TEXTS:
-        whole, kept = (texts * PLACES / best[name, texts] for name in ("whole", "kept"))
-        print(f"{texts:5}  {whole:10.0f}  {kept:10.0f}  {kept / whole:5.1f}")
+    return time.thread_time() - began
 
 
 def main() -> None:
     """Print a table; the least of several interleaved rounds."""
-    transformer()
+    numba.set_num_threads(1)
     training = pl.load_training(EXAMPLES / "translation" / "numbers.textproto")
     sizes, lengths = (1, 2, 4, 8, 16), (6, 24, 96)
     nets = {size: generator(training, size) for size in sizes}

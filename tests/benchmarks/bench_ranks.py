@@ -3,8 +3,9 @@
     python -m tests.benchmarks.bench_ranks FILE... [--rows 32] [--processes 2] [--rounds 15]
 
 FILE is a network file or a training file; every process has so many rows. Milliseconds of a step, medians: of one
-process alone; of several beside each other that add nothing up; of several that do. The efficiency is what several do
-in a time, to so many times what one does. What several cost without adding up is the machine's: cores share its memory.
+process alone; of several beside each other that add nothing up; of several that do, and what
+of it comes behind the backward pass. The efficiency is what several do in a time, to so many times what one does. What
+several cost without adding up is the machine's: cores share its memory.
 MiB are those that a process hands over in a step, of so many that all gradients have: of tables it is rows.
 """
 
@@ -37,15 +38,20 @@ def worker(file: str, rows: int, rounds: int) -> dict[str, Any]:
 
     ranks, network = join(), network_of(file)
     feeds = made_up_feeds(build_graph(network.select("train"), ParameterSet("float32"), {}), rows)
-    net = pl.Net(network)
+    net = pl.Net(network, gradient_memory=ranks.gradient_memory)
+    ranks.share(net)
     sgd = registries["optimizer"]["sgd"]
     updater = Updater(sgd, sgd.bind({"momentum": 0.9}), net)
+
+    behind: list[float] = []
 
     def step(**sums: Any) -> None:
         net.forward(feeds, step=0)
         whole = ranks.sums(net.loss_sums()) if sums else net.loss_sums()
         net.backward(divisors={name: one.divisor for name, one in whole.items()}, **sums)
+        begin = time.perf_counter()
         ranks.wait()
+        behind.append(time.perf_counter() - begin)
         if sums:
             ranks.join_rows(net)
         updater.step(1e-6, 1)
@@ -61,12 +67,13 @@ def worker(file: str, rows: int, rounds: int) -> dict[str, Any]:
                 spent[way].append(time.perf_counter() - begin)
     found: dict[str, Any] = {way: 1000 * statistics.median(times) for way, times in spent.items()}
     found["least"] = {way: 1000 * min(times) for way, times in spent.items()}
+    found["behind"] = 1000 * statistics.median(behind[2 * WARM + 1 :: 2])
     before = getattr(ranks, "moved", 0)
     ways["together"]()
     found["moved"] = getattr(ranks, "moved", 0) - before
     found["whole"] = sum(one.size * 4 for one in net.arena.trained)
     found["stamps"] = stamps_of(net, feeds, rounds)
-    found["links"] = links(ranks) if ranks.count > 1 else {}
+    found["links"] = links(ranks, net) if ranks.count > 1 else {}
     return found if ranks.first else {}
 
 
@@ -84,29 +91,31 @@ def stamps_of(net: Any, feeds: dict[str, Any], rounds: int) -> list[tuple[float,
 
         net.forward(feeds, step=0)
         note(0)
-        net.backward(ready=lambda numbers, note=note: note(numbers.nbytes))
+        net.backward(ready=lambda part, note=note: note(part.nbytes))
         note(0)
         found.append(own)
     return [(min(done for done, _ in one), one[0][1]) for one in zip(*found, strict=True)]
 
 
-def links(ranks: Any, rounds: int = 40) -> dict[str, float]:
-    """What a sum over all processes takes: microseconds for one number, gigabytes a second of a part of a mebibyte.
+def links(ranks: Any, net: Any, rounds: int = 40) -> dict[str, float]:
+    """What a sum over all processes takes: microseconds for one number, gigabytes a second of at most a mebibyte.
 
     The least of all tries: what else the machine does only adds to it.
     """
-    import numpy as np
+    from paddle_layers.runtime.plan.gradient_parts import GradientPart
 
-    least = {}
-    for size in (1, 2**18):
-        numbers, spent = np.ones(size, np.float32), []
+    least, gradients = {}, net.arena.gradients
+    most = min(2**18, gradients.size)
+    for size in (1, most):
+        spent = []
         for _ in range(rounds):
             ranks.any_of("")
             begin = time.perf_counter()
-            ranks.add_up(numbers)
+            ranks.start_sum(GradientPart(0, gradients.block, 0, size, gradients.dtype))
+            ranks.wait()
             spent.append(time.perf_counter() - begin)
         least[size] = min(spent)
-    return {"latency": 1e6 * least[1], "bandwidth": 2**20 / (least[2**18] - least[1]) / 1e9}
+    return {"latency": 1e6 * least[1], "bandwidth": 4 * most / (least[most] - least[1]) / 1e9}
 
 
 def measured(processes: int, file: str, rows: int, rounds: int) -> dict[str, Any]:
@@ -134,11 +143,12 @@ def main() -> None:
         if found:
             print(json.dumps(found))
         return
-    print(f"{'':40}{'one':>9}{'beside':>9}{'summing':>9}{'MiB':>8}{'of':>8}  efficiency")
+    print(f"{'':40}{'one':>9}{'beside':>9}{'summing':>9}{'behind':>9}{'MiB':>8}{'of':>8}  efficiency")
     for file in given.files:
         one = measured(1, file, given.rows, given.rounds)
         several = measured(given.processes, file, given.rows, given.rounds)
-        times = "".join(f"{value:9.2f}" for value in (one["alone"], several["alone"], several["together"]))
+        values = [one["alone"], *(several[way] for way in ("alone", "together", "behind"))]
+        times = "".join(f"{value:9.2f}" for value in values)
         sizes = "".join(f"{several[name] / 2**20:8.1f}" for name in ("moved", "whole"))
         print(f"{file[-38:]:40}{times}{sizes}  {one['alone'] / several['together']:.2f}", flush=True)
 

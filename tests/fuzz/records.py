@@ -101,6 +101,28 @@ class PictureList(WithSettings):
         super().opened(content, **attributes)
 
 
+class WindowFile(PictureList):
+    """Windows of pictures."""
+
+    name, source = "window-list", "window_list"
+
+    def make(self, rng: Random) -> bytes:
+        """Windows in and outside of pictures that are there or not, some of another size."""
+        words = ("0", "1", "7", "-1", "0.4", "1e9", "nan", "9" * 30, "# 0", "p.png", "/etc/passwd", *ODD_TEXTS[:20])
+        lines: list[str] = []
+        for number in range(3):
+            size = rng.choice((["8", "6"], ["8", "6"], ["30", "40"]))
+            lines += [f"# {number}", rng.choice(("p.png", "p q.png", "d/p.png")), "3", *size, "3"]
+            for _ in range(3):
+                lines.append(f"{rng.randrange(1, 3)} {rng.random():.2f} {rng.randrange(4)} 0 {rng.randrange(3, 6)} 7")
+        for _ in range(rng.choice((0, 0, 1, 2))):
+            odd = [rng.choice(words) for _ in range(rng.choice((1, 6)))]
+            lines[rng.randrange(len(lines))] = " ".join(odd)
+        settings: dict[str, Any] = {"height": rng.choice((4, 7)), "context": rng.choice((0, 1))}
+        settings["square"] = rng.random() < 0.5
+        return json.dumps(settings).encode() + b"\n" + "\n".join(lines).encode("utf-8", "replace")
+
+
 @cache
 def databases() -> tuple[bytes, ...]:
     """Databases of pages of their own, of one level and of two, of bytes, files and real numbers."""

@@ -7,8 +7,9 @@ def pieces(rows, starts):
     return np.split(rows, starts[1:-1])
 
 
-def places(starts):
-    return np.concatenate([np.arange(length) for length in np.diff(starts)])
+def places(starts, first=None):
+    begins = np.zeros(len(starts) - 1, int) if first is None else first
+    return np.concatenate([begin + np.arange(length) for begin, length in zip(begins, np.diff(starts), strict=True)])
 
 
 def attend(query, keys, values, causal, scale):
@@ -31,6 +32,22 @@ def multi_head_attention(inputs, params, attributes):
     return {"y": np.concatenate(done)}
 
 
+def attention_step(inputs, params, attributes):
+    """The sequence of each text, put together, and attention of its last row."""
+    heads, done = attributes["num_heads"], []
+    for n, (place, row) in enumerate(zip(inputs["place"], inputs["row"], strict=True)):
+        if place > len(row) or (row[:place] >= len(inputs["row"])).any():
+            done.append(np.full(inputs["own_value"].shape[1], np.nan))
+            continue
+        kept = [
+            np.vstack([inputs[before][row[:place], np.arange(place)], inputs[name][n]])
+            for before, name in (("keys", "own_key"), ("values", "own_value"))
+        ]
+        parts = zip(*(np.split(array, heads, axis=1) for array in (inputs["query"][n : n + 1], *kept)), strict=True)
+        done.append(np.hstack([attend(*part, False, attributes["scale"])[0] for part in parts]))
+    return {"y": np.reshape(done, inputs["own_value"].shape)}
+
+
 def position_embedding(inputs, params, attributes):
     at = places(inputs["x.starts"][-1])
     table = np.pad(params["table"], ((0, max(at, default=0)), (0, 0)), constant_values=np.nan)
@@ -40,7 +57,7 @@ def position_embedding(inputs, params, attributes):
 def sinusoidal_position(inputs, params, attributes):
     x = inputs["x"]
     y = x.copy()
-    for row, place in enumerate(places(inputs["x.starts"][-1])):
+    for row, place in enumerate(places(inputs["x.starts"][-1], inputs.get("first"))):
         for column in range(x.shape[1]):
             angle = place / 10000 ** (column // 2 * 2 / x.shape[1])
             y[row, column] += np.cos(angle) if column % 2 else np.sin(angle)
@@ -54,7 +71,9 @@ def rotary_position(inputs, params, attributes):
     half = parts.shape[2] // 2
     halves = attributes["pairs"] == "HALVES"
     first, second = (parts[:, :, :half], parts[:, :, half:]) if halves else (parts[:, :, ::2], parts[:, :, 1::2])
-    angle = np.outer(places(inputs["x.starts"][-1]), attributes["base"] ** (-np.arange(half) / half))
+    angle = np.outer(
+        places(inputs["x.starts"][-1], inputs.get("first")), attributes["base"] ** (-np.arange(half) / half)
+    )
     turned = (first + 1j * second) * np.exp(1j * angle)[:, None]
     pairs = np.concatenate if halves else lambda both, axis: np.stack(both, axis + 1)
     return {"y": pairs((turned.real, turned.imag), axis=2).reshape(x.shape)}
@@ -63,6 +82,7 @@ def rotary_position(inputs, params, attributes):
 REFERENCES = {
     "rotary_position": rotary_position,
     "multi_head_attention": multi_head_attention,
+    "attention_step": attention_step,
     "position_embedding": position_embedding,
     "sinusoidal_position": sinusoidal_position,
 }

@@ -28,6 +28,18 @@ def to_sequence(inputs, params, attributes):
     return {"y": rows, "lengths": [count] * len(inputs["x"])}
 
 
+def resize(inputs, params, attributes):
+    """Row by row: a number belongs to the row that is not full yet, and the row to the sample of its first number."""
+    rows, lengths = [], [0] * len(inputs["x"])
+    for n, x in enumerate(inputs["x"]):
+        for number in x.reshape(-1):
+            if not rows or len(rows[-1]) == attributes["size"]:
+                rows.append([])
+                lengths[n] += 1
+            rows[-1].append(number)
+    return {"y": np.array(rows).reshape(-1, attributes["size"]), "lengths": lengths}
+
+
 def seq_filter(inputs, params, attributes):
     stays = inputs["keep"].reshape(-1) != 0
     pieces = np.split(stays, inputs["x.starts"][-1][1:-1])
@@ -46,5 +58,5 @@ def kept(inputs, params, attributes):
 REFERENCES = {
     "batch_reindex": batch_reindex, "filter": kept, "filter_ids": kept,
     "multiplex": multiplex, "conv_shift": conv_shift, "scale_sub_region": scale_sub_region,
-    "to_sequence": to_sequence, "seq_filter": seq_filter,
+    "to_sequence": to_sequence, "resize": resize, "seq_filter": seq_filter,
 }  # fmt: skip

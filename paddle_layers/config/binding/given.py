@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from ..diagnostics.report import Report
+from ..diagnostics.suggestions import nearest
 from ..reading.fields import BLOCK, FLOAT, INT, LIST, STRING, WORD, Field, Fields
 from .headers import MessageSpec, spec
 
@@ -70,7 +71,9 @@ class _Given:
             found = [block for number, block in enumerate(blocks) if _is_called(block, number, key, inner)]
             if len(found) != 1:
                 how = f"{len(found)} of the {len(blocks)}" if found else f"none of the {len(blocks)}"
-                self._fault(f"`{key}` means {how} blocks `{name}`", at, f"`{name}[0]` is the first one")
+                near = nearest(key, [_name_of(block, inner) or "" for block in blocks]) if not found else None
+                help_ = f"did you mean `{name}[{near}]`?" if near else f"`{name}[0]` is the first one"
+                self._fault(f"`{key}` means {how} blocks `{name}`", at, help_)
                 return None
             return found[0]
         if len(blocks) > 1:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paddle_layers.define import broken_plugin, meant_elsewhere, registries
+from paddle_layers.define import broken_plugin, meant_elsewhere, no_layer_here, registries
 
 from ..diagnostics.diagnostic import Fix
 from ..diagnostics.report import Report
@@ -69,6 +69,8 @@ def _hint(registry: str, name: str, known: Sequence[str]) -> tuple[str, str | No
     """What to write, and the one name that is meant."""
     if plugin := broken_plugin(name):
         return f"the plugin `{plugin.prefix}`, which would bring it, {plugin.fate}", None
+    if none := no_layer_here(registry, name):
+        return none, None
     if meant := meant_elsewhere(registry, name):
         return meant.hint(registry), meant.definition.name if meant.definition.kind == registry else None
     if near := nearest(name, known, 0.5):

@@ -73,7 +73,7 @@ def call_layer(definition: LayerDefinition, inputs: Sequence[Any], settings: dic
         types = definition.infer([value.type for value in values], attributes)
     except ShapeError as error:
         message = f"`{definition.name}`: {error.message}"
-        raise type(error)(message, attribute=error.attribute, input=error.input) from None
+        raise error.restated(message, attribute=error.attribute, input=error.input) from None
     return _made(Call(definition, values, attributes, headers, _caller()), types)
 
 

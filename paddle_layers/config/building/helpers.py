@@ -48,7 +48,10 @@ def _made(definition: LayerDefinition) -> Callable[..., Any]:
                 f"write {named}={setting!r}"
             )
         if not (inputs and isinstance(inputs[0], (list, tuple))):
-            signature.bind(*inputs, **settings)  # the usual TypeError of a function of this signature
+            try:
+                signature.bind(*inputs, **settings)
+            except TypeError as error:
+                raise TypeError(f"nn.{definition.name}: {error}") from None
         return call_layer(definition, inputs, settings)
 
     made: Any = call

@@ -67,14 +67,14 @@ class Csv:
             raise DataError(f"{path}: `classes` are the words of the label, so `label` has to name its column")
         table = Table(path, delimiter=self.delimiter, header=self.header)
         if not table.names:
-            raise DataError(f"{path} has no rows; there is nothing to train on")
+            raise DataError(f"{path} has no rows")
         columns = TableColumns(table, self, wanted)
         words = {"label": self.classes} if self.classes else {}
         if is_large(path):
             return LargeTable(table, self, wanted).dataset(columns, words)
         columns.read()
         if not len(table.lines):
-            raise DataError(f"{path} has no rows; there is nothing to train on")
+            raise DataError(f"{path} has no rows")
         return Dataset(
             columns.fields(),
             origin=str(path),

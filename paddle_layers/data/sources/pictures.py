@@ -168,7 +168,7 @@ class ImageList(_Pictures):
             words.append(label)
             lines.append(line)
         if not names:
-            raise DataError(f"{path} names no pictures; there is nothing to train on")
+            raise DataError(f"{path} names no pictures")
 
         def place(row: int) -> str:
             return f"{path}:{lines[row]}"

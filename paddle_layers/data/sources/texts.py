@@ -64,6 +64,6 @@ class Text:
             return large_text(path, parse, words)
         lines = Lines(path, ids, unknown, self.classes, labelled=labelled, tokenizer=tokenizer)
         if not len(lines.lines):
-            raise DataError(f"{path} has no words; there is nothing to train on")
+            raise DataError(f"{path} has no words")
         labels = {"label": np.frombuffer(lines.labels, np.int64)} if labelled else {}
         return Dataset({"words": lines.words, **labels}, origin=str(lines.path), place=lines.place, words=words)

@@ -25,6 +25,7 @@ WITHOUT_FORM: dict[str, str] = {
         ),
         STATISTIC,
     ),
+    "attention_step": "it is a position of `multi_head_attention`, which is exported; what is kept is the caller's",
     "detection_output": "the best boxes of all classes of an image are no sequence in what `NonMaxSuppression` gives",
     "mdlstmemory": "ONNX has no recurrence over two axes",
     "random_normal": "its numbers follow from seed and step, which engines do not have",

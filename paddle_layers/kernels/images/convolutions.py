@@ -38,6 +38,16 @@ from .depthwise import (
     plane_scratch,
     small_windows,
 )
+from .laid_images import correlate_laid, few_images, filter_runs, laid_scratch, lay_images, laying_items
+from .small_images import (
+    mix_small,
+    pack_filters,
+    packed_items,
+    packed_numbers,
+    packed_runs,
+    small_images,
+    sums_of_pixels,
+)
 from .winograd import (
     LANES,
     block_tiles,
@@ -136,6 +146,44 @@ def winograd_dx(first, last, dx, dy, prepared, accumulate, scratch, padding, pad
 @compiled
 def depthwise_y(first, last, y, x, weight, stride, padding, padding_y):
     correlate_each(first, last, y, x, weight, stride, padding, padding_y)
+
+
+@tuned(
+    "conv", "conv_y", items=packed_items, prepared=packed_numbers, scratch=sums_of_pixels, scratch_of_pieces=True,
+    when=small_images, work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def packed_filters(first, last, prepared, weight):
+    pack_filters(first, last, prepared, weight)
+
+
+@tuned("conv", "conv_y", items=packed_items, runs=packed_runs, behind=packed_filters)
+@compiled
+def small_y(first, last, y, x, prepared, scratch):
+    mix_small(first, last, y, x, prepared, scratch)
+
+
+@tuned(
+    "conv", "conv_y", items=laying_items, scratch=laid_scratch, scratch_of_pieces=True, when=few_images,
+    work=multiplications, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def laid_x(
+    first, last, x, scratch, P, Q, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
+):  # fmt: skip
+    lay_images(
+        first, last, x, scratch, P, Q, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
+    )  # fmt: skip
+
+
+@tuned("conv", "conv_y", items=filter_runs, runs=output_planes, behind=laid_x)
+@compiled
+def laid_y(
+    first, last, y, weight, scratch, H, W, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
+):  # fmt: skip
+    correlate_laid(
+        first, last, y, weight, scratch, H, W, stride, stride_y, padding, padding_y, dilation, dilation_y, groups
+    )  # fmt: skip
 
 
 @tuned(

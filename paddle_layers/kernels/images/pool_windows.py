@@ -8,7 +8,7 @@ import numpy as np
 
 from paddle_layers.kernels.primitives.compiling import inlined
 
-WORTH_IT = 1 << 15
+WORTH_IT = 1 << 13
 """Operations below which the point function stays: what a step gains does not pay the compiler."""
 SLICES = 8
 BAND = 2048

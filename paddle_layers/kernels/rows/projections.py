@@ -8,12 +8,19 @@ from paddle_layers.kernels.tuned import tuned
 
 WORTH_IT = 1 << 16
 """Multiplications below which the point function stays: what a step gains does not pay the compiler."""
+ONE_ROW_WORTH_IT = 1 << 12
+"""The same for one row: there the point function takes numbers that lie a row of the weight apart."""
 TILES = 8
 
 
 def multiplications(N: int, C_i: int, K: int) -> int:
     """Operations of a product."""
     return N * C_i * K
+
+
+def one_row(N: int) -> bool:
+    """Whether it is the product of a vector."""
+    return N == 1
 
 
 @also_in_python
@@ -57,6 +64,7 @@ def tile_bounds(tile, rows, columns):
 
 
 @tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, work=multiplications, least=WORTH_IT)
+@tuned("fc", "fc_y", items=tiles_of_y, runs=rows_of_y, when=one_row, work=multiplications, least=ONE_ROW_WORTH_IT)
 @compiled
 def fc_y(first, last, y, x, weight, accumulate):
     size, one = y.itemsize, weight.dtype.type(1)

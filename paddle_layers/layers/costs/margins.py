@@ -100,7 +100,7 @@ def perceptron_loss_dx(n, c, dcost, label, best):
     return (dcost[n] if c == best[n] else 0.0) - (dcost[n] if c == label[n] else 0.0)
 
 
-@layer("huber_classification", elsewhere={"Paddle": "huber_classification"}, since=1)
+@layer("huber_classification", elsewhere={"Paddle": "huber_classification, huber"}, since=1)
 class HuberClassification:
     """Squared hinge cost of a yes-or-no answer, which grows evenly where the answer is far off.
 

@@ -249,7 +249,7 @@ def linear_onnx(graph, x):
 @layer(
     "softmax",
     elsewhere={
-        "Paddle": "softmax",
+        "Paddle": "softmax, pixel_softmax",
         "Caffe": "Softmax",
         "Mocha": "SoftmaxLayer",
         "KUnet": "Soft",

@@ -9,7 +9,7 @@ from paddle_layers.layers.helpers import uniform
     elsewhere={
         "Paddle": "drop_rate",
         "Caffe": "Dropout",
-        "Mocha": "DropoutLayer",
+        "Mocha": "DropoutLayer, RandomMaskLayer",
         "KUnet": "Drop",
         "ONNX": "Dropout",
         "Keras": "Dropout",

@@ -7,7 +7,7 @@ from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each,
     "conv",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={
-        "Paddle": "exconv",
+        "Paddle": "exconv, depthwise_conv",
         "Caffe": "Convolution",
         "Mocha": "ConvolutionLayer",
         "KUnet": "Conv",

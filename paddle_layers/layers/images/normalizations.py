@@ -301,7 +301,11 @@ def lrn_onnx(graph, x, C, H, W, size, scale, power, shift, region):
     return graph.Mul(x, graph.Pow(base, -power))
 
 
-@layer("cross_channel_norm", elsewhere={"Paddle": "norm, cross_channel_norm_layer", "Caffe": "Normalize"}, since=1)
+@layer(
+    "cross_channel_norm",
+    elsewhere={"Paddle": "norm, cross_channel_norm_layer, normalize", "Caffe": "Normalize"},
+    since=1,
+)
 class CrossChannelNorm:
     """Brings the channels of every pixel to length 1, then scales each by a number that is learned.
 

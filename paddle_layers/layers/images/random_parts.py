@@ -18,7 +18,7 @@ from paddle_layers.define import (
 from paddle_layers.layers.helpers import uniform
 
 
-@layer("random_crop", elsewhere={"Mocha": "RandomCropLayer", "Keras": "RandomCrop"}, since=1)
+@layer("random_crop", elsewhere={"Mocha": "CropLayer", "Keras": "RandomCrop"}, since=1)
 class RandomCrop:
     """Takes a window out of every image, at a random place while training and from the middle in the test phase.
 

@@ -7,7 +7,7 @@ from paddle_layers.define import Bias, Example, Input, Int, Output, Param, each,
     "conv_trans",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={
-        "Paddle": "exconvt",
+        "Paddle": "exconvt, convt",
         "Caffe": "Deconvolution",
         "ONNX": "ConvTranspose",
         "Keras": "Conv2DTranspose",

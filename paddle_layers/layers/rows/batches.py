@@ -1,8 +1,8 @@
-"""Rows of the batch that are chosen: each sample becomes a sequence of those it takes, so that the batch keeps it."""
+"""Rows of the batch chosen or cut anew: a sample becomes a sequence of those it has, so that the batch keeps it."""
 
 import numpy as np
 
-from paddle_layers.define import Example, Input, Output, each, gradient, infer, layer, onnx, starts
+from paddle_layers.define import Example, Input, Int, Output, each, gradient, infer, layer, onnx, starts
 
 
 @layer("batch_reindex", elsewhere={"Caffe": "BatchReindex", "ONNX": "Gather", "PyTorch": "index_select"}, since=1)
@@ -112,3 +112,48 @@ def filter_ids_y(r, n, x):
 @onnx(FilterIds)
 def filter_ids_onnx(graph, x, keep):
     return graph.Unsqueeze(x, [1]), graph.Cast(graph.Not(graph.Equal(keep, 0)), to=7)
+
+
+@layer("resize", elsewhere={"Paddle": "resize"}, since=1)
+class Resize:
+    """Cuts the numbers of the whole batch into rows of another width.
+
+    The numbers keep their order: `N` rows of `C` become `N * C / size` rows, and a batch that `size` does not divide is
+    refused. A row belongs to the sample with its first number: that sample becomes a sequence of such rows, and one
+    without any where all of its numbers stand in a row that another sample began. Of `N` rows of 3 with `size: 6`, each
+    second sample has the row of both. Labels of the rows are fed as such sequences; costs count the rows that there
+    are. Samples are mixed where `size` does not divide `C`: then a batch is cut as a whole, by each process its own.
+    Where it does, `to_sequence` is the same; rows of sequences are cut by `seq_reshape`.
+    """
+
+    x = Input("N C...", "rows of any shape")
+    y = Output("R:N K", "the rows that begin in each sample")
+    size = Int("width of a row", min=1, axis="K")
+    examples = (Example(x="3", size=6), Example(x="2x2x2", size=4), Example(x="6", size=4), Example(x="scalar", size=1))
+
+
+@starts(Resize)
+def resize_starts(N, C, K):
+    if N * C % K:
+        raise ValueError(f"the batch has {N} rows of {C}, whose {N * C} numbers `size`, {K}, does not divide")
+    return (np.arange(N + 1) * C + K - 1) // K
+
+
+@each(Resize.y)
+def resize_y(r, k, x, C, K):
+    return x[(r * K + k) // C, (r * K + k) % C]
+
+
+@gradient(Resize.x)
+def resize_dx(n, c, dy, C, K):
+    return dy[(n * C + c) // K, (n * C + c) % K]
+
+
+@onnx(Resize)
+def resize_onnx(graph, x, C, K):
+    rows = graph.Reshape(x, [-1, K])
+    begins = graph.Mul(graph.Range(0, graph.Squeeze(graph.Shape(x, start=0, end=1)), 1), C)
+    first, behind = (graph.Div(graph.Add(begins, more), K) for more in (K - 1, C + K - 1))
+    places = graph.Add(graph.Unsqueeze(first, [1]), np.arange((C + K - 1) // K))
+    last = graph.Sub(graph.Shape(rows, start=0, end=1), 1)
+    return graph.Gather(rows, graph.Min(places, last), axis=0), graph.Sub(behind, first)

@@ -98,7 +98,7 @@ def conv_shift_onnx(graph, x, weights, C, K):
     return graph.Squeeze(graph.MatMul(graph.Gather(x, turned, axis=1), graph.Unsqueeze(weights, [2])), [2])
 
 
-@layer("scale_sub_region", elsewhere={"Paddle": "scale_sub_region"}, since=1)
+@layer("scale_sub_region", elsewhere={"Paddle": "scale_sub_region, mul_value"}, since=1)
 class ScaleSubRegion:
     """Multiplies a box of every image by `value`; what is outside of the box stays.
 

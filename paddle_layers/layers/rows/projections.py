@@ -312,7 +312,12 @@ def selected_scores_dbias(u, dy, selected_used_start, selected_used_entry):
     return total
 
 
-@layer("trans_fc", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "trans_fc"}, since=1)
+@layer(
+    "trans_fc",
+    common=("act", "drop_rate", "error_clip"),
+    elsewhere={"Paddle": "trans_fc", "Mocha": "TiedInnerProductLayer"},
+    since=1,
+)
 class TransposedFullyConnected:
     """Affine map of every row by a weight that is stored transposed: `y = x @ weight.T + bias`.
 

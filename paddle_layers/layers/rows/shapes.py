@@ -25,7 +25,7 @@ from paddle_layers.layers.places import place_of_axis
     "concat",
     common=("act", "drop_rate", "error_clip"),
     elsewhere={
-        "Paddle": "concat",
+        "Paddle": "concat, concat2",
         "Caffe": "Concat",
         "Mocha": "ConcatLayer",
         "ONNX": "Concat",

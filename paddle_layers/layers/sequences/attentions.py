@@ -57,9 +57,14 @@ class MultiHeadAttention:
 
 @infer(MultiHeadAttention)
 def multi_head_attention_sizes(D, E, H):
+    check_heads(D, E, H)
+    return {}
+
+
+def check_heads(D, E, H):
+    """Raises `ShapeError` where columns cannot be cut into heads."""
     require(D % H == 0, "num_heads", f"{D} columns of `query` cannot be cut into {H} equal heads")
     require(E % H == 0, "num_heads", f"{E} columns of `values` cannot be cut into {H} equal heads")
-    return {}
 
 
 @each(MultiHeadAttention.peak, MultiHeadAttention.norm)

@@ -25,8 +25,7 @@ class ToSequence:
     A row of `C` numbers becomes a sequence of `C / size` rows; their order stays. Images are rows with their axes side
     by side: put a `permute` before the layer so that what becomes a row comes last, `order: [3, 1, 2]` for the columns
     of an image. Paddle's seq_reshape does this with rows that are no sequences; those of sequences are cut by
-    `seq_reshape` here. Paddle's resize cuts the whole batch anew: this is what it does where rows become narrower;
-    where they become wider, samples are mixed.
+    `seq_reshape` here. `resize` cuts the whole batch anew, also into wider rows, in which samples are mixed.
     """
 
     x = Input("S C...", "rows of any shape")

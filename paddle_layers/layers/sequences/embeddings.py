@@ -29,6 +29,7 @@ from paddle_layers.define import (
     common=("drop_rate", "error_clip"),
     elsewhere={
         "Paddle": "table_projection",
+        "Mocha": "Index2OnehotLayer",
         "Caffe": "Embed",
         "ONNX": "Gather",
         "Keras": "Embedding",
@@ -133,24 +134,37 @@ def position_embedding_onnx(graph, x, table, P):
     return graph.Where(graph.Unsqueeze(graph.Less(places, P), [1]), learned, math.nan)
 
 
+def onnx_places(graph, x, first):
+    """Numbers of the places as float64, with an axis for the columns; of all sequences, or of each its own."""
+    places = graph.places(x) if first is None else graph.Add(graph.places(x), graph.Unsqueeze(first, [1]))
+    return graph.Unsqueeze(graph.Cast(places, to=11), [1 if first is None else 2])
+
+
 @layer("sinusoidal_position", common=("drop_rate",), since=1)
 class SinusoidalPosition:
     """Adds to every row waves of its place in the sequence, from short ones in front to long ones at the end.
 
     `y[t, 2i] = x[t, 2i] + sin(a)` and `y[t, 2i + 1] = x[t, 2i + 1] + cos(a)` with `a = p / 10000 ** (2i / C)`, where
-    `p` counts from 0 within the sequence, or within the sub-sequence of a nested one (Vaswani et al. 2017). Nothing is
-    learned, so there is no longest sequence.
+    `p` counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first` (Vaswani et al.
+    2017). Nothing is learned, so there is no longest sequence.
     """
 
     x = Input("T:S C", "rows of sequences", seq=(1, 2))
+    first = Input("S", "place of the first row of each sequence", kinds=("INT",), seq=(0, 1), optional=True)
     y = Output("T:S C", "same shape as `x`")
-    examples = (Example(x="sequence of 4"), Example(x="nested sequence of 3"), Example(x="sequence of 1"))
+    examples = (
+        Example(x="sequence of 4"),
+        Example(x="nested sequence of 3"),
+        Example(x="sequence of 1"),
+        Example(x="sequence of 4", first="ids<90"),
+    )
 
 
 @each(SinusoidalPosition.y)
-def sinusoidal_position_y(t, c, s, x, S_start, C):
-    place = double(t - S_start[s])  # float32 knows the angles of far places to few digits only
-    angle = place / double(10000.0) ** (double(c - c % 2) / double(C))
+def sinusoidal_position_y(t, c, s, x, first, S_start, C):
+    place = t - S_start[s] + (0 if first is None else first[s])
+    # float32 knows the angles of far places to few digits only
+    angle = double(place) / double(10000.0) ** (double(c - c % 2) / double(C))
     return x[t, c] + real(math.sin(angle) if c % 2 == 0 else math.cos(angle))
 
 
@@ -160,13 +174,11 @@ def sinusoidal_position_dx(t, c, dy):
 
 
 @onnx(SinusoidalPosition)
-def sinusoidal_position_onnx(graph, x, C):
+def sinusoidal_position_onnx(graph, x, first, C):
     """Angles in float64, reduced to one turn before they become float32; the cosine is a sine a quarter turn on."""
     column = np.arange(C)
     turns = graph.double(10000.0 ** (-(column - column % 2) / C) / (2 * math.pi))
-    shares = graph.Add(
-        graph.Mul(graph.Unsqueeze(graph.Cast(graph.places(x), to=11), [1]), turns), graph.double(column % 2 / 4)
-    )
+    shares = graph.Add(graph.Mul(onnx_places(graph, x, first), turns), graph.double(column % 2 / 4))
     angles = graph.Cast(graph.Mul(graph.Sub(shares, graph.Floor(shares)), graph.double(2 * math.pi)), to=1)
     return graph.Add(x, graph.Sin(angles))
 
@@ -177,13 +189,14 @@ class RotaryPosition:
 
     The columns are cut into `num_heads` equal parts. Pair `i` of a head with `D` columns is turned by the angle
     `a = p * base ** (-2 * i / D)`: `(u, v)` becomes `(u * cos(a) - v * sin(a), v * cos(a) + u * sin(a))`, where `p`
-    counts from 0 within the sequence, or within the sub-sequence of a nested one. A product of two rows then depends on
-    how far they are apart, and not on where they are (Su et al. 2021): put it behind the maps of `query` and `keys` of
-    `multi_head_attention`. Nothing is learned. Weights of Llama and GPT-NeoX are for pairs `HALVES` of a head, as
-    Transformers and ONNX have them; the paper and GPT-J pair neighbours.
+    counts from 0 within the sequence, or within the sub-sequence of a nested one, or from `first`. A product of two
+    rows then depends on how far they are apart, and not on where they are (Su et al. 2021): put it behind the maps of
+    `query` and `keys` of `multi_head_attention`. Nothing is learned. Weights of Llama and GPT-NeoX are for pairs
+    `HALVES` of a head, as Transformers and ONNX have them; the paper and GPT-J pair neighbours.
     """
 
     x = Input("T:S C", "rows of sequences, such as queries or keys", seq=(1, 2))
+    first = Input("S", "place of the first row of each sequence", kinds=("INT",), seq=(0, 1), optional=True)
     y = Output("T:S C", "same shape as `x`")
     num_heads = Int("parts into which the columns are cut", default=1, min=1)
     base = Float("the longest wave is nearly so many rows long, divided by 2 pi", default=10000.0, min=1)
@@ -196,6 +209,7 @@ class RotaryPosition:
         Example(x="sequence of 4"),
         Example(x="sequence of 8", num_heads=2, pairs="NEIGHBOURS"),
         Example(x="nested sequence of 6", num_heads=3, base=100.0),
+        Example(x="nested sequence of 2", first="sequence of ids<90"),
     )
 
 
@@ -213,38 +227,38 @@ def rotary_angle(place, c, width, neighbours, base):
 
 
 @each(RotaryPosition.y)
-def rotary_position_y(t, c, s, x, S_start, C, num_heads, base, pairs):
+def rotary_position_y(t, c, s, x, first, S_start, C, num_heads, base, pairs):
     width = C // num_heads
-    angle = rotary_angle(t - S_start[s], c, width, pairs == "NEIGHBOURS", base)
+    place = t - S_start[s] + (0 if first is None else first[s])
+    angle = rotary_angle(place, c, width, pairs == "NEIGHBOURS", base)
     half = 1 if pairs == "NEIGHBOURS" else width // 2
-    first = c % width // half % 2 == 0
-    other = -x[t, c + half] if first else x[t, c - half]
+    left = c % width // half % 2 == 0
+    other = -x[t, c + half] if left else x[t, c - half]
     return x[t, c] * real(math.cos(angle)) + other * real(math.sin(angle))
 
 
 @gradient(RotaryPosition.x)
-def rotary_position_dx(t, c, s, dy, S_start, C, num_heads, base, pairs):
+def rotary_position_dx(t, c, s, dy, first, S_start, C, num_heads, base, pairs):
     width = C // num_heads
-    angle = rotary_angle(t - S_start[s], c, width, pairs == "NEIGHBOURS", base)
+    place = t - S_start[s] + (0 if first is None else first[s])
+    angle = rotary_angle(place, c, width, pairs == "NEIGHBOURS", base)
     half = 1 if pairs == "NEIGHBOURS" else width // 2
-    first = c % width // half % 2 == 0
-    other = dy[t, c + half] if first else -dy[t, c - half]
+    left = c % width // half % 2 == 0
+    other = dy[t, c + half] if left else -dy[t, c - half]
     return dy[t, c] * real(math.cos(angle)) + other * real(math.sin(angle))
 
 
 @onnx(RotaryPosition)
-def rotary_position_onnx(graph, x, C, num_heads, base, pairs):
+def rotary_position_onnx(graph, x, first, C, num_heads, base, pairs):
     """Angles in float64, reduced to one turn before they become float32; the cosine is a sine a quarter turn on."""
     column, width = np.arange(C), C // num_heads
     half = 1 if pairs == "NEIGHBOURS" else width // 2
     pair = column % width // 2 if pairs == "NEIGHBOURS" else column % width % half
-    first = column % width // half % 2 == 0
+    left = column % width // half % 2 == 0
     turns = graph.double(base ** (-2.0 * pair / width) / (2 * math.pi))
-    shares = graph.Mul(graph.Unsqueeze(graph.Cast(graph.places(x), to=11), [1]), turns)
+    shares = graph.Mul(onnx_places(graph, x, first), turns)
     waves = [graph.Add(shares, graph.double(np.full(C, quarter))) for quarter in (0.25, 0.0)]
     turned = [graph.Mul(graph.Sub(wave, graph.Floor(wave)), graph.double(2 * math.pi)) for wave in waves]
     cosine, sine = (graph.Sin(graph.Cast(angle, to=1)) for angle in turned)
-    other = graph.Mul(
-        graph.Gather(x, np.where(first, column + half, column - half), axis=2), np.where(first, -1.0, 1.0)
-    )
+    other = graph.Mul(graph.Gather(x, np.where(left, column + half, column - half), axis=2), np.where(left, -1.0, 1.0))
     return graph.Add(graph.Mul(x, cosine), graph.Mul(other, sine))

@@ -120,47 +120,49 @@ def onnx_rows(graph, x, places):
 
 @layer("seq_reshape", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "seqreshape"}, since=1)
 class SeqReshape:
-    """Cuts the rows of every sequence into narrower ones, whose width divides theirs.
+    """Cuts the numbers of every sequence into rows of another width.
 
-    The values of a sequence keep their order; `n` rows of width `C` become `n * C / size` rows. Paddle also makes wider
-    rows, where every sequence of a batch has to have a number of values that is divisible by `size`.
+    The numbers of a sequence keep their order; `n` rows of width `C` become `n * C / size` rows. Where `size` does not
+    divide `C`, it has to divide the numbers of each sequence of a batch, as in Paddle, or the batch is refused. Rows
+    that are no sequences are cut by `to_sequence` and `resize`.
     """
 
     x = Input("T:S C", "rows of sequences", seq=(1, 2))
-    y = Output("R:S K", "the same values in narrower rows")
+    y = Output("R:S K", "the same numbers in rows of width `size`")
     size = Int("width of a row", min=1, axis="K")
     examples = (
         Example(x="sequence of 6", size=2),
         Example(x="nested sequence of 4", size=4),
         Example(x="sequence of 2", size=1),
+        Example(x="sequence of 2", size=6),
+        Example(x="nested sequence of 6", size=4),
     )
 
 
-@infer(SeqReshape)
-def seq_reshape_sizes(C, size):
-    require(C % size == 0, "size", f"`size` is {size}, which does not divide the width of the rows, {C}")
-    return {}
-
-
 @starts(SeqReshape)
-def seq_reshape_starts(T_start, C, size):
-    return T_start * (C // size)
+def seq_reshape_starts(T_start, C, K):
+    wrong = np.flatnonzero(T_start * C % K)  # where a sequence ends within a row, the next one begins there
+    if wrong.size:
+        length = T_start[wrong[0]] - T_start[wrong[0] - 1]
+        raise ValueError(
+            f"sequence {wrong[0] - 1} has {length} rows of {C}, whose {length * C} numbers `size`, {K}, does not divide"
+        )
+    return T_start * C // K
 
 
 @each(SeqReshape.y)
 def seq_reshape_y(r, k, x, C, K):
-    parts = C // K
-    return x[r // parts, r % parts * K + k]
+    return x[(r * K + k) // C, (r * K + k) % C]
 
 
 @gradient(SeqReshape.x)
 def seq_reshape_dx(t, c, dy, C, K):
-    return dy[t * (C // K) + c // K, c % K]
+    return dy[(t * C + c) // K, (t * C + c) % K]
 
 
 @onnx(SeqReshape)
 def seq_reshape_onnx(graph, x, T_lengths, C, K):
-    return graph.Reshape(x, [0, -1, K]), graph.Mul(T_lengths, C // K)
+    return graph.Reshape(x, [0, -1, K]), graph.Div(graph.Mul(T_lengths, C), K)
 
 
 @layer("sub_seq", common=("act", "drop_rate", "error_clip"), elsewhere={"Paddle": "subseq"}, since=1)

@@ -24,6 +24,8 @@ from .values import Csr, FeedError, Sequences, as_array, as_csr, as_sequences, c
 
 Ints = NDArray[np.int64]
 
+_LEVELS = ("plain rows", "sequences", "nested sequences")
+
 
 class Batch(BatchRows):
     """Checked feeds of one step."""
@@ -63,7 +65,7 @@ class Batch(BatchRows):
         rows: Any = given
         if isinstance(given, Sequences):
             if given.level != value.type.level:
-                raise FeedError(f"is nested {given.level} deep, but the data layer is {value.type}")
+                raise FeedError(f"holds {_LEVELS[given.level]}; the data layer takes {_LEVELS[value.type.level]}")
             rows = given.data
         array = _checked(value.type, rows, extra, self._dtype)
         if isinstance(given, Sequences):

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from paddle_layers.runtime.graph.rows import Rows
+from paddle_layers.runtime.graph.value import Value
+
+from .values import Csr, Sequences
 
 
 @dataclass(eq=False)
@@ -13,3 +16,18 @@ class BatchRows(Rows):
     """Arrays by name: those that are fed, and indices that follow from the starts of sequences."""
 
     arrays: dict[str, Any] = field(default_factory=dict)
+
+    def fed_sparse(self, value: Value) -> Csr:
+        """The sparse rows of a data layer; without values where all are ones."""
+        rows = self.arrays[value.name]
+        return Csr(rows.start, rows.id, rows.value if value.type.kind == "SPARSE" else None)
+
+    def in_sequences(self, value: Value, rows: Any) -> Any:
+        """The rows of a value in the sequences that it has."""
+        if value.type.level == 0:
+            return rows
+        inner, *outer = value.domain.ancestors()
+        starts = self.starts[value.domain, inner]
+        return (
+            Sequences(rows, starts) if value.type.level == 1 else Sequences(rows, self.starts[inner, outer[0]], starts)
+        )

@@ -15,15 +15,18 @@ DEVICES = (*reversed(NAMES), "auto")
 """What a user may ask for; `auto` is the first device that lacks nothing here."""
 
 
-def open_device(name: str) -> Device:
-    """The device of this name, one of `DEVICES`. Raises `DeviceError` with what it lacks here."""
+def open_device(name: str, number: int = 0) -> Device:
+    """The device of this name, one of `DEVICES`; of several cards that of this number, counted round.
+
+    Raises `DeviceError` with what it lacks here.
+    """
     if name not in DEVICES:
         raise DeviceError(f"there is no device {name!r}; there is {', '.join(map(repr, DEVICES))}")
     wanted = NAMES if name == "auto" else (name,)
     for module in map(_module, wanted):
         reason = module.missing()
         if reason is None:
-            device: Device = module.open_device()
+            device: Device = module.open_device(number)
             return device
     raise DeviceError(reason)
 

@@ -253,10 +253,10 @@ class ParameterSet:
         for name, value in values.items():
             self.by_name[name].value = value
 
-    def allocate(self, seed: int, device: Allocator) -> None:
+    def allocate(self, seed: int, device: Allocator, for_gradients: Allocator) -> None:
         """Make the arenas and draw the first values; those that are trained lie together, as do their gradients."""
         try:
-            self._allocate(device)
+            self._allocate(device, for_gradients)
         except DeviceError as error:
             largest = sorted(self.by_name.values(), key=lambda parameter: -parameter.size)[:3]
             sizes = ", ".join(f"{p.name} ({' x '.join(map(str, p.shape))})" for p in largest)
@@ -264,11 +264,11 @@ class ParameterSet:
         for parameter in self.by_name.values():
             parameter.value = parameter.draw(seed)
 
-    def _allocate(self, device: Allocator) -> None:
+    def _allocate(self, device: Allocator, for_gradients: Allocator) -> None:
         fixed = [parameter for parameter in self.by_name.values() if not parameter.trained]
         itemsize = np.dtype(self.dtype).itemsize
         dense = _lay_out([parameter for parameter in self.trained if not parameter.by_rows], itemsize)
-        self.gradients = Flat(device, dense // itemsize, self.dtype)
+        self.gradients = Flat(for_gradients, dense // itemsize, self.dtype)
         self.values = Flat(device, _lay_out(self.trained, itemsize) // itemsize, self.dtype)
         trained = {"value": self.values.block, "gradient": self.gradients.block}
         others = {"value": device.allocate(_lay_out(fixed, itemsize))}

@@ -12,6 +12,7 @@ from paddle_layers.runtime.launches.arguments import Held, refs_of
 
 if TYPE_CHECKING:
     from paddle_layers.runtime.launches.launch import Launch
+    from paddle_layers.runtime.memory.blocks import Block
     from paddle_layers.runtime.memory.parameters import Parameter
 
 PART = 2**20
@@ -19,10 +20,32 @@ PART = 2**20
 
 
 class GradientPart(NamedTuple):
-    """Gradients of neighbours that no launch from `behind` on changes: a view on the CPU, elsewhere a copy."""
+    """Gradients of neighbours that no launch from `behind` on changes."""
 
     behind: int
-    numbers: NDArray[Any]
+    block: Block
+    offset: int
+    size: int
+    dtype: str
+
+    @property
+    def numbers(self) -> NDArray[Any]:
+        """They: a view on the CPU, elsewhere a copy."""
+        return self.block.read(self.offset, self.size, self.dtype)
+
+    def write(self, numbers: NDArray[Any]) -> None:
+        """Put others in their place."""
+        self.block.write(self.offset, numbers, self.dtype)
+
+    @property
+    def address(self) -> int:
+        """Where they lie on the device."""
+        return self.block.address + self.offset
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes they are."""
+        return self.size * np.dtype(self.dtype).itemsize
 
 
 def gradient_parts(launches: Sequence[Launch], first: int, smallest: int = PART) -> list[GradientPart]:
@@ -56,4 +79,5 @@ def _bytes(run: Sequence[Parameter]) -> int:
 def _part(run: Sequence[Parameter], done: dict[Parameter, int]) -> GradientPart:
     begin, last = run[0], run[-1]
     count = (last.offset - begin.offset) // np.dtype(last.dtype).itemsize + last.size
-    return GradientPart(max(done[one] for one in run), begin.blocks["gradient"].read(begin.offset, count, begin.dtype))
+    behind = max(done[one] for one in run)
+    return GradientPart(behind, begin.blocks["gradient"], begin.offset, count, begin.dtype)

@@ -24,7 +24,7 @@ from paddle_layers.runtime.schedule.schedule import Schedule
 from .capacity import check_capacity
 from .gradient_parts import GradientPart, gradient_parts
 
-Ready = Callable[[NDArray[Any]], None]
+Ready = Callable[[GradientPart], None]
 
 
 class Plan:
@@ -136,6 +136,14 @@ class Plan:
             done = at
         self._run(done, self.boundary, add_up)
 
+    def repeat(self, version: int, add_up: AddUp | None = None) -> None:
+        """`forward` and `count` for a plan whose rows are all known: in one go where there is no backward pass."""
+        if version != self._version or self.stops or add_up is not None or self.boundary < len(self.launches):
+            self.forward(None, version, add_up)
+            self.count()
+        else:
+            self.table.run(self.constants, self._end)
+
     def divide_by(self, divisors: Mapping[str, float]) -> None:
         """Let the backward pass divide costs by these numbers, the others by those of the batch."""
         whole = {}
@@ -150,13 +158,13 @@ class Plan:
             self.table.set_rows(self.rows)
 
     def backward(self, ready: Ready | None = None, add_up: AddUp | None = None) -> None:
-        """Run the backward launches; `ready` gets each run of the gradients of parameters as soon as it is done."""
+        """Run the backward launches; `ready` gets each part of the gradients of parameters as soon as it is done."""
         begin = self.boundary
         if ready is not None:
             for part in self._parts:
                 self._run(begin, part.behind, add_up)
                 begin = part.behind
-                ready(part.numbers)
+                ready(part)
         self._run(begin, len(self.launches), add_up)
 
     @functools.cached_property

@@ -14,19 +14,34 @@ A `Run` knows the step, the loss, the latest results of the test and the net; `r
 this step, `run.say(text)` shows a line. What has to outlive a checkpoint is given by `state()`, as JSON can hold it,
 and taken back by `restore(state)`. Values of the network that it reads by `run.net.value(name)` and
 `run.net.gradient(name)` are named in its attribute `keep`, where `*` stands for any text; its attribute `phase` is
-"test" where it reads them behind batches of a test. A result of the test that it needs is named in `watch`, those that
-it adds to `run.results` in `gives`; the learning rate is multiplied by its attribute `rate_factor`, if it has one.
+"test" where it reads them behind batches of a test, and `reads_sparse` is True where they may be sparse rows, a `Csr`.
+A result of the test that it needs is named in `watch`, those that it adds to `run.results` in `gives`; the
+learning rate is multiplied by its attribute `rate_factor`, if it has one.
 `prepare(base)` is called first, with the folder of the training file.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from paddle_layers.define import registries
+from paddle_layers.define.errors import brief
 
 from ..problems import TrainingError
+
+EVENTS = ("on_gradients", "on_step", "on_test_batch", "on_test", "after_test", "on_epoch", "on_end")
+
+
+def check_callbacks(callbacks: Any) -> None:
+    """Raises `TypeError` for what is no list of callbacks, and for an object that nothing would ever call."""
+    if isinstance(callbacks, str) or not isinstance(callbacks, Iterable):
+        raise TypeError(f"callbacks is a list of objects, not {brief(callbacks)}")
+    for listener in callbacks:
+        if isinstance(listener, type):
+            raise TypeError(f"callbacks are objects: write {listener.__name__}(...), not the class")
+        if not any(hasattr(listener, name) for name in (*EVENTS, "rate_factor")):
+            raise TypeError(f"{brief(listener)} is no callback: it has none of the methods {', '.join(EVENTS)}")
 
 
 def make_callback(name: str, **settings: Any) -> Any:

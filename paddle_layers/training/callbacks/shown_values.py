@@ -24,8 +24,11 @@ class Print(Repeating):
 
     `best: 1` shows the best class of every row, as Paddle's `max_id_printer`; with the labels beside it in `values`,
     where a row is wrong. With a `dictionary` ids are words, so sequences of ids are text, which Paddle's
-    `seq_text_printer` writes into a file.
+    `seq_text_printer` writes into a file. Of sparse rows the columns that are set are shown. Values of a test are
+    written by `write_values`. Paddle's layer `print` shows its inputs in every pass.
     """
+
+    reads_sparse = True
 
     values = Strings("values that are shown", default=())
     gradients = Strings("values whose gradients are shown", default=())

@@ -126,6 +126,11 @@ class Table:
             _cut(loop.rows, loop.work)
             self._loops.append(loop)
 
+    @property
+    def has_keys(self) -> bool:
+        """Whether there are random operations."""
+        return bool(self._keys)
+
     def set_keys(self, key: Callable[[str], int]) -> None:
         """Draw the keys of random operations for a step."""
         for at, op in self._keys:

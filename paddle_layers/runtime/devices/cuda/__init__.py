@@ -56,13 +56,13 @@ def missing() -> str | None:
 
 
 @functools.cache
-def open_device() -> Cuda:
-    """The first card; the simulator when `NUMBA_ENABLE_CUDASIM=1`."""
+def open_device(number: int = 0) -> Cuda:
+    """The card of this number, counted round; the simulator when `NUMBA_ENABLE_CUDASIM=1`."""
     if simulated():
         return simulated_device()
     from .driver import DriverCard
 
-    return Cuda(DriverCard(), simulated=False)
+    return Cuda(DriverCard(number=number), simulated=False)
 
 
 def simulated_device() -> Cuda:

@@ -50,15 +50,16 @@ def _call(driver: Any, result: tuple[Any, ...], what: str) -> Any:
 
 
 class DriverCard:
-    """The first card, through its primary context, which other libraries of the process use, too."""
+    """A card, through its primary context, which other libraries of the process use, too."""
 
     threads = 256
 
-    def __init__(self, bindings: Any = None) -> None:
+    def __init__(self, bindings: Any = None, number: int = 0) -> None:
         driver = self._driver = bindings or _bindings()
         self._users: set[int] = set()
         self._do(driver.cuInit(0), "start")
-        device = self._do(driver.cuDeviceGet(0), "open the card")
+        count = self._do(driver.cuDeviceGetCount(), "count the cards")
+        device = self._do(driver.cuDeviceGet(number % count), "open the card")
         self._context = self._do(driver.cuDevicePrimaryCtxRetain(device), "open the card")
         self._enter()
         self._stream = self._do(driver.cuStreamCreate(1), "make a stream")  # 1: it does not wait for other streams

@@ -1,0 +1,178 @@
+"""Windows of pictures that a file lists: for networks that say what a part of a picture shows."""
+
+from __future__ import annotations
+
+import math
+from array import array
+from collections.abc import Container, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from paddle_layers.define import Bool, Choice, Float, Int, String, source
+
+from ..dataset import Dataset
+from ..lines import read_lines
+from ..listed_files import inside
+from ..pictures import Part, Size, folder_of, picture_column, read_picture
+from ..problems import DataError
+from .pictures import PictureSettings
+
+FIELDS = 6
+"""Of a window: class, overlap, and the first and the last column and row."""
+
+
+class _Picture(NamedTuple):
+    name: str
+    size: Size
+
+
+@source("window_list", elsewhere={"Caffe": "WindowData"})
+class WindowList:
+    """Windows of pictures, each brought to one size, with the class of what it shows: what R-CNN learns from.
+
+    The file is that of Caffe. A picture has the lines `# number`, its name, its channels, its rows of pixels, its
+    columns, and the number of its windows. Each of these is a line `class overlap x1 y1 x2 y2`: the overlap with the
+    object of that class, from 0 to 1, and the first and the last column and row. A window whose overlap is at least
+    `foreground` has its class, from 1 on; one below `background` has class 0; others are left out. With two such
+    sources, `windows: "foreground"` with `ratio: 1` and `windows: "background"` with `ratio: 3`, a quarter of a batch
+    is foreground, as in Caffe, where that is `fg_fraction`.
+
+    Fields: `image` (channels, height, width; whole numbers from 0 to 255), black where a window with context reaches
+    beyond its picture, and `label`. A mean that is taken off changes the black as well; Caffe leaves 0 there. Names are
+    those of `image_list`: below the `folder`. Girshick et al., "Rich feature hierarchies" (2014). Needs Pillow:
+    `pip install 'paddle-layers[images]'`.
+    """
+
+    indexed = True
+    fit = "stretch"
+
+    file = String("path of the list, relative to the training file")
+    folder = String(
+        "folder that the names are relative to, itself to the training file; absent: the list's", default=""
+    )
+    color = PictureSettings.color
+    height = Int("rows of pixels that windows are resized to", min=1)
+    width = Int("columns of pixels that they are resized to", optional=True, default_from="height", min=1)
+    context = Int("pixels of the result on each side that show what is around the window", default=0, min=0)
+    square = Bool("whether a window grows to a square before it is resized, Caffe's `crop_mode`", default=False)
+    windows = Choice(
+        "which windows are taken",
+        options={"all": "those of both kinds", "foreground": "those of objects", "background": "the others"},
+        default="all",
+    )
+    foreground = Float("overlap from which a window has its class", default=0.5, min=0, max=1)
+    background = Float("overlap below which a window is background", default=0.5, min=0, max=1)
+
+    def open(self, base: Path) -> Dataset:
+        """The windows; none of the pictures is read."""
+        return self.open_fields(base, None)
+
+    def open_fields(self, base: Path, wanted: Container[str] | None) -> Dataset:
+        """As `open`, but only the fields in `wanted`."""
+        path = base / self.file
+        if 4 * self.context > min(self.height, self.width):
+            raise DataError(f"{path}: `context: {self.context}` on each side is more than half of a window; take less")
+        folder = folder_of(base, self.folder) if self.folder else path.parent
+        pictures: list[_Picture] = []
+        owners, labels, lines, boxes = array("q"), array("q"), array("q"), array("q")
+        for line, picture, label, overlap, box in _windows(path, folder):
+            if pictures[-1:] != [picture]:
+                pictures.append(picture)
+            is_object = overlap >= self.foreground
+            if not is_object and overlap >= self.background:
+                continue
+            if is_object and label < 1:
+                raise DataError(f"{path}:{line}: an object has the class {label}, but 0 is the background")
+            if self.windows != "all" and is_object != (self.windows == "foreground"):
+                continue
+            owners.append(len(pictures) - 1)
+            labels.append(label if is_object else 0)
+            lines.append(line)
+            boxes.extend(box)
+        if not owners:
+            raise DataError(f"{path} has no windows that are taken: `windows: {self.windows!r}`")
+
+        def place(row: int) -> str:
+            return f"{path}:{lines[row]}"
+
+        images = picture_column(
+            "window_list",
+            self,
+            len(owners),
+            lambda row: f"{place(row)}: {pictures[owners[row]].name}",
+            lambda row: read_picture(pictures[owners[row]].name),
+            lambda row: self._part(pictures[owners[row]].size, boxes[4 * row : 4 * row + 4]),
+        )
+        fields = {"image": images, "label": np.frombuffer(labels, np.int64)}
+        return Dataset(
+            {name: fields[name] for name in fields if wanted is None or name in wanted}, origin=str(path), place=place
+        )
+
+    def _part(self, picture: Size, box: array[int]) -> Part:
+        """What of a picture becomes which part of the result."""
+        lengths = box[2] - box[0] + 1, box[3] - box[1] + 1
+        sides = []
+        for axis, (wanted, there) in enumerate(((self.width, picture.width), (self.height, picture.height))):
+            length = max(lengths) if self.square else lengths[axis]
+            reach = length / 2 * wanted / (wanted - 2 * self.context)
+            middle = box[axis] + lengths[axis] / 2
+            first, end = _rounded(middle - reach), _rounded(middle + reach)
+            shown = max(first, 0), min(end, there)
+            share = wanted / (end - first)
+            at = min(_rounded((shown[0] - first) * share), wanted - 1)
+            sides.append((shown, at, max(_rounded((shown[1] - first) * share), at + 1)))
+        (columns, left, right), (rows, top, bottom) = sides
+        return Part(picture, (columns[0], rows[0], columns[1], rows[1]), (left, top), (right - left, bottom - top))
+
+
+def _rounded(value: float) -> int:
+    return math.floor(value + 0.5)
+
+
+def _windows(path: Path, folder: Path) -> Iterator[tuple[int, _Picture, int, float, tuple[int, ...]]]:
+    """Line, picture, class, overlap and corners of every window. Raises `DataError`."""
+    lines = ((line, text.strip()) for line, text in read_lines(path) if text.strip())
+
+    def after(what: str) -> tuple[int, str]:
+        found = next(lines, None)
+        if found is None:
+            raise DataError(f"{path} ends where {what} should be")
+        return found
+
+    def count(what: str) -> int:
+        line, text = after(what)
+        return _whole(path, line, text, what)
+
+    for line, text in lines:
+        if not text.startswith("#"):
+            raise DataError(f"{path}:{line}: {text[:40]!r} is not `# number`, with which a picture begins")
+        place, name = after("the name of a picture")
+        count("the channels of a picture")
+        size = Size(count("the rows of a picture"), count("the columns of a picture"))
+        picture = _Picture(inside(folder, name, f"{path}:{place}"), size)
+        for _ in range(count("the number of windows")):
+            at, window = after("a window")
+            yield at, picture, *_window(path, at, window.split(), size)
+
+
+def _window(path: Path, line: int, words: list[str], size: Size) -> tuple[int, float, tuple[int, ...]]:
+    if len(words) != FIELDS:
+        raise DataError(f"{path}:{line}: a window is `class overlap x1 y1 x2 y2`, but there are {len(words)} words")
+    try:
+        overlap = float(words[1])
+    except ValueError:
+        overlap = math.nan
+    if not 0 <= overlap <= 1:
+        raise DataError(f"{path}:{line}: the overlap is {words[1][:40]!r}, not a number from 0 to 1")
+    label, *box = (_whole(path, line, word, "a number of a window") for word in (words[0], *words[2:]))
+    if not (box[0] <= box[2] < size.width and box[1] <= box[3] < size.height):
+        raise DataError(f"{path}:{line}: the window {' '.join(words[2:])} is not within a picture of {size} pixels")
+    return label, overlap, tuple(box)
+
+
+def _whole(path: Path, line: int, text: str, what: str) -> int:
+    if not (text.isascii() and text.isdecimal() and len(text) < 10):
+        raise DataError(f"{path}:{line}: {text[:40]!r} is no whole number; {what} should be here")
+    return int(text)

@@ -1,0 +1,143 @@
+"""Layers that are another one, or several, where there is only one position."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from paddle_layers.config.wiring.nodes import Node
+from paddle_layers.define import Type
+
+from .cutting import FED, MANY, ONE, PLACE, ROW, Carried, Cutting, Value, names_of, setup_of
+
+
+def recurrent(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
+    """The map of the output of before is an `fc` with the layer's parameters."""
+    (x, *before), name, width = inputs, names_of(node, prefix)[0], inputs[0].type.size
+    past = _past(cutting, node, name, x.type, before, name)
+    mapped = _mapped(cutting, node, prefix, past, width, bias=True)
+    return cutting.add_layer(
+        "addto", f"{prefix}{node.name}.sums", (x, mapped), (name,), activation=node.attributes["act"]
+    )
+
+
+def lstmemory(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
+    """An `lstm_step` with the layer's bias, behind an `fc` with its weight."""
+    (x, *before), name = inputs, names_of(node, prefix)[0]
+    type_ = Type.dense(x.type.size // 4)
+    if node.attributes["return_state"]:
+        raise cutting.fault("`return_state` asks for the state behind the last word, which is not written yet")
+    past = _past(cutting, node, name, type_, before[:1], name)
+    state = _past(cutting, node, f"{name}/state", type_, before[1:], f"{name}/next")
+    mapped = _mapped(cutting, node, prefix, past, x.type.size, bias=False)
+    sums = cutting.add_layer("addto", f"{prefix}{node.name}.sums", (x, mapped), (f"{name}/sums",))
+    attributes = {key: node.attributes[key] for key in ("act", "gate_act", "state_act", "peepholes")}
+    outputs = (name, f"{name}/next")
+    return cutting.add_layer("lstm_step", prefix + node.name, (sums, state), outputs, node.params, **attributes)
+
+
+def grumemory(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
+    """A `gru_step` with the layer's parameters."""
+    (x, *before), name = inputs, names_of(node, prefix)[0]
+    type_ = Type.dense(x.type.size // 3)
+    past = _past(cutting, node, name, type_, before, name)
+    attributes = {key: node.attributes[key] for key in ("act", "gate_act", "reset_after")}
+    return cutting.add_layer("gru_step", prefix + node.name, (x, past), (name,), node.params, **attributes)
+
+
+def expand(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
+    """A row for each word is that row, for the one word that there is."""
+    x, like = inputs
+    name, names = prefix + node.name, names_of(node, prefix)
+    if not like.moving:
+        return cutting.put(name, node.setup, inputs, names)[0]
+    setup = setup_of("linear", {})
+    setup.activation = node.activation
+    return cutting.put(name, setup, (x,), names)[0]
+
+
+def position_embedding(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
+    """The row of the table for the number of the position, added."""
+    (x,), name = inputs, names_of(node, prefix)[0]
+    cutting.places[f"{name}/place"] = node.attributes["max_length"]
+    place = Value(f"{name}/place", Type.ids(node.attributes["max_length"]), moving=True)
+    row = cutting.add_layer("embedding", prefix + node.name, (place,), (f"{name}/row",), node.params, size=x.type.size)
+    return cutting.add_layer("addto", f"{prefix}{node.name}.sum", (x, row), (name,))
+
+
+def placed(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
+    """A layer of the place of each row: that of the one row of each text is given."""
+    if len(inputs) > 1:
+        raise cutting.fault("`first` says where its sequences begin", "leave it out: a text is written from place 0")
+    name, own = names_of(node, prefix)[0], prefix + node.name
+    row = _one_row(cutting, inputs[0], f"{name}/rows", f"{own}.rows")
+    (found,) = cutting.put(own, node.setup, (row, _place(cutting)), (f"{name}/found",))
+    return cutting.add_layer("seq_last", f"{own}.row", (found,), (name,))
+
+
+def multi_head_attention(cutting: Cutting, node: Node, inputs: list[Value], prefix: str) -> Value:
+    """One query for each text, which looks at the source, or at the keys and values of the text so far."""
+    query, keys, values = inputs
+    name, own = names_of(node, prefix)[0], prefix + node.name
+    attributes = {key: node.attributes[key] for key in ("num_heads", "scale")}
+    if not keys.moving and not values.moving:
+        if node.attributes["causal"]:
+            raise cutting.fault("a word sees the source up to its own place only", "leave `causal` out")
+        row = _one_row(cutting, query, f"{name}/query", f"{own}.query")
+        found = cutting.add_layer("multi_head_attention", own, (row, keys, values), (f"{name}/found",), **attributes)
+        return cutting.add_layer("seq_last", f"{own}.row", (found,), (name,))
+    if not (keys.moving and values.moving):
+        raise cutting.fault("its keys and values are of different sequences")
+    if not node.attributes["causal"]:
+        raise cutting.fault(
+            "it looks at the words that are still to be written", "a text is written with `causal: true`"
+        )
+    row, place = Value(ROW, FED[ROW], moving=True), _place(cutting)
+    kept = (_kept(cutting, value, f"{name}/{what}") for what, value in (("keys", keys), ("values", values)))
+    return cutting.add_layer("attention_step", own, (query, keys, values, *kept, row, place), (name,), **attributes)
+
+
+def _one_row(cutting: Cutting, value: Value, name: str, layer: str) -> Value:
+    """The row of each text as a sequence."""
+    return cutting.add_layer("expand", layer, (value, Value(ONE, FED[ONE], moving=True)), (name,))
+
+
+def _place(cutting: Cutting) -> Value:
+    """How many words of each text come before this one."""
+    cutting.places[PLACE] = MANY
+    return Value(PLACE, Type.ids(MANY), moving=True)
+
+
+def _kept(cutting: Cutting, value: Value, name: str) -> Value:
+    """What the positions before had as a value, by text and place."""
+    type_ = Type.dense(1, *value.type.dims)
+    cutting.carried.append(Carried(name, value.name, 0.0, type_, grows=True))
+    return Value(name, type_, moving=True)
+
+
+def _past(cutting: Cutting, node: Node, name: str, type_: Type, before: Sequence[Value], following: str) -> Value:
+    """What a recurrent layer gave at the position before; `before` the first, a value of the source or zeros."""
+    if node.attributes["reverse"]:
+        raise cutting.fault("it runs from the end of the text to its start", "a text is written from its start")
+    if any(value.moving for value in before):
+        raise cutting.fault("what stands before its first row rests on the words of the text")
+    boot = before[0].name if before else 0.0
+    cutting.carried.append(Carried(f"{name}/before", following, boot, type_))
+    return Value(f"{name}/before", type_, moving=True)
+
+
+def _mapped(cutting: Cutting, node: Node, prefix: str, past: Value, size: int, *, bias: bool) -> Value:
+    name = prefix + node.name
+    return cutting.add_layer("fc", name, (past,), (f"{name}/mapped",), node.params, size=size, bias=bias)
+
+
+FORMS = {
+    "recurrent": recurrent,
+    "lstmemory": lstmemory,
+    "grumemory": grumemory,
+    "expand": expand,
+    "position_embedding": position_embedding,
+    "rotary_position": placed,
+    "sinusoidal_position": placed,
+    "multi_head_attention": multi_head_attention,
+}
+"""Layers that are another one, or several, where there is only one position."""

@@ -1,0 +1,132 @@
+"""Texts while they are written: what a position is fed, and its compiled pass, which runs again for each word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime import FeedError, Net, Sequences
+
+from .beams import Candidates, Ints
+from .cutting import ONE, ROW, Carried
+from .positions import BEST, LOGARITHM, PLACES, Positions
+
+Array = NDArray[Any]
+ROOM = 64
+"""Places for which there is room at first; it is doubled where texts become longer, which needs a new plan."""
+
+
+class Texts:
+    """The texts of a batch, `size` for each sample, and what the next position is to know of them.
+
+    `net` is that of the position. A pass finds its feeds where those of the pass before lie: of these, only what has
+    changed is written, and keys and values are kept where they are when texts change places. There is `room` for so
+    many places; it grows until `longest`.
+    """
+
+    def __init__(
+        self, parts: Positions, net: Net, source: Mapping[str, Any], words: Ints, size: int, longest: int, room: int
+    ) -> None:
+        self._parts, self._net, self._longest = parts, net, longest
+        self._place = 0
+        """Words of each text that were read before this one."""
+        self._own = np.arange(len(words))
+        self._kept = [one for one in parts.carried if one.grows]
+        self._states = [one for one in parts.carried if not one.grows]
+        self._feeds: dict[str, Any] = {parts.words: words, **self._counted()}
+        self._feeds |= {name: repeated(source[name], size) for name in parts.given}
+        self._feeds |= {one.name: self._boot(one, source, size) for one in self._states}
+        self._feeds[ONE] = Sequences(np.zeros(len(words), np.int64), np.arange(len(words) + 1))
+        self._make_room(room)
+        self._run_anew()
+
+    def candidates(self) -> Candidates:
+        """How each text may go on. Raises `FeedError` where the network does not say, since its scores are NaN."""
+        best = BEST in self._parts.position
+        logarithms = self._read(BEST if best else LOGARITHM, -1)
+        if np.isnan(logarithms).any():
+            raise FeedError(
+                f"the scores of word {self._place + 1} are NaN: the weights, or values of the source, are too large"
+            )
+        return Candidates(self._read(PLACES, -1).astype(np.int64) if best else None, logarithms)
+
+    def go_on(self, back: Ints, words: Ints) -> None:
+        """Read a word more of each text, which goes on from the text `back` of those there were."""
+        changed = {one.name: self._read(one.next, *one.type.dims)[back] for one in self._states}
+        if self._kept:
+            self._keep(back)
+            if not self._in_place:
+                changed |= self._memory()
+        self._place += 1
+        changed |= {self._parts.words: words, **self._counted()}
+        if self._kept and self._place == self.room:
+            self._feeds |= changed
+            self._make_room(min(2 * self.room, self._longest))
+            self._run_anew()
+            return
+        for name in changed.keys() & self._plan.values.keys():  # what no layer reads is not there
+            self._plan.write(self._plan.values[name], changed[name])
+        self._plan.forward()
+
+    def _keep(self, back: Ints) -> None:
+        """Keep what this position has, of each text in its own row; where it is found goes with the text."""
+        place, rows = self._place, self._feeds[ROW]
+        for one in self._kept:
+            self._feeds[one.name][:, place] = self._read(one.next, *one.type.dims[1:])
+        if place and not np.array_equal(back, self._own):
+            rows[:, :place] = rows[back, :place]
+        rows[:, place] = back
+
+    def _memory(self) -> dict[str, Array]:
+        """What is kept of the places before, and where."""
+        return {name: self._feeds[name] for name in (ROW, *(one.name for one in self._kept))}
+
+    def _run_anew(self) -> None:
+        """The first pass over these rows."""
+        self._net.forward({name: value for name, value in self._feeds.items() if name in self._parts.position}, "test")
+        self._plan = plan = self._net.plan("test")
+        if not self._kept:
+            return
+        for name, array in self._memory().items():
+            self._feeds[name] = plan.read(plan.values[name]).reshape(array.shape)
+        again = plan.read(plan.values[ROW])
+        self._in_place = np.may_share_memory(again, self._feeds[ROW])
+        """Whether the arrays are the memory that the pass reads; a device other than the CPU gives copies."""
+
+    def _read(self, name: str, *dims: int) -> Array:
+        return self._plan.read(self._plan.values[name]).reshape(len(self._own), *dims)
+
+    def _counted(self) -> dict[str, Any]:
+        """What is fed of the place itself."""
+        return {name: np.full(len(self._own), self._place) for name in self._parts.places}
+
+    def _boot(self, one: Carried, source: Mapping[str, Any], size: int) -> Array:
+        if isinstance(one.boot, str):
+            return np.asarray(repeated(source[one.boot], size))
+        kind = np.int64 if one.type.kind == "INT" else np.dtype(self._net.dtype)
+        return np.full((len(self._own), *one.type.dims), one.boot, kind)
+
+    def _make_room(self, places: int) -> None:
+        """Let so many places be kept of each text, with those that are there."""
+        self.room = places
+        kept = [(one.name, one.type.dims[1:], self._net.dtype) for one in self._kept] + [(ROW, (), "int64")]
+        for name, dims, dtype in kept:
+            made = np.zeros((len(self._own), places, *dims), dtype)
+            if self._place:
+                made[:, : self._place] = self._feeds[name]
+            self._feeds[name] = made
+
+
+def repeated(value: Any, times: int) -> Any:
+    """Each row of an array, or each of the sequences, so many times, one after the other."""
+    if not isinstance(value, Sequences):
+        return np.repeat(value, times, axis=0)
+    starts = np.asarray(value.starts)
+    rows = np.concatenate(
+        [np.tile(np.arange(*ends), times) for ends in pairwise(starts.tolist())] or [np.zeros(0, int)]
+    )
+    return Sequences(np.asarray(value.data)[rows], np.append(0, np.cumsum(np.repeat(np.diff(starts), times))))

@@ -1,0 +1,128 @@
+"""Correlations of a few images in two steps: planes are laid out once, then runs of filters read them side by side.
+
+Where an item lays out what it reads, as in `correlations`, every run of filters of an image does so anew. Many runs are
+cut from few images, and the less filters a run has, the more of its time that takes: with steps between the windows
+most of it.
+"""
+
+from __future__ import annotations
+
+from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.moves import set_entry
+from paddle_layers.kernels.primitives.scratch import piece_of
+from paddle_layers.kernels.primitives.tiles import ROWS, VECTOR, vectors_of
+
+from .batches import image_parts, one_pixel
+from .correlations import ENTRY, forward_layout, tile_sums
+from .planes import SLACK, lay_plane, plane_size, take_rows
+
+RUNS = 3
+"""Runs of an image's filters from which on its planes are laid out once."""
+
+
+def few_images(
+    N: int, K: int, H: int, W: int, P: int, Q: int, A: int, B: int,
+    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
+) -> bool:  # fmt: skip
+    """Whether the kernels of two steps take a convolution; windows of one pixel are read where they are."""
+    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
+    return image_parts(N, 1, K, P * Q) >= RUNS and not one_pixel(geometry, P, Q)
+
+
+def laying_items() -> int:
+    """Work items of `lay_images`."""
+    return PIECES
+
+
+def filter_runs(N: int, K: int, P: int, Q: int) -> int:
+    """Work items of `correlate_laid`."""
+    return int(N * image_parts(N, 1, K, P * Q))
+
+
+@also_in_python
+def laid_numbers(D, P, Q, geometry):
+    """Numbers of a channel that is laid out, and those of its planes."""
+    _, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(D, P, Q, geometry)
+    plane = plane_size(P + reach, pitch, shared_zeros)
+    return planes_y * planes_x * plane, plane
+
+
+@also_in_python
+def sums_numbers(D, P, Q, geometry):
+    """Numbers that a piece of `correlate_laid` needs: the table of offsets, and the sums of a tile's filters."""
+    depth, _, pitch, _, _, _ = forward_layout(D, P, Q, geometry)
+    return geometry[2] * geometry[3] * ENTRY + ROWS * (depth * pitch + SLACK)
+
+
+def laid_scratch(
+    N: int, D: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int,
+    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
+) -> int:  # fmt: skip
+    """A piece's share of the scratch memory."""
+    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
+    laid = N * groups * D * laid_numbers(D, P, Q, geometry)[0] + SLACK
+    return int(-(-laid // PIECES) + sums_numbers(D, P, Q, geometry))
+
+
+@compiled
+def lay_images(first, last, x, scratch, P, Q, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y, groups):
+    """An item is some channels of all images."""
+    N, C, H, W = x.shape
+    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
+    size, one = x.itemsize, x.dtype.type(1)
+    _, reach, pitch, shared_zeros, planes_y, planes_x = forward_layout(C // groups, P, Q, geometry)
+    channel, plane = laid_numbers(C // groups, P, Q, geometry)
+    for at in range(N * C * first // PIECES, N * C * last // PIECES):
+        to = scratch.ctypes.data + at * channel * size
+        for a in range(planes_y):
+            for b in range(planes_x):
+                lay_plane(
+                    to, x.ctypes.data + at * H * W * size, (H, W), a * dilation_y % stride_y - padding_y,
+                    b * dilation % stride - padding, P + reach, pitch, shared_zeros, (stride_y, stride), size, one,
+                )  # fmt: skip
+                to += plane * size
+
+
+@compiled
+def correlate_laid(
+    first, last, y, weight, scratch, H, W,
+    stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
+):  # fmt: skip
+    """An item is a run of filters of an image."""
+    N, K, P, Q = y.shape
+    _, D, A, B = weight.shape
+    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
+    filters, size, one = K // groups, y.itemsize, y.dtype.type(1)
+    depth, _, pitch, _, planes_y, planes_x = forward_layout(D, P, Q, geometry)
+    channel, plane = laid_numbers(D, P, Q, geometry)
+    steps = (D * A * B * size, A * B * size)
+    parts = image_parts(N, 1, K, P * Q)
+    pieces = scratch.ctypes.data + (N * groups * D * channel + SLACK) * size
+    for item in range(first, last):
+        table = pieces + piece_of(item, N * parts) * sums_numbers(D, P, Q, geometry) * size
+        sums = table + A * B * ENTRY * size
+        for a in range(A):
+            for b in range(B):
+                residue = a % planes_y * planes_x + b % planes_x
+                run = a * dilation_y // stride_y * pitch + b * dilation // stride
+                set_entry(table, a * B + b, (residue * plane + run) * size, (a * B + b) * size)
+        n, k, stop = item // parts, item % parts * K // parts, (item % parts + 1) * K // parts
+        while k < stop:
+            count = min(stop - k, filters - k % filters)
+            laid = scratch.ctypes.data + (n * groups + k // filters) * D * channel * size
+            for top in range(0, P, depth):
+                rows = min(depth, P - top)
+                numbers = (rows - 1) * pitch + Q
+                for filter_ in range(k, k + count, ROWS):
+                    high = min(ROWS, k + count - filter_)
+                    tile_sums(
+                        high, numbers, D, laid + top * pitch * size, channel * size, A * B, table,
+                        weight.ctypes.data + filter_ * steps[0], steps, sums, size, one,
+                    )  # fmt: skip
+                    for row in range(high):
+                        take_rows(
+                            y.ctypes.data + (((n * K + filter_ + row) * P + top) * Q) * size,
+                            sums + row * vectors_of(numbers, size) * VECTOR, rows, Q, Q, pitch, 1, False, size, one,
+                        )  # fmt: skip
+            k += count

@@ -1,0 +1,116 @@
+"""Filters of one element over small images, in the phase test: vectors run over filters, which are packed once.
+
+A row of 7x7 pixels fills three vectors of sixteen numbers and one number of the fourth. So here a tile has rows of
+pixels, whose numbers are factors, and vectors of filters; its sums are turned when they are complete.
+"""
+
+from __future__ import annotations
+
+from paddle_layers.kernels.pieces import PIECES
+from paddle_layers.kernels.primitives.compiling import also_in_python, compiled
+from paddle_layers.kernels.primitives.moves import set_entry, turn
+from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.tiles import VECTOR, VECTORS, products, vectors_of
+
+from .batches import one_pixel
+from .correlations import ENTRY, divisor
+
+FILLED = 0.9
+"""Share of the vectors that pixels fill, from which on they run over pixels."""
+SHORTEST = 32
+"""Filters of an item, and channels, at least."""
+PIXELS = 128
+"""Pixels of an image at most."""
+LANES = VECTOR // 4
+"""Numbers of a vector in float32."""
+
+
+def small_images(
+    K: int, D: int, H: int, W: int, P: int, Q: int, A: int, B: int, groups: int, training: bool,
+    stride: int, stride_y: int, padding: int, padding_y: int, dilation: int, dilation_y: int,
+) -> bool:  # fmt: skip
+    """Whether these kernels take a convolution: pixels would leave vectors empty, and sums are long."""
+    geometry = (H, W, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y)
+    pixels = P * Q
+    empty = pixels <= PIXELS and pixels < FILLED * LANES * -(-pixels // LANES)
+    return not training and empty and groups == 1 and min(K, D) >= SHORTEST and bool(one_pixel(geometry, P, Q))
+
+
+@also_in_python
+def filter_parts(K):
+    """Runs of the filters, which are work items; by shape only."""
+    return divisor(K, max(1, min(PIECES, K // SHORTEST)))
+
+
+def packed_items(K: int) -> int:
+    """Work items of both kernels."""
+    return int(filter_parts(K))
+
+
+def packed_runs(N: int, K: int) -> int:
+    """Planes of the output, where those of an item lie side by side."""
+    return K if N == 1 else 0
+
+
+def packed_numbers(K: int, D: int) -> int:
+    """Numbers of the packed filters; those of an item fill whole vectors."""
+    parts = int(filter_parts(K))
+    return parts * -(-K // parts // LANES) * LANES * D
+
+
+def sums_of_pixels(P: int, Q: int) -> int:
+    """Numbers that a piece of `mix_small` needs: an entry of a table, and the sums of a block of filters."""
+    return ENTRY + P * Q * (VECTORS + 1) * LANES
+
+
+@also_in_python
+def block_width(vectors):
+    """Vectors of the next block of filters: one that is left over goes with those before it."""
+    return vectors if vectors <= VECTORS + 1 else VECTORS
+
+
+@compiled
+def pack_filters(first, last, prepared, weight):
+    """An item is a run of filters, in blocks of some vectors; the numbers of a block for a channel lie together."""
+    K, D, _, _ = weight.shape
+    size, one, parts = weight.itemsize, weight.dtype.type(1), filter_parts(K)
+    filters, lanes = K // parts, VECTOR // size
+    vectors = vectors_of(filters, size)
+    for part in range(first, last):
+        at = 0
+        while at < vectors:
+            wide = block_width(vectors - at)
+            turn(
+                prepared.ctypes.data + (part * vectors + at) * VECTOR * D,
+                weight.ctypes.data + (part * filters + at * lanes) * D * size,
+                min(wide * lanes, filters - at * lanes), D, D, wide * lanes, 1, size, one,
+            )  # fmt: skip
+            at += wide
+
+
+@compiled
+def mix_small(first, last, y, x, prepared, scratch):
+    """An item is a run of filters of all images."""
+    N, K, P, Q = y.shape
+    D, pixels = x.shape[1], P * Q
+    size, one, parts = y.itemsize, y.dtype.type(1), filter_parts(K)
+    filters, lanes = K // parts, VECTOR // size
+    vectors = vectors_of(filters, size)
+    for part in range(first, last):
+        table = place_of_piece(scratch, part, parts)
+        sums = table + ENTRY * size
+        set_entry(table, 0, 0, 0)
+        for n in range(N):
+            at = 0
+            while at < vectors:
+                wide = block_width(vectors - at)
+                products(
+                    pixels, wide, 0, D, wide * VECTOR, pixels * size, 1, table,
+                    x.ctypes.data + n * D * pixels * size, size,
+                    prepared.ctypes.data + (part * vectors + at) * VECTOR * D, sums, wide * VECTOR, False, one,
+                )  # fmt: skip
+                turn(
+                    y.ctypes.data + (n * K + part * filters + at * lanes) * pixels * size, sums,
+                    pixels, min(wide * lanes, filters - at * lanes), wide * lanes, pixels, 1, size, one,
+                )  # fmt: skip
+                at += wide

@@ -1,0 +1,82 @@
+"""Passes over arrays of the same shapes as those of the pass before: they are copied in, and nothing is planned anew.
+
+For a small network most of the time of a call goes to what a batch says: how many rows there are, which sequences,
+whether the plan fits. Of arrays without sequences the shapes say all of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.runtime.devices.cpu.feeds import all_below, all_finite
+from paddle_layers.runtime.devices.cpu.table import Table
+from paddle_layers.runtime.graph.graph import Graph
+from paddle_layers.runtime.graph.value import Value
+from paddle_layers.runtime.plan.plan import Plan
+
+from .feeding import Batch
+from .reading import rows_of
+
+Array = NDArray[Any]
+
+
+class _Feed(NamedTuple):
+    place: Array
+    """Where the plan reads it."""
+    flat: Array
+    ids: int
+    """How many ids there are; 0 for real numbers."""
+
+    def takes(self, given: Any) -> bool:
+        """Whether an array can be copied as it is. What is wrong with others is for `Batch` to say."""
+        if type(given) is not np.ndarray or given.shape != self.place.shape or given.dtype != self.place.dtype:
+            return False
+        if not given.flags.c_contiguous:
+            return False
+        flat = given.reshape(-1)
+        return bool(all_below(flat, self.ids) if self.ids else all_finite(flat))
+
+
+class RepeatedPass(NamedTuple):
+    """A pass in the phase test that can be made again: its plan and batch, where feeds go and outputs lie."""
+
+    plan: Plan
+    batch: Batch
+    feeds: Mapping[str, _Feed]
+    outputs: Mapping[str, Array]
+
+    @classmethod
+    def of(cls, graph: Graph, plan: Plan, batch: Batch, outputs: Iterable[Value]) -> Self | None:
+        """What there is after a pass; None where more than the shapes of feeds says how a batch lies over the plan."""
+        outputs, indices = list(outputs), plan.index_arrays
+        if not isinstance(plan.table, Table) or plan.table.has_keys or graph.made_rows or graph.made_entries:
+            return None
+        if plan.moving_states or indices.sequences or indices.indices or indices.csr or indices.uses:
+            return None
+        if any(value.type.level for value in (*graph.feeds.values(), *outputs)):
+            return None
+        if not graph.feeds.keys() <= plan.values.keys():
+            return None
+        feeds = {}
+        for name, value in graph.feeds.items():
+            place = rows_of(plan, plan.values[name], value)
+            feeds[name] = _Feed(place, place.reshape(-1), value.type.size if value.type.kind == "INT" else 0)
+        return cls(plan, batch, feeds, {value.name: rows_of(plan, plan.values[value.name], value) for value in outputs})
+
+    def take(self, given: Mapping[str, Any]) -> bool:
+        """Copy the feeds of a batch in; False, with nothing changed, where they are not like those of the last one."""
+        feeds = self.feeds
+        if given.keys() != feeds.keys() or not all(feed.takes(given[name]) for name, feed in feeds.items()):
+            return False
+        for name, feed in feeds.items():
+            np.copyto(feed.place, given[name])
+        self.batch.arrays.update(given)
+        return True
+
+    def read(self) -> dict[str, Array]:
+        """Copies of the outputs."""
+        return {name: array.copy() for name, array in self.outputs.items()}

@@ -1,0 +1,69 @@
+"""Sums of parts of gradients over all processes by MPI, which is handed memory of a card where it knows cards."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from paddle_layers.runtime.devices.protocol import Device
+    from paddle_layers.runtime.plan.gradient_parts import GradientPart
+
+
+class CardArray:
+    """Memory of a card, as mpi4py takes it: by the CUDA array interface, version 3."""
+
+    def __init__(self, part: GradientPart) -> None:
+        kind = np.dtype(part.dtype).str
+        self.__cuda_array_interface__ = {
+            "shape": (part.size,), "typestr": kind, "data": (part.address, False), "version": 3,
+        }  # fmt: skip
+
+
+class MpiSums:
+    """Sums that go on while this process computes, as far as MPI does."""
+
+    def __init__(self, mpi: Any, device: Device) -> None:
+        self._mpi, self._comm, self._device = mpi, mpi.COMM_WORLD, device
+        self._on_card = device.name == "cuda"
+        self._knows_cards = self._on_card and knows_cards(mpi)
+        self._requests: list[Any] = []
+        self._copies: list[tuple[GradientPart, Any]] = []
+
+    @property
+    def note(self) -> str:
+        """What a user should know of how the sums are made."""
+        copied = self._on_card and not self._knows_cards
+        return "note: this MPI does not know cards: gradients are summed in the memory of the machine" if copied else ""
+
+    def start_sum(self, part: GradientPart) -> None:
+        """Begin to replace a part of the gradients by the sum over all processes."""
+        self._mpi.Request.Testall(self._requests)  # many an MPI moves on only when it is called
+        numbers: Any
+        if not self._on_card:
+            numbers = part.numbers
+        elif self._knows_cards:
+            self._device.synchronise()  # MPI does not wait for what is queued
+            numbers = CardArray(part)
+        else:
+            numbers = np.array(part.numbers)
+            self._copies.append((part, numbers))
+        self._requests.append(self._comm.Iallreduce(self._mpi.IN_PLACE, numbers))
+
+    def wait(self) -> None:
+        """Wait until all sums that were begun are there."""
+        self._mpi.Request.Waitall(self._requests)
+        for part, numbers in self._copies:
+            part.write(numbers)
+        self._requests, self._copies = [], []
+
+
+def knows_cards(mpi: Any) -> bool:
+    """Whether this MPI says that it takes memory of a CUDA card: as MPI 4.1 has it, or by Open MPI's function."""
+    kinds = mpi.COMM_WORLD.Get_info().get("mpi_memory_alloc_kinds") or ""
+    if any(kind in ("cuda", "cuda:device") for kind in kinds.split(",")):
+        return True
+    asked = getattr(ctypes.CDLL(mpi.__file__), "MPIX_Query_cuda_support", None)
+    return asked is not None and bool(asked())

@@ -1,0 +1,94 @@
+"""A thread beside the training of one of several processes: it hears why another one ends, and finds that one hangs."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from paddle_layers.define.escaping import printable
+
+PERIOD = 0.25
+"""Seconds between two looks at what the others have sent."""
+TELLING = 5.0
+"""Seconds that a process gives the others to write down why it ends: one that hangs does not."""
+REASON, WRITTEN = 1, 2
+"""Tags of messages: why a process ends, and that this is written down."""
+LONGEST = 2000
+"""Characters of a reason that are sent."""
+
+
+class RankWatch:
+    """Of one process. The thread runs from `start` to `end`, which all processes call together."""
+
+    def __init__(self, mpi: Any, patience: float) -> None:
+        self._mpi, self._patience = mpi, patience
+        self._comm = mpi.COMM_WORLD.Dup()  # so that nobody else takes the messages
+        self._count = self._comm.Get_size()
+        self._listens = mpi.Query_thread() == mpi.THREAD_MULTIPLE
+        self._since = float("inf")
+        self._heard, self._ended = threading.Event(), threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def start(self) -> None:
+        """Begin to watch."""
+        self._thread.start()
+
+    def end(self) -> None:
+        """The training has ended well in all processes."""
+        self._ended.set()
+        self._thread.join()
+        self._comm.Free()
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """In it this process waits for the others, and has so much patience."""
+        self._since = time.monotonic()
+        yield
+        self._since = float("inf")
+
+    def heard(self, seconds: float) -> bool:
+        """Whether another process has said why it ends, or says so within this time."""
+        return self._heard.wait(seconds)
+
+    def tell(self, reason: str) -> None:
+        """Let the others say why this process ends, before it ends all of them."""
+        text, others = reason[:LONGEST].encode(), [one for one in range(self._count) if one != self._comm.Get_rank()]
+        told = [self._comm.Irecv(bytearray(), other, WRITTEN) for other in others]
+        told += [self._comm.Isend(text, other, REASON) for other in others]
+        deadline = time.monotonic() + TELLING
+        while not self._mpi.Request.Testall(told) and time.monotonic() < deadline:
+            time.sleep(PERIOD / 10)
+
+    def _run(self) -> None:
+        while not self._ended.wait(min(PERIOD, self._patience / 4)):
+            if self._listens:
+                self._listen()
+            if time.monotonic() - self._since > self._patience:
+                self._end_all()
+
+    def _listen(self) -> None:
+        status = self._mpi.Status()
+        if self._comm.Iprobe(tag=REASON, status=status):
+            text, source = bytearray(status.Get_count(self._mpi.BYTE)), status.Get_source()
+            self._comm.Recv(text, source, REASON)
+            if not self._heard.is_set():  # of several that end it is the first
+                self._say(f"process {source} of {self._count} failed: {text.decode(errors='replace')}")
+            self._heard.set()
+            self._comm.Isend(b"", source, WRITTEN)
+
+    def _end_all(self) -> None:
+        reason = (
+            f"has waited {self._patience:g} s for the others: one of them hangs, or its machine is gone; "
+            "checkpoints made before are unchanged"
+        )
+        self._say(f"process {self._comm.Get_rank()} of {self._count} {reason}")
+        if self._listens:
+            self.tell(f"it {reason}")
+        self._comm.Abort(1)
+
+    def _say(self, message: str) -> None:
+        print(printable(f"error: {message}"), file=sys.stderr, flush=True)
