@@ -50,9 +50,7 @@ def stack(typingctx: Any, dtype: Any) -> Any:
         numbers = ir.ArrayType(number, LANES)
         memory = cgutils.alloca_once(builder, numbers)  # type: ignore[no-untyped-call]  # numba has no types
         memory.align = 64
-        data = builder.bitcast(
-            memory, number.as_pointer()
-        )  # by way of a whole number, LLVM forgot that it is alone here
+        data = builder.bitcast(memory, number.as_pointer())  # an address would hide that no other array lies here
         return _array(context, builder, array, data, [ir.Constant(I64, LANES)])
 
     return array(dtype), codegen
