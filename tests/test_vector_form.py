@@ -8,8 +8,8 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.define.program import Program
+from paddle_layers.runtime.devices.cpu.arrays import LANES
 from paddle_layers.runtime.devices.cpu.column_form import column_form
-from paddle_layers.runtime.devices.cpu.lanes import LANES
 from paddle_layers.runtime.devices.cpu.vector_form import vector_form
 
 
@@ -90,8 +90,7 @@ def test_columns_side_by_side_are_the_columns(name: str, width: int) -> None:
     assert columns is not None
     scope = {
         "numba": SimpleNamespace(uint64=int),
-        "carray": lambda _, shape, dtype: np.full(shape, math.nan, dtype),
-        "stack": lambda: None,
+        "stack_": lambda dtype: np.full(LANES, math.nan, dtype),
         "add_": lambda total, value: total + value,
         "LANES": LANES,
         "real": np.float64,

@@ -1,4 +1,4 @@
-"""Large files make much and drop nothing: the garbage collector waits meanwhile."""
+"""What makes much, such as reading a large file or compiling a kernel: the garbage collector waits meanwhile."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ R = TypeVar("R")
 
 
 def quietly(call: Callable[[], R]) -> R:
-    """Call without the garbage collector: nothing becomes garbage here, and it doubles the time of large files."""
+    """Call without the garbage collector, which doubles the time of large files, and finds next to nothing."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

@@ -1,6 +1,6 @@
-"""How the functions of kernels are compiled: numbers as in NumPy, and without entries for callers in Python and in C.
+"""How the functions of kernels are compiled: numbers as in NumPy, and as a part of each compiled caller.
 
-Only other compiled functions call them: for the others the compiler needed a fifth of its time.
+They have no entries for callers in Python and in C, for which the compiler needed a fifth of its time.
 """
 
 from __future__ import annotations
@@ -10,7 +10,9 @@ from typing import Any
 from numba import njit
 from numba.extending import register_jitable
 
-INNER: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+from .parts import PartCompiler
+
+INNER: Any = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "pipeline_class": PartCompiler}
 
 compiled: Any = njit(error_model="numpy", **INNER)
 """Rounds every operation."""

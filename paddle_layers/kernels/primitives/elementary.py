@@ -16,6 +16,8 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, overload
 
+from .compiling import INNER
+
 f32 = np.float32
 ZERO, HALF, ONE, TWO = f32(-0.0), f32(0.5), f32(1), f32(2)
 """Zero is the negative one, which changes nothing that it is added to."""
@@ -137,7 +139,7 @@ def first_half(typingctx: Any, value: Any) -> Any:
     return types.float32(types.float32), codegen
 
 
-INLINED: Any = {"error_model": "numpy", "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+INLINED: Any = {"error_model": "numpy", "forceinline": True, **INNER}
 inlined: Callable[[Any], Any] = njit(fastmath={"contract"}, **INLINED)
 
 

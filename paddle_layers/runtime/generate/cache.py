@@ -23,11 +23,13 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from paddle_layers.config.reading.quiet import quietly
+
 from .checksums import ENDING, remove_damaged, sum_of, sums_text
 from .private_files import is_trusted, make_private_folder, why_distrusted
 
 VARIABLE = "PADDLE_LAYERS_CACHE"
-FORMAT = "1"
+FORMAT = "2"
 """Changes when the meaning of a driver's text changes."""
 HOME = "~"
 COMPILED = "__pycache__"
@@ -178,8 +180,9 @@ def _import(name: str, path: Path, text: str) -> ModuleType:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
+        run = functools.partial(spec.loader.exec_module, module)
         with _kept_private(path):
-            spec.loader.exec_module(module)
+            quietly(run)
     except BaseException:
         del sys.modules[name]
         raise

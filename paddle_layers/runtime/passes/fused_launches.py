@@ -64,8 +64,9 @@ def bring_together(launches: Sequence[Launch], stops: Iterable[int], device: str
 
 def _place(order: list[_Seen], new: _Seen) -> None:
     """Put a launch behind the one whose elements it goes on with, and what it needs besides before that."""
-    at = next((at for at in range(len(order) - 1, -1, -1) if _goes_on(new, order[at])), None)
-    if at is None or len(order) - 1 - at > NEAR:
+    last = len(order) - 1
+    at = next((at for at in range(last, max(last - NEAR, 0) - 1, -1) if _goes_on(new, order[at])), None)
+    if at is None:
         order.append(new)
         return
     needed: list[_Seen] = [new]

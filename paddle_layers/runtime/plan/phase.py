@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from paddle_layers.config.reading.quiet import quietly
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
@@ -78,12 +79,13 @@ class Phase:
     def plan(self, seeds: Seeds) -> Plan:
         """The plan for these seeds, made at the first call."""
         if seeds not in self._plans:
-            schedule, planning = self.schedule(seeds), self.planning
-            counting = planning.statistics.launches(schedule.stats)
-            self._plans[seeds] = Plan(
-                self.graph, schedule, planning.device, counting=counting, progress=planning.progress
-            )
+            self._plans[seeds] = quietly(lambda: self._make_plan(seeds))
         return self._plans[seeds]
+
+    def _make_plan(self, seeds: Seeds) -> Plan:
+        schedule, planning = self.schedule(seeds), self.planning
+        counting = planning.statistics.launches(schedule.stats)
+        return Plan(self.graph, schedule, planning.device, counting=counting, progress=planning.progress)
 
     def seeds_of(self, plan: Plan) -> Seeds | None:
         """The seeds of a plan of this phase."""

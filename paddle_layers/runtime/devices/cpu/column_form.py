@@ -46,7 +46,7 @@ def column_form(program: Program, lane: str, single: Set[str] = frozenset()) -> 
     lines = _lane_by_lane([*body, *stores], arrays, lane)
     if lines is None:
         return None
-    memory = [_parsed(f"{name} = carray(stack(), (LANES,), real)") for name in sorted(own)]
+    memory = [_parsed(f"{name} = stack_(real)") for name in sorted(own)]
     tree.name, tree.body = NAME, [*memory, *lines]
     names = [argument for argument in program.arguments if argument != lane]
     tree.args.args = [ast.arg(name) for name in (*names, FIRST, WIDTH, *given)]

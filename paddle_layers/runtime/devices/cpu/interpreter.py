@@ -5,11 +5,12 @@ from __future__ import annotations
 import builtins
 import math
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from types import SimpleNamespace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +21,7 @@ from paddle_layers.runtime.generate.authors import author_place
 from paddle_layers.runtime.generate.drivers import Kernel, TunedCall
 from paddle_layers.runtime.memory.addresses import array_at
 
-from .lanes import LANES
+from .arrays import LANES
 from .native import ADDRESS, FLOATS, INTS, LENGTH, PARTS, POINTERS, TOTAL
 from .python_calls import PythonBody
 
@@ -110,23 +111,26 @@ def _run_row(row: list[int], first: int, last: int) -> None:
     _BODIES[-row[ADDRESS] - 1](first, last, *tables)
 
 
-class _Table(NamedTuple):
+@dataclass(frozen=True)
+class _Table:
     """A table of arguments: where it lies, and of what it is made."""
 
     address: int
     dtype: Any
 
+    def __getitem__(self, at: Any) -> Any:
+        """A number as Python's, which does not overflow."""
+        return array_at(self.address, (at + 1,), self.dtype)[at].item()
 
-def _carray(place: int | _Table | None, shape: Sequence[int], dtype: Any = None) -> Any:
-    """The array at an address; tables of arguments as lists, since Python's whole numbers do not overflow.
 
-    Without an address it is memory on the stack: NaN, so that a number is seen that was never written.
-    """
-    if place is None:
-        return np.full(shape, np.nan, dtype)
-    if isinstance(place, _Table):
-        return array_at(place.address, shape, place.dtype).tolist()
-    return array_at(place, shape, dtype).view(_Strict)
+def _argument(pointers: _Table, at: int, ints: _Table, first: int, sizes: int, ones: int, dtype: Any) -> Any:
+    shape = [ints[first + axis] for axis in range(sizes)] + [1] * ones
+    return array_at(pointers[at], shape, dtype).view(_Strict)
+
+
+def _stack(dtype: Any) -> NDArray[Any]:
+    """NaN, so that a number is seen that was never written."""
+    return np.full(LANES, np.nan, dtype)
 
 
 _get, _set = np.ndarray.__getitem__, np.ndarray.__setitem__
@@ -175,7 +179,6 @@ _MATH = SimpleNamespace(**{name: _as_compiled(name) for name in dir(math) if not
 _STANDS_FOR = {
     "math": _MATH,
     "numba": SimpleNamespace(
-        carray=_carray,
         cfunc=_unchanged,
         njit=_unchanged,
         uint64=int,
@@ -184,8 +187,9 @@ _STANDS_FOR = {
     "paddle_layers.kernels.primitives": SimpleNamespace(
         elementary=SimpleNamespace(**vars(_MATH), maximum=elementary.maximum, minimum=elementary.minimum)
     ),
-    "paddle_layers.runtime.devices.cpu.lanes": SimpleNamespace(LANES=LANES, stack=lambda: None),
-    "paddle_layers.runtime.devices.cpu.native": SimpleNamespace(BODY=None, pointer=int),
+    "paddle_layers.kernels.primitives.compiling": SimpleNamespace(INNER={}),
+    "paddle_layers.runtime.devices.cpu.arrays": SimpleNamespace(LANES=LANES, argument=_argument, stack=_stack),
+    "paddle_layers.runtime.devices.cpu.native": SimpleNamespace(BODY=None),
 }
 """What a driver's imports give when it is run as Python."""
 

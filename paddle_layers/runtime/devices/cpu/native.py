@@ -38,16 +38,6 @@ ADDRESS, TOTAL, CHUNKS, POINTERS, INTS, FLOATS, LENGTH, PARTS, RUNS, CELLS, STEP
 
 
 @intrinsic
-def pointer(typingctx: Any, address: Any) -> Any:
-    """An address as a pointer that `carray` takes."""
-
-    def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.inttoptr(args[0], cgutils.voidptr_t)
-
-    return types.voidptr(types.int64), codegen
-
-
-@intrinsic
 def call_body(typingctx: Any, address: Any, first: Any, last: Any, pointers: Any, ints: Any, floats: Any) -> Any:
     """Call the body at an address."""
     i64, void = ir.IntType(64), ir.VoidType()

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 import llvmlite.binding
 import numpy as np
 from llvmlite import ir
-from numba import carray, cfunc, float32, njit, types
+from numba import cfunc, float32, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
-from .native import ADDRESS, BODY, CHUNKS, COLUMNS, FLOATS, INTS, LENGTH, POINTERS, TOTAL, pointer, run_launches
+from .arrays import argument
+from .native import ADDRESS, BODY, CHUNKS, COLUMNS, INTS, LENGTH, POINTERS, TOTAL, run_launches
 from .threads import apply_limit
 
 LANES = 16 if llvmlite.binding.get_host_cpu_features().get("avx512f") else 8
@@ -52,9 +53,10 @@ def measure_peaks(threads: int) -> Peaks:
 def _best(body: Any, items: int, threads: int, arrays: list[NDArray[Any]]) -> float:
     """Seconds of the fastest run."""
     pointers = np.array([array.ctypes.data for array in arrays], np.int64)
+    sizes = np.array([array.size for array in arrays], np.int64)
     table = np.zeros((1, len(COLUMNS)), np.int64)
     table[0, [ADDRESS, TOTAL, CHUNKS, LENGTH]] = body.address, items, threads, 1
-    table[0, [POINTERS, INTS, FLOATS]] = pointers.ctypes.data
+    table[0, [POINTERS, INTS]] = pointers.ctypes.data, sizes.ctypes.data
     run_launches(table, 0, 1)  # wakes the threads
     best, end = float("inf"), time.perf_counter() + SECONDS
     while time.perf_counter() < end:
@@ -89,19 +91,14 @@ def multiply_adds(typingctx: Any, rounds: Any, place: Any) -> Any:
 
 @cfunc(BODY, error_model="numpy")  # not kept: it takes a tenth of a second, and this file is no driver
 def _multiply_adds(first, last, pointers, _ints, _floats):
-    place = carray(pointers, (1,))[0]
     for thread in range(first, last):
-        multiply_adds(ROUNDS, place + thread * LANES * 4)
-
-
-@njit
-def _part(address, first, last):
-    return carray(pointer(address), (last,), float32)[first:last]
+        multiply_adds(ROUNDS, pointers[0] + thread * LANES * 4)
 
 
 @cfunc(BODY, error_model="numpy")
-def _triad(first, last, pointers, _ints, _floats):
-    addresses = carray(pointers, (3,))
-    x, y, result = _part(addresses[0], first, last), _part(addresses[1], first, last), _part(addresses[2], first, last)
+def _triad(first, last, pointers, ints, _floats):
+    x: Any = argument(pointers, 0, ints, 0, 1, 0, float32)[first:last]
+    y = argument(pointers, 1, ints, 1, 1, 0, float32)[first:last]
+    result = argument(pointers, 2, ints, 2, 1, 0, float32)[first:last]
     for i in range(last - first):
         result[i] = x[i] + float32(3.0) * y[i]

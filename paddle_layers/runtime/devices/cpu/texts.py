@@ -9,7 +9,8 @@ from typing import Any
 
 from paddle_layers.define.program import Program
 from paddle_layers.kernels.digests import tuned_digest
-from paddle_layers.kernels.primitives import elementary
+from paddle_layers.kernels.primitives import compiling, elementary
+from paddle_layers.kernels.primitives.compiling import INNER
 from paddle_layers.runtime.generate.authors import LIBRARY
 from paddle_layers.runtime.generate.drivers import (
     Array,
@@ -28,23 +29,20 @@ from paddle_layers.runtime.generate.drivers import (
 from .column_form import FIRST, LANE, NAME, WIDTH, column_form
 from .vector_form import ADD, EXTREMES, MATH, UNSIGNED, vector_form
 
-DECORATOR = '@njit(error_model="numpy", forceinline=True, no_cpython_wrapper=True, no_cfunc_wrapper=True)'
-"""Of functions that only the body calls: a call would keep its loop from vectors; wrappers take a third of the time
-that numba needs."""
-NO_MATTER = {"nopython", "boundscheck", "no_cpython_wrapper", "no_cfunc_wrapper"}
+DECORATOR = '@njit(error_model="numpy", forceinline=True, **INNER)'
+"""Of functions that only the body calls: a call would keep its loop from vectors."""
+NO_MATTER = {"nopython", "boundscheck", *INNER}
 """Options of kernels that make no difference to a body into which they are copied."""
 
 
 def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
-    """Lines that turn the three argument tables into named arguments, and the sizes of the tables."""
+    """Lines that turn the three argument tables into named arguments."""
     lines: list[str] = []
     counts = [0, 0, 0]
 
     def array(spec: Array) -> str:
-        sizes = [f"ints_[{counts[1] + k}], " for k in range(spec.ndim)]
-        shape = "".join([*sizes[: spec.ndim - spec.ones], *["1, "] * spec.ones])
         dtype = "real" if spec.dtype == "real" else f"numba.{spec.dtype}"
-        text = f"carray(pointer(pointers_[{counts[0]}]), ({shape}), {dtype})"
+        text = f"argument_(pa_, {counts[0]}, ia_, {counts[1]}, {spec.ndim - spec.ones}, {spec.ones}, {dtype})"
         counts[0] += 1
         counts[1] += spec.ndim
         return text
@@ -55,32 +53,28 @@ def unpack_lines(args: Mapping[str, Spec]) -> list[str]:
         elif not isinstance(spec, str):
             lines.append(f"{name} = ({''.join(array(item) + ', ' for item in spec)})")
         elif spec == "real":
-            lines.append(f"{name} = real(floats_[{counts[2]}])")
+            lines.append(f"{name} = real(fa_[{counts[2]}])")
             counts[2] += 1
         elif spec == "int":
-            lines.append(f"{name} = ints_[{counts[1]}]")
+            lines.append(f"{name} = ia_[{counts[1]}]")
             counts[1] += 1
         else:
             kind, number = spec.split()
-            table, form = (1, "ints_[{}]") if kind == "ints" else (2, "real(floats_[{}])")
+            table, form = (1, "ia_[{}]") if kind == "ints" else (2, "real(fa_[{}])")
             items = [form.format(counts[table] + k) for k in range(int(number))]
             lines.append(f"{name} = ({''.join(item + ', ' for item in items)})")
             counts[table] += int(number)
-    sizes = [max(count, 1) for count in counts]
-    return [
-        f"pointers_ = carray(pa_, ({sizes[0]},))",
-        f"ints_ = carray(ia_, ({sizes[1]},))",
-        f"floats_ = carray(fa_, ({sizes[2]},))",
-        *lines,
-    ]
+    return lines
 
 
 def cpu_prelude(dtype: str) -> list[str]:
     """Imports of a CPU driver."""
     return [
         "import numba",
-        "from numba import carray, cfunc, njit",
-        "from paddle_layers.runtime.devices.cpu.native import BODY, pointer",
+        "from numba import cfunc, njit",
+        f"from {compiling.__name__} import INNER",
+        "from paddle_layers.runtime.devices.cpu.arrays import LANES, argument as argument_, stack as stack_",
+        "from paddle_layers.runtime.devices.cpu.native import BODY",
         "",
         f"real = numba.{dtype}",
         "double = numba.float64",
@@ -110,8 +104,6 @@ def cpu_text(kernel: Kernel, dtype: str) -> str:
     programs = [*(vector_form(helper, dtype) for helper in helpers), columns or program]
     lines = [*header(kernel, dtype, "cpu"), *cpu_prelude(dtype), *_vector_prelude(programs)]
     aside = columns is None and _may_take_over(kernel)
-    if columns is not None or aside:
-        lines.append("from paddle_layers.runtime.devices.cpu.lanes import LANES, stack")
     lines += functions(programs, DECORATOR)
     if kernel.procedure:
         loop = ["for t_ in range(lo_, hi_):", *indent([f"{kernel.indices[0]} = t_", kernel.call()], 1)]
@@ -233,7 +225,7 @@ def _stretches(kernel: Kernel, compute: list[str]) -> list[str]:
         *indent([f"{lane} = {FIRST} + {LANE}", *kernel.store(element, index=UNSIGNED)], 1),
     ]
     lines = [f"for {FIRST} in range({begin}, {end}, LANES):", *indent(inner, 1)]
-    fixed = [f"{result} = carray(stack(), (LANES,), real)" for result in results]
+    fixed = [f"{result} = stack_(real)" for result in results]
     fixed += [f"{index} = 0" for index in kernel.ones]
     if not outer:
         return [*fixed, *lines]
