@@ -224,7 +224,7 @@ def test_flat_rows_take_the_shape_of_the_layer():
 
 
 def test_a_large_field_is_searched_for_nan_batch_by_batch(monkeypatch):
-    monkeypatch.setattr("paddle_layers.data.checks.CHECKED_AT_ONCE", 0)
+    monkeypatch.setattr("paddle_layers.data.batching.checks.CHECKED_AT_ONCE", 0)
     values = np.zeros((10, 2), np.float32)
     values[6, 1] = np.nan
     feeds = make_feeds(Dataset({"x": values}, origin="big.npz"), {"x": Type.dense(2)})

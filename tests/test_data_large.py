@@ -8,8 +8,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from paddle_layers.data import Batches, DataError, indexed_lines, make_feeds
-from paddle_layers.data.indexed_lines import IndexedLines
+from paddle_layers.data import Batches, DataError, make_feeds
+from paddle_layers.data.formats import indexed_lines
+from paddle_layers.data.formats.indexed_lines import IndexedLines
 from paddle_layers.data.learning import encoded, learn
 from paddle_layers.data.stored import StoredColumn
 from paddle_layers.define import Type, registries

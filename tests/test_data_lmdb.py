@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from paddle_layers.data import Batches, DataError
-from paddle_layers.data.lmdb_files import LmdbFile
+from paddle_layers.data.formats.lmdb import LmdbFile
 from paddle_layers.define import registries
 from paddle_layers.schema.datum_pb2 import Datum
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paddle_layers.data import Batches, DataError, parquet_files
+from paddle_layers.data import Batches, DataError
+from paddle_layers.data.formats import parquet as parquet_files
 from paddle_layers.data.learning import encoded, learn
 from paddle_layers.define import registries
 

@@ -288,7 +288,7 @@ def test_a_listed_picture_that_is_not_there_is_named_with_its_line(folder):
 
 
 def test_pillow_that_is_not_installed_is_asked_for(folder, monkeypatch):
-    from paddle_layers.data import pictures
+    from paddle_layers.data.formats import pictures
 
     pictures.pillow.cache_clear()
     monkeypatch.setitem(__import__("sys").modules, "PIL.Image", None)
@@ -308,7 +308,7 @@ def test_every_format_is_read(tmp_path):
 
 
 def test_a_picture_read_from_bytes_is_the_same(tmp_path):
-    from paddle_layers.data.pictures import Decoder
+    from paddle_layers.data.formats.pictures import Decoder
 
     class Settings:
         color, height, width, fit = "rgb", None, None, "stretch"

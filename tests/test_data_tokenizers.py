@@ -12,8 +12,9 @@ import pytest
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 
 import paddle_layers as pl
-from paddle_layers.data import DataError, Dataset, indexed_lines
-from paddle_layers.data.dictionaries import read_words
+from paddle_layers.data import DataError, Dataset
+from paddle_layers.data.formats import indexed_lines
+from paddle_layers.data.formats.dictionaries import read_words
 from paddle_layers.define import registries
 from paddle_layers.training.printing import text_of, words_of_ids
 

@@ -19,7 +19,7 @@ from paddle_layers.data.sources import arrays
 from paddle_layers.editor import server
 from paddle_layers.runtime.batch import feeding, own_rows
 from paddle_layers.runtime.memory import weights
-from paddle_layers.training import records
+from paddle_layers.training.results import records
 from tests.fuzz import __main__ as program
 from tests.fuzz import configs, corpus, judging, running
 from tests.fuzz.judging import Fault, case_of, hunt, judge

@@ -24,9 +24,9 @@ from paddle_layers.config import ConfigError, loads
 from paddle_layers.define import escaping
 from paddle_layers.define.escaping import CONTROL, printable, printable_line, xml_text
 from paddle_layers.define.installed import plain
-from paddle_layers.training.curves import picture
 from paddle_layers.training.progress import Bar, Lines
-from paddle_layers.training.records import Records, read_records
+from paddle_layers.training.results.curves import picture
+from paddle_layers.training.results.records import Records, read_records
 
 PACKAGE = Path(paddle_layers.__file__).parent
 TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

@@ -13,7 +13,7 @@ from paddle_layers.exchange.onnx_out.reasons import BY_THE_EXPORT, WITHOUT_FORM
 from paddle_layers.testing.cases import Case
 from paddle_layers.testing.engines import as_python
 from paddle_layers.testing.generated import chosen
-from paddle_layers.training.outputs import WITHOUT_LABELS
+from paddle_layers.training.trained.outputs import WITHOUT_LABELS
 
 REFUSED = {"batch_norm-3", "grumemory-1", "simple_gru-1"}
 """Examples with attributes that have no ONNX form."""

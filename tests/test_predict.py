@@ -17,7 +17,7 @@ from paddle_layers.cli import commands
 from paddle_layers.data import DataError
 from paddle_layers.data.sinks.texts import Lines
 from paddle_layers.training import Prediction, TrainingError
-from paddle_layers.training.outputs import part_for, predicted
+from paddle_layers.training.trained.outputs import part_for, predicted
 
 DATA = """
 layer { name: "x" type: "data" data { shape: 4 } }

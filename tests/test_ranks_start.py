@@ -8,7 +8,7 @@ import pytest
 
 import paddle_layers as pl
 from paddle_layers.training.problems import TrainingError
-from paddle_layers.training.ranks import ALONE, _cores_of_one, check_sharing, join
+from paddle_layers.training.processes.ranks import ALONE, _cores_of_one, check_sharing, join
 
 
 def test_processes_that_slurm_starts_by_pmix(monkeypatch):
@@ -33,7 +33,7 @@ class OneMachine:
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="this system does not bind processes to cores")
 def test_processes_share_the_cores_that_they_have_in_common(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2, 3})
-    monkeypatch.setattr("paddle_layers.training.ranks.usable_cores", lambda: 4)
+    monkeypatch.setattr("paddle_layers.training.processes.ranks.usable_cores", lambda: 4)
     assert _cores_of_one(OneMachine()) == 4
     assert _cores_of_one(OneMachine([0, 1, 2, 3])) == 2
     assert _cores_of_one(OneMachine([4, 5, 6, 7])) == 4

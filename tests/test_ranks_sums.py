@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 import paddle_layers as pl
 from paddle_layers.runtime.devices.cuda import simulated_device
 from paddle_layers.runtime.devices.cuda.driver import DriverCard
-from paddle_layers.training.mpi_sums import MpiSums
+from paddle_layers.training.processes.mpi_sums import MpiSums
 from tests.fake_driver import FakeDriver
 
 NETWORK = """

@@ -11,8 +11,8 @@ from training_helpers import train, write
 from paddle_layers.data import DataError
 from paddle_layers.training import TrainingError
 from paddle_layers.training.checkpoints import checkpoints
-from paddle_layers.training.folders import MARK, claimed_folder
-from paddle_layers.training.records import read_records
+from paddle_layers.training.results.folders import MARK, claimed_folder
+from paddle_layers.training.results.records import read_records
 
 
 @pytest.mark.parametrize("options", [{}, {"resume": True}, {"overwrite": True}], ids=["new", "resume", "overwrite"])

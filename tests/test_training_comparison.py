@@ -11,10 +11,10 @@ from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 from paddle_layers.cli import commands
 from paddle_layers.training import TrainingError
-from paddle_layers.training.comparison import MOST_LINES, compare, comparison_picture, differing
-from paddle_layers.training.curves import picture
-from paddle_layers.training.folders import MARK, claimed_folder
-from paddle_layers.training.records import read_records
+from paddle_layers.training.results.comparison import MOST_LINES, compare, comparison_picture, differing
+from paddle_layers.training.results.curves import picture
+from paddle_layers.training.results.folders import MARK, claimed_folder
+from paddle_layers.training.results.records import read_records
 
 TEXT = NETWORK + SOURCES + SETTINGS + "test { every: 6 }"
 

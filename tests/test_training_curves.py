@@ -10,8 +10,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from paddle_layers.training.axes import linear_axis, value_axis
-from paddle_layers.training.curves import picture
+from paddle_layers.training.results.axes import linear_axis, value_axis
+from paddle_layers.training.results.curves import picture
 
 NUMBERS = st.floats(-1e300, 1e300)
 

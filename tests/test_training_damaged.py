@@ -15,7 +15,7 @@ from paddle_layers.runtime import DeviceError, SaveError, WeightsError
 from paddle_layers.runtime.memory.tensorfiles import read_tensors, write_tensors
 from paddle_layers.runtime.optimise.adaptive_history import AdaptiveHistory
 from paddle_layers.training import TrainingError
-from paddle_layers.training.records import COLUMNS, read_records
+from paddle_layers.training.results.records import COLUMNS, read_records
 
 LISTENERS = """
 test { every: 5 }

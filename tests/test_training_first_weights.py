@@ -12,7 +12,7 @@ from paddle_layers.define import registries
 from paddle_layers.runtime import WeightsError
 from paddle_layers.testing.networks import network_text
 from paddle_layers.training import TrainingError
-from paddle_layers.training.prediction import predict
+from paddle_layers.training.trained.prediction import predict
 
 TEXT = NETWORK + SOURCES + SETTINGS
 HEAD = TEXT.replace('"fc2"', '"head"')

@@ -12,7 +12,7 @@ import paddle_layers as pl
 from paddle_layers.config.writing.text import value_text
 from paddle_layers.runtime import SaveError
 from paddle_layers.training import TrainingError
-from paddle_layers.training.folders import MARK
+from paddle_layers.training.results.folders import MARK
 
 TEXT = NETWORK + SOURCES + SETTINGS
 

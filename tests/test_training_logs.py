@@ -11,7 +11,8 @@ from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
 
 import paddle_layers as pl
 from paddle_layers.config.trainingfiles import loads_training
-from paddle_layers.training import TrainingError, logs
+from paddle_layers.training import TrainingError
+from paddle_layers.training.results import logs
 
 TEXT = NETWORK + SOURCES + SETTINGS.replace(
     "log { every: 5 }", 'log { every: 5 format: "jsonl" format: "tensorboard" } test { every: 10 }'

@@ -5,9 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
-from paddle_layers.training.curves import picture
 from paddle_layers.training.progress import COMPILING, Bar, Lines, as_text, duration, make_progress
-from paddle_layers.training.records import Records, read_records
+from paddle_layers.training.results.curves import picture
+from paddle_layers.training.results.records import Records, read_records
 
 
 class Terminal(io.StringIO):

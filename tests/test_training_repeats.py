@@ -13,8 +13,8 @@ import paddle_layers as pl
 from paddle_layers.config import load_training
 from paddle_layers.config.resolved import flat_fields, resolved_texts
 from paddle_layers.training import TrainingError
-from paddle_layers.training.folders import MARK, claimed_folder
-from paddle_layers.training.run_files import read_run
+from paddle_layers.training.results.folders import MARK, claimed_folder
+from paddle_layers.training.results.run_files import read_run
 
 TEXT = NETWORK + SOURCES + SETTINGS
 APART = 'network: "net.textproto" # the network' + SOURCES + SETTINGS

@@ -18,7 +18,7 @@ import paddle_layers as pl
 from paddle_layers.data import Dataset
 from paddle_layers.training.problems import TrainingError
 from paddle_layers.training.progress import Lines
-from paddle_layers.training.records import read_records
+from paddle_layers.training.results.records import read_records
 
 IMAGES = """
 net {

@@ -9,7 +9,7 @@ from training_helpers import NETWORK, SOURCES, train, write
 from paddle_layers.runtime.memory.tensorfiles import read_tensors
 from paddle_layers.training.checkpoints import checkpoints
 from paddle_layers.training.problems import TrainingError
-from paddle_layers.training.records import read_records
+from paddle_layers.training.results.records import read_records
 
 PLAIN = NETWORK.replace(" drop_rate: 0.25", "")
 COMMON = 'batch_size: 8 epochs: 5 optimizer { type: "sgd" learning_rate: 0.02 }\n'

@@ -9,7 +9,7 @@ from training_helpers import NETWORK, SETTINGS, SOURCES, train, write
 import paddle_layers as pl
 from paddle_layers.config import load_training
 from paddle_layers.data import Dataset
-from paddle_layers.training.records import read_records
+from paddle_layers.training.results.records import read_records
 
 TEXT = NETWORK + SOURCES + SETTINGS + "test { every: 2 }\n"
 NOISY = """

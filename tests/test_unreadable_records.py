@@ -12,7 +12,8 @@ from click.testing import CliRunner
 
 import paddle_layers as pl
 from paddle_layers.cli import commands
-from paddle_layers.data import DataError, indexed_lines
+from paddle_layers.data import DataError
+from paddle_layers.data.formats import indexed_lines
 from paddle_layers.data.sinks.texts import Lines, Table
 from paddle_layers.data.sinks.values import Values
 

@@ -56,7 +56,7 @@ def command(
     ending_of(svg, {".svg": "a picture"}, "pictures")
     if output is not None:
         check_new(Path(output))
-    from paddle_layers.training.evaluation_report import evaluate
+    from paddle_layers.training.trained.evaluation_report import evaluate
 
     from .evaluation_texts import as_csv, as_json, as_text
 

@@ -14,8 +14,8 @@ from .terminal import table_text
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from paddle_layers.training.confusion import ClassMeasures, Confusion
-    from paddle_layers.training.evaluation_report import Evaluation
+    from paddle_layers.training.trained.confusion import ClassMeasures, Confusion
+    from paddle_layers.training.trained.evaluation_report import Evaluation
 
 WIDEST = 20
 """Classes of a matrix that is printed; of a larger one the most frequent mistakes are."""

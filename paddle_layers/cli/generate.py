@@ -16,7 +16,7 @@ from .terminal import echo
 from .threads import threads_option
 
 if TYPE_CHECKING:
-    from paddle_layers.training.generation import WrittenText
+    from paddle_layers.training.trained.generation import WrittenText
 
 KINDS = {".csv": "a table", ".jsonl": "a JSON object on each line"}
 
@@ -65,7 +65,7 @@ def command(
     if output is not None:
         check_new(Path(output))
     from paddle_layers.training.callbacks.watching import BEST
-    from paddle_layers.training.generation import open_generation
+    from paddle_layers.training.trained.generation import open_generation
 
     written = io.StringIO()
     given = {name: value for name, value in settings.items() if value is not None}

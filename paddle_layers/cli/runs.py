@@ -13,7 +13,7 @@ from .output import ending_of, replace_file
 from .terminal import echo, print_table
 
 if TYPE_CHECKING:
-    from paddle_layers.training.comparison import ComparedRun
+    from paddle_layers.training.results.comparison import ComparedRun
 
 MOST_SETTINGS, MOST_RESULTS, LONGEST = 8, 4, 40
 """Columns of settings and of results, and characters of a value."""
@@ -28,7 +28,7 @@ def command(folders: tuple[str, ...], svg: str | None) -> None:
     A DIR is a folder of runs, as `output`, or a run itself.
     """
     ending_of(svg, {".svg": "a picture"}, "pictures")
-    from paddle_layers.training.comparison import MOST_LINES, compare, comparison_picture
+    from paddle_layers.training.results.comparison import MOST_LINES, compare, comparison_picture
 
     runs, notes = compare(folders)
     for note in notes:
@@ -47,7 +47,7 @@ def command(folders: tuple[str, ...], svg: str | None) -> None:
 def _print(runs: Sequence[ComparedRun]) -> None:
     from rich.table import Table
 
-    from paddle_layers.training.comparison import differing, result_names
+    from paddle_layers.training.results.comparison import differing, result_names
 
     settings, results = differing(runs), result_names(runs)
     for what, names, most in (("settings differ", settings, MOST_SETTINGS), ("results", results, MOST_RESULTS)):

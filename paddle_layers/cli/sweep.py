@@ -14,8 +14,8 @@ from .terminal import echo, print_table
 from .threads import threads_option
 
 if TYPE_CHECKING:
-    from paddle_layers.training.sweep_study import Sweep
-    from paddle_layers.training.sweeps import Trial
+    from paddle_layers.training.sweeps.search import Trial
+    from paddle_layers.training.sweeps.study import Sweep
 
 SHOWN = 10
 """Trials in the table; `runs` has all of them."""
@@ -56,7 +56,7 @@ def command(
     Each trial is a run in a folder of its own. The same command goes on where it was stopped or killed, with more
     --trials too; given in several terminals, or machines with one folder, all of them do trials of one sweep.
     """
-    from paddle_layers.training.sweeps import prepare_sweep, run_sweep
+    from paddle_layers.training.sweeps.search import prepare_sweep, run_sweep
 
     from .app import PLUGINS
 
@@ -77,7 +77,7 @@ def command(
 def _print(sweep: Sweep, trials: Sequence[Trial]) -> None:
     from rich.table import Table
 
-    from paddle_layers.training.sweep_study import trial_folder
+    from paddle_layers.training.sweeps.study import trial_folder
 
     done = [one for one in trials if one.value is not None]
     if not done:

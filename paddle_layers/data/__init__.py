@@ -1,12 +1,12 @@
 """Sources of data and transforms."""
 
-from .batches import Batches, Position
+from .batching.batches import Batches, Position
+from .batching.feeds import Feed, make_feeds
+from .batching.streams import Stream
 from .columns import SequenceColumn, SparseColumn
 from .dataset import Dataset
-from .feeds import Feed, make_feeds
 from .problems import DataError
 from .stored import BadRecords, StoredColumn
-from .streams import Stream
 
 __all__ = [
     "BadRecords",

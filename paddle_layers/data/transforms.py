@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from paddle_layers.define import Choice, Float, Floats, Int, String, transform
 
 from .columns import Rows
-from .files import read_npy
+from .formats.arrays import read_npy
 from .problems import DataError
 from .random import RowRandom
 

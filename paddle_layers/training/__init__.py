@@ -7,11 +7,11 @@ from .callbacks import make_callback
 from .problems import TrainingError
 
 if TYPE_CHECKING:
-    from .evaluation_report import Evaluation, evaluate
-    from .generation import Generation, generate
     from .own_loop import Optimizer, Schedule
-    from .prediction import Prediction, predict
     from .runs import Report, Run
+    from .trained.evaluation_report import Evaluation, evaluate
+    from .trained.generation import Generation, generate
+    from .trained.prediction import Prediction, predict
     from .trainer import train
 
 __all__ = [
@@ -31,14 +31,14 @@ __all__ = [
 ]
 
 _HOMES = {
-    "Evaluation": "evaluation_report",
-    "evaluate": "evaluation_report",
-    "Generation": "generation",
-    "generate": "generation",
+    "Evaluation": "trained.evaluation_report",
+    "evaluate": "trained.evaluation_report",
+    "Generation": "trained.generation",
+    "generate": "trained.generation",
     "Optimizer": "own_loop",
     "Schedule": "own_loop",
-    "Prediction": "prediction",
-    "predict": "prediction",
+    "Prediction": "trained.prediction",
+    "predict": "trained.prediction",
     "Report": "runs",
     "Run": "runs",
     "train": "trainer",

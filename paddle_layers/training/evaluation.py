@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from paddle_layers.runtime.plan.losses import LossSum, total_loss
 
 from .opening import advised
-from .ranks import ALONE, Alone
+from .processes.ranks import ALONE, Alone
 from .runs import take_statistics
 
 if TYPE_CHECKING:

@@ -32,18 +32,18 @@ from .data_norms import measure_data_norms
 from .evaluation import evaluate, first_batches, named_costs
 from .facts import MOST
 from .first_values import load_first, what_became
-from .folders import CHECKPOINTS, CURVE, LOG
 from .interrupts import SIGNALS, Interrupts
-from .ledger import Ledger
-from .logs import EVENTS
 from .momentum import momentum_at
 from .opening import advised
 from .preparation import Job
 from .problems import TrainingError
+from .processes.ranks import ALONE, Alone
 from .progress import Progress, as_text
-from .ranks import ALONE, Alone
-from .result_names import further_names, nan_notes
-from .run_files import RunFacts
+from .results.folders import CHECKPOINTS, CURVE, LOG
+from .results.ledger import Ledger
+from .results.logs import EVENTS
+from .results.result_names import further_names, nan_notes
+from .results.run_files import RunFacts
 from .runs import Report, Run, call, left_out_text, skipped_text, take_statistics
 from .schedules import Staged, rate_at
 

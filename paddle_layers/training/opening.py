@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from paddle_layers.data import BadRecords, DataError, Dataset
+from paddle_layers.data.batching.mixing import check_alike
 from paddle_layers.data.columns import Rows
 from paddle_layers.data.learning import FILE, NOTHING, Learned, encoded, learn_together, read_learned
-from paddle_layers.data.mixing import check_alike
 from paddle_layers.data.splitting import split_by_field, split_by_group, split_by_share
 from paddle_layers.define.errors import brief
 
-from .folders import CHECKPOINTS
 from .problems import TrainingError
+from .results.folders import CHECKPOINTS
 
 if TYPE_CHECKING:
     from paddle_layers.config.training import SourceSettings, SplitSettings, Training

@@ -12,10 +12,10 @@ from paddle_layers.config.parameters import learning_names
 from paddle_layers.config.trainingfiles import NO_TEST_SOURCE, TEST_SOURCE, acts_on_tests
 from paddle_layers.config.wiring.carried import carried_values
 from paddle_layers.data import Batches, DataError, Dataset, Stream, make_feeds
+from paddle_layers.data.batching.feeds import Feed
+from paddle_layers.data.batching.mixing import Mixed, MixedBatches
 from paddle_layers.data.changes import Change
-from paddle_layers.data.feeds import Feed
 from paddle_layers.data.learning import NOTHING, Learned
-from paddle_layers.data.mixing import Mixed, MixedBatches
 from paddle_layers.define.errors import suggestion
 from paddle_layers.define.name_patterns import matching
 
@@ -23,8 +23,8 @@ from .callbacks.watching import Watching
 from .data_norms import check_data_norms
 from .opening import Given, Part, datasets_of, loading, open_parts, part_name, placed
 from .problems import TrainingError
-from .ranks import ALONE, Alone, check_sharing
-from .result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
+from .processes.ranks import ALONE, Alone, check_sharing
+from .results.result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
 
 if TYPE_CHECKING:
     from paddle_layers.config import Network

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from paddle_layers.data.tokenizer_files import Pieces
+from paddle_layers.data.formats.tokenizers import Pieces
 from paddle_layers.runtime import Csr, Sequences
 
 from .problems import TrainingError

@@ -12,17 +12,17 @@ from paddle_layers.define.escaping import printable
 
 from .callbacks import check_callbacks
 from .first_values import first_weights, still_known
-from .folders import clear_folder, output_folder
-from .logs import check_formats
 from .loop import Trainer
-from .numbered import Place, claimed_place
 from .opening import Given, learned_for
 from .preparation import prepare
 from .problems import TrainingError
+from .processes.ranks import ALONE, PATIENCE, Alone, join
 from .progress import Progress, Silence, make_progress
-from .ranks import ALONE, PATIENCE, Alone, join
 from .reading import read_training
-from .run_files import end_run, facts_of, write_run
+from .results.folders import clear_folder, output_folder
+from .results.logs import check_formats
+from .results.numbered import Place, claimed_place
+from .results.run_files import end_run, facts_of, write_run
 from .runs import Report
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ def worker(file: str, rows: int, rounds: int) -> dict[str, Any]:
     from paddle_layers.runtime.memory.parameters import ParameterSet
     from paddle_layers.runtime.optimise.updater import Updater
     from paddle_layers.runtime.profile.feeds import made_up_feeds
-    from paddle_layers.training.ranks import join
+    from paddle_layers.training.processes.ranks import join
 
     ranks, network = join(), network_of(file)
     feeds = made_up_feeds(build_graph(network.select("train"), ParameterSet("float32"), {}), rows)

@@ -17,10 +17,10 @@ import paddle_layers as pl
 from paddle_layers.config import load_training, network_of
 from paddle_layers.runtime import DeviceError, WeightsError
 from paddle_layers.training import TrainingError
-from paddle_layers.training.ledger import Ledger
 from paddle_layers.training.loop import Trainer
 from paddle_layers.training.preparation import Job, prepare
 from paddle_layers.training.progress import Lines
+from paddle_layers.training.results.ledger import Ledger
 from tests.training_helpers import NETWORK, SETTINGS, SOURCES, write
 
 from .data_files import check_message

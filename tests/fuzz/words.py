@@ -7,9 +7,10 @@ from random import Random
 from typing import Any
 from unittest.mock import patch
 
-from paddle_layers.data import DataError, indexed_lines
-from paddle_layers.data.dictionaries import read_words
-from paddle_layers.data.tokenizer_files import Pieces
+from paddle_layers.data import DataError
+from paddle_layers.data.formats import indexed_lines
+from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.data.formats.tokenizers import Pieces
 
 from .data_files import DataTarget, check_message
 from .mutators import HOSTILE, ODD_NUMBERS, ODD_TEXTS, changed_bytes, changed_text

@@ -8,11 +8,11 @@ from pathlib import Path
 from paddle_layers.define import Choice, String, Strings, source
 
 from ..dataset import Dataset
-from ..indexed_lines import is_large
-from ..large_tables import LargeTable
+from ..formats.indexed_lines import is_large
+from ..formats.large_tables import LargeTable
+from ..formats.table_columns import TableColumns
+from ..formats.tables import Table
 from ..problems import DataError
-from ..tablecolumns import TableColumns
-from ..tables import Table
 
 
 @source("csv")

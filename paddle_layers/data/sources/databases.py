@@ -7,8 +7,8 @@ from pathlib import Path
 from paddle_layers.define import String, source
 
 from ..dataset import Dataset
-from ..datums import Datums
-from ..lmdb_files import LmdbFile
+from ..formats.datums import Datums
+from ..formats.lmdb import LmdbFile
 from .pictures import PictureSettings
 
 

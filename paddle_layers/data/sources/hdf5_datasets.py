@@ -8,8 +8,8 @@ from pathlib import Path
 from paddle_layers.define import source
 
 from ..dataset import Dataset
-from ..hdf5_files import Hdf5Files
-from ..several_files import SeveralFiles
+from ..formats.hdf5 import Hdf5Files
+from ..formats.several_files import SeveralFiles
 
 
 @source("hdf5", elsewhere={"Caffe": "HDF5Data", "Mocha": "HDF5DataLayer, AsyncHDF5DataLayer"})

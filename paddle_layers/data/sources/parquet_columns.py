@@ -8,8 +8,8 @@ from pathlib import Path
 from paddle_layers.define import source
 
 from ..dataset import Dataset
-from ..parquet_files import ParquetFiles
-from ..several_files import SeveralFiles
+from ..formats.parquet import ParquetFiles
+from ..formats.several_files import SeveralFiles
 
 
 @source("parquet")

@@ -15,9 +15,9 @@ from paddle_layers.define.errors import suggestion
 
 from ..columns import WordColumn
 from ..dataset import Dataset
-from ..lines import read_lines
-from ..listed_files import files_in, inside
-from ..pictures import ENDINGS, folder_of, map_column, picture_column, read_picture
+from ..formats.lines import read_lines
+from ..formats.listed_files import files_in, inside
+from ..formats.pictures import ENDINGS, folder_of, map_column, picture_column, read_picture
 from ..problems import DataError
 
 

@@ -11,11 +11,11 @@ import numpy as np
 from paddle_layers.define import String, Strings, source
 
 from ..dataset import Dataset
-from ..indexed_lines import is_large
-from ..large_texts import large_text
-from ..lines import Lines, read_dictionary
+from ..formats.indexed_lines import is_large
+from ..formats.large_texts import large_text
+from ..formats.lines import Lines, read_dictionary
+from ..formats.tokenizers import Tokenizer
 from ..problems import DataError
-from ..tokenizer_files import Tokenizer
 
 
 @source("text")

@@ -13,9 +13,9 @@ import numpy as np
 from paddle_layers.define import Bool, Choice, Float, Int, String, source
 
 from ..dataset import Dataset
-from ..lines import read_lines
-from ..listed_files import inside
-from ..pictures import Part, Size, folder_of, picture_column, read_picture
+from ..formats.lines import read_lines
+from ..formats.listed_files import inside
+from ..formats.pictures import Part, Size, folder_of, picture_column, read_picture
 from ..problems import DataError
 from .pictures import PictureSettings
 

@@ -1,0 +1,223 @@
+"""Batches of a data set, in an order that seed and epoch fix."""
+
+from __future__ import annotations
+
+import itertools
+import threading
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..ahead import made_ahead, size_of
+from ..columns import Rows
+from ..dataset import Dataset
+from ..orders import shuffled
+from ..problems import DataError
+from ..random import RowRandom
+from ..stored import BadRecords
+from .feeds import Feed
+
+MEMORY = 2**28
+"""Bytes that batches made ahead may take unless it is said."""
+
+
+class Position(NamedTuple):
+    """Where training stands in the data: epoch and batch, both counted from 0."""
+
+    epoch: int
+    batch: int
+
+
+class _Epoch(NamedTuple):
+    """The order of the rows, and random numbers by stream."""
+
+    order: Rows
+    random: Mapping[int, RowRandom]
+
+
+class _Made(NamedTuple):
+    """A batch of rows, None where none of its records can be read; and what is wrong with those that cannot, by row."""
+
+    values: dict[str, Any] | None
+    rows: Rows
+    bad: Mapping[int, str]
+
+
+class Batches:
+    """Cuts a data set into batches of `batch_size` rows; the last batch of an epoch has the rows that are left.
+
+    A batch size above the number of rows gives one batch of all rows in each epoch. With `shuffle` the order of the
+    rows depends on `seed` and the epoch alone, and so do the random numbers of the transforms (for each row), so a
+    training that is resumed at a saved `position` sees what it would have seen. `training=False` draws nothing. `part`
+    are the rows that are used, by default all.
+
+    So many threads as `workers` says make batches ahead, which take at most `memory` bytes; the batches are the same
+    with any number of them. With `skip` records that cannot be read are left out and noted in `bad`, by row; a batch
+    without any other is passed over. Else they raise `DataError`.
+    """
+
+    def __init__(
+        self,
+        dataset: Dataset,
+        batch_size: int,
+        *,
+        seed: int = 0,
+        shuffle: bool = True,
+        training: bool = True,
+        feeds: Sequence[Feed] | None = None,
+        part: Rows | None = None,
+        workers: int = 0,
+        memory: int = MEMORY,
+        skip: bool = False,
+    ) -> None:
+        if batch_size < 1:
+            raise ValueError(f"`batch_size` is {batch_size}, must be at least 1")
+        self.dataset, self.part = dataset, np.arange(len(dataset)) if part is None else part
+        self.origin = dataset.origin
+        self.batch_size = min(batch_size, self.count)
+        self.seed, self.shuffle, self.training, self.feeds = seed, shuffle, training, feeds
+        self.workers, self.memory, self.skip = workers, memory, skip
+        self.bad: dict[int, str] = {}
+        self._number, self._count = 0, 1
+        self._numbers = len(dataset)
+        """How many numbers of rows there are, each with random numbers of its own."""
+        self._streams = {stream for feed in feeds or () for stream in feed.streams}
+        self._position = Position(0, 0)
+        self._stream: Generator[_Made] | None = None
+        self._found_bad: dict[int, str] = {}
+        """Records that some thread could not read, which need not be tried again."""
+        self._epochs: dict[int, _Epoch] = {}
+        self._starting = threading.Lock()
+
+    @property
+    def count(self) -> int:
+        """Rows in an epoch."""
+        return len(self.part)
+
+    def __len__(self) -> int:
+        """Batches in an epoch."""
+        return 1 + (self.count - 1) // self.batch_size
+
+    @property
+    def position(self) -> Position:
+        """Epoch and batch that come next, both counted from 0."""
+        return self._position
+
+    @position.setter
+    def position(self, position: Position) -> None:
+        self.close()
+        self._position = position
+
+    def __iter__(self) -> Iterator[dict[str, Any]]:
+        """The batches of the current epoch from its start; does not move `position`."""
+        return (values for _, values in self.with_rows())
+
+    def with_rows(self) -> Generator[tuple[Rows, dict[str, Any]]]:
+        """As iteration, with the numbers of the rows. Raises `DataError` where no record can be read."""
+        made = self._made(Position(self.position.epoch, batch) for batch in range(len(self)))
+        read = False
+        try:
+            for one in made:
+                self.bad.update(one.bad)
+                if one.values is not None:
+                    read = True
+                    yield one.rows, one.values
+        finally:
+            made.close()
+        if not read:
+            raise self._nothing()
+
+    def take(self) -> dict[str, Any]:
+        """The batch at `position`, which moves on."""
+        for _ in range(len(self)):
+            made = self._next()
+            if made.values is not None:
+                return made.values
+        raise self._nothing()
+
+    def _nothing(self) -> DataError:
+        return DataError(
+            f"{self.origin}: none of the {self.count} records can be read; of the first one it is said: "
+            f"{next(iter(self.bad.values()))}"
+        )
+
+    def close(self) -> None:
+        """End the threads, which begin anew with the next batch."""
+        stream, self._stream = self._stream, None
+        if stream is not None:
+            stream.close()
+
+    def share(self, number: int, count: int) -> None:
+        """From now on, give part `number` of `count` parts of every batch, of which some may have no rows."""
+        self.close()
+        self._number, self._count = number, count
+
+    def fed(self, layer: str, rows: Rows) -> Any:
+        """The values of a data layer, without what changes them by chance."""
+        return next(feed for feed in self.feeds or () if feed.layer == layer).take(rows, None)
+
+    def rows(self, epoch: int, batch: int) -> Rows:
+        """Numbers of the rows of a batch."""
+        rows = self._epoch(epoch).order[batch * self.batch_size : (batch + 1) * self.batch_size]
+        return rows[len(rows) * self._number // self._count : len(rows) * (self._number + 1) // self._count]
+
+    def _next(self) -> _Made:
+        if self._stream is None:
+            self._stream = self._made(self._places(self._position))
+        try:
+            made = next(self._stream)
+        except BaseException:
+            self.close()
+            raise
+        self._position = self._behind(self._position)
+        self.bad.update(made.bad)
+        return made
+
+    def _made(self, places: Iterator[Position]) -> Generator[_Made]:
+        return made_ahead(
+            self._make, places, lambda made: size_of(made.values), workers=self.workers, memory=self.memory
+        )
+
+    def _places(self, first: Position) -> Iterator[Position]:
+        return itertools.accumulate(itertools.repeat(first), lambda place, _: self._behind(place))
+
+    def _behind(self, place: Position) -> Position:
+        epoch, batch = place
+        return Position(epoch, batch + 1) if batch + 1 < len(self) else Position(epoch + 1, 0)
+
+    def _make(self, place: Position) -> _Made:
+        """The batch of a place; in any thread the same."""
+        rows = self.rows(*place)
+        if not self.skip:
+            return _Made(self._values(place.epoch, rows), rows, {})
+        bad = {row: self._found_bad[row] for row in rows.tolist() if row in self._found_bad} if self._found_bad else {}
+        while len(bad) < len(rows):
+            good = rows[~np.isin(rows, list(bad))] if bad else rows
+            try:
+                return _Made(self._values(place.epoch, good), good, bad)
+            except BadRecords as error:
+                bad |= error.problems
+                self._found_bad.update(error.problems)
+        return _Made(None, rows[:0], bad)
+
+    def _values(self, epoch: int, rows: Rows) -> dict[str, Any]:
+        self.dataset.check_unchanged()
+        if self.feeds is None:
+            return self.dataset.rows(rows)
+        random = self._epoch(epoch).random if self.training else None
+        return {feed.layer: feed.take(rows, random) for feed in self.feeds}
+
+    def _epoch(self, epoch: int) -> _Epoch:
+        with self._starting:
+            if epoch not in self._epochs:
+                for old in [old for old in self._epochs if abs(old - epoch) > 1]:
+                    del self._epochs[old]
+                self._epochs[epoch] = _Epoch(self._order(epoch), self._random(epoch))
+            return self._epochs[epoch]
+
+    def _order(self, epoch: int) -> Rows:
+        return shuffled(self.part, self.dataset.blocks, self.seed, epoch) if self.shuffle else self.part
+
+    def _random(self, epoch: int) -> Mapping[int, RowRandom]:
+        return {stream: RowRandom(self.seed, epoch, stream, self._numbers) for stream in self._streams}

@@ -1,0 +1,187 @@
+"""Whether the values of a field are what a data layer takes; messages name field, row, value and the remedy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from paddle_layers.define import Type
+
+from ..columns import Column, SequenceColumn, sparse_part
+from ..dataset import Dataset
+from ..problems import DataError
+from ..stored import StoredColumn
+
+CHECKED_AT_ONCE = 2**28
+"""Fields of at most so many bytes are searched for NaN and infinities before training; larger ones batch by batch."""
+
+_CHUNK = 2**20
+
+Array = NDArray[Any]
+
+
+def check_kind(dataset: Dataset, name: str, column: Column, layer: str, wanted: Type) -> None:
+    """`DataError` unless the field is stored as its data layer needs it: ids or numbers, rows, sequences, sparse."""
+    where = f"{dataset.origin}: field `{name}`"
+    target = f"the data layer `{layer}` takes {wanted}"
+    sparse = sparse_part(column)
+    if wanted.kind.startswith("SPARSE") != (sparse is not None):
+        if sparse is None:
+            starts = "starts" if wanted.level == 0 else "row_starts"
+            raise DataError(f"{where} is an array, but {target}; store `{name}.ids` and `{name}.{starts}`")
+        raise DataError(f"{where} is sparse, but {target}")
+    level = 0 if isinstance(column, np.ndarray) else column.level
+    if level != wanted.level:
+        found = ("single rows", "sequences", "nested sequences")[level]
+        remedy = "declare `seq_nested_level` there"
+        if level < wanted.level:
+            more = "starts" if level == 0 else "sub_starts"
+            remedy = f"store `{name}.{more}` beside `{name}`"
+            if sparse is not None and level == 0:
+                remedy = f"store `{name}.row_starts`, where rows begin, and `{name}.starts`, where sequences do"
+        raise DataError(f"{where} holds {found}, but {target}; {remedy}")
+    one_each = wanted.kind == "INT" and not wanted.dims
+    if one_each and isinstance(column, np.ndarray) and column.ndim == 2 and _marked(column):
+        raise DataError(
+            f"{where} has a column for each class, with one 1 in a row, but {target}; make it one column of numbers "
+            f"from 0: {name}.argmax(axis=1)"
+        )
+    if wanted.kind == "INT" and column.dtype.kind not in "iub":
+        raise DataError(f"{where} is {column.dtype}, but {target}; store whole numbers: {name}.astype(numpy.int64)")
+    values = None if sparse is None else sparse.values
+    if wanted.kind == "SPARSE" and values is None:
+        raise DataError(f"{where} has no values, but {target}; store `{name}.values` too")
+    if wanted.kind == "SPARSE_INT" and values is not None:
+        raise DataError(f"{where} has values, but {target}; leave `{name}.values` out, or declare SPARSE there")
+
+
+def _marked(column: Array) -> bool:
+    """Whether every row is one-hot."""
+    first = column[:_CHUNK]
+    return column.shape[1] > 1 and bool(((first == 0) | (first == 1)).all() and (first.sum(axis=1) == 1).all())
+
+
+def check_values(
+    dataset: Dataset,
+    name: str,
+    column: Column,
+    layer: str,
+    wanted: Type,
+    dtype: DTypeLike,
+    ignored: frozenset[int] = frozenset(),
+) -> bool:
+    """`DataError` for an id out of range, NaN or infinity. False for what cannot be searched now: a field that is too
+    large, or read when it is wanted.
+
+    A number that `dtype`, the precision of the network, cannot hold is an infinity there.
+
+    Ids in `ignored` are legal too: labels that the losses leave out.
+    """
+    if isinstance(column, StoredColumn):
+        return wanted.kind != "INT" and column.dtype.kind != "f"
+    ids = _ids(column, wanted)
+    if ids is not None:
+        step = max(1, _CHUNK // max(1, math.prod(ids.shape[1:])))
+        for begin in range(0, len(ids), step):
+            row_of = partial(_row_behind, column, begin)
+            check_ids(dataset, name, ids[begin : begin + step], row_of, layer, wanted, ignored)
+    values = _reals(column, wanted)
+    if values is None or values.dtype.kind != "f":
+        return True
+    if values.nbytes > CHECKED_AT_ONCE:
+        return False
+    step = max(1, _CHUNK // max(1, int(np.prod(values.shape[1:]))))
+    for begin in range(0, len(values), step):
+        with np.errstate(over="ignore"):
+            bad = first_non_finite(values[begin : begin + step].astype(dtype, copy=False))
+        if bad is not None:
+            raise non_finite(dataset, name, _row(column, begin + bad[0]), values[begin + bad[0]][bad[1:]])
+    return True
+
+
+def first_non_finite(values: Array) -> tuple[int, ...] | None:
+    """Position of the first NaN or infinity, or None."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(values.sum()):  # one pass without a temporary; a false alarm is cleared below
+            return None
+    bad = np.argwhere(~np.isfinite(values))
+    return tuple(map(int, bad[0])) if len(bad) else None
+
+
+def non_finite(dataset: Dataset, name: str, row: int, value: Any) -> DataError:
+    """The error for a NaN or an infinity, or for a number that is one in the precision of the network."""
+    large = ", too large for the precision of the network" if np.isfinite(value) else ""
+    return DataError(
+        f"{dataset.place(row)}: field `{name}` is {float(value)}{large}; replace it by a number or drop the row, "
+        "or the loss becomes NaN"
+    )
+
+
+def _ids(column: Column, wanted: Type) -> Array | None:
+    if sparse := sparse_part(column):
+        return sparse.ids
+    if wanted.kind != "INT":
+        return None
+    return np.asarray(column.data if isinstance(column, SequenceColumn) else column)
+
+
+def _reals(column: Column, wanted: Type) -> Array | None:
+    if sparse := sparse_part(column):
+        return sparse.values
+    if wanted.kind == "INT":
+        return None
+    return np.asarray(column.data if isinstance(column, SequenceColumn) else column)
+
+
+def check_ids(
+    dataset: Dataset,
+    name: str,
+    ids: Array,
+    row_of: Callable[[int], int],
+    layer: str,
+    wanted: Type,
+    ignored: frozenset[int],
+) -> None:
+    """`DataError` for the first id that is neither in the range of the data layer nor `ignored`.
+
+    `row_of` gives the row of ids by their position along the first axis.
+    """
+    if not ids.size or (ids.min() >= 0 and ids.max() < wanted.size):
+        return
+    bad = np.argwhere(((ids < 0) | (ids >= wanted.size)) & ~np.isin(ids, list(ignored)))
+    if not len(bad):
+        return
+    first = tuple(map(int, bad[0]))
+    value = int(ids[first])
+    place = dataset.place(row_of(first[0]))
+    words = dataset.words.get(name)
+    if words is not None and wanted.size < len(words):
+        raise DataError(
+            f"{dataset.origin}: field `{name}` has {len(words)} words, but the data layer `{layer}` takes {wanted}; "
+            f"set `size: {len(words)}` there"
+        )
+    if name in dataset.unknown:
+        row, word = dataset.unknown[name]
+        raise DataError(
+            f"{dataset.place(row)}: {word!r} is none of the {len(words or ())} words of the field `{name}` in the "
+            f"training data; set `size: {wanted.size + 1}` in the data layer `{layer}` to give such words an id, "
+            "and train with that"
+        )
+    remedy = f"number them from 0, or set `size: {value + 1}` or more there" if value >= 0 else "number them from 0"
+    at = f" at {', '.join(map(str, first[1:]))}" if len(first) > 1 else ""
+    raise DataError(
+        f"{place}: field `{name}` is {value}{at}, but the data layer `{layer}` takes 0 to {wanted.size - 1}; {remedy}"
+    )
+
+
+def _row_behind(column: Column, begin: int, item: int) -> int:
+    return _row(column, begin + item)
+
+
+def _row(column: Column, item: int) -> int:
+    return item if isinstance(column, (np.ndarray, StoredColumn)) else column.row_of_item(item)

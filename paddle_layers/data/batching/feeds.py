@@ -1,0 +1,231 @@
+"""From the fields of a data set to what the data layers of a network take."""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from paddle_layers.define import Type
+from paddle_layers.define.types import channels_last
+
+from ..boxes import Boxes, Step
+from ..changes import Change, MovesPixels, Transform, are_boxes, checked_change, quoted, streams_of
+from ..columns import Column, Rows, SequenceColumn, SparseColumn, sparse_part
+from ..dataset import Dataset
+from ..problems import DataError
+from ..random import RowRandom
+from ..stored import StoredColumn
+from .checks import check_ids, check_kind, check_values, first_non_finite, non_finite
+
+Array = NDArray[Any]
+
+
+@dataclass(slots=True)
+class Feed:
+    """One field on its way to one data layer: chosen rows, as real numbers, changed by the transforms.
+
+    Each transform has a stream of random numbers, the same for images and for what goes with them. With `boxes` the
+    rows are these, or belong to one each.
+    """
+
+    dataset: Dataset
+    layer: str
+    name: str
+    column: Column
+    wanted: Type
+    transforms: tuple[Transform, ...] = ()
+    dtype: DTypeLike = np.float32
+    ignored: frozenset[int] = frozenset()
+    streams: tuple[int, ...] = ()
+    boxes: Boxes | None = None
+    checked: bool = False
+    shape: tuple[int, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        check_kind(self.dataset, self.name, self.column, self.layer, self.wanted)
+        self.shape = self._input_shape()
+        target = self.layer, self.wanted, self.dtype
+        self.checked = check_values(self.dataset, self.name, self.column, *target, self.ignored)
+
+    def take(self, rows: Rows, random: Mapping[int, RowRandom] | None) -> Any:
+        """The values of these rows; `random` has random numbers by stream, None in the test."""
+        if isinstance(self.column, SparseColumn):
+            return self.column.take(rows)
+        if isinstance(self.column, (SequenceColumn, StoredColumn)):
+            found = self.column.take(rows, lambda items, owners: self._change(items, owners, random))
+            return found if self.boxes is None else self.boxes.applied(self.layer, found, rows, random)
+        return self._change(self.column[rows], rows, random)
+
+    def _change(self, batch: Array, rows: Rows, random: Mapping[int, RowRandom] | None) -> Array:
+        if self.wanted.kind == "INT":
+            ids = batch.reshape(len(batch), *self.shape).astype(np.int64, copy=False)
+            if not self.checked:
+                row_of = rows.tolist().__getitem__
+                check_ids(self.dataset, self.name, ids, row_of, self.layer, self.wanted, self.ignored)
+            for stream, change in zip(self.streams, self.transforms, strict=True):
+                ids = cast("MovesPixels", change).apply_labels(
+                    ids, random[stream].at(rows) if random is not None else None
+                )
+            return ids
+        stored = batch.reshape(len(batch), *self.shape)
+        with np.errstate(over="ignore"):
+            batch = np.ascontiguousarray(stored, self.dtype)
+        if not self.checked and (bad := first_non_finite(batch)) is not None:
+            raise non_finite(self.dataset, self.name, int(rows[bad[0]]), stored[bad])
+        for stream, change in zip(self.streams, self.transforms, strict=True):
+            batch = change.apply(batch, random[stream].at(rows) if random is not None else None)
+        return batch
+
+    def _input_shape(self) -> tuple[int, ...]:
+        """Shape of a row before the transforms: as stored, or that of the layer when a flat row has as many numbers."""
+        if sparse_part(self.column) is not None:
+            return ()
+        stored = (self.column.data if isinstance(self.column, SequenceColumn) else self.column).shape[1:]
+        if self.wanted.kind == "INT" and not self.wanted.dims:
+            if math.prod(stored) != 1:
+                declare = f"; write `shape: [{', '.join(map(str, stored))}]` there for an id at each place"
+                raise DataError(
+                    f"{self._where()} has rows of {_times(stored)}, {self._target()}: one id in a row"
+                    f"{declare if len(stored) > 1 else ''}"
+                )
+            return ()
+        flat_fits = len(stored) <= 1 and math.prod(stored) == math.prod(self.wanted.dims)
+        shape = self.wanted.dims if flat_fits else stored
+        result = self._changed_shape(shape)
+        if result != self.wanted.dims:
+            changed = f", {_times(result)} after the transforms" if result != stored else ""
+            if channels_last(result, self.wanted.dims):
+                raise DataError(
+                    f"{self._where()} has rows of {_times(stored)}{changed}, {self._target()}: the channels come first "
+                    f"here; store {self.name}.transpose(0, 3, 1, 2)"
+                )
+            raise DataError(
+                f"{self._where()} has rows of {_times(stored)}{changed}, {self._target()}; {self._fit(result)}"
+            )
+        return shape
+
+    def _fit(self, result: tuple[int, ...]) -> str:
+        """What to write where rows of a shape do not fit."""
+        if isinstance(self.column, StoredColumn) and self.column.remedy is not None:
+            return self.column.remedy(self.wanted.dims, result, self.column.shape[1:])
+        dims = ", ".join(map(str, self.wanted.dims))
+        if len(self.column) > 1 and math.prod(self.column.shape) == math.prod(self.wanted.dims):
+            return f"this is a single row: store {self.name}.reshape(1, {dims})"
+        if (1, *result) == self.wanted.dims:  # images of one channel, which many files leave out
+            return f"store {self.name}.reshape(-1, {dims})"
+        declare = f"write `shape: [{', '.join(map(str, result))}]` there, or "
+        same = len(result) == len(self.wanted.dims)
+        return f"{declare if same else ''}store the field with the shape (rows, {dims})"
+
+    def _changed_shape(self, shape: tuple[int, ...]) -> tuple[int, ...]:
+        for change in self.transforms:
+            try:
+                shape = change.output_shape(shape)
+            except ValueError as error:
+                raise DataError(f"{self._where()}: transform of `{self.layer}`: {error}") from None
+        return shape
+
+    def _where(self) -> str:
+        return f"{self.dataset.origin}: field `{self.name}`"
+
+    def _target(self) -> str:
+        return f"but the data layer `{self.layer}` takes {self.wanted}"
+
+
+def make_feeds(
+    dataset: Dataset,
+    types: Mapping[str, Type],
+    *,
+    fields: Mapping[str, str] | None = None,
+    transforms: Sequence[Change | tuple[str, Transform]] = (),
+    dtype: DTypeLike = np.float32,
+    ignored: Mapping[str, frozenset[int]] | None = None,
+) -> tuple[Feed, ...]:
+    """A feed for each data layer in `types`, from the field that `fields` names or that has the layer's own name.
+
+    `transforms` are pairs of a data layer and a transform, or `Change`s, in order; `ignored` are ids that are legal
+    beside those of the layer's range. Raises `DataError` for a missing field, for shapes, kinds and values that do not
+    fit, and for a transform of a layer that is not fed real numbers, or of one that does not go with its images.
+    """
+    changes = [checked_change(Change(*one), types, ignored or {}) for one in transforms]
+    named = {layer: (fields or {}).get(layer, layer) for layer in types}
+    for layer, name in named.items():
+        if name not in dataset.fields:
+            raise DataError(_missing(dataset, layer, name, types))
+    streams = streams_of(changes, list(types))
+    feeds = {}
+    for layer, wanted in types.items():
+        name = named[layer]
+        chain = [
+            (change.transform, stream)
+            for change, stream in zip(changes, streams, strict=True)
+            if layer == change.layer or (layer in change.also and not wanted.level)
+        ]
+        steps = (tuple(one for one, _ in chain), dtype, (ignored or {}).get(layer, frozenset()))
+        feeds[layer] = Feed(dataset, layer, name, dataset.fields[name], wanted, *steps, tuple(at for _, at in chain))
+    _go_together(feeds, changes, streams)
+    return tuple(feeds.values())
+
+
+def _go_together(feeds: Mapping[str, Feed], changes: Sequence[Change], streams: Sequence[int]) -> None:
+    """Give boxes, and what belongs to each, the steps of their images. Raises `DataError` where sizes differ."""
+    shapes = {layer: feed.shape for layer, feed in feeds.items()}
+    steps: dict[str, list[Step]] = {}
+    belong: dict[str, str] = {}
+    for change, stream in zip(changes, streams, strict=True):
+        image = shapes[change.layer]
+        for name in (change.layer, *change.also):
+            feed = feeds[name]
+            if not feed.wanted.level and shapes[name][-2:] != image[-2:]:
+                raise DataError(
+                    f"{feed.dataset.origin}: field `{feed.name}` has rows of {_times(shapes[name])}, but goes with "
+                    f"images of {_times(image)}, those of `{feeds[change.layer].name}`"
+                )
+            if are_boxes(feed.wanted) and name != change.layer:
+                steps.setdefault(name, []).append(Step(change.transform, stream, image))
+                belong |= {one: name for one in change.also if feeds[one].wanted.level}
+            elif not feed.wanted.level:
+                shapes[name] = change.transform.output_shape(shapes[name])
+    for name, boxes in belong.items():
+        feed = feeds[boxes]
+        if feed.transforms:
+            raise DataError(
+                f"the boxes `{boxes}` are moved with their images, as shares of these, and have a transform of their "
+                "own; store them as shares, and leave it out"
+            )
+        alike = (one for one in feeds.values() if one.layer not in belong and _same_starts(one.column, feed.column))
+        if (left := next(alike, None)) is not None:
+            raise DataError(
+                f"{feed.dataset.origin}: field `{left.name}` has as many rows for each image as the boxes `{boxes}`; "
+                f'what belongs to a box leaves with it: write also: "{left.layer}" beside also: "{boxes}"'
+            )
+        feeds[name].boxes = Boxes(feed.dataset, boxes, feed.name, feed.column, tuple(steps[boxes]))
+
+
+def _same_starts(column: Column, other: Column) -> bool:
+    if isinstance(column, SequenceColumn) and isinstance(other, SequenceColumn):
+        return np.array_equal(column.starts, other.starts)
+    return False
+
+
+def _missing(dataset: Dataset, layer: str, name: str, types: Mapping[str, Type]) -> str:
+    """What to say of a field that is not there: another one is meant, or it is not named where the data are read."""
+    message = f"{dataset.origin} has no field `{name}` for the data layer `{layer}`; there are {quoted(dataset.fields)}"
+    free = [field for field in dataset.fields if field not in types]
+    kinds = {field: getattr(dataset.fields[field], "dtype", np.dtype(float)).kind for field in free}
+    fitting = [field for field in free if (kinds[field] in "iub") == (types[layer].kind == "INT")]
+    near = difflib.get_close_matches(name, free, 1) or fitting
+    if near:
+        return f'{message}; write feed {{ input: "{layer}" field: "{near[0]}" }} in the training file'
+    remedy = dataset.remedies.get("label" if types[layer].kind == "INT" and name not in dataset.remedies else name)
+    return f"{message}; {remedy}" if remedy else message
+
+
+def _times(shape: tuple[int, ...]) -> str:
+    return "x".join(map(str, shape)) or "one number"

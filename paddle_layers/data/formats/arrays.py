@@ -1,0 +1,116 @@
+"""Arrays in npy and npz files: mapped where they are stored as they are, never unpickled, sizes checked before use."""
+
+from __future__ import annotations
+
+import io
+import math
+import struct
+import zipfile
+from itertools import pairwise
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problems import DataError, as_data_error, missing_file
+from .npy_headers import read_header
+
+UNPACKED, RATIO = 2**28, 100
+"""A file of compressed arrays may grow to so many bytes in memory, or to so many times its size."""
+
+METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2}
+"""Ways of packing with little memory; of LZMA's, a file of a hundred bytes may ask for 4 GiB."""
+
+_LOCAL_HEADER = 30
+"""Bytes in front of a member of a zip file, and of its name there."""
+
+
+def read_npy(path: Path) -> NDArray[Any]:
+    """The array of an npy file, mapped into memory. Raises `DataError` naming the file."""
+    with _opened(path) as file:
+        return _mapped(path, file, path.stat().st_size, str(path))
+
+
+def read_npz(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of an npz file by name; those that `np.savez` stored are mapped, compressed ones are read."""
+    with _opened(path) as file:
+        with as_data_error(f"{path} is no npz file or is cut short; write it with np.savez(path, field=array)"):
+            archive = zipfile.ZipFile(file)
+        members = [info for info in archive.infolist() if info.filename.endswith(".npy")]
+        _check_members(path, members)
+        return {info.filename.removesuffix(".npy"): _member(path, file, archive, info) for info in members}
+
+
+def _opened(path: Path) -> IO[bytes]:
+    try:
+        return path.open("rb")
+    except FileNotFoundError:
+        raise missing_file(path) from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    except ValueError as error:  # a zero byte in the name
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
+
+
+def _check_members(path: Path, members: list[zipfile.ZipInfo]) -> None:
+    """What the directory of the file claims: every member has bytes of its own, and they do not grow without end."""
+    for first, second in pairwise(sorted(members, key=lambda info: info.header_offset)):
+        held = first.file_size if first.compress_type == zipfile.ZIP_STORED else first.compress_size
+        if first.header_offset + _LOCAL_HEADER + held > second.header_offset:
+            raise DataError(
+                f"{path} is damaged: the arrays `{_name(first)}` and `{_name(second)}` lie over one another"
+            )
+    for info in members:
+        if info.compress_type not in METHODS:
+            raise DataError(
+                f"{path}, array `{_name(info)}` is packed by method {info.compress_type} of zip files, which is not "
+                "read; write it with np.savez or np.savez_compressed"
+            )
+    packed = [info for info in members if info.compress_type != zipfile.ZIP_STORED]
+    claimed, held = sum(info.file_size for info in packed), sum(info.compress_size for info in packed)
+    if claimed > max(UNPACKED, RATIO * held):
+        raise DataError(
+            f"{path}: its {held} compressed bytes would become {claimed} in memory; the limit is {RATIO} times as "
+            f"many, or {UNPACKED}. If it is sound, write it with np.savez in place of np.savez_compressed: arrays that "
+            "are stored as they are have no limit"
+        )
+
+
+def _name(info: zipfile.ZipInfo) -> str:
+    return info.filename.removesuffix(".npy")
+
+
+def _member(path: Path, file: IO[bytes], archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> NDArray[Any]:
+    name = f"{path}, array `{_name(info)}`"
+    if info.compress_type == zipfile.ZIP_STORED:
+        with as_data_error(f"{name} is damaged"):  # its place may be any number
+            file.seek(info.header_offset + 26)
+            file.seek(sum(struct.unpack("<HH", file.read(4))), io.SEEK_CUR)
+        return _mapped(path, file, info.file_size, name)
+    with as_data_error(f"{name} is damaged"), archive.open(info) as member:
+        header = read_header(member, info.file_size, name)
+        flat = np.frombuffer(_content(member, info.file_size - header.start, name), header.dtype)
+    if flat.size != math.prod(header.shape):
+        raise DataError(f"{name} is cut short")
+    return flat.reshape(header.shape, order=header.order)
+
+
+def _content(member: IO[bytes], size: int, name: str) -> bytes:
+    try:
+        return member.read(size)
+    except MemoryError:
+        raise DataError(
+            f"{name} of {size} bytes does not fit into memory; "
+            "np.savez instead of np.savez_compressed lets it be read bit by bit"
+        ) from None
+
+
+def _mapped(path: Path, file: IO[bytes], size: int, name: str) -> NDArray[Any]:
+    begin = file.tell()
+    header = read_header(file, size, name)
+    if path.stat().st_size < begin + size:
+        raise DataError(f"{name} is cut short")
+    if math.prod(header.shape) == 0:
+        return np.zeros(header.shape, header.dtype)
+    return np.memmap(path, header.dtype, "r", begin + header.start, header.shape, header.order)

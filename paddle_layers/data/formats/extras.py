@@ -1,0 +1,17 @@
+"""Libraries that only some sources need: imported when one is used."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from ..problems import DataError
+
+
+def optional_module(name: str, package: str, extra: str, source: str) -> Any:
+    """A module. Raises `DataError` that says what to install where it is not there."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        why = "" if isinstance(error, ModuleNotFoundError) else f", which cannot be imported here ({error})"
+        raise DataError(f"the source `{source}` needs {package}{why}: pip install 'paddle-layers[{extra}]'") from None

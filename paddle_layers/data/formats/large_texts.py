@@ -1,0 +1,41 @@
+"""Lines of words that are too many for memory: read when they are wanted, as those of a small text are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..columns import Rows, WordColumn
+from ..dataset import Dataset
+from ..problems import DataError
+from ..stored import Records, read_together
+from .indexed_lines import IndexedLines
+from .lines import Lines
+
+
+def large_text(path: Path, parse: Callable[..., Lines], words: Mapping[str, Sequence[str]]) -> Dataset:
+    """The fields `words` and, where lines have such, `label`; `parse(lines=...)` makes them of numbered lines."""
+    index = IndexedLines(path)
+    if not len(index):
+        raise DataError(f"{path} has no words")
+
+    def some(rows: Sequence[int]) -> Lines:
+        return parse(lines=[(int(index.numbers[row]), index.text(row)) for row in rows])
+
+    def read(rows: Rows) -> Mapping[str, Any]:
+        found = read_together(rows, some)
+        texts = found.words.cells if isinstance(found.words, WordColumn) else found.words
+        return {"words": texts, "label": np.frombuffer(found.labels, np.int64)}
+
+    records, none = Records(read), some([])
+    fields: dict[str, Any] = {}
+    if isinstance(none.words, WordColumn):
+        fields["words"] = WordColumn(records.column("words", len(index), (), object), text=True)
+    else:
+        fields["words"] = records.column("words", len(index), (), np.int64, level=1)
+    if none.labelled:
+        fields["label"] = records.column("label", len(index), (), np.int64)
+    return Dataset(fields, origin=str(path), place=index.place, words=words)

@@ -1,0 +1,113 @@
+"""Text files: a sequence of words on each line, as numbers by a dictionary, and a label in front of it."""
+
+from __future__ import annotations
+
+import difflib
+from array import array
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..columns import SequenceColumn, WordColumn
+from ..problems import DataError, missing_file, no_text
+
+if TYPE_CHECKING:
+    from .tokenizers import Tokenizer
+
+_UNKNOWN = "; add it, or name the word that stands for all others, `unknown: ...`"
+
+
+class Lines:
+    """The words of a text file as ids; `lines[row]` is the line in the file. Empty lines are left out.
+
+    Without `ids` the words stay words: their ids come from the data that are trained with. `unknown` is the id of words
+    that the dictionary lacks; without it they raise `DataError`, with file and line. With a `tokenizer` the ids are
+    those of what it splits a line into.
+    `lines` are some of its lines with their numbers, in place of all.
+    With `classes` the first word, up to a tab, is the label; unless it is `labelled`, it is passed over and may be
+    missing.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        ids: dict[str, int] | None,
+        unknown: int | None,
+        classes: Sequence[str],
+        *,
+        labelled: bool = True,
+        tokenizer: Tokenizer | None = None,
+        lines: Iterable[tuple[int, str]] | None = None,
+    ) -> None:
+        self.path, self.lines, self.labels = path, array("q"), array("q")
+        self.labelled = bool(classes) and labelled
+        numbers = {word: number for number, word in enumerate(classes)}
+        words, starts = array("q"), array("q", [0])
+        texts: list[str] = []
+        for line, text in read_lines(path) if lines is None else lines:
+            if lines is None and not text.strip():
+                continue
+            label, tab, rest = text.partition("\t")
+            if classes and labelled:
+                if not tab:
+                    raise DataError(f"{path}:{line}: no label; write it in front of the words, with a tab behind it")
+                self.labels.append(
+                    self._number(label.strip(), numbers, None, line, "class", f"; there are {', '.join(classes)}")
+                )
+            sentence = rest if classes and tab else text
+            if ids is None:
+                if tokenizer is not None and (fault := tokenizer.fault(sentence)):
+                    raise DataError(f"{path}:{line}: {fault}")
+                texts.append(sentence)
+            else:
+                for word in sentence.split():
+                    words.append(self._number(word, ids, unknown, line, "word of the dictionary", _UNKNOWN))
+                starts.append(len(words))
+            self.lines.append(line)
+        self.words: SequenceColumn | WordColumn = WordColumn(texts, text=True)
+        if tokenizer is not None:
+            self.words = tokenizer.column(texts, self.place)
+        elif ids is not None:
+            self.words = SequenceColumn(np.frombuffer(words, np.int64), np.frombuffer(starts, np.int64))
+
+    def _number(self, word: str, ids: dict[str, int], unknown: int | None, line: int, what: str, remedy: str) -> int:
+        number = ids.get(word, unknown)
+        if number is None:
+            near = difflib.get_close_matches(word, ids, 1)
+            hint = f"; did you mean `{near[0]}`?" if near else remedy
+            raise DataError(f"{self.path}:{line}: `{word}` is no {what}{hint}")
+        return number
+
+    def place(self, row: int) -> str:
+        """Where a row came from."""
+        return f"{self.path}:{self.lines[row]}"
+
+
+def read_dictionary(path: Path) -> dict[str, int]:
+    """Words, one on each line, with their ids: the number of the line, from 0. `DataError` for one that is twice."""
+    ids: dict[str, int] = {}
+    for line, text in read_lines(path):
+        word = text.strip()
+        if not word or len(word.split()) > 1:
+            raise DataError(f"{path}:{line}: a dictionary has one word on each line, found {text.strip()!r}")
+        if word in ids:
+            raise DataError(f"{path}:{line}: `{word}` stands on line {ids[word] + 1} already")
+        ids[word] = len(ids)
+    return ids
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Numbers of lines, from 1, and the lines. `DataError` for what is no text."""
+    try:
+        with path.open(encoding="utf-8-sig") as file:
+            yield from enumerate((line.rstrip("\n") for line in file), start=1)
+    except FileNotFoundError:
+        raise missing_file(path, "") from None
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise no_text(path, f"{path}: this is no UTF-8 text: {error}") from None
+    except ValueError as error:  # a zero byte in the name
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None

@@ -1,0 +1,164 @@
+"""Keys and values of an LMDB file, read without the library.
+
+The library maps the file into memory and follows the numbers in it unchecked, so that a damaged file ends the process.
+The layout is that of LMDB 0.9 on machines of 64 bits and little end: https://www.openldap.org/lmdb (`mdb.c`).
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..problems import DataError
+from .positioned_files import PositionedFile
+
+_MAGIC, _VERSION = 0xBEEFC0DE, 1
+_HEAD, _NODE = 16, 8
+"""Bytes in front of the contents of a page, and of a node."""
+_BRANCH, _LEAF, _OVERFLOW, _META = 1, 2, 4, 8
+_BIG = 1
+"""The value of the node lies in pages of its own."""
+_PLAIN = 0
+_DEEPEST = 32
+_NO_PAGE = 2**64 - 1
+_SIZES = {2**power for power in range(8, 17)}
+
+
+class _Tree(NamedTuple):
+    page_size: int
+    pages: int
+    entries: int
+    root: int
+    written: int
+
+
+class LmdbFile:
+    """An LMDB database, a folder with `data.mdb` or the file itself, of single values for each key.
+
+    Its keys are found when it is opened; `value(row)` reads a value, in any thread. Raises `DataError`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path / "data.mdb" if path.is_dir() else path
+        self._file = PositionedFile(self.path)
+        self._size = self._file.size
+        self._tree = self._newest()
+        self._places = self._all_places()
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def key(self, row: int) -> bytes:
+        """The key of a row."""
+        at, size = self._places[row, :2].tolist()
+        return self._file.read(at, size)
+
+    def place(self, row: int) -> str:
+        """File and key of a row."""
+        return f"{self.path}, key {self.key(row).decode('utf-8', 'backslashreplace')!r}"
+
+    def value(self, row: int) -> bytes:
+        """The value of a row."""
+        at, size = self._places[row, 2:].tolist()
+        found = self._file.read(at, size)
+        if len(found) < size:
+            raise DataError(f"{self.place(row)}: the file is cut short")
+        return found
+
+    def _wrong(self, what: str) -> DataError:
+        return DataError(f"{self.path} is no LMDB database, or damaged: {what}")
+
+    def _newest(self) -> _Tree:
+        """The tree that was written last: it is in one of the two pages at the beginning."""
+        first = self._meta(0)
+        if first is None:
+            raise self._wrong("it does not begin like one that was written on this kind of machine")
+        second = self._meta(first.page_size)
+        newest = second if second is not None and second.written > first.written else first
+        if newest.page_size not in _SIZES:
+            raise self._wrong(f"its pages have {newest.page_size} bytes")
+        if newest.pages * newest.page_size > self._size:
+            raise self._wrong(f"it is cut short: {newest.pages} pages of {newest.page_size} bytes are more than it has")
+        return newest
+
+    def _meta(self, at: int) -> _Tree | None:
+        page = self._file.read(at, _HEAD + 136)
+        if len(page) < _HEAD + 136 or not struct.unpack_from("<H", page, 10)[0] & _META:
+            return None
+        magic, version = struct.unpack_from("<II", page, _HEAD)
+        if (magic, version) != (_MAGIC, _VERSION):
+            return None
+        (page_size,) = struct.unpack_from("<I", page, _HEAD + 24)
+        flags, entries, root, last, written = (
+            *struct.unpack_from("<H", page, _HEAD + 24 + 48 + 4),
+            *struct.unpack_from("<QQQQ", page, _HEAD + 24 + 48 + 32),
+        )
+        if flags & ~0x08:  # 0x08: keys are numbers; all others are for several values of a key
+            raise self._wrong("it has several values for a key, or several databases")
+        return _Tree(page_size, last + 1, entries, root, written)
+
+    def _all_places(self) -> NDArray[np.int64]:
+        if self._tree.root == _NO_PAGE:
+            raise DataError(f"{self.path} has no records")
+        if self._tree.entries * _NODE > self._size:
+            raise self._wrong(f"it claims {self._tree.entries} records")
+        table = np.empty((self._tree.entries, 4), np.int64)
+        filled = 0
+        for node in self._nodes(self._tree.root, 0, set()):
+            if filled == len(table):
+                raise self._wrong(f"it has more than the {len(table)} records that it claims")
+            table[filled] = node
+            filled += 1
+        if filled < len(table) or not filled:
+            raise self._wrong(f"it has {filled} records and claims {len(table)}")
+        return table
+
+    def _page(self, number: int) -> bytes:
+        if number >= self._tree.pages:
+            raise self._wrong(f"page {number} is behind its end")
+        page = self._file.read(number * self._tree.page_size, self._tree.page_size)
+        if len(page) < self._tree.page_size:
+            raise self._wrong("it is cut short")
+        return page
+
+    def _nodes(self, number: int, depth: int, seen: set[int]) -> Iterator[tuple[int, int, int, int]]:
+        """The places of all records below a page, in the order of their keys."""
+        if number in seen or depth > _DEEPEST:
+            raise self._wrong(f"page {number} is met twice")
+        seen.add(number)
+        page, start = self._page(number), number * self._tree.page_size
+        flags, lower = struct.unpack_from("<HH", page, 10)
+        if flags & (_BRANCH | _LEAF | _OVERFLOW | _META) not in {_BRANCH, _LEAF} or not _HEAD <= lower <= len(page):
+            raise self._wrong(f"page {number} holds no keys")
+        for at in struct.unpack_from(f"<{(lower - _HEAD) // 2}H", page, _HEAD):
+            if at + _NODE > len(page):
+                raise self._wrong(f"a record of page {number} is behind its end")
+            low, high, node_flags, key_size = struct.unpack_from("<HHHH", page, at)
+            key = at + _NODE
+            if key + key_size > len(page):
+                raise self._wrong(f"a key of page {number} is behind its end")
+            if flags & _BRANCH:
+                yield from self._nodes(low | high << 16 | node_flags << 32, depth + 1, seen)
+                continue
+            value, size = key + key_size, low | high << 16
+            place = start + value if node_flags == _PLAIN else self._big(page, value, size, node_flags, number)
+            if node_flags == _PLAIN and value + size > len(page):
+                raise self._wrong(f"a value of page {number} is behind its end")
+            yield start + key, key_size, place, size
+
+    def _big(self, page: bytes, at: int, size: int, flags: int, number: int) -> int:
+        """The place of a value that has pages of its own."""
+        if flags != _BIG or at + 8 > len(page):
+            raise self._wrong(f"a record of page {number} is of an unknown kind")
+        (first,) = struct.unpack_from("<Q", page, at)
+        head = self._page(first)[:_HEAD]
+        (kind,), (pages,) = struct.unpack_from("<H", head, 10), struct.unpack_from("<I", head, 12)
+        place = first * self._tree.page_size + _HEAD
+        if not kind & _OVERFLOW or size > pages * self._tree.page_size - _HEAD or place + size > self._size:
+            raise self._wrong(f"a large value of page {number} is not where it should be")
+        return int(place)

@@ -1,0 +1,190 @@
+"""Columns of Parquet files, read a row group at a time."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Container, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..ahead import size_of
+from ..columns import Rows, SequenceColumn, WordColumn, gather, joined_starts
+from ..dataset import Dataset
+from ..orders import TOGETHER, Blocks
+from ..problems import DataError, as_data_error
+from ..stored import BadRecords, Records
+from .extras import optional_module
+from .several_files import RATIO, FileRows
+
+Array = NDArray[Any]
+
+MOST_KEPT = 2**28
+"""Bytes of row groups that are kept; one at least."""
+
+LARGEST_GROUP = 2**30
+"""Bytes of a row group, which is read as a whole."""
+
+
+class ParquetFiles(FileRows):
+    """The columns of Parquet files by name; every file has the same ones. Raises `DataError`.
+
+    Columns of numbers are fields, lists of one length too, other lists are sequences, and texts are words. Row groups
+    that were read are kept.
+    """
+
+    def __init__(self, paths: Sequence[Path], wanted: Container[str] | None) -> None:
+        self._arrow = optional_module("pyarrow", "pyarrow", "arrow", "parquet")
+        self._parquet = optional_module("pyarrow.parquet", "pyarrow", "arrow", "parquet")
+        self._files = [self._opened(path) for path in paths]
+        self._fields = [field for field in self._files[0].schema_arrow if wanted is None or field.name in wanted]
+        if not self._fields:
+            raise DataError(f"{paths[0]} has no columns{'' if wanted is None else ' that are wanted'}")
+        self._groups = [
+            (file, group) for file in range(len(paths)) for group in range(self._files[file].num_row_groups)
+        ]
+        for path, file in zip(paths, self._files, strict=True):
+            self._check(path, paths[0], file)
+        counts = [self._files[file].metadata.row_group(group).num_rows for file, group in self._groups]
+        self._begins: Rows = np.cumsum([0, *counts])
+        """The first row of each row group."""
+        of_file = [
+            sum(count for (at, _), count in zip(self._groups, counts, strict=True) if at == file)
+            for file in range(len(paths))
+        ]
+        super().__init__(paths, of_file)
+        self._kept: OrderedDict[int, Mapping[str, Any]] = OrderedDict()
+        self._reading = threading.Lock()
+
+    def dataset(self) -> Dataset:
+        """Every column as a field whose rows are read when they are wanted."""
+        if not len(self):
+            raise DataError(f"{self.origin} has no rows")
+        records, fields = Records(self._read), {}
+        for field in self._fields:
+            shape, dtype, level = self._kind(field)
+            column = records.column(field.name, len(self), shape, dtype, level=level)
+            fields[field.name] = WordColumn(column) if dtype is object else column
+        together = max(1, min(TOGETHER, MOST_KEPT // max(1, self._largest()) - 1))
+        return Dataset(fields, origin=self.origin, place=self.place, blocks=Blocks(self._begins, together))
+
+    def _opened(self, path: Path) -> Any:
+        with as_data_error(f"{path} is no Parquet file, or damaged"):
+            return self._parquet.ParquetFile(path)
+
+    def _check(self, path: Path, first: Path, file: Any) -> None:
+        """What a file claims to hold, before anything is read of it."""
+        names = [field.name for field in self._fields]
+        schema = file.schema_arrow
+        for field in self._fields:
+            if schema.get_all_field_indices(field.name) != [schema.get_field_index(field.name)]:
+                raise DataError(f"{path} has not one column `{field.name}`")
+            if schema.field(field.name).type != field.type:
+                raise DataError(
+                    f"{path}: the column `{field.name}` holds {schema.field(field.name).type}, that of {first} "
+                    f"{field.type}"
+                )
+        size = path.stat().st_size
+        for group in range(file.num_row_groups):
+            claim = file.metadata.row_group(group)
+            if not 0 <= claim.num_rows <= RATIO * size or not 0 <= claim.total_byte_size <= RATIO * size:
+                raise DataError(f"{path} is damaged: row group {group} claims {claim.num_rows} rows")
+            if claim.total_byte_size > LARGEST_GROUP:
+                raise DataError(
+                    f"{path}: row group {group} has {claim.total_byte_size} bytes, more than {LARGEST_GROUP}; write it "
+                    f"with smaller ones, such as `row_group_size=10000` of {', '.join(names[:3])}"
+                )
+
+    def _kind(self, field: Any) -> tuple[tuple[int, ...], Any, int]:
+        """Shape and type of a row of a column, or of an item where the rows are sequences; and whether they are."""
+        types, kind, level = self._arrow.types, field.type, 0
+        if types.is_string(kind) or types.is_large_string(kind):
+            return (), object, 0
+        if types.is_list(kind) or types.is_large_list(kind):
+            kind, level = kind.value_type, 1
+        shape: tuple[int, ...] = ()
+        if types.is_fixed_size_list(kind):
+            shape, kind = (kind.list_size,), kind.value_type
+        if not (types.is_integer(kind) or types.is_floating(kind) or types.is_boolean(kind)):
+            raise DataError(
+                f"{self.paths[0]}: the column `{field.name}` holds {str(field.type)[:80]}; numbers, texts, lists of "
+                "numbers and lists of rows of one length can be used; boxes are "
+                "pyarrow.list_(pyarrow.list_(pyarrow.float32(), 4))"
+            )
+        return shape, np.dtype(kind.to_pandas_dtype()), level
+
+    def _largest(self) -> int:
+        sizes = (self._files[file].metadata.row_group(group).total_byte_size for file, group in self._groups)
+        return int(max(sizes))
+
+    def _read(self, rows: Rows) -> Mapping[str, Any]:
+        groups = np.searchsorted(self._begins, rows, "right") - 1
+        parts: list[tuple[Rows, Mapping[str, Any], Rows]] = []
+        problems: dict[int, str] = {}
+        for group in np.unique(groups).tolist():
+            at = np.flatnonzero(groups == group)
+            try:
+                values = self._values(group)
+            except DataError as error:
+                problems |= dict.fromkeys(rows[at].tolist(), str(error))
+                continue
+            parts.append((at, values, rows[at] - self._begins[group]))
+        if problems:
+            raise BadRecords(problems)
+        return {field.name: self._joined(field, parts, len(rows)) for field in self._fields}
+
+    def _joined(self, field: Any, parts: Sequence[tuple[Rows, Mapping[str, Any], Rows]], count: int) -> Any:
+        """A column of a batch: places in it, and the rows of a group that come there."""
+        shape, dtype, level = self._kind(field)
+        if not level:
+            column = np.empty((count, *shape), dtype)
+            for at, values, rows in parts:
+                column[at] = values[field.name][rows]
+            return column.tolist() if dtype is object else column
+        data, starts = [np.empty((0, *shape), dtype)], [np.zeros(1, np.int64)]
+        for _, values, rows in parts:
+            items, cuts = gather(values[field.name].starts, rows)
+            data.append(values[field.name].data[items])
+            starts.append(cuts)
+        order = np.argsort(np.concatenate([np.empty(0, np.int64), *(at for at, _, _ in parts)]))
+        items, cuts = gather(joined_starts(starts), order)
+        return SequenceColumn(np.concatenate(data)[items], cuts)
+
+    def _values(self, group: int) -> Mapping[str, Any]:
+        """The columns of a row group, kept for the next batch."""
+        with self._reading:
+            if group not in self._kept:
+                self._kept[group] = self._decoded(*self._groups[group])
+                while len(self._kept) > 1 and sum(map(size_of, self._kept.values())) > MOST_KEPT:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(group)
+            return self._kept[group]
+
+    def _decoded(self, file: int, group: int) -> Mapping[str, Any]:
+        place = f"{self.paths[file]}, row group {group}"
+        with as_data_error(f"{place} cannot be read"):
+            table = self._files[file].read_row_group(group, [field.name for field in self._fields], use_threads=False)
+            table.validate(full=True)
+            found = {field.name: self._array(table.column(field.name), field, place) for field in self._fields}
+            if any(len(values) != self._files[file].metadata.row_group(group).num_rows for values in found.values()):
+                raise ValueError("it has another number of rows than it claims")
+            return found
+
+    def _array(self, column: Any, field: Any, place: str) -> Array | SequenceColumn:
+        shape, dtype, level = self._kind(field)
+        starts = np.zeros(1, np.int64)
+        if level or shape:
+            column = column.combine_chunks()
+        for depth in range(level + len(shape)):
+            if column.null_count:
+                raise DataError(f"{place}: the column `{field.name}` has lists that are missing")
+            if level and depth == 0:
+                starts = np.cumsum([0, *column.value_lengths().to_numpy()])
+            column = column.flatten()
+        if column.null_count and (dtype is object or dtype.kind != "f"):
+            raise DataError(f"{place}: the column `{field.name}` has values that are missing; fill them")
+        values = np.asarray(column.to_numpy(zero_copy_only=False), dtype).reshape(-1, *shape)
+        return SequenceColumn(values, starts) if level else values

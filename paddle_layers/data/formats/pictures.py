@@ -1,0 +1,321 @@
+"""Pictures in files: decoded, turned as they were taken, and brought to one size."""
+
+from __future__ import annotations
+
+import io
+import os
+import warnings
+from collections.abc import Callable
+from functools import cache, partial
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.define.errors import first_line
+
+from ..columns import Rows
+from ..problems import DataError
+from ..stored import BadRecords, StoredColumn, read_each
+from .extras import optional_module
+
+Array = NDArray[Any]
+Shape = tuple[int, ...]
+
+FORMATS = ("JPEG", "PNG", "BMP", "GIF", "WEBP", "PPM")
+"""Of the formats that Pillow reads, those of pictures; some of the others start programs, and what TIFF's library finds
+wrong it writes to the terminal as it stands in the file."""
+
+ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".bmp", ".gif", ".webp", ".ppm", ".pgm"})
+"""Ends of the names of pictures in a folder, in small letters."""
+
+LARGEST_FILE = 2**28
+"""Bytes of a picture file."""
+
+MOST_PIXELS = 2**26
+"""Of a picture: 8192 by 8192. A file of a few bytes may claim to be one of any size."""
+
+CHANNELS = {"rgb": 3, "bgr": 3, "grey": 1}
+_MODES = {"rgb": "RGB", "bgr": "RGB", "grey": "L"}
+
+
+class Settings(Protocol):
+    """What the sources of pictures say about them."""
+
+    color: str
+    fit: str
+
+    @property
+    def height(self) -> int | None:
+        """Rows of pixels; None for those of the first picture."""
+        ...
+
+    @property
+    def width(self) -> int | None:
+        """Columns of pixels; None for those of the first picture."""
+        ...
+
+
+class Size(NamedTuple):
+    """Rows and columns of pixels."""
+
+    height: int
+    width: int
+
+    def __str__(self) -> str:
+        return f"{self.height}x{self.width}"
+
+
+class Part(NamedTuple):
+    """A part of a picture, and where it is in the one that is made of it, which is black around it."""
+
+    of: Size
+    box: tuple[int, int, int, int]
+    """The first column and row, and those behind the last ones."""
+    corner: tuple[int, int]
+    """Column and row where it begins in the other picture."""
+    size: tuple[int, int]
+    """Columns and rows that it has there."""
+
+
+@cache
+def pillow(source: str) -> Any:
+    """The module `PIL.Image`, for a source. Raises `DataError` where it is not installed."""
+    module = optional_module("PIL.Image", "Pillow", "images", source)
+    warnings.filterwarnings("ignore", module=r"PIL\.")  # what matters of these is refused below
+    return module
+
+
+class Decoder:
+    """Makes arrays of picture files, of `size` if it is given. `what` names the source that needs Pillow."""
+
+    def __init__(self, what: str, settings: Settings, size: Size | None) -> None:
+        self._image = pillow(what)
+        self._transposed = optional_module("PIL.ImageOps", "Pillow", "images", what).exif_transpose
+        self.color, self.fit, self.size = settings.color, settings.fit, size
+
+    def shape(self, name: str, content: Callable[[], bytes]) -> Size:
+        """The size of a picture, turned as it was taken; read from its header. Raises `DataError`."""
+        with _Refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
+            self._check(image, name)
+            turned = image.getexif().get(0x0112, 1) in {5, 6, 7, 8}  # the orientation: on its side
+            return Size(image.width, image.height) if turned else Size(image.height, image.width)
+
+    def array(self, name: str, content: Callable[[], bytes], part: Part | None = None) -> Array:
+        """A picture, or a part of it, as bytes of shape (channels, height, width).
+
+        Raises `DataError`, which names what cannot be read.
+        """
+        with _Refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
+            self._check(image, name)
+            if self.size is not None and part is None:  # JPEG may be decoded to half the size or less: faster
+                most = 2 * max(self.size)
+                image.draft(None, (most, most))
+            whole, how = self._transposed(_eight_bits(image)).convert(_MODES[self.color]), self._image.Resampling
+            picture = self._resized(whole, how.BILINEAR) if part is None else self._cut(whole, part, name)
+            pixels: Array = np.asarray(picture)
+        if self.color == "bgr":
+            pixels = pixels[:, :, ::-1]
+        return np.ascontiguousarray(pixels.transpose(2, 0, 1)) if pixels.ndim == 3 else pixels[None]
+
+    def ids(self, name: str, content: Callable[[], bytes], picture: Size, fill: int) -> Array:
+        """The label map of a picture of that size, shape (height, width): the numbers of a palette, or grey values.
+
+        Of another size, each pixel is the nearest one, and `fill` where there is no picture. Raises `DataError`.
+        """
+        with _Refused(name), self._image.open(io.BytesIO(content()), formats=FORMATS) as image:
+            self._check(image, name)
+            if image.mode not in {"1", "L", "P"} or image.format == "JPEG":
+                kind = f"{image.format} of mode {image.mode}"
+                raise DataError(
+                    f"{name}: the label map is a {kind}; it needs one number for each pixel, as a PNG with a palette "
+                    "or of grey values has, and JPEG changes them"
+                )
+            found = self._transposed(image)
+            size = Size(found.height, found.width)
+            if size != picture:
+                raise DataError(f"{name}: the label map is {size} pixels, its picture {picture}; make them one size")
+            return np.asarray(self._resized(found, self._image.Resampling.NEAREST, fill)).astype(np.uint8)
+
+    def _check(self, image: Any, name: str) -> None:
+        if image.width * image.height > MOST_PIXELS:
+            raise DataError(
+                f"{name}: the picture is {image.height}x{image.width} pixels, more than {MOST_PIXELS:,}; make it "
+                "smaller"
+            )
+
+    def _cut(self, image: Any, part: Part, name: str) -> Any:
+        assert self.size is not None, "what is cut out has a size"
+        size = Size(image.height, image.width)
+        if size != part.of:
+            raise DataError(f"{name}: the picture is {size} pixels, but the list says {part.of}")
+        made = self._image.new(image.mode, (self.size.width, self.size.height))
+        made.paste(image.crop(part.box).resize(part.size, self._image.Resampling.BILINEAR), part.corner)
+        return made
+
+    def _resized(self, image: Any, how: Any, fill: int = 0) -> Any:
+        if self.size is None or (image.height, image.width) == self.size:
+            return image
+        target = self.size.width, self.size.height
+        if self.fit == "stretch":
+            return image.resize(target, how)
+        shares = (self.size.width / image.width, self.size.height / image.height)
+        share = max(shares) if self.fit == "crop" else min(shares)
+        width, height = max(1, round(image.width * share)), max(1, round(image.height * share))
+        if self.fit == "crop":
+            cut = self.size.width / share, self.size.height / share
+            left, top = (image.width - cut[0]) / 2, (image.height - cut[1]) / 2
+            box = (max(left, 0.0), max(top, 0.0), min(left + cut[0], image.width), min(top + cut[1], image.height))
+            return image.resize(target, how, box)
+        padded = self._image.new(image.mode, target, fill)
+        padded.paste(image.resize((width, height), how), ((target[0] - width) // 2, (target[1] - height) // 2))
+        return padded
+
+
+def _eight_bits(image: Any) -> Any:
+    """Grey values of 16 bits as 8; Pillow would cut off what is above 255."""
+    if image.mode.startswith("I;16"):
+        return image.point(lambda value: value / 256, "L") if image.mode == "I;16" else _from_sixteen(image)
+    if image.mode in {"I", "F"}:
+        return _from_sixteen(image)
+    return image
+
+
+def _from_sixteen(image: Any) -> Any:
+    values = np.asarray(image)
+    if values.dtype.kind == "f" or values.min() < 0 or values.max() >= 2**16:
+        raise ValueError(f"its pixels are {values.dtype} from {values.min():g} to {values.max():g}, not 0 to 65535")
+    return pillow("").fromarray((values >> 8).astype(np.uint8))
+
+
+class _Refused:
+    """What Pillow raises becomes a `DataError` of one line; lack of memory is none of the picture's faults."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    def __enter__(self) -> None:
+        """Nothing."""
+
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
+        if isinstance(error, Exception) and not isinstance(error, (DataError, MemoryError)):
+            why = error.strerror if isinstance(error, OSError) and error.strerror else first_line(error)
+            raise DataError(f"{self.name}: the picture cannot be read: {_short(why, self.name)}") from None
+
+
+def _short(why: str, name: str) -> str:
+    return "it is none, or damaged" if why.startswith("cannot identify image file") else why.replace(name, "it")[:200]
+
+
+def picture_column(
+    what: str,
+    settings: Settings,
+    count: int,
+    name: Callable[[int], str],
+    content: Callable[[int], bytes],
+    part: Callable[[int], Part] | None = None,
+) -> StoredColumn:
+    """The pictures of a source: `content(row)` gives the bytes of a file, `name(row)` names it.
+
+    Where there is `part`, `part(row)` of the picture is taken. Raises `DataError`.
+    """
+    wanted = wanted_size(settings, name(0))
+    size = wanted or Decoder(what, settings, None).shape(name(0), partial(content, 0))
+    decoder = Decoder(what, settings, wanted)
+    shape = (CHANNELS[settings.color], *size)
+
+    def one(row: int) -> Array:
+        try:
+            pixels = decoder.array(name(row), partial(content, row), part and part(row))
+        except DataError as error:
+            raise BadRecords({row: str(error)}) from None
+        if pixels.shape != shape:
+            raise DataError(
+                f"{name(row)}: the picture is {Size(*pixels.shape[1:])} pixels, the first one is {size}; write "
+                f"`height: {size.height} width: {size.width}` in the source, and all are resized"
+            )
+        return pixels
+
+    def read(rows: Rows) -> Array:
+        return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
+
+    return StoredColumn(read, count, shape, np.uint8, remedy=picture_remedy)
+
+
+def map_column(
+    what: str,
+    settings: Settings,
+    pictures: StoredColumn,
+    fill: int,
+    place: Callable[[int], str],
+    files: Callable[[int], tuple[str, str]],
+) -> StoredColumn:
+    """The label maps of `pictures`: `files(row)` are those of a picture and its map, which `place(row)` names."""
+    shape = pictures.shape[2:]
+    decoder = Decoder(what, settings, Size(*shape))
+
+    def one(row: int) -> Array:
+        picture, ids = files(row)
+        try:
+            size = decoder.shape(f"{place(row)}: {picture}", partial(read_picture, picture))
+            return decoder.ids(f"{place(row)}: {ids}", partial(read_picture, ids), size, fill)
+        except DataError as error:
+            raise BadRecords({row: str(error)}) from None
+
+    def read(rows: Rows) -> Array:
+        return np.stack(read_each(rows, one)) if len(rows) else np.empty((0, *shape), np.uint8)
+
+    return StoredColumn(read, len(pictures), shape, np.uint8)
+
+
+def read_picture(path: str) -> bytes:
+    """The bytes of a picture file; as a whole, since a file may claim that gigabytes follow. Raises `OSError`."""
+    with open(path, "rb") as file:
+        if (size := os.fstat(file.fileno()).st_size) > LARGEST_FILE:
+            raise ValueError(f"the file has {size} bytes, more than {LARGEST_FILE:,}")
+        return file.read()
+
+
+def wanted_size(settings: Settings, name: str) -> Size | None:
+    """The size that a source names, None for that of the first picture. Raises `DataError`."""
+    height, width = settings.height, settings.width
+    if height is None and width is None:
+        return None
+    if height is None or width is None:
+        raise DataError(f"{name}: of `height` and `width` only one is given; write both, or `height` alone for squares")
+    if height * width > MOST_PIXELS:
+        raise DataError(f"{name}: `height: {height} width: {width}` are more than {MOST_PIXELS:,} pixels")
+    return Size(height, width)
+
+
+def picture_remedy(wanted: Shape, result: Shape, shape: Shape) -> str:
+    """What to write for a data layer that takes others than pictures of a shape are behind the transforms."""
+    parts = []
+    color = next((name for name, channels in CHANNELS.items() if channels == wanted[0]), None)
+    if len(wanted) == 3 and wanted[0] != result[0] and color is not None:
+        parts.append(f'`color: "{color}"`')
+    if len(wanted) == 3 and wanted[1:] != result[1:] and result[1:] == shape[1:]:
+        parts.append(f"`height: {wanted[1]} width: {wanted[2]}`")
+    there = f"write {declared(result)} there"
+    if len(wanted) == 3 and wanted[0] != result[0] and color is None:
+        return f"{there}; pictures have 1 or 3 channels"
+    return f"write {' '.join(parts)} in the source, or {declared(result)} there" if parts else there
+
+
+def declared(shape: Shape) -> str:
+    """What a data layer of this shape has."""
+    return f"`shape: [{', '.join(map(str, shape))}]`"
+
+
+def folder_of(base: Path, given: str) -> Path:
+    """A folder that a source names. Raises `DataError` where it is none."""
+    path = base / given
+    try:
+        there = path.is_dir()
+    except ValueError as error:  # a zero byte in the name
+        raise DataError(f"{str(path)!r} cannot be read: {error}") from None
+    if not there:
+        kind = "is a file, no folder" if path.is_file() else "is not there"
+        raise DataError(f"the folder {path} {kind}; paths are relative to the training file")
+    return path

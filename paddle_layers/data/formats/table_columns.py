@@ -1,0 +1,172 @@
+"""From the columns of a table to fields: which columns belong to which field, and what their cells become."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Container, Iterable, Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..columns import GapColumn, WordColumn
+from ..problems import DataError
+from .tables import BadCell, Table
+
+
+class Settings(Protocol):
+    """What the source `csv` says about columns."""
+
+    label: str
+    classes: tuple[str, ...]
+    columns: tuple[str, ...]
+    ids: tuple[str, ...]
+    text: tuple[str, ...]
+    leave_out: str
+    empty: str
+
+
+class TableColumns:
+    """The wanted fields of a table, each with the places of its columns. `wanted` is None for all fields.
+
+    Raises `DataError` for columns that are not there, and for fields that are named twice.
+    """
+
+    def __init__(self, table: Table, settings: Settings, wanted: Container[str] | None) -> None:
+        self._table, self._settings, self._wanted = table, settings, wanted
+        self._label = table.index(settings.label) if settings.label and self._is_wanted("label") else -1
+        self._ids = {name: table.index(column) for name, column in self._named("ids")}
+        self._text = {name: table.index(column) for name, column in self._named("text")}
+        self._numbers = {name: table.select(columns) for name, columns in self._named("columns")}
+        if not settings.columns and self._is_wanted("features"):
+            features = self._features()
+            if features:
+                self._check_named(features)
+                self._numbers["features"] = features
+        self._check_names()
+
+    def read(self) -> None:
+        """Read the columns. Raises `DataError` for cells that are not what they should be."""
+        settings, table = self._settings, self._table
+        numbers = [*itertools.chain(*self._numbers.values())]
+        words = [*self._ids.values(), *self._text.values()]
+        if self._label >= 0:
+            (words if settings.classes else numbers).append(self._label)
+        try:
+            table.read(numbers, words, gaps=settings.empty != "refuse")
+        except BadCell as error:
+            raise DataError(f"{error}{self._remedy(error)}") from None
+
+    def fields(self) -> dict[str, Any]:
+        """The columns as fields of a data set."""
+        table, mark = self._table, self._settings.empty == "mark"
+        found: dict[str, Any] = {}
+        for name, places in self._numbers.items():
+            values = table.columns(places)
+            names = [table.names[at] for at in places]
+            refuse = self._settings.empty == "refuse"
+            found[name] = values if refuse else GapColumn(values, names, mark=mark)
+        for name, at in self._ids.items():
+            self._check_words(at, "" if mark else "the cell is empty; `empty: mark` makes a word of it")
+            found[name] = WordColumn(table.words[at])
+        for name, at in self._text.items():
+            found[name] = WordColumn(table.words[at], text=True)
+        if self._label >= 0:
+            found["label"] = self._classes() if self._settings.classes else table.whole(self._label)
+        return found
+
+    def names(self) -> dict[str, list[str]]:
+        """The names of the columns of every field of numbers; none where the table does not name them."""
+        table = self._table
+        return {name: [table.names[at] for at in places] for name, places in self._numbers.items() if table.titled}
+
+    def remedies(self) -> dict[str, str]:
+        """What brings a field that is missing, by its name."""
+        found = {} if self._settings.label else {"label": 'name the column of labels, `csv { label: "..." }`'}
+        rest = self._features()
+        if self._settings.columns and rest:
+            taken = {place for places in self._numbers.values() for place in places}
+            listed = _ranges([place + 1 for place in rest if place not in taken])
+            found["features"] = (
+                f'beside `columns`, those of `features` have to be named, too: columns: "features = {listed}"'
+            )
+        return found
+
+    def _is_wanted(self, name: str) -> bool:
+        return self._wanted is None or name in self._wanted
+
+    def _named(self, setting: str) -> Iterator[tuple[str, str]]:
+        """Wanted fields of a setting, and what it says of their columns; alone, a column is the name of its field."""
+        for entry in getattr(self._settings, setting):
+            name, equals, columns = (part.strip() for part in entry.partition("="))
+            alone = not equals and (name in self._table.names or not set(name) & set(",-"))
+            colon = ":" in name and name not in self._table.names
+            several = setting == "columns" and not equals and not alone and self._is_wanted(name)
+            if not name or (equals and not columns) or several or colon:
+                example = '"field = first, second" or "field = 2-65"' if setting == "columns" else '"field = column"'
+                raise DataError(f"{self._table.path}: `{setting}` has {entry!r}; write {example}")
+            if self._is_wanted(name):
+                yield name, columns or name
+
+    def _features(self) -> list[int]:
+        """All columns that nothing else is said about; those of fields that are not wanted may be missing."""
+        settings, table = self._settings, self._table
+        others = [entry.partition("=")[2].strip() or entry.strip() for entry in (*settings.ids, *settings.text)]
+        taken = {table.index(name) for name in (settings.label, *others) if name and name in table}
+        if settings.leave_out:
+            taken.update(table.select(", ".join(self._left_out())) if self._left_out() else ())
+        return [at for at in range(len(table.names)) if at not in taken]
+
+    def _left_out(self) -> list[str]:
+        """The columns to be left out; when all fields are wanted, they have to be there."""
+        given = [part.strip() for part in self._settings.leave_out.split(",") if part.strip()]
+        return [part for part in given if self._wanted is None or part in self._table or "-" in part]
+
+    def _check_named(self, features: Iterable[int]) -> None:
+        """Raises `DataError` for a column of no name, such as the numbers of rows that pandas writes."""
+        unnamed = next((at for at in features if self._table.titled and not self._table.names[at]), None)
+        if unnamed is not None:
+            raise DataError(
+                f"{self._table.path}:1: column {unnamed + 1} has no name; if it numbers the rows, write the table "
+                "without it, in pandas `to_csv(..., index=False)`, else give it a name"
+            )
+
+    def _check_names(self) -> None:
+        labels = ["label"] if self._label >= 0 else []
+        names: Iterable[str] = (*labels, *self._ids, *self._text, *self._numbers)
+        for name, group in itertools.groupby(sorted(names)):
+            if len(list(group)) > 1:
+                raise DataError(f"{self._table.path}: two fields are called `{name}`: give them names of their own")
+
+    def _check_words(self, column: int, problem: str) -> None:
+        words = self._table.words[column]
+        if problem and "" in words:
+            raise DataError(f"{self._table.cell(words.index(''), column)}: {problem}")
+
+    def _classes(self) -> Any:
+        table, classes = self._table, self._settings.classes
+        ids = {word: number for number, word in enumerate(classes)}
+        for row, word in enumerate(table.words[self._label]):
+            if word not in ids:
+                raise DataError(f"{table.place(row)}: the label {word!r} is not one of `classes`: {', '.join(ids)}")
+        return np.array([ids[word] for word in table.words[self._label]], np.int64)
+
+    def _remedy(self, error: BadCell) -> str:
+        name = self._table.names[error.column]
+        if error.column == self._label:
+            return f'; list the words of the labels in `classes`, or write `ids: "label = {name}"` in place of `label`'
+        if error.meant:
+            return ""
+        if error.empty:
+            return "; `empty: mean` puts the mean of the column there, `empty: mark` also says where"
+        return f'; a column of words is named in `ids: "{name}"`, one that is not needed in `leave_out`'
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Rising numbers as in `1-3, 7`."""
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][1] + 1:
+            parts[-1][1] = number
+        else:
+            parts.append([number, number])
+    return ", ".join(str(first) if first == last else f"{first}-{last}" for first, last in parts)

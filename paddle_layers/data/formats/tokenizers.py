@@ -1,0 +1,166 @@
+"""Tokenizer files of the library `tokenizers`: texts as ids of pieces of words, and ids as texts again."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..columns import SequenceColumn
+from ..problems import DataError, as_data_error, missing_file
+from .extras import optional_module
+
+LARGEST = 2**27
+"""Bytes of a tokenizer file; those of large language models have some 2**25."""
+LONGEST = 2**26
+"""Bytes that a text may grow to on its way through the steps of a tokenizer."""
+STEP = 4
+"""How many times longer a step makes a text at most, unless `_growth` knows better: bytes that become characters."""
+NFKC = 18
+"""Characters that Unicode's normal forms make of one."""
+TOGETHER = 2**20
+"""Bytes of the lines that are split at once, on all cores."""
+
+
+class Pieces(tuple[str, ...]):
+    """What the ids of a tokenizer stand for, in their order; `decode` makes a text of ids."""
+
+    decode: Callable[[Sequence[int]], str]
+
+
+class Tokenizer:
+    """A `tokenizer.json` as `tokenizers` and `transformers` write it.
+
+    A file is nothing that may be trusted: its size, its ids and how far its steps lengthen a text are checked. What it
+    says of truncation, padding and dropout is left out: texts are as long as they are, and always split alike. Raises
+    `DataError`.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._none = f"{path} is no tokenizer file, as `Tokenizer.save` of the library tokenizers writes"
+        library = optional_module("tokenizers", "tokenizers", "tokenizers", "text")
+        facts = _read(path)
+        try:
+            self._growth = _growth(facts.get("normalizer")) * _growth(facts.get("pre_tokenizer"))
+            self._decoded_growth = _growth(facts.get("decoder"))
+        except (ValueError, TypeError, RecursionError) as error:
+            raise DataError(f"{self._none}: {error}") from None
+        with as_data_error(self._none):
+            self._tokenizer = library.Tokenizer.from_str(json.dumps(facts))
+        self.pieces = self._pieces()
+
+    def _pieces(self) -> Pieces:
+        with as_data_error(self._none):
+            ids: Mapping[str, int] = self._tokenizer.get_vocab()
+        if not ids:
+            raise DataError(f"{self._none}: it has no pieces")
+        count = max(ids.values()) + 1
+        if count > 2 * len(ids) + 1000:
+            raise DataError(f"{self._none}: the ids of its {len(ids)} pieces go up to {count - 1}")
+        pieces = [""] * count
+        for piece, number in ids.items():
+            pieces[number] = piece
+        found = Pieces(pieces)
+        found.decode = self.decode
+        return found
+
+    def fault(self, text: str) -> str | None:
+        """What is wrong with a text that is too long to be split."""
+        longest = LONGEST // self._growth
+        if len(text) <= longest:
+            return None
+        return f"the line has {len(text)} characters, but {self.path} may be given {longest} at once"
+
+    def column(self, texts: Sequence[str], place: Callable[[int], str]) -> SequenceColumn:
+        """The ids of each text. `place(number)` names one of them for messages. Raises `DataError`."""
+        ids, starts = [np.zeros(0, np.int64)], np.zeros(len(texts) + 1, np.int64)
+        for first, part in _parts(texts):
+            try:
+                with as_data_error(f"{self.path} cannot split lines from {place(first)} on"):
+                    found = [one.ids for one in self._tokenizer.encode_batch_fast(part)]
+            except DataError:
+                self._split_each(first, part, place)
+                raise
+            ids += [np.array(one, np.int64) for one in found]
+            starts[first + 1 : first + 1 + len(part)] = [len(one) for one in found]
+        return SequenceColumn(np.concatenate(ids), np.cumsum(starts))
+
+    def decode(self, ids: Sequence[int]) -> str:
+        """The text of ids; those that mark something, such as an end, and those without a piece are left out."""
+        known = [number for number in ids if 0 <= number < len(self.pieces)]
+        if sum(len(self.pieces[number]) for number in known) * self._decoded_growth > LONGEST:
+            raise DataError(f"{self.path} makes a text of more than {LONGEST} bytes of {len(known)} ids")
+        with as_data_error(self._none):
+            return str(self._tokenizer.decode(known))
+
+    def _split_each(self, first: int, part: Sequence[str], place: Callable[[int], str]) -> None:
+        """Find the text that cannot be split. Raises `DataError` with its place."""
+        for number, text in enumerate(part, start=first):
+            with as_data_error(f"{place(number)}: {self.path} cannot split this"):
+                self._tokenizer.encode(text)
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The file without what makes the same text other ids. Written anew, so that the library reads what was checked."""
+    try:
+        if path.stat().st_size > LARGEST:
+            raise DataError(f"{path} has more than {LARGEST} bytes, more than any tokenizer file has")
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise missing_file(path, "") from None
+    except OSError as error:
+        raise DataError(f"{path}: {error.strerror}") from None
+    with as_data_error(f"{path} is no tokenizer file"):
+        facts = json.loads(content)
+    if not isinstance(facts, dict) or not isinstance(facts.get("model"), dict):
+        raise DataError(f"{path} is no tokenizer file: it has no `model`")
+    facts |= {"truncation": None, "padding": None}
+    if "dropout" in facts["model"]:
+        facts["model"]["dropout"] = None
+    return facts
+
+
+def _growth(step: Any) -> int:
+    """How many times as many bytes a text may have behind a step, and the steps in it."""
+    if not isinstance(step, dict):
+        return 1
+    kind = step.get("type")
+    own = STEP
+    if kind == "Sequence":
+        own = 1
+    elif kind == "Replace":
+        own = 1 + len(str(step.get("content")).encode("utf-8", "replace"))
+    elif kind in ("NFC", "NFD", "NFKC", "NFKD", "Nmt", "BertNormalizer"):
+        own = NFKC
+    elif kind == "Precompiled":
+        own = _longest_replacement(step.get("precompiled_charsmap"))
+    elif kind == "Prepend":
+        own = 1 + len(str(step.get("prepend")).encode("utf-8", "replace"))
+    for inner in step.values():
+        for one in inner if isinstance(inner, list) else [inner]:
+            own *= _growth(one)
+            if own > LONGEST:
+                raise ValueError("its steps may lengthen a text beyond all bounds")
+    return own
+
+
+def _longest_replacement(charsmap: Any) -> int:
+    """Bytes of the longest text that SentencePiece's table puts in the place of a character."""
+    table = base64.b64decode(charsmap) if isinstance(charsmap, str) else bytes(charsmap or b"")
+    texts = table[4 + int.from_bytes(table[:4], "little") :]
+    return 1 + max(map(len, texts.split(b"\0")))
+
+
+def _parts(texts: Sequence[str]) -> Iterator[tuple[int, Sequence[str]]]:
+    """Texts that are split together, each time with the number of the first one."""
+    first = held = 0
+    for number, text in enumerate(texts):
+        held += len(text) + 64
+        if held > TOGETHER or number == len(texts) - 1:
+            yield first, texts[first : number + 1]
+            first, held = number + 1, 0

@@ -1,0 +1,367 @@
+"""Several processes that train one network together, each with a part of every batch. MPI carries what they add up.
+
+`join()` gives the place of this process among those that `mpiexec` has started: `Alone`, or `Ranks`.
+"""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import math
+import os
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.config.wiring.carried import carried_values
+from paddle_layers.data import Batches, Stream
+from paddle_layers.define.errors import first_line
+from paddle_layers.define.machine import usable_cores
+from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_threads
+from paddle_layers.runtime.optimise.joined_rows import JoinedRows, merged_rows
+from paddle_layers.runtime.plan.losses import LossSum
+
+from ..problems import TrainingError
+from .mpi_sums import MpiSums
+from .shared_gradients import SharedGradients, SharedMemory, shared_gradients
+from .watch import RankWatch
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Training
+    from paddle_layers.define import LayerDefinition
+    from paddle_layers.runtime import Net
+    from paddle_layers.runtime.memory.parameters import Parameter
+    from paddle_layers.runtime.plan.gradient_parts import GradientPart
+
+T = TypeVar("T")
+
+LAUNCHED = ("OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MV2_COMM_WORLD_SIZE", "PALS_SIZE")
+"""Variables in which Open MPI, MPICH and those made of it (Intel's too), MVAPICH and Cray say how many there are.
+
+Processes that Slurm starts by PMIx have none of them; its own count is there without them as well, in a script.
+"""
+PATIENCE = 600.0
+"""Seconds that a process waits for the others unless it is said."""
+WHOLE = 2
+"""Times the bytes of a table that its sum over all processes moves; gathered rows that are more are summed so."""
+BEHIND_THE_FIRST = 3.0
+"""Seconds that the other processes leave to the first one to say what is wrong, which is often the same."""
+
+
+class Alone:
+    """A process that trains by itself: everything is known here."""
+
+    number, count = 0, 1
+
+    @property
+    def first(self) -> bool:
+        """Whether this process writes files and speaks."""
+        return self.number == 0
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """A context in which an error of one process ends all of them."""
+        yield
+
+    def in_turn(self, make: Callable[[], T]) -> T:
+        """What `make` gives, called in the first process before the others: these find what it compiled."""
+        return make()
+
+    def sums(self, own: Mapping[str, LossSum]) -> dict[str, LossSum]:
+        """Costs of the whole batch from those of its parts."""
+        return dict(own)
+
+    def counted(self, net: Net) -> list[tuple[str, str, list[float]]]:
+        """What all processes have counted for statistics."""
+        return net.counted()
+
+    def join_counts(self, net: Net) -> None:
+        """Let the statistics of a net be those of all processes."""
+
+    def any_of(self, reason: str) -> str:
+        """The reason of the first process that has one."""
+        return reason
+
+    def of_first(self, number: float) -> float:
+        """The number that the first process has."""
+        return number
+
+    def add_up(self, numbers: NDArray[Any]) -> None:
+        """Replace numbers by their sums over all processes."""
+
+    gradient_memory: SharedMemory | None = None
+    """Who gives the memory in which gradients lie, where it is not the device."""
+
+    on_machine = 0
+    """The number of this process among those of its machine."""
+
+    def share(self, net: Net) -> str:  # noqa: ARG002  one that is alone shares nothing
+        """Get ready to sum the gradients of this net; gives what the user should know of how."""
+        return ""
+
+    def start_sum(self, part: GradientPart) -> None:
+        """Begin to replace a part of the gradients by the sum over all processes."""
+
+    def wait(self) -> None:
+        """Wait until all sums that were begun are there."""
+
+    def join_rows(self, net: Net) -> None:
+        """Give each parameter with a gradient by rows that of all processes."""
+
+    def level_states(self, net: Net) -> None:
+        """Give running states, which each process moves by its own rows, their mean."""
+
+    def take_first(self, net: Net) -> None:
+        """Give all parameters and states the values that they have in the first process."""
+
+    def check_equal(self, net: Net) -> None:
+        """Raise `TrainingError` unless all processes have the same weights."""
+
+
+class Ranks(Alone):
+    """One of several processes."""
+
+    def __init__(self, mpi: Any, patience: float) -> None:
+        self._mpi, self._comm = mpi, mpi.COMM_WORLD
+        self.number, self.count = self._comm.Get_rank(), self._comm.Get_size()
+        self._sums: MpiSums | SharedGradients | None = None
+        self._joined: JoinedRows | None = None
+        self.moved = 0
+        """Bytes that this process has handed over to be summed or gathered."""
+        self._watch = RankWatch(mpi, patience)
+        machine = self._comm.Split_type(mpi.COMM_TYPE_SHARED)
+        limit_threads(min(most_threads(), _cores_of_one(machine)))
+        self.on_machine = machine.Get_rank()
+        if machine.Get_size() == self.count and hasattr(os, "memfd_create"):
+            self.gradient_memory = SharedMemory()
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """As `Alone.together`. The others say whose error it was, and the job ends when this process exits."""
+        self._watch.start()
+        try:
+            yield
+        except BaseException as error:  # Ctrl-C as well: whatever ends one process ends the job
+            if self._watch.heard(0 if self.first else BEHIND_THE_FIRST):
+                time.sleep(BEHIND_THE_FIRST)  # the other one ends the job
+            else:
+                self._watch.tell(first_line(error))
+            atexit.register(self._comm.Abort, 1)
+            if not self.first:
+                error = TrainingError(f"process {self.number} of {self.count}: {error or type(error).__name__}")
+            raise error from None
+        self._watch.end()
+
+    def in_turn(self, make: Callable[[], T]) -> T:
+        """As `Alone.in_turn`."""
+        if not self.first:
+            self._comm.Barrier()
+        made = make()
+        if self.first:
+            self._comm.Barrier()
+        self._comm.Barrier()
+        return made
+
+    def sums(self, own: Mapping[str, LossSum]) -> dict[str, LossSum]:
+        """As `Alone.sums`."""
+        numbers = self._sum([number for one in own.values() for number in (one.total, one.divisor)])
+        found = zip(own.items(), numbers[::2], numbers[1::2], strict=True)
+        return {name: LossSum(one.weight, total, divisor) for (name, one), total, divisor in found}
+
+    def counted(self, net: Net) -> list[tuple[str, str, list[float]]]:
+        """As `Alone.counted`."""
+        own = net.counted()
+        numbers = iter(self._sum([number for _, _, sums in own for number in sums]))
+        return [(layer, name, [next(numbers) for _ in sums]) for layer, name, sums in own]
+
+    def join_counts(self, net: Net) -> None:
+        """As `Alone.join_counts`."""
+        net.count_on(self.counted(net))
+
+    def any_of(self, reason: str) -> str:
+        """As `Alone.any_of`."""
+        asked = np.array([bool(reason)], np.uint8)  # mpi4py's `allreduce` of objects would hold up the watching thread
+        with self._watch.waiting():
+            self._comm.Allreduce(self._mpi.IN_PLACE, asked, op=self._mpi.MAX)
+            reasons = self._comm.allgather(reason) if asked[0] else []
+        return next(filter(None, reasons), "")
+
+    def of_first(self, number: float) -> float:
+        """As `Alone.of_first`."""
+        with self._watch.waiting():
+            return float(self._comm.bcast(number))
+
+    def share(self, net: Net) -> str:
+        """As `Alone.share`."""
+        if self.gradient_memory is not None:
+            with self._watch.waiting():
+                self._sums = shared_gradients(self._comm, net.arena.gradients)
+        if self._sums is None:
+            self._sums = MpiSums(self._mpi, net.target)
+        return self._sums.note
+
+    def start_sum(self, part: GradientPart) -> None:
+        """As `Alone.start_sum`."""
+        assert self._sums is not None, "`share` comes first"
+        self._sums.start_sum(part)
+        self.moved += part.nbytes
+
+    def wait(self) -> None:
+        """As `Alone.wait`."""
+        assert self._sums is not None, "`share` comes first"
+        with self._watch.waiting():
+            self._sums.wait()
+
+    def join_rows(self, net: Net) -> None:
+        """As `Alone.join_rows`. Rows are added up in the order of the processes, whichever comes first."""
+        tables = [parameter for parameter in net.arena.trained if parameter.by_rows]
+        own = [parameter.gradient_rows for parameter in tables]
+        lengths = np.array([0 if rows is None else len(rows[0]) for rows in own], np.int64)
+        counts = self._gathered(lengths, [len(tables)] * self.count).reshape(self.count, -1) if tables else lengths
+        for parameter, rows, each in zip(tables, own, counts.T, strict=True):
+            if rows is None:  # it is read without one, other rows in each process
+                parameter.catch_up()
+            else:
+                if self._joined is None:
+                    self._joined = JoinedRows(net.target, net.dtype)
+                self._joined.put(parameter, *self._join(parameter, *rows, each.tolist()))
+
+    def _join(
+        self, parameter: Parameter, ids: NDArray[np.int64], rows: NDArray[Any], counts: list[int]
+    ) -> tuple[NDArray[np.int64], NDArray[Any]]:
+        """Ids and rows of all processes, gathered, or summed as the whole table where that moves fewer bytes."""
+        table = parameter.size * rows.itemsize
+        if sum(counts) * (ids.itemsize + table // parameter.shape[0]) <= WHOLE * table:
+            return merged_rows(self._gathered(ids, counts), self._gathered(rows, counts), counts)
+        whole, used = np.zeros(parameter.shape, rows.dtype), np.zeros(parameter.shape[0], np.uint8)
+        whole[ids], used[ids] = rows, 1
+        self.add_up(whole)
+        self.add_up(used, self._mpi.MAX)
+        found = np.flatnonzero(used)
+        return found, whole[found]
+
+    def add_up(self, numbers: NDArray[Any], op: Any = None) -> None:
+        """As `Alone.add_up`."""
+        with self._watch.waiting():
+            self._comm.Allreduce(self._mpi.IN_PLACE, numbers, op=op or self._mpi.SUM)
+        self.moved += numbers.nbytes
+
+    def _gathered(self, own: NDArray[Any], counts: Sequence[int]) -> NDArray[Any]:
+        """The rows of all processes, each of which has so many, in the order of the processes."""
+        found = np.empty((sum(counts), *own.shape[1:]), own.dtype)
+        width = math.prod(own.shape[1:])
+        with self._watch.waiting():
+            self._comm.Allgatherv(own, [found, [count * width for count in counts]])
+        self.moved += own.nbytes
+        return found
+
+    def level_states(self, net: Net) -> None:
+        """As `Alone.level_states`."""
+        for state in net.plan("train").moving_states:
+            numbers = np.array(state.value, np.float64)
+            self.add_up(numbers)
+            state.value = numbers / self.count
+
+    def take_first(self, net: Net) -> None:
+        """As `Alone.take_first`."""
+        for one in net.arena.by_name.values():
+            numbers = np.array(one.value)
+            with self._watch.waiting():
+                self._comm.Bcast(numbers)
+            one.value = numbers
+
+    def check_equal(self, net: Net) -> None:
+        """As `Alone.check_equal`: they part where a callback of one process changes them, for example."""
+        own = hashlib.blake2b(net.arena.values.read().tobytes()).digest()
+        with self._watch.waiting():
+            found = self._comm.allgather(own)
+        if len({*found}) > 1:
+            raise TrainingError("the processes have different weights: something changed those of some of them only")
+
+    def _sum(self, numbers: Sequence[float]) -> list[float]:
+        array = np.array(numbers, np.float64)
+        self.add_up(array)
+        return [float(number) for number in array]
+
+
+ALONE = Alone()
+
+
+def join(patience: float = PATIENCE) -> Alone:
+    """The place of this process among those that were started with it. Raises `TrainingError` without their MPI."""
+    names = (*LAUNCHED, "SLURM_STEP_NUM_TASKS") if "PMIX_RANK" in os.environ else LAUNCHED
+    said = next((int(os.environ[name]) for name in names if os.environ.get(name, "").isdecimal()), 1)
+    if said < 2:
+        return ALONE
+    try:
+        from mpi4py import MPI
+    except (ImportError, RuntimeError) as error:
+        raise TrainingError(
+            f"{said} processes were started to train together, which takes mpi4py: pip install 'paddle_layers[mpi]' "
+            f"({error})"
+        ) from None
+    if MPI.COMM_WORLD.Get_size() != said:
+        raise TrainingError(
+            f"{said} processes were started, and mpi4py sees {MPI.COMM_WORLD.Get_size()}: it uses another MPI "
+            f"({MPI.Get_library_version().split(',')[0].strip()}) than the program that started them"
+        )
+    return Ranks(MPI, patience)
+
+
+def _cores_of_one(machine: Any) -> int:
+    """Cores for a process: its own, or its share of those that it has in common with others of the machine."""
+    own = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+    return max(1, usable_cores() // int(machine.allgather(own).count(own)))
+
+
+def check_sharing(
+    training: Training, count: int, data: Sequence[Batches | Stream], callbacks: Sequence[object]
+) -> None:
+    """Raise `ConfigError` or `TrainingError` for what processes cannot share."""
+    if training.batch_size < count:
+        message = (
+            f"`batch_size` is {training.batch_size}, and {count} processes share each batch: some would have no row"
+        )
+        raise training.error("batch_size", message)
+    for batches in data:
+        if isinstance(batches, Stream):
+            raise TrainingError(
+                f"{count} processes share the rows of a data set; `{batches.name}` gives batches, whose rows have no "
+                "numbers: give arrays or a `Dataset`, or train with one process"
+            )
+        if batches.skip:
+            raise TrainingError(
+                'a source that leaves bad records out, `on_error: "skip"`, gives the processes unequal batches: take '
+                "these records out of the data, or train with one process"
+            )
+    if carried := carried_values(training.network.nodes):
+        raise TrainingError(
+            f"the data layer `{next(iter(carried))}` carries rows from batch to batch, and the rows of a process are "
+            "others in each: train with one"
+        )
+    _check_synchronised(training)
+    for listener in callbacks:
+        if hasattr(listener, "on_test_batch"):
+            name = type(listener).__name__
+            raise TrainingError(f"`{name}` looks at every row of a test, and each process has some: train with one")
+
+
+def _check_synchronised(training: Training) -> None:
+    """Raise `TrainingError` where a process may begin a pass anew in whose middle it has waited for the others."""
+    nodes = training.network.nodes
+    joined = [node.name for node in nodes for one in node.definition.joined if node.attributes[one.when]]
+    makers = [node.name for node in nodes if node.definition.own_rows and _by_values(node.definition)]
+    if joined and makers:
+        raise TrainingError(
+            f"`{joined[0]}` is synchronised, and `{makers[0]}` makes as many rows as its values say: processes cannot "
+            "wait for each other in the middle of such a batch; train with one, or normalize by the process's own rows"
+        )
+
+
+def _by_values(definition: LayerDefinition) -> bool:
+    """Whether a layer's own rows depend on values, not on lengths and sizes only."""
+    return any(name in definition.inputs or name in definition.temps for name in definition.hook_names["starts"])

@@ -1,0 +1,1 @@
+"""What a training writes down: its folder, log, curve and settings, and the comparison of several."""

@@ -1,0 +1,164 @@
+"""The folder of a training: who may write into it, and what is in it."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from paddle_layers.data.learning import FILE as LEARNED
+
+from ..callbacks.value_files import clear_values, remove_unfinished_values
+from ..callbacks.watching import BEST, clear_watched
+from ..checkpoints import WEIGHTS, remove_checkpoints, remove_unfinished
+from ..problems import TrainingError
+from .logs import clear_logs
+from .run_files import FOLDER as OF_THE_RUN
+from .run_files import RUN_FILES, clear_run
+
+if TYPE_CHECKING:
+    from paddle_layers.config.training import Training
+
+CHECKPOINTS, LOG, CURVE = "checkpoints", "log.csv", "curve.svg"
+RESULTS = (WEIGHTS, BEST, LOG, CURVE, LEARNED)
+"""Files that a training leaves in its folder, beside the checkpoints."""
+MARK = ".paddle_layers_training"
+"""A file that says that a training made the folder; no other folder is ever cleared."""
+LONGEST_NAME = 200
+"""Bytes of a folder's name; file systems allow 255."""
+
+
+def output_folder(training: Training, output: str | Path | None) -> Path:
+    """Where results go: the argument, the training file's `output`, or a folder named like the network.
+
+    Raises `TrainingError` for a network whose name is no name of a folder: a config is no reason to leave `output`.
+    """
+    given = output or training.output
+    if "\0" in str(given or ""):
+        raise TrainingError(f"`output` is {str(given)!r}, which no folder can be named")
+    return Path(given) if given else Path("output") / _plain_name(training.network.name or "network")
+
+
+def trained_weights(folder: Path) -> Path:
+    """The weights to use: those of the best test where `save_best` kept them, else those of the last step."""
+    best = folder / BEST
+    return best if best.is_file() else folder / WEIGHTS
+
+
+def _plain_name(name: str) -> str:
+    separators = any(character in "/\\:" or not character.isprintable() for character in name)
+    if separators or name.startswith(".") or len(name.encode(errors="replace")) > LONGEST_NAME:
+        raise TrainingError(
+            f"the network is called {name!r}, which is no name for a folder; name the network otherwise, or say where "
+            "results go with `output` in the training file or --output"
+        )
+    return name
+
+
+class Running(TrainingError):
+    """Another training runs in a folder."""
+
+
+@contextlib.contextmanager
+def claimed_folder(folder: Path, *, overwrite: bool = False) -> Iterator[None]:
+    """Make the folder, and keep other trainings out of it as long as the context is open.
+
+    Raises `Running` if one runs in it, `TrainingError` where it cannot be made, or is to be overwritten and belongs to
+    somebody else.
+    """
+    if folder.is_file():
+        raise TrainingError(f"{folder} is a file; choose another output folder with --output")
+    with contextlib.ExitStack() as stack:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            stack.enter_context(_locked(folder))
+        except BlockingIOError:
+            raise Running(
+                f"another training is running in {folder}; wait until it has ended, or choose another folder with "
+                "--output"
+            ) from None
+        except OSError as error:
+            raise TrainingError(f"the folder {folder} cannot be made: {error.strerror}") from None
+        if overwrite and is_taken(folder) and not (folder / MARK).is_file():
+            raise TrainingError(
+                f"{folder} was not made by a training, so nothing in it is removed; choose another folder with "
+                "--output, or empty it yourself"
+            )
+        if (folder / MARK).is_file():
+            _remove_scraps(folder)
+        yield
+
+
+def _remove_scraps(folder: Path) -> None:
+    """Remove what a training that was killed has left half written; none may be writing now."""
+    remove_unfinished(folder / CHECKPOINTS)
+    remove_unfinished_values(folder)
+    for place, names in ((folder, RESULTS), (folder / OF_THE_RUN, RUN_FILES)):
+        for name in names:
+            for scrap in place.glob(f".{name}.*.tmp"):
+                scrap.unlink()
+
+
+def is_running(folder: Path) -> bool:
+    """Whether a training works in a folder now; False where that cannot be found out."""
+    mark = folder / MARK
+    try:
+        import fcntl
+
+        if not mark.is_file():
+            return False
+        with mark.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except (ImportError, OSError):
+        return False
+    return False
+
+
+@contextlib.contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """Mark an empty folder, and lock the mark until the context or the process ends, however it ends.
+
+    A folder of an earlier version has no mark, and is locked itself. Raises `BlockingIOError` when it is locked.
+    """
+    mark = folder / MARK
+    if not is_taken(folder):
+        with mark.open("a", encoding="utf-8") as file:
+            if not file.tell():
+                file.write("A training of paddle_layers made this folder.\n")
+    try:
+        import fcntl
+    except ImportError:  # Windows has no such locks
+        yield
+        return
+    writable = mark.is_file() and os.access(mark, os.W_OK)  # network file systems lock no other files
+    handle = os.open(mark if mark.is_file() else folder, os.O_RDWR if writable else os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            if isinstance(error, BlockingIOError):
+                raise  # any other: a file system without locks
+        yield
+    finally:
+        os.close(handle)
+
+
+def is_taken(folder: Path) -> bool:
+    """Whether there is anything in a folder but what a training writes before it does something."""
+    marked = (folder / MARK).is_file()
+    return any(path.name != MARK and not (marked and path.name == OF_THE_RUN) for path in folder.iterdir())
+
+
+def clear_folder(folder: Path) -> None:
+    """Remove what an earlier training left, so that nothing of it is taken for the new one's; other files stay."""
+    remove_checkpoints(folder / CHECKPOINTS)
+    clear_run(folder)
+    for name in RESULTS:
+        (folder / name).unlink(missing_ok=True)
+    clear_logs(folder)
+    clear_values(folder)
+    clear_watched(folder)

@@ -1,0 +1,101 @@
+"""The log of a training: a CSV file with a line for every report, which spreadsheets and programs read."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from paddle_layers.runtime.memory.tensorfiles import save_error, write_file
+
+from ..problems import TrainingError
+
+_REMEDY = "mend the file or move it away"
+_DIGITS = 15
+COLUMNS = ("step", "epoch", "phase", "loss", "rate", "seconds")
+
+
+class Records:
+    """Lines of `log.csv`: step, epoch, phase, loss, learning rate, seconds since the start, then the statistics.
+
+    With `resume_at` the lines of an earlier run up to that step are kept and the others dropped. A test at that step is
+    kept if it was to be `tested` there: one that was stopped is tested, one that goes on is not.
+    """
+
+    def __init__(
+        self, path: Path, statistics: Sequence[str], *, resume_at: int | None = None, tested: bool = True
+    ) -> None:
+        self.path = path
+        self.columns = (*COLUMNS, *statistics)
+        self.lines: list[dict[str, str]] = []
+        if resume_at is not None and path.exists():
+            last = {"train": resume_at, "test": resume_at if tested else resume_at - 1}
+            self.lines = [line for line in read_records(path) if int(line["step"]) <= last.get(line["phase"], -1)]
+        lines = ([line.get(name, "") for name in self.columns] for line in self.lines)
+        write_file(path, _csv(self.columns, *lines).encode())
+
+    def add(self, facts: Mapping[str, Any]) -> bool:
+        """Append a line, unless an earlier sitting did; gives whether. Numbers read back exactly; `SaveError`."""
+        if self.test_at(facts["step"]) and facts["phase"] == "test":
+            return False
+        line = {name: "" if facts.get(name) is None else str(facts[name]) for name in self.columns}
+        self.lines.append(line)
+        try:
+            with self.path.open("a", encoding="utf-8", newline="") as file:
+                file.write(_csv(list(line.values())))
+        except OSError as error:
+            raise save_error(self.path, error) from error
+        return True
+
+    def test_at(self, step: int) -> dict[str, float]:
+        """Results of a test after this step, if it was the last thing to be written down."""
+        last = self.lines[-1] if self.lines else {}
+        if (last.get("step"), last.get("phase")) != (str(step), "test"):
+            return {}
+        names = ("loss", *self.columns[len(COLUMNS) :])
+        return {name: float(last[name]) for name in names if last.get(name)}
+
+    def series(self, phase: str, name: str) -> list[tuple[int, float]]:
+        """Steps and values of a column in a phase."""
+        return [
+            (int(line["step"]), float(line[name])) for line in self.lines if line["phase"] == phase and line.get(name)
+        ]
+
+
+def read_records(path: Path) -> list[dict[str, str]]:
+    """The lines of a log; one that was cut short by a crash is left out. `TrainingError` for what is no log."""
+    try:
+        with path.open(encoding="utf-8", newline="") as file:
+            reader = csv.DictReader(file)
+            found = COLUMNS if reader.fieldnames is None else reader.fieldnames  # none: the file is empty
+            missing = [name for name in COLUMNS if name not in found]
+            if missing:
+                raise TrainingError(f"{path}:1: there is no column `{missing[0]}`; {_REMEDY}")
+            lines = []
+            for line in reader:
+                if None not in line.values() and line["step"].isdecimal():
+                    _check(line, f"{path}:{reader.line_num}")
+                    lines.append(line)
+            return lines
+    except (OSError, UnicodeDecodeError, csv.Error) as error:
+        raise TrainingError(f"{path} cannot be read: {error}; {_REMEDY}") from None
+
+
+def _check(line: Mapping[str, str], place: str) -> None:
+    """Whether the columns of numbers hold numbers; in those that a report lacks there is nothing."""
+    if len(line["step"]) > _DIGITS:
+        raise TrainingError(f"{place}: `step` has {len(line['step'])} digits; {_REMEDY}")
+    for name, value in line.items():
+        if name is not None and name != "phase" and value:  # cells behind the last column have no name
+            try:
+                float(value)
+            except ValueError:
+                raise TrainingError(f"{place}: `{name}` is {value[:40]!r}, which is no number; {_REMEDY}") from None
+
+
+def _csv(*lines: Sequence[str]) -> str:
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()

@@ -1,0 +1,214 @@
+"""A search for good settings: trainings with other values of some fields, chosen by Optuna from what came out before.
+
+Every trial is a run in a folder of its own. Optuna's journal, a file of JSON lines beside them, says which trials there
+are; several processes share it, and what a killed one has left is gone on with.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import math
+import multiprocessing
+import shlex
+import signal
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from paddle_layers.config.diagnostics.report import ConfigError
+from paddle_layers.config.files import load_plugins
+from paddle_layers.define.errors import suggestion
+from paddle_layers.define.escaping import printable
+from paddle_layers.define.machine import usable_cores
+from paddle_layers.runtime.devices.cpu.threads import limit_threads, most_threads
+
+from ..interrupts import SIGNALS, Interrupts
+from ..problems import TrainingError
+from ..progress import Lines, Silence
+from ..reading import read_training
+from ..results.folders import output_folder
+from ..results.result_names import best_of, further_names, loss_names, statistic_names
+from ..results.run_files import read_run
+from ..trainer import run_training
+from .space import parse_varied
+from .study import Sweep, check_same, next_trial, open_study, settings_of, trial_folder
+
+if TYPE_CHECKING:
+    from optuna.study import Study
+    from optuna.trial import FrozenTrial
+
+    from paddle_layers.config import Training
+
+FAILED = "failed"
+MOST_FAILED = 5
+"""Trials in a row that may fail."""
+
+
+class Trial(NamedTuple):
+    """A trial that has ended: its number, the settings, and what came out; None where the training failed."""
+
+    number: int
+    settings: tuple[str, ...]
+    value: float | None
+
+
+def prepare_sweep(
+    file: str,
+    vary: Sequence[str],
+    *,
+    watch: str = "loss",
+    mode: str | None = None,
+    trials: int = 20,
+    output: str | None = None,
+    device: str = "cpu",
+    settings: Sequence[str] = (),
+    plugins: Sequence[str] = (),
+) -> Sweep:
+    """Check what is asked for, and that the folder holds nothing else. Raises `ConfigError` and `TrainingError`."""
+    varied = parse_varied(vary)
+    training, _ = read_training(file, "sweep", plugins, settings)
+    for one in varied:
+        for sample in one.samples:
+            read_training(file, "sweep", (), (*settings, sample))
+    folder = Path(output) if output is not None else _beside(output_folder(training, None))
+    mode = _mode(training, watch, mode)
+    plain = (file, tuple(vary), str(folder), watch, mode, trials, training.seed, device)
+    sweep = Sweep(*plain, tuple(settings), tuple(map(str, plugins)))
+    check_same(sweep, training)
+    return sweep
+
+
+def run_sweep(sweep: Sweep, processes: int, say: Callable[[str], None]) -> list[Trial]:
+    """Do the trials that are left, by so many processes. Gives all that have ended, the best first."""
+    if processes == 1:
+        work(sweep, say=say)
+    else:
+        _share(sweep, processes)
+    return ended_trials(sweep)
+
+
+def ended_trials(sweep: Sweep) -> list[Trial]:
+    """The trials that have ended, the best first, then those that failed."""
+    sign = 1 if sweep.mode == "min" else -1
+    varied, study = parse_varied(sweep.vary), open_study(sweep)
+    found = [
+        Trial(one.number, settings_of(one, varied), one.value if one.state.name == "COMPLETE" else None)
+        for one in study.trials
+        if one.state.is_finished()
+    ]
+    return sorted(found, key=lambda one: (one.value is None, sign * (one.value or 0.0), one.number))
+
+
+def work(sweep: Sweep, *, threads: int | None = None, say: Callable[[str], None] | None = None) -> None:
+    """Do trials until there are as many as were asked for: first those that a killed process has left."""
+    say = say or Lines(sys.stderr).say
+    if threads is not None:
+        limit_threads(threads)
+    load_plugins(sweep.plugins)
+    study, failed = open_study(sweep), 0
+    while True:
+        with contextlib.ExitStack() as held:
+            trial = next_trial(sweep, study, held)
+            if trial is None:
+                return
+            outcome = _train(sweep, study, trial, say)
+        if outcome in SIGNALS.values():
+            say(f"trial {trial.number} stopped: {outcome}; the same command goes on with it")
+            return
+        failed = failed + 1 if outcome == FAILED else 0
+        if failed == MOST_FAILED:
+            raise TrainingError(f"{failed} trials in a row failed; the lines above say why")
+
+
+def _train(sweep: Sweep, study: Study, trial: FrozenTrial, say: Callable[[str], None]) -> str:
+    """Train a trial, or go on with it, and tell the study what came out. Gives `FAILED`, or what ended it early."""
+    from optuna.trial import TrialState
+
+    own = settings_of(trial, parse_varied(sweep.vary))
+    shown = f"trial {trial.number}: {shlex.join(own)}"
+    for other in study.get_trials(deepcopy=False, states=(TrialState.COMPLETE,)):
+        if other.params == trial.params and other.value is not None:
+            say(f"{shown}  {sweep.watch} {other.value:.4g}, as trial {other.number}")
+            study.tell(trial.number, other.value)
+            return ""
+    try:
+        results = _results(sweep, trial.number, own)
+        if isinstance(results, str):
+            return results
+        value = results.get(sweep.watch, math.nan)
+        if math.isnan(value):
+            raise TrainingError(f"`{sweep.watch}` is no number")
+    except (ConfigError, TrainingError) as error:
+        say(f"{shown}  failed: {error}")
+        study.tell(trial.number, state=TrialState.FAIL)
+        return FAILED
+    say(f"{shown}  {sweep.watch} {value:.4g}")
+    study.tell(trial.number, value)
+    return ""
+
+
+def _results(sweep: Sweep, number: int, own: Sequence[str]) -> Mapping[str, float] | str:
+    """The test of the weights that `predict` takes: the best, or the last; or the signal that ended the training."""
+    folder = trial_folder(sweep, number)
+    before = read_run(folder)
+    if before is not None and before.ended:  # killed before the study knew it
+        return before.best or before.results
+    settings = (*sweep.settings, *own)
+    report = run_training(sweep.file, output=folder, device=sweep.device, settings=settings, progress=Silence())
+    if report.stopped in SIGNALS.values():
+        return report.stopped
+    return report.best.results if report.best is not None else report.results
+
+
+def _share(sweep: Sweep, processes: int) -> None:
+    """Let processes do the trials, each with its share of the cores. Raises `TrainingError` when one fails."""
+    threads = max(1, min(usable_cores(), most_threads()) // processes)
+    context = multiprocessing.get_context("spawn")
+    workers = [context.Process(target=_worker, args=(sweep, threads)) for _ in range(processes)]
+    with Interrupts() as interrupts:
+        for worker in workers:
+            worker.start()
+        passed_on = False
+        while any(worker.is_alive() for worker in workers):
+            next(worker for worker in workers if worker.is_alive()).join(0.2)
+            if interrupts.asked == SIGNALS[signal.SIGTERM] and not passed_on:  # a terminal sends Ctrl-C to all of them
+                passed_on = True
+                for worker in workers:
+                    worker.terminate()
+    if any(worker.exitcode for worker in workers):
+        raise TrainingError("a process of the sweep failed; what it says is above. The same command goes on")
+
+
+def _worker(sweep: Sweep, threads: int) -> None:
+    """What each of several processes does: an error is one line."""
+    try:
+        work(sweep, threads=threads)
+    except (ConfigError, TrainingError, OSError) as error:
+        print(printable(str(error)), file=sys.stderr, flush=True)
+        sys.exit(1)
+
+
+def _mode(training: Training, watch: str, mode: str | None) -> str:
+    """Which values are the better ones. Raises `TrainingError` for a result that the test does not give."""
+    if training.source_of("test") is None:
+        raise TrainingError('a sweep looks at results of the test: add `source { type: ... phase: "test" ... }`')
+    best = best_of(training)
+    results = {"loss": "", **dict.fromkeys((*loss_names(training).values(), *statistic_names(training).values()), "")}
+    for name, _ in training.further_tests:
+        results |= dict.fromkeys(further_names(training, name).values(), "")
+    if watch not in results:
+        there = ", ".join(f"`{name}`" for name in results)
+        raise TrainingError(f"--watch is `{watch}`, but the test gives {there}{suggestion(watch, results)}")
+    known = best.get(watch)
+    if known is None and mode is None:
+        raise TrainingError(f"write `--mode min` or `--mode max`: it is not known which values of `{watch}` are better")
+    if known is not None and mode not in (None, known):
+        raise TrainingError(
+            f"`{watch}` is the better the {'larger' if known == 'max' else 'smaller'} it is: leave --mode out"
+        )
+    return known or mode or "min"
+
+
+def _beside(folder: Path) -> Path:
+    return folder.with_name(f"{folder.name}-sweep")

@@ -1,0 +1,1 @@
+"""What a trained network is used for: predictions, generated texts, evaluations."""

@@ -1,0 +1,166 @@
+"""Saved weights on a test source: every loss and statistic, and what a classifier takes for what."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.define import registries
+from paddle_layers.runtime.plan.losses import total_loss
+
+from ..evaluation import named_costs, run_test
+from ..printing import check_words, word_of
+from ..problems import TrainingError
+from ..reading import read_training
+from ..results.result_names import loss_names, nan_notes, selected, statistic_names
+from ..runs import left_out_text, take_statistics
+from .confusion import Confusion
+from .given_data import GivenData, given_batches, source_for, weights_file, words_of
+from .outputs import CLASS_COSTS, always
+from .weights import load_trained
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Network, Training
+    from paddle_layers.config.training import SourceSettings
+    from paddle_layers.config.wiring.nodes import Node
+
+NUMBER_COSTS = ("square_error", "huber_regression", "smooth_l1")
+"""Costs of predicted numbers."""
+MOST_CLASSES = 1000
+"""Costs of more classes get no matrix of their own: it has the square of their number."""
+MATRIX, ERRORS = "confusion_matrix", "regression_error"
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What a test says. `results` has loss, costs and statistics by name, as the log of the training."""
+
+    network: str
+    weights: Path
+    data: str
+    """Where the data came from, such as the name of a file."""
+    rows: int
+    """Rows that were tested."""
+    results: Mapping[str, float]
+    confusions: Sequence[Confusion] = ()
+    notes: Sequence[str] = ()
+    """What is left out, and why."""
+
+
+def evaluate(
+    training: str | Path | Training,
+    data: GivenData = None,
+    *,
+    weights: str | Path | None = None,
+    dictionary: str | Path | None = None,
+    device: str = "cpu",
+) -> Evaluation:
+    """Test the network of a training with saved weights on `data` (absent: its source of the test phase).
+
+    `training` and `data` are as for `predict`, but with labels. Beside the costs and statistics of the network, costs
+    of classes get a confusion matrix and costs of numbers MAE, RMSE and R2, unless the network has these layers itself.
+    `weights` are the best in the training's output folder unless they are given; `dictionary` is a file with the words
+    of the classes. With `on_error: "skip"` in the source, records that cannot be read are left out, and `notes` say how
+    many. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`.
+    """
+    from paddle_layers.runtime import Net
+
+    training, named = read_training(training, "evaluate")
+    file = weights_file(training, weights)
+    known, losses = statistic_names(training), loss_names(training)
+    network, judged, notes = _with_measures(always(selected(training, "test")), {*known.values(), *losses.values()})
+    batches = given_batches(training, network, _source(training, data, named), data, file)
+    with Net(network, device=device, dtype=training.dtype) as net:
+        if converted := load_trained(net, training, file):
+            notes.append(f"{file}{converted}")
+        sums = run_test(net, batches)
+        counted = {(layer, name): numbers for layer, name, numbers in net.counted()}
+        loss = {"loss": total_loss(sums.values())} if sums else {}
+        results = {**loss, **named_costs(sums, losses), **take_statistics(net, known | judged)}
+    if not results:
+        raise TrainingError("the network has neither costs nor statistics in the phase test: there is nothing to test")
+    own = read_words(Path(dictionary)) if dictionary is not None else None
+    judges = [node for node in network.nodes if node.definition.name == MATRIX]
+    for node in judges if own is not None else ():
+        check_words(own or (), _classes(node), dictionary, node.inputs[0])
+    confusions = [_confusion(node, counted, own or words_of(training, batches, node.inputs[1])) for node in judges]
+    notes += [*nan_notes(training, results), *filter(None, [left_out_text(batches)])]
+    rows = batches.count - len(batches.bad)
+    return Evaluation(network.name, file, batches.dataset.origin, rows, results, confusions, notes)
+
+
+def _source(training: Training, data: GivenData, named: str) -> SourceSettings | None:
+    """The source that says how data are read; that of the training only where other data are named."""
+    source = training.source_of("test")
+    if source is None and data is None:
+        what = f"{training.file.name} has no source for the phase test; name the data that are held out, as in "
+        command = f"`paddle-layers evaluate {named} DATA`" if named else "`evaluate(training, arrays)`"
+        raise TrainingError(f'{what}{command}, or add a source with `phase: "test"`')
+    return source or source_for(training)
+
+
+def _with_measures(network: Network, taken: Collection[str]) -> tuple[Network, dict[str, str], list[str]]:
+    """The network with layers that judge its costs; their statistics as results by the net's names; what is left out.
+
+    A cost whose values the network compares itself gets none. Short names of results are those that are not `taken`.
+    """
+    from paddle_layers.config import Network
+
+    nodes = list(network.nodes)
+    there = {(node.definition.name, *node.inputs[:2]) for node in nodes}
+    judged: dict[str, str] = {}
+    notes: list[str] = []
+    for node in network.nodes:
+        kind = MATRIX if node.definition.name in CLASS_COSTS else ERRORS if node.definition.name in NUMBER_COSTS else ""
+        if not kind or (kind, *node.inputs[:2]) in there or (kind == MATRIX and node.input_types[1].kind != "INT"):
+            continue
+        there.add((kind, *node.inputs[:2]))
+        classes = _classes(node) if kind == MATRIX else 0
+        if classes > MOST_CLASSES:
+            notes.append(
+                f"`{node.inputs[0]}` has {classes:,} classes: above {MOST_CLASSES:,} there is no table of them"
+            )
+            continue
+        judge = _judge(kind, node, network)
+        nodes.append(judge)
+        if len(node.inputs) > 2:
+            notes.append(f"all rows of `{node.inputs[0]}` count alike: the weights in `{node.name}` are left out")
+        for measure in judge.definition.results if kind == ERRORS else ():
+            short, long = f"{node.inputs[0]}.{measure}", f"{judge.name}.{measure}"
+            judged[f"{judge.name}.{kind}.{measure}"] = long if short in taken or short in judged.values() else short
+    return Network.checked(network.name, nodes, network.source), judged, notes
+
+
+def _classes(node: Node) -> int:
+    """The classes that have a score; there is one for every label where labels have axes."""
+    return node.input_types[0].columns // node.input_types[1].columns
+
+
+def _judge(kind: str, cost: Node, network: Network) -> Node:
+    """A layer that compares what a cost compares."""
+    from paddle_layers.config.binding.drafts import Setup
+    from paddle_layers.config.wiring.nodes import Node
+
+    definition = registries["layer"][kind]
+    ignored = (
+        {"ignore_label": cost.attributes["ignore_label"]} if cost.attributes.get("ignore_label") is not None else {}
+    )
+    setup = Setup(definition, definition.bind(ignored))
+    types = cost.input_types[:2]
+    definition.infer(types, setup.attributes)
+    name = f"{kind} of {cost.name}"
+    while name in network:
+        name += "_"
+    return Node(name, cost.inputs[:2], (), setup, types, (), 0)
+
+
+def _confusion(node: Node, counted: Mapping[tuple[str, str], Sequence[float]], words: Sequence[str]) -> Confusion:
+    wanted = np.array(counted[node.name, "wanted"])
+    counts = np.array(counted[node.name, "counts"]).reshape(len(wanted), len(wanted))
+    names = [word_of(number, words) for number in range(len(wanted))]
+    return Confusion(node.inputs[0], node.inputs[1], names, counts, wanted, regions=bool(node.input_types[1].dims))

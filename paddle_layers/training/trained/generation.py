@@ -1,0 +1,201 @@
+"""Texts that a trained network writes: as the block `generate` of its training file says, over new data."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.define.errors import brief, suggestion
+from paddle_layers.runtime import Sequences
+
+from ..printing import check_words, text_of
+from ..problems import TrainingError
+from ..reading import read_training
+from ..results.result_names import selected
+from .given_data import GivenData, given_batches, source_for, weights_file, words_of
+from .outputs import Reading, part_for, readings
+from .weights import load_trained
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Network, Training
+    from paddle_layers.config.generating import GenerateSettings
+    from paddle_layers.data import Batches
+    from paddle_layers.generation.generator import Generator
+
+BLOCK = "generate { words: ... begin: ... end: ... }"
+
+
+class WrittenText(NamedTuple):
+    """A text that a network wrote."""
+
+    text: str
+    """Its words by the dictionary, or the ids where there is none, with spaces between them."""
+    score: float
+    """Sum of the logarithms of the probabilities of its words, divided as `length_penalty` says."""
+    words: tuple[int, ...]
+    """Ids, without that of the end."""
+
+
+@dataclass(frozen=True)
+class Generation:
+    """What a network wrote."""
+
+    texts: list[list[WrittenText]]
+    """The results for each sample of the data, the best first."""
+    weights: Path
+    """The file they were computed with."""
+
+
+def generate(
+    training: str | Path | Training,
+    data: GivenData = None,
+    *,
+    weights: str | Path | None = None,
+    dictionary: str | Path | None = None,
+    device: str = "cpu",
+    **settings: Any,
+) -> Generation:
+    """Write texts with the network of a training, for each sample of `data` (absent: its source of the test phase).
+
+    The training file says how in its block `generate`; `settings` take the place of what is there: `beam_size=8`,
+    `temperature=0.7`, and `seed` for what is drawn. `training`, `data`, `weights` and `dictionary` are those of
+    `predict`. Raises `ConfigError`, `DataError`, `WeightsError`, `TrainingError`, and `TypeError` for other settings.
+    """
+    with open_generation(training, data, weights, dictionary, device, settings) as run:
+        return Generation([texts for batch in run.batches() for texts in batch], run.weights)
+
+
+@dataclass(frozen=True)
+class Generating:
+    """A network that is ready to write, with the `weights` that it has."""
+
+    generator: Generator
+    data: Batches | None
+    """None where nothing is read: a language model that begins anew."""
+    words: Sequence[str]
+    weights: Path
+    note: str
+    """What became of the numbers of the weights, for the user; empty where they are as they were."""
+
+    def batches(self) -> Iterator[list[list[WrittenText]]]:
+        """The texts of one batch after another."""
+        settings = self.generator.settings
+        if self.data is None:
+            yield self._texts({}, [[settings.begin or 0]])
+            return
+        for batch in self.data:
+            feeds = {name: batch[name] for name in self.generator.feeds}
+            yield self._texts(feeds, self._beginnings(batch))
+
+    def _beginnings(self, batch: Mapping[str, Any]) -> list[list[int]]:
+        settings = self.generator.settings
+        if settings.begin is not None:
+            return [[settings.begin]] * len(next(iter(batch.values())))
+        given: Sequences = batch[settings.words]
+        ids = np.asarray(given.data).tolist()
+        beginnings = [ids[first:last] for first, last in pairwise(np.asarray(given.starts).tolist())]
+        if not all(beginnings):
+            place = beginnings.index([])
+            raise TrainingError(
+                f"sample {place} of a batch has no `{settings.words}`, so there is nothing to go on from"
+            )
+        return beginnings
+
+    def _texts(self, feeds: Mapping[str, Any], beginnings: Sequence[Sequence[int]]) -> list[list[WrittenText]]:
+        found = self.generator.write(feeds, beginnings)
+        return [[WrittenText(text_of(one.words, self.words), one.score, one.words) for one in texts] for texts in found]
+
+
+@contextlib.contextmanager
+def open_generation(
+    training: str | Path | Training,
+    data: GivenData,
+    weights: str | Path | None,
+    dictionary: str | Path | None,
+    device: str,
+    given: Mapping[str, Any],
+) -> Iterator[Generating]:
+    """What `generate` runs, for those who take one batch after another."""
+    from paddle_layers.generation.generator import Generator
+
+    training, _ = read_training(training, "generate")
+    seed = given.get("seed")
+    settings = settings_for(training, {name: value for name, value in given.items() if name != "seed"})
+    file = weights_file(training, weights)
+    whole = selected(training, "test")
+    scores, reading = _scores(whole, settings)
+    network = part_for(whole, [scores])
+    probabilities = reading.classes and not reading.activation
+    made = Generator(
+        network,
+        settings,
+        scores,
+        probabilities=probabilities,
+        device=device,
+        dtype=training.dtype,
+        seed=training.seed if seed is None else seed,
+    )
+    with made:
+        note, *_ = [load_trained(net, training, file) for net in made.nets]
+        names = [*made.feeds, *([settings.words] if settings.begin is None else [])]
+        batches = None
+        if names:
+            batches = given_batches(training, part_for(network, names), source_for(training), data, file)
+        elif data is not None:
+            raise TrainingError(f"nothing is read: every text begins with the id {settings.begin}; leave the data out")
+        words = _words(training, batches, reading, settings, dictionary)
+        if dictionary is not None:
+            check_words(words, made.parts.vocabulary, dictionary, scores)
+        yield Generating(made, batches, words, file, note)
+
+
+def settings_for(training: Training, given: Mapping[str, Any]) -> GenerateSettings:
+    """Those of the training file, with what is given in their place. Raises `ConfigError`, `TypeError`."""
+    from paddle_layers.config.generating import GenerateSettings
+
+    known = GenerateSettings.__dataclass_fields__
+    for name in given:
+        if name not in known:
+            raise TypeError(f"generate has no setting {brief(name)}{suggestion(name, known)}")
+    if training.generate is None and "words" not in given:
+        message = "this training file does not say how texts are written"
+        raise training.error("", message, code="E312", help=f"add `{BLOCK}`")
+    before = training.generate or GenerateSettings(given["words"])
+    settings = before.with_settings(given)
+    if (fault := settings.fault(training.network)) is not None:
+        raise training.error(f"generate.{fault.setting}", fault.message, code="E312", help=fault.help)
+    return settings
+
+
+def _scores(network: Network, settings: GenerateSettings) -> tuple[str, Reading]:
+    """The value that says which word comes next: what a cost of classes reads."""
+    known = {name: reading for name, reading in readings(network).items() if reading.classes}
+    if settings.scores is not None:
+        return settings.scores, known.get(settings.scores, Reading("softmax", True))
+    if len(known) != 1:
+        there = f"there are {', '.join(f'`{name}`' for name in known)}" if known else "no cost of classes reads any"
+        raise TrainingError(
+            f"which value has the scores of the next word? {there}; name it: `generate {{ scores: ... }}`"
+        )
+    return next(iter(known.items()))
+
+
+def _words(
+    training: Training,
+    batches: Batches | None,
+    reading: Reading,
+    settings: GenerateSettings,
+    dictionary: str | Path | None,
+) -> Sequence[str]:
+    if dictionary is not None:
+        return read_words(Path(dictionary))
+    if batches is None:
+        return ()
+    return words_of(training, batches, reading.label) or words_of(training, batches, settings.words)

@@ -1,0 +1,150 @@
+"""Data that a trained network is given: read as the training file's own source reads its file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from paddle_layers.config.files import BINARY, TEXTS
+from paddle_layers.data import Batches, DataError, Dataset, make_feeds
+from paddle_layers.data.columns import Rows
+from paddle_layers.data.learning import encoded
+from paddle_layers.data.problems import missing_file
+from paddle_layers.define import registries
+from paddle_layers.define.errors import brief
+
+from ..opening import learned_for, loading, open_source, split_rows
+from ..preparation import feed_types, ignored_labels, transforms_of
+from ..problems import TrainingError
+from ..results.folders import MARK, output_folder, trained_weights
+from ..results.numbered import last_trained
+from ..results.run_files import FOLDER as RUN_FOLDER
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Network, Training
+    from paddle_layers.config.training import SourceSettings
+
+GivenData = str | Path | Dataset | Mapping[str, Any] | None
+"""A file, or what it would hold; None: what the training file's source has."""
+
+SUFFIXES = {".csv": "csv", ".npz": "npz", ".npy": "npy", ".h5": "hdf5", ".hdf5": "hdf5", ".parquet": "parquet"}
+"""Endings of files that are read without settings, too."""
+NO_DATA = {
+    **dict.fromkeys(sorted(TEXTS | BINARY), "a config"),
+    ".safetensors": "a file of weights",
+    ".onnx": "an ONNX model",
+    ".py": "a Python program",
+}
+"""What files are that stand for data by mistake, by their endings."""
+
+
+def weights_file(training: Training, given: str | Path | None) -> Path:
+    """The weights that are used: those that are given, else the best of the run that was trained last.
+
+    Raises `TrainingError` when there are none yet.
+    """
+    if given is not None:
+        return Path(given)
+    own = Path(training.file.name).absolute().parent
+    kept = own.name == RUN_FOLDER and (own.parent / MARK).is_file()  # the file that a run keeps means that run
+    found = trained_weights(own.parent if kept else last_trained(output_folder(training, None)))
+    if not found.is_file():
+        command = "" if training.file.name.startswith("<") else f", `paddle-layers train {training.file.name}`"
+        raise TrainingError(f"there is no file {found}: train the network first{command}, or name a file of weights")
+    return found
+
+
+def source_for(training: Training) -> SourceSettings | None:
+    """The source that says how data are read: that of the test phase, where there is one."""
+    return training.source_of("test") or training.source_of("train")
+
+
+def given_batches(
+    training: Training, network: Network, source: SourceSettings | None, data: GivenData, weights: Path
+) -> Batches:
+    """The data of a source, or the `data` in its place, for the data layers of a network, in their order.
+
+    Only the fields that these need are read; words and gaps become the numbers that they were when the `weights` were
+    trained. Of a source with a split it is the part that is held out. Raises `DataError`.
+    """
+    types = feed_types(network)
+    fields = {layer: training.feed.get(layer, layer) for layer in types}
+    dataset, part = _opened(training, source, data, fields.values())
+    learned, origin = learned_for(weights)
+    dataset = encoded(dataset, learned, str(origin))
+    if isinstance(data, (str, Path)) and Path(data).suffix.lower() == ".npy" and len(fields) == 1:
+        fields = dict.fromkeys(fields, next(iter(dataset.fields)))
+    transforms = [change for change in transforms_of(training, source) if change.layer in types]
+    feeds = make_feeds(
+        dataset,
+        types,
+        fields=fields,
+        transforms=transforms,
+        dtype=training.dtype,
+        ignored=ignored_labels(network),
+    )
+    how = loading(source, dataset)
+    return Batches(dataset, training.batch_size, shuffle=False, training=False, feeds=feeds, part=part, **how)
+
+
+def words_of(training: Training, batches: Batches, layer: str) -> Sequence[str]:
+    """The words that the data have for the ids of a data layer; none where they are not known."""
+    return batches.dataset.words.get(training.feed.get(layer, layer), ())
+
+
+def _opened(
+    training: Training, source: SourceSettings | None, data: GivenData, fields: Iterable[str]
+) -> tuple[Dataset, Rows | None]:
+    """The data, and which rows of them; None for all."""
+    if isinstance(data, Dataset):
+        return data, None
+    if isinstance(data, Mapping):
+        return Dataset(data), None
+    if data is not None and not isinstance(data, (str, Path)):
+        raise TypeError(f"data is a file, or arrays by field, {{'field': array}}, not {brief(data)}")
+    if source is None:
+        raise TrainingError("the training file has no source, so it does not say how data are read: give arrays")
+    if data is not None:
+        return open_source(_reader(source, data, training.base), Path(), fields), None
+    if source.split is None and source.phase == "train":
+        mixed = [one for one in training.source if one.phase == "train"]
+        if len(mixed) > 1:
+            raise TrainingError(
+                f"the training file mixes {len(mixed)} sources for the train phase and has none for the test: name the "
+                "data, which are read as those of the first source are"
+            )
+    if source.split is None:
+        return open_source(source, training.base, fields), None
+    dataset = open_source(source, training.base, [*fields, *source.split.fields])
+    return dataset, split_rows(dataset, source.split)[1]
+
+
+def _reader(settings: SourceSettings, data: str | Path, base: Path) -> SourceSettings:
+    """The settings of a source that reads a file: the training file's, or those for the ending of its name.
+
+    Of a source of folders it may be a folder, and of a list of files the folder that its names are relative to stays.
+    """
+    path, own = Path(data), settings.definition
+    if what := NO_DATA.get(path.suffix.lower()):
+        raise DataError(
+            f"{data} is {what}, and no data: give a file as the source reads it, or one of {', '.join(SUFFIXES)}"
+        )
+    if not path.exists():
+        raise missing_file(path, "")
+    kind = SUFFIXES.get(path.suffix.lower(), own.name)
+    place = next((name for name in ("file", "folder") if name in own.attributes), None)
+    if kind == own.name and place is not None:
+        given = [str(path)] if own.attributes[place].check("") else str(path)
+        values = {**settings.attributes, place: given}
+        if place == "file" and values.get("folder"):
+            values["folder"] = str((base / values["folder"]).absolute())
+        return replace(settings, attributes=own.bind(values))
+    if kind == own.name:
+        known = ", ".join(SUFFIXES)
+        raise DataError(f"{data}: the source `{own.name}` reads no file; give one that ends in {known}")
+    definition = registries["source"][kind]
+    several = definition.attributes["file"].check("")
+    attributes = definition.bind({"file": [str(path)] if several else str(path)})
+    return replace(settings, definition=definition, attributes=attributes)

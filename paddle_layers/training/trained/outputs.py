@@ -1,0 +1,171 @@
+"""What a network is for: the values that predictions are made of, and the layers that they rest on.
+
+Costs and statistics judge a network; what they judge is its output, and what they judge it by, such as labels and
+weights, is not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from numpy.typing import NDArray
+
+from paddle_layers.define.errors import suggestion
+
+from ..problems import TrainingError
+from ..results.result_names import costs_of
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Network
+    from paddle_layers.config.wiring.nodes import Node
+
+PROBABILITIES = {
+    "softmax_with_loss": "softmax",
+    "softlabel_softmax_cost": "softmax",
+    "infogain_loss": "softmax",
+    "sigmoid_cross_entropy": "sigmoid",
+}
+"""Costs that take scores, and the layer that turns these into probabilities."""
+CLASS_COSTS = ("softmax_with_loss", "softlabel_softmax_cost", "infogain_loss", "cross_entropy", "hinge_loss")
+"""Costs of the class with the best score."""
+WITHOUT_LABELS = "without labels"
+"""What outputs are said to be NaN for that tell nothing in predictions."""
+
+
+class Reading(NamedTuple):
+    """How the costs read a value."""
+
+    activation: str = ""
+    """`softmax` or `sigmoid` where scores become probabilities."""
+    classes: bool = False
+    """Whether the columns are classes, of which the best is meant."""
+    label: str = ""
+    """The value with the right classes as ids."""
+    places: tuple[int, ...] = ()
+    """The axes behind the classes, where each place has a class of its own, as pixels have."""
+
+    def by_class(self, rows: NDArray[Any]) -> NDArray[Any]:
+        """The rows with the columns, or classes, as the second axis, and the places as the third."""
+        places = math.prod(self.places)
+        return rows.reshape(len(rows), math.prod(rows.shape[1:]) // places, places)
+
+
+def readings(network: Network) -> dict[str, Reading]:
+    """How costs read values, by name of the value; the softmax of scores of classes is read as these are."""
+    found: dict[str, Reading] = {}
+    for node in network.nodes:
+        kind = node.definition.name
+        if kind in PROBABILITIES or kind in CLASS_COSTS:
+            label = node.input_types[1]
+            named = (node.inputs[1], label.dims) if label.kind == "INT" else ("", ())
+            reading = Reading(PROBABILITIES.get(kind, ""), kind in CLASS_COSTS, *named)
+            found.setdefault(node.inputs[0], reading)
+    for node in network.nodes:
+        of = found.get(node.inputs[0]) if node.definition.name == "softmax" else None
+        if of is not None and of.classes:
+            found.setdefault(node.output_names[0], of._replace(activation=""))
+    return found
+
+
+def predicted(network: Network) -> list[str]:
+    """The outputs of a network: what no layer reads but costs and statistics, in the order of the layers.
+
+    Of the values that costs and statistics compare, those that are learned: a label or a target is none. Raises
+    `TrainingError` when there is none.
+    """
+    judges = [node for node in network.nodes if costs_of(node) or not node.output_names]
+    others = [node for node in network.nodes if node not in judges]
+    read = {name for node in others for name in node.inputs}
+    learned = _learned(network)
+    judged = {name for node in judges for place, name in enumerate(node.inputs) if place == 0 or name in learned}
+    unread = set(network.outputs)
+    found = [
+        name
+        for node in others
+        if node.definition.inputs
+        for name in _telling(node)
+        if name not in read and (name in judged or name in unread)
+    ]
+    if not found:
+        raise TrainingError("the network has no output beside its costs and statistics; name a value with --value")
+    return found
+
+
+def part_for(network: Network, names: Iterable[str]) -> Network:
+    """The layers that values rest on; optional labels are left out. `TrainingError` for values that are not there."""
+    from paddle_layers.config import Network
+    from paddle_layers.config.wiring.carried import carried_values
+
+    makers, carried = (
+        {name: node for node in network.nodes for name in node.output_names},
+        carried_values(network.nodes),
+    )
+    wanted: dict[str, Node] = {}
+    waiting = list(names)
+    for name in waiting:
+        if name not in makers:
+            known = ", ".join(f"`{known}`" for known in makers)
+            hint = suggestion(name, makers) or f"; there are {known}"
+            raise TrainingError(f"the network has no value `{name}` in the phase test{hint}")
+        type_ = makers[name].output_types[makers[name].output_names.index(name)]
+        if type_.kind.startswith("SPARSE"):
+            raise TrainingError(f"`{name}` has sparse rows, which are not written down; name another value")
+    while waiting:
+        node = makers[waiting.pop()]
+        if node.name not in wanted:
+            wanted[node.name] = _plain(_unlabelled(node))
+            waiting += wanted[node.name].inputs
+            waiting += [carried[name] for name in node.output_names if name in carried]
+    nodes = [wanted[node.name] for node in network.nodes if node.name in wanted]
+    return Network.checked(network.name, nodes, network.source)
+
+
+def always(network: Network) -> Network:
+    """The same layers without rules, so that they are there in every phase."""
+    from paddle_layers.config import Network
+
+    return Network.checked(network.name, map(_plain, network.nodes), network.source)
+
+
+def _learned(network: Network) -> set[str]:
+    """Values that rest on a trained parameter."""
+    learned: set[str] = set()
+    for node in network.nodes:
+        own = bool(node.definition.facts.has_param) or node.inside is not None
+        if own or learned.intersection(node.inputs):
+            learned.update(node.output_names)
+    return learned
+
+
+def _telling(node: Node) -> Iterator[str]:
+    fields = list(node.definition.outputs.values())
+    for position, name in enumerate(node.output_names):
+        if position >= len(fields) or fields[position].nan != WITHOUT_LABELS:
+            yield name
+
+
+def _unlabelled(node: Node) -> Node:
+    """The layer without a label that it may do without."""
+    fields = list(node.definition.inputs)
+    place = fields.index("label") if "label" in fields else -1
+    if place < 0 or not node.definition.inputs["label"].optional or len(node.inputs) < len(fields):
+        return node
+    keep = [at for at in range(len(node.inputs)) if at != place]
+    inputs, types = tuple(node.inputs[at] for at in keep), tuple(node.input_types[at] for at in keep)
+    return _copy(node, inputs=inputs, types=types)
+
+
+def _plain(node: Node) -> Node:
+    return _copy(node, inputs=node.inputs, types=node.input_types) if node.include or node.exclude else node
+
+
+def _copy(node: Node, *, inputs: tuple[str, ...], types: tuple[Any, ...]) -> Node:
+    from paddle_layers.config.wiring.nodes import Node
+
+    setup = copy(node.setup)
+    setup.include = setup.exclude = setup.propagate_down = ()
+    offset = node.span[0]
+    return Node(node.name, inputs, node.output_names, setup, types, node.output_types, offset, node.inside)

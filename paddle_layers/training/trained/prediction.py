@@ -1,0 +1,161 @@
+"""Using a trained network: the part of it that its outputs rest on, run over new data."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from paddle_layers.data.columns import joined_starts
+from paddle_layers.data.formats.dictionaries import read_words
+from paddle_layers.data.sinks.values import Values
+
+from ..network_values import rows_and_starts
+from ..opening import advised
+from ..printing import check_words, word_of, words_of_ids
+from ..reading import read_training
+from ..results.result_names import selected
+from .given_data import GivenData, given_batches, source_for, weights_file, words_of
+from .outputs import Reading, part_for, predicted, readings
+from .weights import load_trained
+
+if TYPE_CHECKING:
+    from paddle_layers.config import Training
+    from paddle_layers.data import Batches
+    from paddle_layers.runtime import Net
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Prediction(Values):
+    """Results by name of the value, one row for each row of the data."""
+
+    weights: Path | None = None
+    """The file they were computed with."""
+    left_out: Mapping[int, str] = field(default_factory=dict)
+    """Records that could not be read, by number, where the source says `on_error: "skip"`; of `records`, the others."""
+
+
+def predict(
+    training: str | Path | Training,
+    data: GivenData = None,
+    *,
+    weights: str | Path | None = None,
+    values: Sequence[str] = (),
+    dictionary: str | Path | None = None,
+    device: str = "cpu",
+) -> Prediction:
+    """Run the network of a training over `data` (absent: its source of the test phase).
+
+    `training` is the path of a training file, its text, or what `make_training` and `load_training` give. `data` is a
+    file, read as the training file's source reads its own, or by its ending: csv, npz, npy; or arrays by field. The
+    results are the outputs, what no layer reads but costs and statistics, or the `values` that are named. They need no
+    labels, nor weights of rows. Scores that a cost makes probabilities of are given as these. `weights` are those in
+    the training's output folder unless they are given, the best ones if it has them; `dictionary` is a file with the
+    words of ids and classes, one on each line; else the words are those of the source. With `on_error: "skip"` in the
+    source there are no results for records that cannot be read. Raises `ConfigError`, `DataError`, `WeightsError`,
+    `TrainingError`.
+    """
+    with open_prediction(training, data, weights, values, dictionary, device) as run:
+        parts = list(run.batches())
+    starts = {name: zip(*(part.starts[name] for part in parts), strict=True) for name in parts[0].starts}
+    return Prediction(
+        values={name: np.concatenate([part.values[name] for part in parts]) for name in parts[0].values},
+        classes={name: np.concatenate([part.classes[name] for part in parts]) for name in parts[0].classes},
+        texts={name: [text for part in parts for text in part.texts[name]] for name in parts[0].texts},
+        starts={name: tuple(map(joined_starts, levels)) for name, levels in starts.items()},
+        names=parts[0].names,
+        records=np.concatenate([part.records for part in parts if part.records is not None]) if run.data.skip else None,
+        weights=run.weights,
+        left_out=dict(zip(run.numbers(list(run.data.bad)).tolist(), run.data.bad.values(), strict=True)),
+    )
+
+
+@dataclass(frozen=True)
+class Predicting:
+    """A network that is ready to be run over its data, with the `weights` that it has."""
+
+    net: Net
+    data: Batches
+    readings: Mapping[str, Reading]
+    """How costs read each of the values that are wanted."""
+    words: Mapping[str, Sequence[str]]
+    weights: Path
+    note: str
+    """What became of the numbers of the weights, for the user; empty where they are as they were."""
+    dictionary: str | Path | None
+
+    def batches(self) -> Iterator[Values]:
+        """The values of one batch after another. Raises `TrainingError` for a dictionary of other classes."""
+        with advised():
+            for number, (rows, batch) in enumerate(self.data.with_rows()):
+                yield self._values(rows, batch, first=not number)
+
+    def _values(self, rows: Array, batch: Mapping[str, Any], *, first: bool) -> Values:
+        self.net.forward(batch, phase="test")
+        found = Values({}, {}, {}, {}, {}, self.numbers(rows) if self.data.skip else None)
+        for name, reading in self.readings.items():
+            self._add(found, name, reading)
+            if first and self.dictionary is not None and name in found.classes:
+                classes = reading.by_class(found.values[name]).shape[1]
+                check_words(self.words[name], classes, self.dictionary, name)
+        return found
+
+    def numbers(self, rows: Sequence[int] | Array) -> NDArray[np.int64]:
+        """The numbers of rows of the data among those that are predicted."""
+        return np.searchsorted(self.data.part, rows)
+
+    def _add(self, found: Values, name: str, reading: Reading) -> None:
+        value, words = self.net.value(name), self.words[name]
+        data, starts = rows_and_starts(value)
+        if starts:
+            found.starts[name] = starts
+        by_class = _activated(reading.by_class(data), reading.activation)
+        found.values[name] = by_class.reshape(data.shape)
+        if reading.classes and by_class.shape[1] != 1:
+            found.classes[name] = np.asarray(by_class.argmax(axis=1), np.int64).reshape(len(data), *reading.places)
+            found.texts[name] = list(map(" ".join, words_of_ids(found.classes[name], words)))
+            if not reading.places:
+                found.names[name] = [word_of(number, words) for number in range(by_class.shape[1])]
+        elif data.dtype.kind == "i":
+            found.texts[name] = list(map(" ".join, words_of_ids(value, words)))
+
+
+@contextlib.contextmanager
+def open_prediction(
+    training: str | Path | Training,
+    data: GivenData,
+    weights: str | Path | None,
+    values: Sequence[str],
+    dictionary: str | Path | None,
+    device: str,
+) -> Iterator[Predicting]:
+    """What `predict` runs, for those who take one batch after another."""
+    from paddle_layers.runtime import Net
+
+    training, _ = read_training(training, "predict")
+    file = weights_file(training, weights)
+    whole = selected(training, "test")
+    names = list(dict.fromkeys(values)) or predicted(whole)
+    network, known = part_for(whole, names), readings(whole)
+    batches = given_batches(training, network, source_for(training), data, file)
+    own = read_words(Path(dictionary)) if dictionary is not None else None
+    wanted = {name: known.get(name, Reading()) for name in names}
+    words = {name: own or words_of(training, batches, one.label or name) for name, one in wanted.items()}
+    with Net(network, device=device, dtype=training.dtype, keep=names) as net:
+        note = load_trained(net, training, file)
+        yield Predicting(net, batches, wanted, words, file, note, dictionary)
+
+
+def _activated(scores: Array, how: str) -> Array:
+    from scipy.special import expit, softmax
+
+    if how == "softmax":
+        return np.asarray(softmax(scores, axis=1))
+    return np.asarray(expit(scores)) if how == "sigmoid" else scores
