@@ -1,0 +1,1 @@
+"""Tuned kernels of the layers in layers/detection."""
