@@ -13,12 +13,13 @@ import pytest
 PEAKS = """
 import json, sys
 from pathlib import Path
-from paddle_layers.data import Batches, indexed_lines, make_feeds, parquet_files
+from paddle_layers.data import Batches, make_feeds
+from paddle_layers.data.formats import indexed_lines, parquet
 from paddle_layers.define import Type, registries
 
 source, small, large, field, wanted = json.loads(sys.argv[1])
 indexed_lines.IN_MEMORY = 0
-parquet_files.MOST_KEPT = 2**21
+parquet.MOST_KEPT = 2**21
 
 def run(attributes):
     definition = registries["source"][source]

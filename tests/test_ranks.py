@@ -339,7 +339,7 @@ def test_what_is_wrong_is_said_once_by_each(folder, tmp_path, old, new, message)
 ONE_FAILS = """
 import sys
 from paddle_layers.training.problems import TrainingError
-from paddle_layers.training.ranks import join
+from paddle_layers.training.processes.ranks import join
 ranks = join()
 sys.stderr = open(f"{ranks.number}.txt", "w")
 with ranks.together():

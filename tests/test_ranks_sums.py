@@ -102,7 +102,7 @@ optimizer { type: "adam" learning_rate: 0.01 }
 """
 WITHOUT = """
 import os, sys
-import paddle_layers.training.mpi_sums as sums
+import paddle_layers.training.processes.mpi_sums as sums
 from paddle_layers.cli import main
 del os.memfd_create
 if sys.argv.pop(1) == "knows cards":  # the memory of a simulated card is the machine's: any MPI can take it

@@ -50,7 +50,7 @@ def test_of_several_at_once_into_a_new_folder_one_goes_on(tmp_path):
 
 HOLD = """
 import sys, pathlib
-from paddle_layers.training.folders import claimed_folder
+from paddle_layers.training.results.folders import claimed_folder
 with claimed_folder(pathlib.Path(sys.argv[1])):
     print("claimed", flush=True)
     sys.stdin.read()

@@ -45,6 +45,9 @@ class Away:
         self.folder.rename(f"{self.folder}_away")
         return {}
 
+    def on_end(self, run):
+        """What makes it a callback."""
+
 
 def test_a_folder_that_is_moved_away_is_not_made_anew(tmp_path):
     path = write(tmp_path)

@@ -70,7 +70,7 @@ def wrapped_dx(n, c, dy, C):
 
 @layer("wrong_total")
 class Total:
-    """Adds rows to a temporary that nobody set to zero."""
+    """Adds rows to a temporary that was not set to zero."""
 
     x = Input("N C", "rows")
     y = Output("N", "sum of the row")
