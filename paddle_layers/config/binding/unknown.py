@@ -11,7 +11,7 @@ from ..diagnostics.report import Report
 from ..diagnostics.suggestions import nearest
 
 _LISTED = 40
-"""So many names of types are told; of more, which command does."""
+"""As many names of types as a message lists; for more it names the command that does."""
 _KINDS = ("optimizer", "regularizer", "schedule", "callback")
 _LOSS = "a loss is a layer of the network, such as `softmax_with_loss` or `square_error`"
 _STATISTIC = "what is measured is a layer of the network, such as `accuracy` or `regression_error`"

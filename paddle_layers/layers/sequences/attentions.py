@@ -175,7 +175,7 @@ def multi_head_attention_onnx(graph, query, keys, values, K_mask, D, E, H, causa
     mask = graph.Unsqueeze(K_mask, [1, 2])
     values = graph.Where(graph.Unsqueeze(K_mask, [2]), values, 0.0)
     own, others = (graph.Reshape(one, [0, 0, H, width]) for one in (query, keys))
-    told = graph.Transpose(graph.Reshape(values, [0, 0, H, E // H]), perm=[0, 2, 1, 3])
+    heads = graph.Transpose(graph.Reshape(values, [0, 0, H, E // H]), perm=[0, 2, 1, 3])
     own, others = graph.Transpose(own, perm=[0, 2, 1, 3]), graph.Transpose(others, perm=[0, 2, 3, 1])
     scores = graph.Mul(graph.MatMul(own, others), factor)
     if causal:
@@ -183,4 +183,4 @@ def multi_head_attention_onnx(graph, query, keys, values, K_mask, D, E, H, causa
         mask = graph.And(mask, seen)
     weights = graph.Softmax(graph.Where(mask, scores, -math.inf), axis=3)
     weights = graph.Where(mask, weights, 0.0)  # without any key the softmax is NaN
-    return graph.Reshape(graph.Transpose(graph.MatMul(weights, told), perm=[0, 2, 1, 3]), [0, 0, E])
+    return graph.Reshape(graph.Transpose(graph.MatMul(weights, heads), perm=[0, 2, 1, 3]), [0, 0, E])

@@ -149,7 +149,7 @@ class Ranks(Alone):
             if self._watch.heard(0 if self.first else BEHIND_THE_FIRST):
                 time.sleep(BEHIND_THE_FIRST)  # the other one ends the job
             else:
-                self._watch.tell(first_line(error))
+                self._watch.report(first_line(error))
             atexit.register(self._comm.Abort, 1)
             if not self.first:
                 error = TrainingError(f"process {self.number} of {self.count}: {error or type(error).__name__}")

@@ -13,7 +13,7 @@ from paddle_layers.define.escaping import printable
 
 PERIOD = 0.25
 """Seconds between two looks at what the others have sent."""
-TELLING = 5.0
+REPORTING = 5.0
 """Seconds that a process gives the others to write down why it ends: one that hangs does not."""
 REASON, WRITTEN = 1, 2
 """Tags of messages: why a process ends, and that this is written down."""
@@ -54,13 +54,13 @@ class RankWatch:
         """Whether another process has said why it ends, or says so within this time."""
         return self._heard.wait(seconds)
 
-    def tell(self, reason: str) -> None:
-        """Let the others say why this process ends, before it ends all of them."""
+    def report(self, reason: str) -> None:
+        """Give the others the reason why this process ends, which they print, before it ends all of them."""
         text, others = reason[:LONGEST].encode(), [one for one in range(self._count) if one != self._comm.Get_rank()]
-        told = [self._comm.Irecv(bytearray(), other, WRITTEN) for other in others]
-        told += [self._comm.Isend(text, other, REASON) for other in others]
-        deadline = time.monotonic() + TELLING
-        while not self._mpi.Request.Testall(told) and time.monotonic() < deadline:
+        messages = [self._comm.Irecv(bytearray(), other, WRITTEN) for other in others]
+        messages += [self._comm.Isend(text, other, REASON) for other in others]
+        deadline = time.monotonic() + REPORTING
+        while not self._mpi.Request.Testall(messages) and time.monotonic() < deadline:
             time.sleep(PERIOD / 10)
 
     def _run(self) -> None:
@@ -87,7 +87,7 @@ class RankWatch:
         )
         self._say(f"process {self._comm.Get_rank()} of {self._count} {reason}")
         if self._listens:
-            self.tell(f"it {reason}")
+            self.report(f"it {reason}")
         self._comm.Abort(1)
 
     def _say(self, message: str) -> None:
