@@ -49,6 +49,12 @@ SHAPES = [
     ("conv", [40, 31, 29], "num_filters: 36 filter_size: 3 padding: 0 padding_end: 2 padding_end_y: 1"),
     ("conv", [1, 70, 70], "num_filters: 2 filter_size: 3 filter_size_y: 1 dilation: 2 stride_y: 2"),
     ("conv", [16, 8, 7], "num_filters: 36 filter_size: 3 padding: 1 dilation: 2 padding_y: 3 stride: 2 groups: 2"),
+    ("conv3d", [3, 5, 6, 7], "num_filters: 5 filter_size: 3 padding: 1"),
+    ("conv3d", [4, 5, 6, 7], "num_filters: 6 filter_size: [2, 3, 4] stride: [2, 1, 2] padding: [1, 2, 1] groups: 2"),
+    ("conv3d_trans", [4, 3, 4, 5], "num_filters: 6 filter_size: 3 stride: 2 padding: 1"),
+    ("pool3d", [3, 5, 6, 7], "pool_size: 2 stride: 2"),
+    ("pool3d", [3, 5, 6, 7], "pool_type: AVERAGE pool_size: 3 stride: 2 padding: 1"),
+    ("top_k", [37], "k: 5"),
     ("conv_trans", [6, 5, 7], "num_filters: 10 filter_size: 4 stride: 2 padding: 1 groups: 2"),
     ("conv_trans", [9, 6, 5], "num_filters: 5 filter_size: 3 filter_size_y: 2 stride: 3 padding: 1 output_padding: 2"),
     ("conv_trans", [7, 5, 6], "num_filters: 3 filter_size: 3 dilation: 2 padding: 2 stride_y: 2 output_padding_y: 1"),
@@ -102,6 +108,8 @@ GATES = {"lstm_step": 4, "gru_step": 3}
 """Layers that also read what a unit had before: their input has so many columns for each unit."""
 OF_SEQUENCES = {"multi_head_attention", "recurrent", "lstmemory", "grumemory", "ctc"}
 """Their shapes are in test_layer_attentions.py, test_kernels_recurrences.py and test_kernels_alignments.py."""
+BY_THE_KIT = {"attention_step", "roi_align", "roi_pool"}
+"""Their inputs depend on each other; `check` runs their examples tuned, too."""
 OF_TWO_INPUTS = {"mul", "div", "add", "sub", "softmax_with_loss"}
 """Their shapes are in test_kernels_broadcasts.py and test_kernels_costs.py."""
 
@@ -172,7 +180,7 @@ def test_every_tuned_function_has_a_shape():
     for layer, shape, attributes in SHAPES:
         network = pl.loads(text_of(layer, shape, attributes))
         used |= {(layer, name) for name in run(network, np.ones((2, *shape)), "float32")[1]}
-    elsewhere = OF_SEQUENCES | OF_TWO_INPUTS
+    elsewhere = OF_SEQUENCES | OF_TWO_INPUTS | BY_THE_KIT
     registered = {(layer, function) for layer, function, _ in tuned._TUNED if layer not in elsewhere}
     assert registered <= used
 
