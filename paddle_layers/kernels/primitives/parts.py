@@ -20,7 +20,8 @@ class Part(JITCodeLibrary):
     def finalize(self) -> None:
         """Bring together what is called, and optimise it as numba does."""
         for library in dict.fromkeys(self._linking_libraries):
-            self._reload_init.update(library._reload_init)
+            if hasattr(library, "_reload_init"):  # numba 0.62 has none
+                self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
         self._optimize_final_module()
         self._finalized = True
