@@ -29,19 +29,7 @@ ROOT = Path(__file__).resolve().parent.parent
 SCHEMA = next(folder for folder in (ROOT / "schema" / "protos", ROOT / "schema") if folder.is_dir())
 """The schema's own files: `schema/protos` of the installed package, `schema` of a checkout."""
 
-BUF = """# `buf lint` in this folder; everything of STANDARD holds but for:
-version: v2
-lint:
-  use:
-    - STANDARD
-  except:
-    # The package name is what existing configs and programs use.
-    - PACKAGE_VERSION_SUFFIX
-    # Values of enums are words of the text format, as their authors chose them: `pool_type: MAX`.
-    - ENUM_VALUE_PREFIX
-    - ENUM_VALUE_UPPER_SNAKE_CASE
-    - ENUM_ZERO_VALUE_SUFFIX
-"""
+BUF = Path(__file__).with_name("templates") / "buf.yaml"
 
 
 def write_protos(folder: Path) -> list[Path]:
@@ -56,7 +44,7 @@ def write_protos(folder: Path) -> list[Path]:
     name = "layer_def.proto"  # it has no part that depends on what is registered
     copied, rules = written[0].with_name(name), folder / "buf.yaml"
     copied.write_text((SCHEMA / name).read_text(encoding="utf-8"), encoding="utf-8")
-    rules.write_text(BUF, encoding="utf-8")
+    rules.write_text(BUF.read_text(encoding="utf-8"), encoding="utf-8")
     return [*written, copied, rules]
 
 

@@ -239,7 +239,7 @@ def _source_name(definition: Definition) -> str:
 
 def _write_sources(folder: Path) -> None:
     folder.mkdir(parents=True)
-    dark: str = HtmlFormatter(style="github-dark").get_style_defs()  # type: ignore[no-untyped-call]  # types-Pygments leaves it untyped
+    dark: str = HtmlFormatter(style="github-dark").get_style_defs()
     night = f"body{{background:#0d1117;color:#e6edf3}}{dark}"
     colours = f"body{{font-family:monospace}}@media(prefers-color-scheme:dark){{{night}}}"
     for registry in registries.values():

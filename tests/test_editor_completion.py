@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 from editor_helpers import DATA, DATA_JSON, labels, offered, taken
@@ -244,7 +245,7 @@ def test_inputs_in_json() -> None:
     assert labels(f'{{"layer": [{DATA_JSON}, {{"name": "y", "type": "fc", "input": "|"') == ["x"]
 
 
-def test_data_layers_of_the_network_file(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_data_layers_of_the_network_file(tmp_path: Path) -> None:
     (tmp_path / "net.textproto").write_text(THREE % '"left"', encoding="utf-8")
     marked = 'network: "net.textproto"\nsource { transform { type: "scale" input: "|'
     assert labels(marked, str(tmp_path / "train.textproto")) == ["x"]

@@ -10,7 +10,7 @@ from editor_helpers import DATA, opened
 import paddle_layers as pl
 from paddle_layers.config import Diagnostic, Source, examine
 from paddle_layers.config.wiring.insides import parameter_shapes
-from paddle_layers.define import registries
+from paddle_layers.define import LayerDefinition, registries
 from paddle_layers.editor.definition import definitions, symbols
 from paddle_layers.editor.document import Document
 from paddle_layers.editor.hover import hover
@@ -95,7 +95,7 @@ def test_a_parameter() -> None:
 
 
 @pytest.mark.parametrize("definition", [pl.registry[name] for name in pl.registry], ids=lambda d: d.name)
-def test_every_attribute(definition) -> None:  # type: ignore[no-untyped-def]
+def test_every_attribute(definition: LayerDefinition) -> None:
     for name, attribute in definition.attribute_by_name.items():
         text = shown(f'layer {{ type: "{definition.name}" {definition.name} {{ {name[0]}|{name[1:]}: 1 }} }}')
         assert text.startswith(f"**{attribute.name}**: ")

@@ -1,5 +1,7 @@
 """A pass over arrays like those of the pass before takes a shorter way: what it gives, and what leads back."""
 
+import unittest.mock
+
 import numpy as np
 import pytest
 
@@ -70,6 +72,13 @@ def test_wrong_feeds_are_refused_as_ever_and_change_nothing(net, changed, messag
     with pytest.raises(FeedError, match=message):
         net.forward(batch(2) | changed, phase="test")
     np.testing.assert_array_equal(net.value("x"), batch(1)["x"])
+
+
+def test_a_pass_that_fails_in_its_middle_leads_back(net):
+    broken = unittest.mock.patch("paddle_layers.runtime.plan.plan.Plan.forward", side_effect=MemoryError)
+    with broken, pytest.raises(MemoryError):
+        net.forward(batch(1, rows=1), phase="test")  # the plan is laid out for one row
+    np.testing.assert_equal(net.forward(batch(2), phase="test"), fresh(batch(2))[0])
 
 
 @pytest.mark.parametrize(

@@ -54,14 +54,14 @@ PLUGINS = f"{__name__}.plugins"
 class Commands(click.Group):
     """Finds a command in the module of its name and turns errors that a user can mend into messages."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  click calls it with the context
+    def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of the help text."""
-        return list(NAMES)
+        return [*NAMES, *super().list_commands(ctx)]
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  click calls it with the context
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """Import the command; None when there is none of that name."""
         if cmd_name not in NAMES:
-            return None
+            return super().get_command(ctx, cmd_name)
         module = importlib.import_module(f".{_MODULES.get(cmd_name, cmd_name.replace('-', '_'))}", __package__)
         command: click.Command = module.command
         command.name = cmd_name

@@ -109,7 +109,17 @@ class Beams:
 
 @kept
 @njit(nogil=True)
-def go_on(sums, words, logarithms, moving, end, back, chosen, ended, totals):  # type: ignore[no-untyped-def]
+def go_on(
+    sums: Floats,
+    words: Ints,
+    logarithms: NDArray[Any],
+    moving: NDArray[np.bool_],
+    end: int,
+    back: Ints,
+    chosen: Ints,
+    ended: Ints,
+    totals: Floats,
+) -> int:
     """Choose the best continuations of the samples that are `moving`, into `back`, `chosen` and `sums`.
 
     `ended` has the texts that have the word `end` now, with their `totals`, or -1; how many there are is given back.

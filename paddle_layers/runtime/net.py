@@ -151,8 +151,10 @@ class Net:
         check_feeds(feeds, self._phases["train"].graph.feeds)
         check_phase(phase)
         chosen = self._phases[phase]
-        if phase == "test" and (before := self._repeated) is not None and before.take(feeds):
-            return self._repeat(before, chosen)
+        if phase == "test" and (before := self._repeated) is not None:
+            if before.take(feeds):
+                return self._repeat(before, chosen)
+            self._repeated = None  # a pass that fails may leave another number of rows in the plan
         feeds = self.carried.feed(phase, chosen.graph, feeds, self.dtype)
         self._adapt(chosen, feeds)
         batch = Batch(chosen.graph, feeds, self.dtype)

@@ -53,21 +53,22 @@ OF_IMAGES = {"step": ("stride_y", "stride"), "ahead": ("padding_y", "padding"), 
 """What is said of the axes of a volume, and the attributes of images."""
 
 
-def _asking(names: list[str], answer: Callable[[Mapping[str, int]], Any]) -> Callable[..., Any]:
-    """A function of values with these names."""
+class _Asking:
+    """A function of values with names that are known only when it is made; `inspect` reads them of the signature."""
 
-    def call(*values: int) -> Any:
-        return answer(dict(zip(names, values, strict=True)))
+    def __init__(self, names: list[str], answer: Callable[[Mapping[str, int]], Any]) -> None:
+        kind = inspect.Parameter.POSITIONAL_ONLY
+        self.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
+        self._names, self._answer = names, answer
 
-    kind = inspect.Parameter.POSITIONAL_ONLY
-    call.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]  # `inspect` reads it of any function, and typeshed gives functions none
-    return call
+    def __call__(self, *values: int) -> Any:
+        return self._answer(dict(zip(self._names, values, strict=True)))
 
 
 def mirrored(function: Callable[..., Any]) -> Callable[..., Any]:
     """A function of a convolution's sizes and attributes, for those of the transposed one."""
     names = list(inspect.signature(function).parameters)
-    return _asking([MIRRORED.get(name, name) for name in names], lambda given: function(*given.values()))
+    return _Asking([MIRRORED.get(name, name) for name in names], lambda given: function(*given.values()))
 
 
 def of_images(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -82,7 +83,7 @@ def of_images(function: Callable[..., Any]) -> Callable[..., Any]:
                 sizes[name] = (0 if name == "ahead" else 1, given[of_rows], given[of_columns])
         return function(*(sizes[name] for name in names))
 
-    return _asking([part for name in asked for part in OF_IMAGES.get(name, (name,))], answer)
+    return _Asking([part for name in asked for part in OF_IMAGES.get(name, (name,))], answer)
 
 
 def multiplications(N: int, K: int, D: int, E: int, A: int, B: int, R: int, P: int, Q: int) -> int:

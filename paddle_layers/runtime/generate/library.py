@@ -33,7 +33,7 @@ class _Cache(FunctionCache):
     """numba's, with check sums; a disk that takes nothing costs the result of this run only."""
 
     def __init__(self, function: Any, root: Path) -> None:
-        super().__init__(function)  # type: ignore[no-untyped-call]  # here and below: numba's caching has no types
+        super().__init__(function)  # type: ignore[no-untyped-call]  # numba has no types; what mypy excludes does not reach `super()`
         self._root, self._base = root, self._impl.filename_base
         self._listed = Path(self.cache_path) / f"{self._base}{ENDING}"
 

@@ -48,7 +48,7 @@ def stack(typingctx: Any, dtype: Any) -> Any:
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         number = context.get_data_type(array.dtype)
         numbers = ir.ArrayType(number, LANES)
-        memory = cgutils.alloca_once(builder, numbers)  # type: ignore[no-untyped-call]  # numba has no types
+        memory = cgutils.alloca_once(builder, numbers)
         memory.align = 64
         data = builder.bitcast(memory, number.as_pointer())  # an address would hide that no other array lies here
         return _array(context, builder, array, data, [ir.Constant(I64, LANES)])
@@ -62,8 +62,6 @@ def _array(context: Any, builder: Any, kind: types.Array, data: Any, shape: list
     strides = [size]
     for length in shape[:0:-1]:
         strides.insert(0, builder.mul(strides[0], length))
-    made = make_array(kind)(context, builder)  # type: ignore[no-untyped-call]  # as above
-    populate_array(  # type: ignore[no-untyped-call]  # as above
-        made, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None
-    )
+    made = make_array(kind)(context, builder)
+    populate_array(made, data=data, shape=shape, strides=strides, itemsize=size, meminfo=None)
     return made._getvalue()

@@ -67,15 +67,21 @@ def _pool() -> str:
     return str(threading_layer())
 
 
-def _note_fork() -> None:
-    global _THREADS_LOST  # noqa: PLW0603  the system calls this in the child, with no object to keep it in
-    with contextlib.suppress(ValueError):  # none was started: the child starts its own
-        _THREADS_LOST = threading_layer() == "omp" and openmp_vendor() == "GNU"
+class _Fork:
+    """What is known of a fork in the process that came of it."""
+
+    threads_lost = False
+    """Whether the one before had started its threads, so that this one can have none."""
+
+    def note(self) -> None:
+        """The system calls it in the child."""
+        with contextlib.suppress(ValueError):  # none was started: the child starts its own
+            self.threads_lost = threading_layer() == "omp" and openmp_vendor() == "GNU"
 
 
 def check_threads(table: NDArray[np.int64]) -> None:
     """Raise `RuntimeError` where pieces of a launch would end the process: GNU's OpenMP aborts in a forked one."""
-    if _THREADS_LOST and (table[:, CHUNKS] > 1).any():
+    if _FORK.threads_lost and (table[:, CHUNKS] > 1).any():
         raise RuntimeError(
             "this process was forked from one that had already computed with several threads, which do not survive a "
             'fork: start it with multiprocessing.get_context("spawn"), or fork before the first pass'
@@ -89,10 +95,9 @@ def openmp_vendor() -> str:
     return str(omppool.openmp_vendor)
 
 
-_THREADS_LOST = False
-"""Whether the process was forked from one whose threads had started, and can have none."""
+_FORK = _Fork()
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_note_fork)
+    os.register_at_fork(after_in_child=_FORK.note)
 
 
 @njit(nogil=True)
