@@ -210,7 +210,7 @@ def test_word_by_word_is_the_whole_pass(body: str) -> None:
     as_python(run)
 
 
-def test_room_for_keys_grows_with_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_cache_grows_with_the_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """And a device whose memory is read by copies is written what has changed."""
 
     def run() -> None:
@@ -218,8 +218,8 @@ def test_room_for_keys_grows_with_the_texts(monkeypatch: pytest.MonkeyPatch) -> 
         feeds, written, read = {"x": np.zeros((2, 2))}, [], Plan.read
         with pl.Net(network, dtype="float64") as whole:
             scale_up(whole, 3)
-            for room, copies in ((texts.ROOM, False), (1, False), (texts.ROOM, True)):
-                monkeypatch.setattr(texts, "ROOM", room)
+            for capacity, copies in ((texts.CAPACITY, False), (1, False), (texts.CAPACITY, True)):
+                monkeypatch.setattr(texts, "CAPACITY", capacity)
                 if copies:
                     monkeypatch.setattr(Plan, "read", lambda self, *given: read(self, *given).copy())
                 with made(network, whole, settings(beam_size=3, results=3, end=None)) as generator:

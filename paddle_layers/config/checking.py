@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from paddle_layers.define.quiet import quietly
+
 from .binding.headers import is_training
 from .diagnostics.diagnostic import Diagnostic, Source
 from .diagnostics.report import ConfigError, Report, TooManyFaults
 from .files import Examined, examine_network, loads, read_file
 from .network import Network
-from .reading.quiet import quietly
 from .reading.syntax import read
 from .training import Training
 from .trainingfiles import load_training, read_training

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paddle_layers.define.name_patterns import listed, matching, rename_problem
+from paddle_layers.define.quiet import quietly
 
 from .binding.binder import Binder, Bound
 from .binding.given import put
@@ -19,7 +20,6 @@ from .files import Examined, examine_network, load_plugins, read_file
 from .network import Network
 from .parameters import ParamRule, parameter_names, with_rules
 from .reading.fields import Fields
-from .reading.quiet import quietly
 from .reading.syntax import read
 from .training import (
     CheckpointSettings,

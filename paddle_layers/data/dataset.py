@@ -129,7 +129,9 @@ def _columns(arrays: Mapping[str, Any], origin: str) -> dict[str, Column]:
 
 def _parts(name: str, value: Any) -> list[tuple[str, Any]]:
     """Sequences as a net takes them: rows and starts by the names that they have in a file."""
-    from paddle_layers.runtime.batch.values import Csr, Sequences
+    if isinstance(value, (np.ndarray, SequenceColumn, SparseColumn, StoredColumn)):
+        return [(name, value)]
+    from paddle_layers.runtime.batch.values import Csr, Sequences  # half a second, which data of files do without
 
     if not isinstance(value, Sequences):
         return [(name, value)]

@@ -40,8 +40,8 @@ class Generator:
         self.settings, self._seed = settings, seed
         self.texts = settings.results if settings.temperature is not None else settings.beam_size or BEAMS
         """Texts of each sample that are written side by side."""
-        self._room = 0
-        """Places that were kept of the texts of the last batch."""
+        self._capacity = 0
+        """Places of the cache for the last batch."""
         best = self._search(0).candidates
         self.parts = cut(network, settings.words, scores, probabilities=probabilities, best=best)
         boots = [one.boot for one in self.parts.carried if isinstance(one.boot, str)]
@@ -80,9 +80,9 @@ class Generator:
             first[row, : len(beginning)] = beginning
         first = np.repeat(first, self.texts, axis=0)
         longest = self._longest(first.shape[1])
-        room = max(self._room, min(texts.ROOM, longest))
+        capacity = max(self._capacity, min(texts.CAPACITY, longest))
         source = self._run_source(feeds, samples)
-        written = texts.Texts(self.parts, self.nets[0], source, first[:, 0], self.texts, longest, room)
+        written = texts.Texts(self.parts, self.nets[0], source, first[:, 0], self.texts, longest, capacity)
         for place in range(1, longest + 1):
             back, words = search.advance(written.candidates(), known <= place)
             if not search.open.any():
@@ -90,7 +90,7 @@ class Generator:
             if place < first.shape[1]:
                 words = np.where(np.repeat(known > place, self.texts), first[:, place], words)
             written.go_on(back, words)
-        self._room = written.room
+        self._capacity = written.capacity
         return search.whole
 
     def _search(self, samples: int) -> Beams | Draws:

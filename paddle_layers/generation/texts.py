@@ -16,20 +16,20 @@ from .cutting import ONE, ROW, Carried
 from .positions import BEST, LOGARITHM, PLACES, Positions
 
 Array = NDArray[Any]
-ROOM = 64
-"""Places for which there is room at first; it is doubled where texts become longer, which needs a new plan."""
+CAPACITY = 64
+"""Places of the cache at first; they are doubled where texts become longer, which needs a new plan."""
 
 
 class Texts:
     """The texts of a batch, `size` for each sample, and what the next position is to know of them.
 
     `net` is that of the position. A pass finds its feeds where those of the pass before lie: of these, only what has
-    changed is written, and keys and values are kept where they are when texts change places. There is `room` for so
-    many places; it grows until `longest`.
+    changed is written, and keys and values are kept where they are when texts change places. The cache
+    has `capacity` places; they grow until `longest`.
     """
 
     def __init__(
-        self, parts: Positions, net: Net, source: Mapping[str, Any], words: Ints, size: int, longest: int, room: int
+        self, parts: Positions, net: Net, source: Mapping[str, Any], words: Ints, size: int, longest: int, capacity: int
     ) -> None:
         self._parts, self._net, self._longest = parts, net, longest
         self._place = 0
@@ -41,7 +41,7 @@ class Texts:
         self._feeds |= {name: repeated(source[name], size) for name in parts.given}
         self._feeds |= {one.name: self._boot(one, source, size) for one in self._states}
         self._feeds[ONE] = Sequences(np.zeros(len(words), np.int64), np.arange(len(words) + 1))
-        self._make_room(room)
+        self._reserve(capacity)
         self._run_anew()
 
     def candidates(self) -> Candidates:
@@ -63,9 +63,9 @@ class Texts:
                 changed |= self._memory()
         self._place += 1
         changed |= {self._parts.words: words, **self._counted()}
-        if self._kept and self._place == self.room:
+        if self._kept and self._place == self.capacity:
             self._feeds |= changed
-            self._make_room(min(2 * self.room, self._longest))
+            self._reserve(min(2 * self.capacity, self._longest))
             self._run_anew()
             return
         for name in changed.keys() & self._plan.values.keys():  # what no layer reads is not there
@@ -110,9 +110,9 @@ class Texts:
         kind = np.int64 if one.type.kind == "INT" else np.dtype(self._net.dtype)
         return np.full((len(self._own), *one.type.dims), one.boot, kind)
 
-    def _make_room(self, places: int) -> None:
-        """Let so many places be kept of each text, with those that are there."""
-        self.room = places
+    def _reserve(self, places: int) -> None:
+        """Make the cache so many places long; what it has is copied."""
+        self.capacity = places
         kept = [(one.name, one.type.dims[1:], self._net.dtype) for one in self._kept] + [(ROW, (), "int64")]
         for name, dims, dtype in kept:
             made = np.zeros((len(self._own), places, *dims), dtype)

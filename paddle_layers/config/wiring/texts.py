@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from paddle_layers.define.quiet import quietly
+
 from ..binding.binder import Binder, Bound
 from ..binding.drafting import draft
 from ..binding.drafts import Draft
@@ -12,7 +14,6 @@ from ..diagnostics.diagnostic import Diagnostic, Source
 from ..diagnostics.report import Report, TooManyFaults
 from ..reading.fields import Fields
 from ..reading.otherfiles import other_text
-from ..reading.quiet import quietly
 from ..reading.syntax import read
 from .advice import advise
 from .blocks import check_size, prepare_blocks, report_unused

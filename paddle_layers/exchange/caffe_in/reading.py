@@ -12,8 +12,8 @@ from paddle_layers.config.diagnostics.report import ConfigError, Report
 from paddle_layers.config.diagnostics.suggestions import nearest
 from paddle_layers.config.files import read_file
 from paddle_layers.config.reading.fields import BLOCK, BROKEN, STRING, WORD, Field, Fields, items, shown
-from paddle_layers.config.reading.quiet import quietly
 from paddle_layers.config.reading.reader import read_text
+from paddle_layers.define.quiet import quietly
 
 from .messages import FieldSpec, fields_of
 

@@ -13,17 +13,17 @@ class AttentionStep:
 
     `y[n] = sum_k p[k] * values[row[n, k], k] + p * own_value[n]`, where the weights are the softmax of
     `scale * query[n] . keys[row[n, k], k]`, for the places `k` before `place[n]`, and of
-    `scale * query[n] . own_key[n]`; each head has its own columns. What is behind `place` is not read: there may be
-    room for longer texts.
+    `scale * query[n] . own_key[n]`; each head has its own columns. What is behind `place` is not read: the cache
+    may have more places.
 
     Each text has a row of the batch. Where texts begin alike, as those of a beam search do, `row` says in whose row the
     keys and values of a place lie, so that nothing is copied. The caller puts `own_key` and `own_value` at their place
     behind the pass. It is what `generate` runs in the place of `multi_head_attention`; nothing learns through it.
     """
 
-    query = Input("N D", "what each row looks for")
-    own_key = Input("N D", "what the row itself is found by")
-    own_value = Input("N E", "what the row itself tells")
+    query = Input("N D", "query of each row")
+    own_key = Input("N D", "key of the row itself")
+    own_value = Input("N E", "value of the row itself")
     keys = Input("N K D", "keys of the places before, by row of the batch and place")
     values = Input("N K E", "values of the places before")
     row = Input("N K", "row of the batch that has the key and the value of a place, from 0", kinds=("INT",))

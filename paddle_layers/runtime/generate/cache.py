@@ -23,7 +23,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from paddle_layers.config.reading.quiet import quietly
+from paddle_layers.define.quiet import quietly
 
 from .checksums import ENDING, remove_damaged, sum_of, sums_text
 from .private_files import is_trusted, make_private_folder, why_distrusted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from paddle_layers.config.reading.quiet import quietly
+from paddle_layers.define.quiet import quietly
 from paddle_layers.runtime.devices.protocol import Device, Progress
 from paddle_layers.runtime.graph.building import build_graph
 from paddle_layers.runtime.memory.parameters import ParameterSet
