@@ -63,8 +63,8 @@ def killed_before_the_first_checkpoint(place: Place) -> None:
     process.kill()
     process.communicate()
     shutil.rmtree(place.folder / OUTPUT / "checkpoints", ignore_errors=True)
-    train(place.folder, "--resume").refused(NOTHING_YET, "--overwrite")
-    train(place.folder, "--overwrite").fine()
+    train(place.folder, "--resume").refused(NOTHING_YET, "leave out --resume")
+    train(place.folder).fine()
     assert left(place.folder / OUTPUT) == whole
 
 
