@@ -69,8 +69,9 @@ class Draws:
 
 def draw(logarithms: NDArray[Any], rng: np.random.Generator, temperature: float, top_p: float | None = None) -> Ints:
     """A place in each row of logarithms of probabilities (rows, words)."""
-    scores = logarithms / temperature
-    chances = np.exp(scores - scores.max(axis=1, keepdims=True))
+    below = logarithms - logarithms.max(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):  # a low temperature leaves the best words only
+        chances = np.exp(below / max(temperature, float(np.finfo(below.dtype).tiny)))
     if top_p is not None:
         chances = _most_probable(chances / chances.sum(axis=1, keepdims=True), top_p)
     reached = np.cumsum(chances, axis=1, dtype=np.float64)
