@@ -14,7 +14,7 @@ from importlib.util import resolve_name
 from pathlib import Path
 
 FOLDER = Path(__file__).parent
-LIBRARY, ROOM = __name__.split(".")[:2]
+LIBRARY, KERNELS = __name__.split(".")[:2]
 REGISTRY = FOLDER / "tuned.py"
 """It says when a kernel runs, not what it computes."""
 
@@ -48,7 +48,7 @@ def _files(modules: Iterable[str]) -> set[Path]:
     while pending:
         module = pending.pop()
         file = FOLDER.joinpath(*module.split(".")[2:]).with_suffix(".py")
-        if module.startswith(f"{LIBRARY}.{ROOM}.") and file.is_file() and file not in {REGISTRY, *files}:
+        if module.startswith(f"{LIBRARY}.{KERNELS}.") and file.is_file() and file not in {REGISTRY, *files}:
             files.add(file)
             pending += _imports(file.read_bytes(), module.rpartition(".")[0])
     return files

@@ -23,7 +23,8 @@ from .callbacks.watching import Watching
 from .data_norms import check_data_norms
 from .opening import Given, Part, datasets_of, loading, open_parts, part_name, placed
 from .problems import TrainingError
-from .processes.ranks import ALONE, Alone, check_sharing
+from .processes.ranks import ALONE, Alone
+from .processes.sharing import check_sharing
 from .results.result_names import best_of, check_further, costs_of, further_names, loss_names, selected, statistic_names
 
 if TYPE_CHECKING:

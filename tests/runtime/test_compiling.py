@@ -28,12 +28,13 @@ layer { name: "b" type: "softmax" input: "a" }
 
 
 @pytest.fixture
-def drivers(tmp_path: Path) -> list[Driver]:
-    """Those of a network, in a folder of their own, where nothing is compiled."""
+def drivers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Driver]:
+    """Those of a network, in a folder of their own, where nothing is compiled; none is imported yet."""
     found = {}
     for launch in launches_of(pl.loads(TEXT), training=True, device="cpu"):
         made = cpu_driver(launch.code, "float64")
         found[made.name] = made._replace(path=tmp_path / "cpu" / made.path.name)
+        monkeypatch.delitem(sys.modules, f"paddle_layers_driver_cpu_{made.path.stem}", raising=False)
     (tmp_path / "cpu").mkdir(mode=0o700)
     return list(found.values())
 

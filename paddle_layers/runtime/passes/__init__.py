@@ -1,7 +1,7 @@
 """What is done to a network before it runs so that it needs less memory and time; results stay the same.
 
 `PASSES` lists the passes in their order; each works on what the ones before it leave. Each is a file of this folder,
-but for the tuned kernels, Winograd's among them, which have a room of their own.
+but for the tuned kernels, Winograd's among them, which have a folder of their own.
 `with without("in place"): ...` leaves some of them out.
 """
 
