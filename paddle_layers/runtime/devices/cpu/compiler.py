@@ -38,6 +38,11 @@ class Driver(NamedTuple):
         return str(self.code.tuned.function.__module__) if isinstance(self.code, TunedCall) else ""
 
     @property
+    def function(self) -> str:
+        """The function of a tuned kernel; empty for a point function."""
+        return str(self.code.tuned.function.__name__) if isinstance(self.code, TunedCall) else ""
+
+    @property
     def compiled(self) -> bool:
         """Whether a result is on the disk already, or none is made."""
         return (isinstance(self.code, Kernel) and self.code.python is not None) or is_compiled(self.path)
@@ -85,11 +90,19 @@ def compile_all(drivers: Sequence[Driver], progress: Progress | None) -> list[in
 
 
 def _in_order(missing: Sequence[Driver]) -> list[Driver]:
-    """Those that take longest at both ends, where a process begins each, and what shares functions together."""
-    tuned = sorted((driver for driver in missing if driver.module), key=lambda driver: driver.module)
-    points = [driver for driver in missing if not driver.module]
-    half = len(tuned) // 2
-    return [*tuned[:half], *points, *tuned[half:]]
+    """What takes longest at both ends, where a process begins each, and what shares functions together.
+
+    The module with most kernels takes longest; what is called alike in it shares most.
+    """
+    modules: dict[str, list[Driver]] = {}
+    for driver in missing:
+        modules.setdefault(driver.module, []).append(driver)
+    ordered = modules.pop("", [])
+    for _, drivers in sorted(modules.items(), key=lambda module: (len(module[1]), module[0])):
+        alike = sorted(drivers, key=lambda driver: driver.function)
+        half = len(alike) // 2
+        ordered = [*alike[:half], *ordered, *alike[half:]]
+    return ordered
 
 
 def _done(missing: Sequence[Driver]) -> int:
