@@ -9,7 +9,7 @@ import ast
 import functools
 import hashlib
 import importlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from importlib.util import resolve_name
 from pathlib import Path
 
@@ -58,10 +58,18 @@ def _files(modules: Iterable[str]) -> set[Path]:
 def _imports(text: bytes, package: str) -> list[str]:
     """Full names that a text imports, of modules or from them; relative ones only where its package is given."""
     names: list[str] = []
-    for node in ast.walk(ast.parse(text)):
+    for node in _statements(ast.parse(text)):
         if isinstance(node, ast.Import):
             names += (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and (package or not node.level):
             base = resolve_name("." * node.level + (node.module or ""), package)
             names += (base, *(f"{base}.{alias.name}" for alias in node.names))
     return names
+
+
+def _statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """All statements, but not the expressions in them, of which there are ten times as many."""
+    for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+        for inner in getattr(tree, block, ()):
+            yield inner
+            yield from _statements(inner)
