@@ -86,11 +86,9 @@ class Net:
         self.closed, self._step = False, 0
         self._runner = threading.current_thread()  # that made the last forward pass
         self._loss: float | None = None
-        self._consumed = False
-        """Whether a backward pass has used up the values of the last forward pass."""
+        self._consumed = False  # whether a backward pass has used up the values of the last forward pass
         self.add_up: Callable[[NDArray[Any]], None] | None = None  # over the processes that share each batch
-        self._states_before: dict[str, NDArray[Any]] = {}
-        """States that the last forward pass has read and then moved, as it found them."""
+        self._states_before: dict[str, NDArray[Any]] = {}  # those the last forward pass has moved, as it found them
         if batch_size is not None:
             self.plan_for(batch_size)
 
@@ -131,12 +129,10 @@ class Net:
         """
         return {name: phase.capacities for name, phase in self._phases.items()}
 
-    @one_at_a_time
     def plan_for(self, batch_size: int) -> None:
         """Reserve memory for batches of so many rows and compile the kernels of both phases."""
         reserve([*self._phases.values()], batch_size)
 
-    @one_at_a_time
     def update_in_backward(self, updates: Updates) -> None:
         """Let backward passes update the parameters one by one; their gradients can't be read any more."""
         self._phases["train"].updates = updates
@@ -184,11 +180,10 @@ class Net:
         return {value.name: read_value(plan, batch, value) for value in outputs}
 
     def _repeat(self, before: RepeatedPass, phase: Phase) -> dict[str, Any]:
-        plan = before.plan
         self._running, self._states_before = None, {}
-        plan.repeat(self.arena.changes.version(), self.add_up)
-        self._note_pass(phase, plan, before.batch)
-        self._statistics.note(plan.stats)
+        before.plan.repeat(self.arena.changes.version(), self.add_up)
+        self._note_pass(phase, before.plan, before.batch)
+        self._statistics.note(before.plan.stats)
         return before.read()
 
     def _run_first(self, phase: Phase, batch: Batch) -> Plan:

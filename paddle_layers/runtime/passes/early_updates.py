@@ -5,8 +5,9 @@ Gradients of parameters are then buffers of the plan like others, and share memo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from paddle_layers.runtime.graph.domains import Extent
 from paddle_layers.runtime.launches.arguments import Argument, Held, Ref, refs_of
@@ -38,42 +39,50 @@ class Updates:
 
 def update_early(backward: Sequence[Launch], updates: Updates, dtype: str) -> list[Launch]:
     """The launches with those of the updates among them; gradients of parameters have buffers in place of the arena."""
-    loop_end = {at: last - 1 for first, last in loop_bounds(backward) for at in range(first, last)}
-    gradients = {
-        parameter: Buffer(f"gradient of {parameter.name}", Extent(parameter.size), dtype)
-        for parameter in updates.parameters
-    }
-    done: dict[Parameter, int] = {}
-    for at, launch in enumerate(backward):
-        held = [ref.owner for argument in launch.args for ref in refs_of(argument) if isinstance(ref.owner, Held)]
-        done |= {owner.parameter: loop_end.get(at, at) for owner in held}
-        own = list(dict.fromkeys(gradients[owner.parameter] for owner in held if owner.part == "gradient"))
-        launch.args = [_moved(argument, gradients) for argument in launch.args]
-        launch.reads, launch.writes = [*launch.reads, *own], [*launch.writes, *own]
+    gradients = {one: Buffer(f"gradient of {one.name}", Extent(one.size), dtype) for one in updates.parameters}
     ready: dict[int, list[Parameter]] = {}
-    written = {buffer for launch in backward for buffer in launch.writes}
-    launches: list[Launch] = []
-    for parameter, gradient in gradients.items():
-        if gradient not in written:
-            launches.append(simple_launch(FILL, parameter.name, [_flat(gradient), 0.0]))
-        ready.setdefault(done.get(parameter, len(backward) - 1), []).append(parameter)
+    last = last_uses(backward)
+    for parameter in updates.parameters:
+        ready.setdefault(last.get(parameter, len(backward) - 1), []).append(parameter)
+    written = {owner.parameter for launch in backward for owner in _held(launch) if owner.part == "gradient"}
+    launches: list[Launch] = [
+        simple_launch(FILL, parameter.name, [_flat(gradient), 0.0])
+        for parameter, gradient in gradients.items()
+        if parameter not in written
+    ]
     for at, launch in enumerate(backward):
+        _give_buffers(launch, gradients)
         launches.append(launch)
         for parameter in ready.get(at, ()):
             launches += updates.launches(parameter, _flat(gradients[parameter]))
     return launches
 
 
+def last_uses(backward: Sequence[Launch]) -> dict[Parameter, int]:
+    """For each parameter the last launch that uses it or its gradient: in a loop, the last one of the loop."""
+    loop_end = {at: last - 1 for first, last in loop_bounds(backward) for at in range(first, last)}
+    return {owner.parameter: loop_end.get(at, at) for at, launch in enumerate(backward) for owner in _held(launch)}
+
+
+def _held(launch: Launch) -> list[Held]:
+    owners = [ref.owner for argument in launch.args for ref in refs_of(argument)]
+    return [owner for owner in owners if isinstance(owner, Held)]
+
+
+def _give_buffers(launch: Launch, gradients: Mapping[Parameter, Buffer]) -> None:
+    """Put buffers in the place of the gradients in the arena; each counts as read, too, since it may be added to."""
+
+    def given(argument: Argument) -> Any:
+        if isinstance(argument, Ref):
+            owner = argument.owner
+            is_gradient = isinstance(owner, Held) and owner.part == "gradient"
+            return argument._replace(owner=gradients[owner.parameter]) if is_gradient else argument
+        return tuple(map(given, argument)) if refs_of(argument) else argument
+
+    own = [gradients[owner.parameter] for owner in _held(launch) if owner.part == "gradient"]
+    launch.args = [given(argument) for argument in launch.args]
+    launch.reads, launch.writes = [*launch.reads, *own], [*launch.writes, *own]
+
+
 def _flat(buffer: Buffer) -> Ref:
     return Ref(buffer, (buffer.extent,), "float64" if buffer.dtype == "float64" else "real")
-
-
-def _moved(argument: Argument, gradients: dict[Parameter, Buffer]) -> Argument:
-    """The argument with the buffers of gradients in place of those in the arena."""
-    if isinstance(argument, Ref):
-        owner = argument.owner
-        own = isinstance(owner, Held) and owner.part == "gradient"
-        return argument._replace(owner=gradients[owner.parameter]) if isinstance(owner, Held) and own else argument
-    if isinstance(argument, tuple) and argument and isinstance(argument[0], Ref):
-        return tuple(_moved(ref, gradients) for ref in argument)  # type: ignore[return-value]
-    return argument
