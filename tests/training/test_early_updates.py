@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from training_helpers import write
 
 import paddle_layers as pl
 from paddle_layers.config.training import ClipSettings, ComponentSettings
@@ -16,6 +15,7 @@ from paddle_layers.runtime.launches.arguments import Held, refs_of
 from paddle_layers.runtime.memory.parameters import Parameter
 from paddle_layers.runtime.optimise.updater import Updater
 from paddle_layers.runtime.passes import early_updates, without
+from tests.training.helpers import write
 
 TEXT = """
 layer { name: "x" type: "data" data { shape: [1, 9, 9] } }
