@@ -153,10 +153,10 @@ class Updater:
         return self.average.used()
 
     def update_in_backward(self, net: Net) -> None:
-        """Let backward passes make the steps, each announced by `begin_step`, where a parameter needs its own only.
+        """Let backward passes make the steps, which `begin_step` announces, where they need one gradient at a time.
 
-        Parameters stay in want of all gradients where these are clipped together, added up or by rows, and where masks
-        are made of first values.
+        All is as before where gradients are clipped together, added up or by rows, and where the first step makes masks
+        of first values, between its forward and its backward pass.
         """
         together = self._clip is not None and self._clip.norm is not None
         if together or self._accumulation is not None or self._row_updates or self._limits.masks:

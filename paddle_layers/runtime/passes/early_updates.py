@@ -75,9 +75,10 @@ def _give_buffers(launch: Launch, gradients: Mapping[Parameter, Buffer]) -> None
     def given(argument: Argument) -> Any:
         if isinstance(argument, Ref):
             owner = argument.owner
-            is_gradient = isinstance(owner, Held) and owner.part == "gradient"
-            return argument._replace(owner=gradients[owner.parameter]) if is_gradient else argument
-        return tuple(map(given, argument)) if refs_of(argument) else argument
+            if isinstance(owner, Held) and owner.part == "gradient":
+                return argument._replace(owner=gradients[owner.parameter])
+            return argument
+        return tuple(map(given, refs_of(argument))) or argument
 
     own = [gradients[owner.parameter] for owner in _held(launch) if owner.part == "gradient"]
     launch.args = [given(argument) for argument in launch.args]
