@@ -314,7 +314,7 @@ def test_inputs_of_a_concat_are_made_in_their_place() -> None:
     assert found.parts == (("two", "all"), ("both", "all"), ("three", "all"))
     copied = [launch.layer for launch in found.launches if launch.kernel == "concat_y"]
     assert copied == ["both", "both", "all", "rows", "rows"]
-    # The sum is made in the memory of `one`, the image is a feed, `three` has a place already, and some rows of an image
+    # The sum is made in the memory of `one`, the image is a feed, `three` has a place already, and rows of images
     # are no piece of memory.
     place = {launch.result: int(launch.place) for launch in found.launches if launch.kernel != "concat_y"}
     assert place["three"] - place["two"] == 2 * 5 * 7 * 4

@@ -53,6 +53,8 @@ def _merged(first: Launch, second: Launch, readers: Counter[Buffer], outside: se
         return None
     if second.op != first.op and not second.op.startswith(f"{first.op}."):
         return None  # the time of a launch is that of one layer
+    if not {computed.function for computed in first.computes}.isdisjoint(each.function for each in second.computes):
+        return None  # one launch for each item of an input: there would be kernels for any number of them
     if elements(first) != elements(second) or (
         len(_shape(first)) == len(_shape(second)) and _shape(first) != _shape(second)
     ):
