@@ -69,23 +69,27 @@ def merged_kernel(first: Kernel, second: Kernel, passed: Collection[str]) -> Mer
     target = names[1][second.targets[0]]
     specs: dict[str, Spec] = {target: _target(lead)}
     for kernel, called in zip((first, second), names, strict=True):
+        reshaped = not same and kernel is not lead
         for name, spec in kernel.args.items():
             if called[name] in used:
-                specs.setdefault(
-                    called[name], spec if same or isinstance(spec, str) or kernel is lead else specs[target]
-                )
+                specs.setdefault(called[name], _target(lead) if reshaped and isinstance(spec, Array) else spec)
     arguments = [ast.arg(name) for name in (*lead.indices, *specs) if name in used]
+    merged = replace(
+        lead,
+        name=f"{first.name}_{second.name}",
+        program=_function(arguments, body),
+        helpers=helpers,
+        targets=(target,),
+        args=specs,
+        accumulate=False,
+    )
+    left = [{name: new for name, new in called.items() if new in specs} for called in names]
+    return Merged(merged, leads, tuple(left))
+
+
+def _function(arguments: list[ast.arg], body: list[ast.stmt]) -> Program:
     tree = ast.FunctionDef("merged", ast.arguments([], arguments, None, [], [], None, []), body, [])
-    program = Program(ast.fix_missing_locations(tree))
-    name = f"{first.name}_{second.name}"
-    kernel = replace(
-        lead, name=name, program=program, helpers=helpers, targets=(target,), args=specs, accumulate=False
-    )  # fmt: skip
-    left = [
-        {name: called[name] for name in each.args if called[name] in specs}
-        for each, called in zip((first, second), names, strict=True)
-    ]
-    return Merged(kernel, leads, tuple(left))
+    return Program(ast.fix_missing_locations(tree))
 
 
 def _value_of(kernel: Kernel) -> _Value | None:

@@ -55,9 +55,8 @@ def _merged(first: Launch, second: Launch, readers: Counter[Buffer], outside: se
         return None  # the time of a launch is that of one layer
     if not {computed.function for computed in first.computes}.isdisjoint(each.function for each in second.computes):
         return None  # one launch for each item of an input: there would be kernels for any number of them
-    if elements(first) != elements(second) or (
-        len(_shape(first)) == len(_shape(second)) and _shape(first) != _shape(second)
-    ):
+    alike = _shape(first) == _shape(second) or len(_shape(first)) != len(_shape(second))
+    if elements(first) != elements(second) or not alike:
         return None
     made, target = first.writes[0].root, second.writes[0].root
     if made is not target and (made in outside or readers[made] > (made in _read_by(first)) + 1):
