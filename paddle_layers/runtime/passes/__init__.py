@@ -21,6 +21,8 @@ PASSES = (
     "tuned kernels",  # they replace point functions where the shapes are worth it
     "unread results",  # what nobody reads is not computed
     "copies",  # what would only be copied is one memory with its copy
+    "merged launches",  # a norm, its bias and its activation are one launch, which reads and writes once
+    "copied parts",  # what is put together is made in its place there, where that is one piece of memory
     "constant results",  # what depends on parameters only is computed once in the phase test, until one changes
     "early updates",  # in a training, parameters are updated as their gradients come, which need little memory then
     "in place",  # a result takes the memory of what it is made from

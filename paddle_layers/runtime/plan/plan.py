@@ -74,12 +74,14 @@ class Plan:
     def read(self, buffer: Buffer, rows: Rows | None = None) -> NDArray[Any]:
         """The rows of a batch in a buffer, by default of the last one: a view on the CPU, elsewhere a copy."""
         assert buffer.storage is not None
-        return self._block.read(buffer.storage.offset, (rows or self.rows).size(buffer.extent), buffer.dtype)
+        return self._block.read(
+            buffer.storage.offset + buffer.shift, (rows or self.rows).size(buffer.extent), buffer.dtype
+        )
 
     def write(self, buffer: Buffer, values: NDArray[Any]) -> None:
         """Fill a buffer from its start."""
         assert buffer.storage is not None
-        self._block.write(buffer.storage.offset, values, buffer.dtype)
+        self._block.write(buffer.storage.offset + buffer.shift, values, buffer.dtype)
 
     def address(self, ref: Ref) -> int:
         """Address of an array argument."""
@@ -87,7 +89,7 @@ class Plan:
         if not isinstance(owner, Buffer):
             return owner.address
         assert owner.storage is not None
-        return self._block.address + owner.storage.offset
+        return self._block.address + owner.storage.offset + owner.shift
 
     # ---- running
 
