@@ -9,8 +9,9 @@ from __future__ import annotations
 import numpy as np
 
 from paddle_layers.kernels.primitives.compiling import compiled, inlined
+from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.primitives.scratch import part
-from paddle_layers.kernels.primitives.windows import MASKS, correlate, correlate_2, spread_2
+from paddle_layers.kernels.primitives.windows import correlate, correlate_2, spread_2
 
 from .pool_windows import (
     SLICES,

@@ -1,10 +1,9 @@
 """Correlations of small planes as products with the matrix of an image's windows, and their gradients.
 
-Where windows lie within the image, rows of an image are longer than those of its windows, and in small images much: of
-12x12 pixels 8x8 windows of 5x5 begin at 8 of 12 pixels of a row, and the gradient of the input reads three times as
-many numbers, most of them zeros. So here the windows of an image, one row for each element of a filter, lie side by side
-in the cache: vectors are full. To copy the windows, or to add the gradients to the pixels under them, costs as much as
-some filters do.
+Where windows lie within the image, its rows are longer than those of the windows, and in small images much: of a row of
+12 pixels, 8 have windows of 5x5 that begin there, and the gradient of the input reads three times as many numbers, most
+of them zeros. So here the windows of an image, a row for each element of a filter, lie side by side in the cache:
+vectors are full. To copy the windows, or to add the gradients to the pixels under them, costs as much as some filters.
 """
 
 from __future__ import annotations
