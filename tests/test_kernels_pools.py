@@ -58,6 +58,14 @@ def test_gradients_of_windows_side_by_side_go_to_the_largest_pixels(P, Q):
     np.testing.assert_array_equal(dx, expected.reshape(dx.shape))
 
 
+@pytest.mark.parametrize(("P", "Q"), [(3, 20), (2, 4)])
+def test_gradients_of_means_of_windows_side_by_side_are_spread(P, Q):
+    dy, dx = np.random.default_rng(9).standard_normal((2, 2, P, Q)), np.full((2, 2, 2 * P, 2 * Q), np.nan)
+    scratch = np.zeros(4 * scratch_backward(2 * Q, P, Q, 2, 2, 0))
+    MEANS_BACK(0, 4, dx, dy, scratch, False, (2, 2, 2, 2, 0, 0), (0, 0), (0, 0))
+    np.testing.assert_array_equal(dx, np.kron(dy, np.full((2, 2), 0.25)))
+
+
 def share(p, stride, padding, size, extent, reach):
     """Pixels of an axis under a window, and how many numbers it counts there."""
     start = p * stride - padding

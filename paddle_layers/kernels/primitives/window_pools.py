@@ -1,4 +1,4 @@
-"""Maxima under windows of 3 x 3 and 2 x 2 pixels, where they are, and the gradients of the pixels: code over planes."""
+"""Pools of planes: maxima under windows of 3 x 3 and 2 x 2 pixels and where they are, gradients under the latter."""
 
 from __future__ import annotations
 
@@ -113,3 +113,17 @@ def give_to_places(code: PlaneCode, machine: Machine, stride: int, args: Any) ->
                 run = code.shuffled(one, other, order[part * lanes : (part + 1) * lanes])
                 to = code.place(dx, code.add(code.times(p, 2), row), W, code.add(column, part * lanes))
                 code.put(to, run, masks[part])
+
+
+def give_to_all(code: PlaneCode, machine: Machine, stride: int, args: Any) -> None:
+    """dx (2P, 2Q) = a fourth of deltas (P, Q) for each pixel under their windows of 2 x 2 pixels."""
+    deltas, P, Q, dx = args
+    builder, lanes, W = code.builder, code.lanes, code.times(args[2], 2)
+    fourth = ir.Constant(code.vector, [0.25] * lanes)
+    with code.each(ir.Constant(I64, 0), P, 1) as p, code.each(ir.Constant(I64, 0), Q, lanes) as q:
+        share = builder.fmul(code.load(code.place(deltas, p, Q, q), code.mask(q, Q)), fourth)
+        for part in (0, lanes):
+            column = code.add(code.times(q, 2), part)
+            run, mask = code.shuffled(share, share, [(part + at) // 2 for at in range(lanes)]), code.mask(column, W)
+            for row in range(2):
+                code.put(code.place(dx, code.add(code.times(p, 2), row), W, column), run, mask)
