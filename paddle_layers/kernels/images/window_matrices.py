@@ -8,10 +8,13 @@ vectors are full. To copy the windows, or to add the gradients to the pixels und
 
 from __future__ import annotations
 
+import numpy as np
+
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import compiled
-from paddle_layers.kernels.primitives.moves import add_runs, copy_runs, zeros
+from paddle_layers.kernels.primitives.plane_code import MASKS
 from paddle_layers.kernels.primitives.scratch import place_of_piece
+from paddle_layers.kernels.primitives.windows import lay_windows, sum_windows
 
 from .correlations import BAND, ENTRY, mix_channels
 from .filter_vectors import LANES, rounded
@@ -21,8 +24,8 @@ FILTERS = 32
 
 
 def whole_windows(N: int, P: int, Q: int, D: int, A: int, B: int, groups: int) -> bool:
-    """Whether there are images for all pieces, and the matrix of one stays in a core's second cache."""
-    return N >= PIECES and groups == 1 and A * B > 1 and P * Q >= LANES and D * A * B * P * Q <= BAND
+    """Whether there are images for all pieces, and the matrix of one stays in the second cache of a core with masks."""
+    return MASKS and N >= PIECES and groups == 1 and A * B > 1 and P * Q >= LANES and D * A * B * P * Q <= BAND
 
 
 def side_by_side(
@@ -72,13 +75,9 @@ def multiply_windows(first, last, y, x, weight, scratch):
     for n in range(first, last):
         place = place_of_piece(scratch, n, N)
         matrix = place + ENTRY * size
-        to = matrix
         for c in range(C):
-            for a in range(A):
-                for b in range(B):
-                    of = x.ctypes.data + (((n * C + c) * H + a) * W + b) * size
-                    copy_runs(to, of, P, Q, Q * size, W * size, size, one)
-                    to += P * Q * size
+            of, to = x.ctypes.data + (n * C + c) * H * W * size, matrix + c * A * B * P * Q * size
+            lay_windows((of, A, B, to, P, Q), one)
         mix_channels(
             K, elements, matrix, weight.ctypes.data, (elements * size, size),
             y.ctypes.data + n * K * P * Q * size, P * Q, place, size, one,
@@ -91,7 +90,7 @@ def multiply_windows_back(first, last, dx, dy, weight, accumulate, scratch):
     N, K, P, Q = dy.shape
     _, C, H, W = dx.shape
     _, _, A, B = weight.shape
-    size, one, elements = dy.itemsize, dy.dtype.type(1), C * A * B
+    size, one, elements, adding = dy.itemsize, dy.dtype.type(1), C * A * B, np.int64(accumulate)
     for n in range(first, last):
         place = place_of_piece(scratch, n, N)
         matrix = place + ENTRY * size
@@ -99,11 +98,6 @@ def multiply_windows_back(first, last, dx, dy, weight, accumulate, scratch):
             elements, K, dy.ctypes.data + n * K * P * Q * size, weight.ctypes.data, (size, elements * size),
             matrix, P * Q, place, size, one,
         )  # fmt: skip
-        image = dx.ctypes.data + n * C * H * W * size
-        if not accumulate:
-            zeros(image, C * H * W, size, one)
-        for a in range(A):
-            for b in range(B):
-                for c in range(C):
-                    to, deltas = image + ((c * H + a) * W + b) * size, matrix + ((c * A + a) * B + b) * P * Q * size
-                    add_runs(to, deltas, P, Q, W * size, Q * size, size, one)
+        for c in range(C):
+            of, to = matrix + c * A * B * P * Q * size, dx.ctypes.data + (n * C + c) * H * W * size
+            sum_windows((of, A, B, P, Q, to, adding), one)

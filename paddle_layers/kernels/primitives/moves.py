@@ -136,31 +136,9 @@ def copy_run(to, of, count, size, one):
 
 
 @once
-def copy_runs(to, of, runs, count, to_step, of_step, size, one):
-    """Copy some runs of `count` numbers; steps are the bytes from one to the next."""
-    out_of_line()
-    for _ in range(runs):
-        copy_run(to, of, count, size, one)
-        to += to_step
-        of += of_step
-
-
-@once
 def add_run(to, of, count, size, one):
     """Add `count` numbers to those that are there."""
-    add_runs(to, of, 1, count, 0, 0, size, one)
-
-
-@once
-def add_runs(to, of, runs, count, to_step, of_step, size, one):
-    """Add some runs of `count` numbers to those that are there; steps are the bytes from one to the next."""
     out_of_line()
-    for run in range(runs):
-        _add(to + run * to_step, of + run * of_step, count, size, one)
-
-
-@once
-def _add(to, of, count, size, one):
     for k in range(count // 8):
         _add_8(to + k * 8 * size, of + k * 8 * size, one)
     done = count // 8 * 8

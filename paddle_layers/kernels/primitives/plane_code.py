@@ -48,6 +48,10 @@ class PlaneCode:
         """The address of a pixel."""
         return self.add(base, self.times(self.add(self.builder.mul(row, width), column), self.size))
 
+    def plane_of(self, base: Any, index: Any, rows: Any, width: Any) -> Any:
+        """The address of one of some planes."""
+        return self.place(base, self.builder.mul(index, rows), width, ir.Constant(I64, 0))
+
     def splat(self, value: Any) -> Any:
         """A vector of equal numbers."""
         vector = ir.VectorType(value.type, self.lanes)

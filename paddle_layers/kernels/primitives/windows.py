@@ -14,7 +14,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from . import window_pools
+from . import window_pools, window_rows
 from .plane_code import BIT, I64, SIDE, PlaneCode, meeting
 from .tiles import HOST, Machine
 
@@ -132,6 +132,8 @@ KINDS: dict[str, tuple[Callable[..., None], int, int]] = {
     "positions_of_4": (functools.partial(window_pools.positions, side=2), 2, 8),
     "give_to_places": (window_pools.give_to_places, 2, 5),
     "give_to_all": (window_pools.give_to_all, 2, 4),
+    "lay_windows": (window_rows.lay_windows, 1, 6),
+    "sum_windows": (window_rows.sum_windows, 1, 7),
 }
 """What builds a function, the columns from one window to the next, and how many whole numbers it takes."""
 
@@ -171,9 +173,11 @@ def _caller(kind: str) -> Any:
 
 correlate, correlate_2, dots, dots_2, spread_2 = (_caller(kind) for kind in list(KINDS)[:5])
 maxima, maxima_2, maxima_of_4, positions, positions_2, positions_of_4, give_to_places, give_to_all = (
-    _caller(kind) for kind in list(KINDS)[5:]
+    _caller(kind) for kind in list(KINDS)[5:13]
 )
+lay_windows, sum_windows = (_caller(kind) for kind in list(KINDS)[13:])
 """Calls with the numbers `x H W w w_step y P Q top left adding`, `x H W deltas P Q dw top left`,
-`deltas P Q w dx H W top left adding`, for maxima and positions `x H W y P Q top left`, `deltas where P Q dx` and
-`deltas P Q dx`: addresses, `w_step` in bytes from one element of the filter to the next, `top` and `left` the padding,
-`adding` 0 or 1. Windows of maxima are 3 x 3 pixels, or 2 x 2 `of_4`."""
+`deltas P Q w dx H W top left adding`, for maxima and positions `x H W y P Q top left`, `deltas where P Q dx`,
+`deltas P Q dx`, `x A B matrix P Q` and `matrix A B P Q dx adding`: addresses, `w_step` in bytes from one element of the
+filter to the next, `top` and `left` the padding, `adding` 0 or 1. Windows of maxima are 3 x 3 pixels, or 2 x 2 `of_4`.
+"""
