@@ -1676,7 +1676,8 @@ def dropout(
 ) -> Value:
     """Sets a random share of the values to zero while training; changes nothing, or only the scale, in the test phase.
 
-    The mask is a function of the seed, the step and the position, so that it is the same on every device.
+    The mask is a function of the seed, the step and the position, so that it is the same on every device. In training a
+    dropped value is -0.0, which equals 0, and a kept zero is 0.0: by the sign the gradient knows which were dropped.
     Srivastava et al., "Dropout: a simple way to prevent neural networks from overfitting" (2014).
     Caffe, Mocha, KUnet and ONNX scale the kept values up while training (`scale_in: TRAIN`), Paddle scales all values
     down in the test phase (`scale_in: TEST`), Mocha's `auto_scale: false` and its RandomMaskLayer never scale.

@@ -36,6 +36,14 @@ from .small_images import (
     small_images,
     sums_of_pixels,
 )
+from .window_matrices import (
+    images,
+    matrix_numbers,
+    matrix_pays,
+    matrix_pays_back,
+    multiply_windows,
+    multiply_windows_back,
+)
 from .winograd import (
     LANES,
     block_tiles,
@@ -181,6 +189,15 @@ def small_y(first, last, y, x, prepared, scratch):
 
 
 @tuned(
+    "conv", "conv_y", items=images, runs=output_planes, scratch=matrix_numbers, scratch_of_pieces=True,
+    when=matrix_pays, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def windows_y(first, last, y, x, weight, scratch):
+    multiply_windows(first, last, y, x, weight, scratch)
+
+
+@tuned(
     "conv", "conv_y", items=laying_items, scratch=laid_scratch, scratch_of_pieces=True, when=few_images,
     work=operations, least=WORTH_IT,
 )  # fmt: skip
@@ -244,6 +261,15 @@ def conv_y(
 @compiled
 def depthwise_dx(first, last, dx, dy, weight, accumulate, stride, padding, padding_y):
     correlate_each_back(first, last, dx, dy, weight, accumulate, stride, padding, padding_y)
+
+
+@tuned(
+    "conv", "conv_dx", items=images, runs=input_planes, scratch=matrix_numbers, scratch_of_pieces=True,
+    when=matrix_pays_back, work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def windows_dx(first, last, dx, dy, weight, accumulate, scratch):
+    multiply_windows_back(first, last, dx, dy, weight, accumulate, scratch)
 
 
 @tuned(
