@@ -277,6 +277,49 @@ def zip_runs(to, left, right, count, adding, size, one):
                 _move_1(to + (2 * k + part) * size, of + k * size, one)
 
 
+def _unzipper(count: int) -> Any:
+    """Write the numbers of a run of twice `count` to two runs in turns."""
+
+    def unzip(typingctx: Any, one_run: Any, other_run: Any, source: Any, one: Any) -> Any:
+        signature = types.void(types.int64, types.int64, types.int64, one)
+
+        def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
+            real, size = _real(one)
+            places = (args[2], builder.add(args[2], ir.Constant(args[2].type, count * size)))
+            left, right = (builder.load(_place(builder, at, real, count), align=size) for at in places)
+            for part in (0, 1):
+                order = ir.Constant(ir.VectorType(ir.IntType(32), count), list(range(part, 2 * count, 2)))
+                value = builder.shuffle_vector(left, right, order)
+                builder.store(value, _place(builder, args[part], real, count), align=size)
+            return context.get_dummy_value()
+
+        return signature, codegen
+
+    return intrinsic(unzip)
+
+
+_unzip_16, _unzip_4 = (_unzipper(count) for count in (16, 4))
+
+
+@once
+def unzip_run(left, right, of, count, size, one):
+    """Write the numbers of a run of twice `count` to two runs in turns; the last vectors overlap those before."""
+    if count >= 16:
+        for k in range(0, count - 15, 16):
+            _unzip_16(left + k * size, right + k * size, of + 2 * k * size, one)
+        rest = count - 16
+        _unzip_16(left + rest * size, right + rest * size, of + 2 * rest * size, one)
+    elif count >= 4:
+        for k in range(0, count - 3, 4):
+            _unzip_4(left + k * size, right + k * size, of + 2 * k * size, one)
+        rest = count - 4
+        _unzip_4(left + rest * size, right + rest * size, of + 2 * rest * size, one)
+    else:
+        for k in range(count):
+            _move_1(left + k * size, of + 2 * k * size, one)
+            _move_1(right + k * size, of + (2 * k + 1) * size, one)
+
+
 def _turned(builder: Any, rows: list[Any]) -> list[Any]:
     """The columns of a square matrix: interleaving its halves turns it, after as many times as its side has bits."""
     count = len(rows)
