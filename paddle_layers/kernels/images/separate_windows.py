@@ -2,30 +2,30 @@
 
 Patch embeddings are such, and transposed convolutions that enlarge without overlap. Below, the side with a number for
 each window is `small` (N, K, R, P, Q), the one with its elements `large` (N, D, R E, P A, Q B); images are volumes of
-one plane. With the elements of the windows as columns, in a panel that stays in a core's cache, `small` is the filters
-times it, and it is the filters turned times `small`.
+one plane. With the elements of a window as a column of a matrix, `small` is the filters times it, and it is the filters
+turned times `small`: products at the peak of a core, beside which moving numbers counts. So they are asked for early.
 """
 
 from __future__ import annotations
 
 from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.compiling import also_in_python, compiled, copied
+from paddle_layers.kernels.primitives.interleaving import unzip_run, zip_runs
 from paddle_layers.kernels.primitives.moves import (
     copy_run,
+    fetch_run,
     pick_run,
     set_entry,
     spread_run,
     turn,
-    unzip_run,
     zeros,
-    zip_runs,
 )
 from paddle_layers.kernels.primitives.scratch import place_of_piece
-from paddle_layers.kernels.primitives.tiles import VECTOR, VECTORS, products, vectors_of
+from paddle_layers.kernels.primitives.tiles import VECTORS, products, vectors_of
 
 from .correlations import ENTRY, divisor
 from .filter_vectors import LANES, rounded
-from .work_items import Steps, for_every_piece
+from .work_items import FEW, Steps, for_every_piece
 
 BLOCK = VECTORS * LANES
 """Windows of a tile of the widest vectors, and filters whose gradients are computed together."""
@@ -35,6 +35,8 @@ PIXELS = 11 * BLOCK
 """Windows that are laid out at once, at most."""
 ROWS = 16
 """Rows of a product that are put in order at once."""
+COLUMNS = 8
+"""Windows of a row from which on it pays to lay them out."""
 SHORTEST = 32
 """Rows of an item's product at least."""
 
@@ -56,7 +58,8 @@ def windows_suit(
     Z: int, H: int, W: int, E: int, A: int, B: int, R: int, P: int, Q: int, groups: int, step: Steps, ahead: Steps
 ) -> bool:
     """Whether `gather_windows` and `spread_windows` take a convolution."""
-    return groups == 1 and bool(fills_vectors(R * P * Q)) and separate(Z, H, W, E, A, B, R, P, Q, step, ahead)
+    fills = Q >= COLUMNS and bool(fills_vectors(R * P * Q))
+    return groups == 1 and fills and separate(Z, H, W, E, A, B, R, P, Q, step, ahead)
 
 
 def filters_suit(
@@ -70,7 +73,7 @@ def filters_suit(
 @also_in_python
 def channel_runs(N, channels, rows):
     """Runs that the channels of an image are cut into, of `rows` rows of the product each; by shape only."""
-    return divisor(channels, max(1, min(PIECES // max(N, 1), channels * rows // SHORTEST)))
+    return divisor(channels, max(1, min(FEW // max(N, 1), channels * rows // SHORTEST)))
 
 
 @also_in_python
@@ -91,13 +94,13 @@ def spreading_items(N: int, D: int, E: int, A: int, B: int) -> int:
 
 
 def gathering_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
-    """Numbers that a piece of `gather_windows` needs: a table's entry, a panel, its sums."""
+    """Numbers that a piece of `gather_windows` needs: a table's entry, windows, sums of some rows."""
     numbers = ENTRY + D * E * A * B * int(band_windows(D * E * A * B)) + ROWS * PIXELS
     return for_every_piece(numbers, N, gathering_items(N, K))
 
 
 def spreading_scratch(N: int, K: int, D: int, E: int, A: int, B: int) -> int:
-    """Numbers that a piece of `spread_windows` needs: a table's entry, a panel, sums of some rows."""
+    """Numbers that a piece of `spread_windows` needs: a table's entry, numbers of windows, sums of some rows."""
     numbers = ENTRY + K * int(band_windows(K)) + max(ROWS, B) * PIXELS
     return for_every_piece(numbers, N, spreading_items(N, D, E, A, B))
 
@@ -125,7 +128,7 @@ def gradient_scratch(K: int, D: int, E: int, A: int, B: int) -> int:
 
 @copied
 def lay_windows(to, of, start, count, pitch, shape, sizes, size, one):
-    """Lay `count` windows out from `start` on: a row for each element of the channels, `pitch` bytes from the next."""
+    """Lay `count` windows out from `start` on: a row for each element of the channels, `pitch` bytes apart."""
     (D, R, P, Q), (E, A, B) = shape, sizes
     for channel in range(D):
         row, q, done = start // Q, start % Q, 0
@@ -165,35 +168,54 @@ def put_windows(to, of, lines, start, count, pitch, shape, sizes, adding, size, 
         of += B * pitch
 
 
+@copied
+def fetch_windows(of, first, last, start, count, shape, sizes, size):
+    """Ask for `count` windows from `start` on of the planes `first` to `last`, an element's planes of all channels."""
+    (R, P, Q), (E, A, B) = shape, sizes
+    r, place = start // (P * Q), start % (P * Q)
+    for plane in range(first, last):
+        at = ((plane // E * R + r) * E + plane % E) * P * Q + place
+        fetch_run(of + at * A * B * size, count * A * B, size)
+
+
 @compiled
 def gather_windows(first, last, small, large, weight, accumulate, scratch):
     """small (N, K, R, P, Q) = the filters of `weight` times the windows of large, or small += where `accumulate`.
 
-    An item is a run of filters of an image.
+    An item is a run of filters of an image. What is written, and the windows to be laid out next, come to the cache
+    meanwhile.
     """
     N, K, R, P, Q = small.shape
     _, D, E, A, B = weight.shape
     size, one, pixels, elements = small.itemsize, small.dtype.type(1), R * P * Q, D * E * A * B
     runs, band = channel_runs(N, K, 1), band_windows(elements)
-    pitch = band * size
+    filters, pitch = K // runs, band * size
     for item in range(first, last):
         table = place_of_piece(scratch, item, N * runs)
         laid = table + ENTRY * size
         sums = laid + elements * pitch
         set_entry(table, 0, 0, 0)
-        n, begin, end = item // runs, item % runs * K // runs, (item % runs + 1) * K // runs
+        n, begin = item // runs, item % runs * filters
         of = large.ctypes.data + n * elements * pixels * size
         for start in range(0, pixels, band):
-            count = min(band, pixels - start)
+            count, left = min(band, pixels - start), min(band, pixels - start - band)
+            blocks = (count + BLOCK - 1) // BLOCK
+            tiles = (filters + ROWS - 1) // ROWS * blocks
             lay_windows(laid, of, start, count, pitch, (D, R, P, Q), (E, A, B), size, one)
-            for k in range(begin, end, ROWS):
-                rows = min(ROWS, end - k)
-                products(
-                    rows, vectors_of(count, size), 0, elements, pitch, size, 1, table,
-                    weight.ctypes.data + k * elements * size, elements * size, laid, sums, pitch, False, one,
-                )  # fmt: skip
+            for tile in range(tiles):
+                k, at = begin + tile // blocks * ROWS, tile % blocks * BLOCK
+                rows, many = min(ROWS, begin + filters - k), min(BLOCK, count - at)
                 to = small.ctypes.data + ((n * K + k) * pixels + start) * size
                 for row in range(rows):
+                    fetch_run(to + (row * pixels + at) * size, many, size)
+                planes = (D * E * tile // tiles, D * E * (tile + 1) // tiles)
+                fetch_windows(of, planes[0], planes[1], start + band, left, (R, P, Q), (E, A, B), size)
+                products(
+                    rows, vectors_of(many, size), 0, elements, pitch, size, 1, table,
+                    weight.ctypes.data + k * elements * size, elements * size, laid + at * size, sums + at * size,
+                    pitch, False, one,
+                )  # fmt: skip
+                for row in range(rows if at + many == count else 0):
                     spread_run(to + row * pixels * size, sums + row * pitch, count, 1, accumulate, size, one)
 
 
@@ -220,12 +242,17 @@ def spread_windows(first, last, large, small, weight, accumulate, scratch):
             for k in range(K):
                 copy_run(laid + k * pitch, of + (k * pixels + start) * size, count, size, one)
             for line in range(begin, begin + lines, step):
-                many = min(step, begin + lines - line)
-                products(
-                    many * B, vectors_of(count, size), 0, K, pitch, elements * size, 1, table,
-                    weight.ctypes.data + line * B * size, size, laid, sums, pitch, False, one,
-                )  # fmt: skip
-                put_windows(to, sums, (line, many), start, count, pitch, (R, P, Q), (E, A, B), accumulate, size, one)
+                high = min(step, begin + lines - line)
+                planes = (line // A, (line + high + A - 1) // A)
+                for at in range(0, count, BLOCK):
+                    many = min(BLOCK, count - at)
+                    fetch_windows(to, planes[0], planes[1], start + at, many, (R, P, Q), (E, A, B), size)
+                    products(
+                        high * B, vectors_of(many, size), 0, K, pitch, elements * size, 1, table,
+                        weight.ctypes.data + line * B * size, size, laid + at * size, sums + at * size, pitch, False,
+                        one,
+                    )  # fmt: skip
+                put_windows(to, sums, (line, high), start, count, pitch, (R, P, Q), (E, A, B), accumulate, size, one)
 
 
 @compiled
@@ -257,7 +284,7 @@ def multiply_windows(first, last, dweight, small, large, accumulate, scratch):
                 turn(turned, source, filters, count, pixels, wide, 1, size, one)
                 of = large.ctypes.data + (n * D + channel) * volume
                 multiply_rows(
-                    channels, vectors_of(filters, size), volume, count, table, of, turned, (R, P, Q), (E, A, B), sums,
+                    channels, vectors_of(filters, size), volume, count, table, of, turned, (P, Q), (E, A, B), sums,
                     wide * size, n + start > 0, size, one,
                 )  # fmt: skip
         elements = E * A * B
@@ -267,12 +294,12 @@ def multiply_windows(first, last, dweight, small, large, accumulate, scratch):
 
 
 @copied
-def multiply_rows(channels, vectors, volume, count, table, of, turned, shape, sizes, sums, wide, adding, size, one):
+def multiply_rows(channels, vectors, volume, count, table, of, turned, plane, sizes, sums, wide, adding, size, one):
     """The sums of some windows for all elements of some channels; the rows of a tile are channels, if these are more.
 
     An element's sums take `wide` bytes.
     """
-    (R, P, Q), (E, A, B) = shape, sizes
+    (P, Q), (E, A, B) = plane, sizes
     by_channels = channels >= B
     rows, others, inner = (channels, 1, B) if by_channels else (B, channels, 1)
     step, sums_step = (volume, E * A * B * wide) if by_channels else (size, wide)
