@@ -16,6 +16,7 @@ from .batches import (
     turn_weight_back,
     vectors_of_images,
     vectors_of_images_back,
+    volumes,
 )
 from .depthwise import (
     add_planes,
@@ -27,6 +28,19 @@ from .depthwise import (
     small_windows,
 )
 from .laid_images import correlate_laid, few_images, filter_runs, laid_scratch, lay_images, laying_items
+from .separate_windows import (
+    filters_suit,
+    gather_windows,
+    gathering_items,
+    gathering_scratch,
+    gradient_items,
+    gradient_scratch,
+    multiply_windows,
+    spread_windows,
+    spreading_items,
+    spreading_scratch,
+    windows_suit,
+)
 from .small_images import (
     mix_small,
     pack_filters,
@@ -189,6 +203,14 @@ def small_y(first, last, y, x, prepared, scratch):
 
 
 @tuned(
+    "conv", "conv_y", items=gathering_items, runs=output_planes, scratch=of_images(gathering_scratch),
+    scratch_of_pieces=True, when=of_images(windows_suit), work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_y(first, last, y, x, weight, scratch):
+    gather_windows(first, last, volumes(y), volumes(x), volumes(weight), False, scratch)
+
+
     "conv", "conv_y", items=images, runs=output_planes, scratch=matrix_numbers, scratch_of_pieces=True,
     when=matrix_pays, work=operations, least=WORTH_IT,
 )  # fmt: skip
@@ -264,6 +286,14 @@ def depthwise_dx(first, last, dx, dy, weight, accumulate, stride, padding, paddi
 
 
 @tuned(
+    "conv", "conv_dx", items=of_images(spreading_items), runs=input_planes, scratch=of_images(spreading_scratch),
+    scratch_of_pieces=True, when=of_images(windows_suit), work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_dx(first, last, dx, dy, weight, accumulate, scratch):
+    spread_windows(first, last, volumes(dx), volumes(dy), volumes(weight), accumulate, scratch)
+
+
     "conv", "conv_dx", items=images, runs=input_planes, scratch=matrix_numbers, scratch_of_pieces=True,
     when=matrix_pays_back, work=operations, least=WORTH_IT,
 )  # fmt: skip
@@ -312,6 +342,15 @@ def conv_dx(
 @compiled
 def depthwise_dweight(first, last, dweight, dy, x, accumulate, stride, padding, padding_y):
     dots_of_each(first, last, dweight, dy, x, accumulate, stride, padding, padding_y)
+
+
+@tuned(
+    "conv", "conv_dweight", items=of_images(gradient_items), scratch=of_images(gradient_scratch),
+    scratch_of_pieces=True, when=of_images(filters_suit), work=operations, least=WORTH_IT,
+)  # fmt: skip
+@compiled
+def separate_dweight(first, last, dweight, dy, x, accumulate, scratch):
+    multiply_windows(first, last, volumes(dweight), volumes(dy), volumes(x), accumulate, scratch)
 
 
 @tuned(
