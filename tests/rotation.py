@@ -52,6 +52,7 @@ def every_architecture() -> list[ParameterSet]:
     ]
 
 
+@functools.cache
 def is_compiled(layer: str) -> bool:
     """Whether the kernels of a layer are compiled in this round, or because its file or one of theirs changed."""
     definition = pl.registry[layer]
