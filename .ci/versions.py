@@ -18,7 +18,14 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-SELECTION = ("config_reader", "config_binary", "registry", "runtime_net", "runtime_threads", "training_folders")
+SELECTION = (
+    "config/test_reader.py",
+    "config/test_binary.py",
+    "define/test_registry.py",
+    "runtime/test_net.py",
+    "runtime/test_threads.py",
+    "training/test_folders.py",
+)
 """Tests that compute, save, and start processes which find compiled kernels in the cache."""
 HARNESS = ("pytest", "hypothesis")
 """What the tests themselves need, the newest: users have no need of them."""
@@ -51,7 +58,7 @@ def check(what: str, pythons: Iterable[str], folder: Path, requirements: Iterabl
     print(f"{what}:", flush=True)
     subprocess.run([mine, "-m", "pip", "list", "--format", "freeze"], check=True)
     command = [mine, "-m", "pytest", "--override-ini", "addopts=", "-q", "-m", "not slow"]
-    tests = [f"tests/test_{name}.py" for name in SELECTION]
+    tests = [f"tests/{name}" for name in SELECTION]
     return subprocess.run([*command, *tests], cwd=ROOT, check=False).returncode == 0
 
 

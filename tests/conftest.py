@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 from hypothesis import settings
-from rotation import current_round, summary
 
 from paddle_layers.kernels.tuned import point_functions_only
 from paddle_layers.runtime.devices.cpu.interpreter import interpreted
+from tests.rotation import current_round, summary
 
 # A run judges the change, not the luck of its random numbers; `--hypothesis-profile default` looks further.
 settings.register_profile("repeatable", derandomize=True)

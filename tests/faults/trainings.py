@@ -11,7 +11,7 @@ from typing import NamedTuple
 from .processes import Done, Preparation, end, paddle_layers, start
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
-from training_helpers import NETWORK, SETTINGS, SOURCES, write
+from tests.training.helpers import NETWORK, SETTINGS, SOURCES, write
 
 STEPS = 40
 TEXT = (NETWORK + SOURCES + SETTINGS).replace("steps: 30", f"steps: {STEPS}").replace(

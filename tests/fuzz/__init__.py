@@ -2,5 +2,5 @@
 
 A target makes cases, each from a number alone, and checks them; a case is the bytes of a file, or of a description
 that the target builds its input from. `corpus/` holds cases that once failed, a folder for each target;
-`tests/test_fuzz.py` replays them.
+`tests/project/test_fuzz.py` replays them.
 """

@@ -22,7 +22,7 @@ from paddle_layers.exchange.caffe_in.messages import fields_of
 from paddle_layers.exchange.caffe_in.network import checked, convert_net, network_text
 from paddle_layers.exchange.caffe_in.reading import bind, fields_of_text
 from paddle_layers.exchange.caffe_in.weights import weights_of
-from tests import caffe_helpers as caffe
+from tests.exchange import caffe_helpers as caffe
 
 from .configs import check_faults
 from .data_files import check_message

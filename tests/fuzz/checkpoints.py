@@ -21,7 +21,7 @@ from paddle_layers.training.loop import Trainer
 from paddle_layers.training.preparation import Job, prepare
 from paddle_layers.training.progress import Lines
 from paddle_layers.training.results.ledger import Ledger
-from tests.training_helpers import NETWORK, SETTINGS, SOURCES, write
+from tests.training.helpers import NETWORK, SETTINGS, SOURCES, write
 
 from .data_files import check_message
 from .mutators import ODD_NUMBERS, ODD_TEXTS, TEXT_NUMBERS, changed_bytes, changed_text, several

@@ -13,7 +13,7 @@ import numpy as np
 import paddle_layers as pl
 from paddle_layers.config import network_of
 from paddle_layers.runtime import WeightsError
-from tests.training_helpers import write
+from tests.training.helpers import write
 
 from .checkpoints import changed_tensors
 from .data_files import check_message

@@ -75,7 +75,7 @@ def _verdict(name: str, case: Case) -> str | None:
 
 def training(definition: Definition) -> Iterator[Check]:
     """Their tests, which compare with NumPy."""
-    from .. import test_training_optimizers as tests
+    from ..training import test_optimizers as tests
 
     if definition.kind == "optimizer":
         yield Check("reference", _raising(tests.test_optimizer, definition.name, "float64"))
@@ -89,7 +89,7 @@ def training(definition: Definition) -> Iterator[Check]:
 @functools.cache
 def of_helpers() -> tuple[Check, ...]:
     """The tests of the helpers that layers share, for all their parameters."""
-    from .. import test_helpers as tests
+    from ..layers import test_helpers as tests
 
     found = []
     for name, test in vars(tests).items():

@@ -1,8 +1,8 @@
 """Exponentials and logarithms of float32 without branches or calls, so that the compiler turns loops into vector code.
 
 Drivers of float32 have these in place of those of `math`. Largest errors, in units of the last place, over all numbers:
-exp 1, expm1 2, tanh 3, log 1, log1p 2, erfc 4; `tests/test_elementary.py` measures them. NaN, infinities, denormal
-numbers and overflow come out as from `math`. In float64, and as plain Python, they are the functions of `math`.
+exp 1, expm1 2, tanh 3, log 1, log1p 2, erfc 4; `tests/kernels/test_elementary.py` measures them. NaN, infinities,
+denormal numbers and overflow come out as from `math`. In float64, and as plain Python, they are its functions.
 """
 
 from __future__ import annotations

@@ -1,0 +1,112 @@
+"""`python -m tests.gpu`, the program for machines with a card, in the simulator; and what it does when things fail."""
+
+import importlib.util
+import io
+import os
+import subprocess
+import sys
+import time
+import warnings
+from pathlib import Path
+
+import pytest
+
+from paddle_layers.runtime import DeviceWarning
+from tests.gpu import program
+from tests.gpu.children import run_part
+from tests.gpu.page import table
+from tests.gpu.parts import Part, Setup, load
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def behave(item, setup):
+    """A part in which everything goes wrong that can; child processes find it here."""
+    if item == "raise":
+        raise ValueError("it `had` to be")
+    if item == "crash":
+        os._exit(3)
+    if item == "hang":
+        time.sleep(600)
+    if item == "warn":
+        warnings.warn("no CUDA kernel for it", DeviceWarning, stacklevel=1)
+    return {"findings": ["far off"] if item == "differ" else [], "process": os.getpid()}
+
+
+PART = Part(
+    "Everything goes wrong",
+    lambda _: ["fine", "raise", "differ", "crash", "warn", "fine again"],
+    behave,
+    lambda facts: [table(["Item"], [[item] for item in facts])],
+)
+
+
+def start(*arguments, **environment):
+    command = [sys.executable, "-m", "tests.gpu", *arguments]
+    changed = {**os.environ, **environment}
+    return subprocess.run(command, cwd=ROOT, env=changed, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.mark.slow
+def test_all_parts_at_tiny_sizes_in_the_simulator(tmp_path):
+    page = tmp_path / "page.md"
+    done = start("--tiny", "--output", page, NUMBA_ENABLE_CUDASIM="1")
+    text = page.read_text()
+    assert done.returncode == 0, text + page.with_suffix(".log").read_text() + done.stderr
+    absent = [] if importlib.util.find_spec("torch") else ["benchmark"]
+    for line in done.stdout.splitlines():
+        name, _, outcome = line.partition(": ")
+        assert outcome.startswith("not run: PyTorch is not installed" if name in absent else "passed"), line
+    assert len(done.stdout.splitlines()) == len(program.PARTS)
+    for shown in ("simulator", "| relu  |", "| float32   |", "| MLP 4-4-4-10, batch 2"):
+        assert shown in text
+
+
+def test_the_committed_page_has_every_part():
+    text = (ROOT / "docs" / "gpu-results.md").read_text()
+    for module in program.PARTS.values():
+        assert f"| {load(module).title} " in text
+
+
+def test_without_a_card_it_says_so_and_fails(tmp_path):
+    page = tmp_path / "page.md"
+    done = start("--output", page, CUDA_VISIBLE_DEVICES="", NUMBA_ENABLE_CUDASIM="0")
+    assert done.returncode == 1
+    assert "**device** failed: `DeviceError: " in page.read_text()
+    assert page.read_text().count("Not run: there is no device to run it on.") == len(program.PARTS) - 1
+    assert "Traceback" in page.with_suffix(".log").read_text()
+
+
+def test_a_part_that_fails_is_recorded_and_the_others_go_on(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_ENABLE_CUDASIM", "1")
+    here = "tests.cuda.test_gpu_program"
+    parts = {"environment": "tests.gpu.environment", "missing": "tests.gpu.missing", "wrong": here}
+    monkeypatch.setattr(program, "PARTS", parts)
+    page = tmp_path / "page.md"
+    assert program.run(Setup(tiny=True), [], 60, page, "the command") is False
+    text = page.read_text()
+    assert "| Everything goes wrong | 4 of 6 failed |" in text
+    assert "* **raise** failed: `ValueError: it 'had' to be`" in text
+    assert "* **crash** failed: `the process ended with the status 3; see the log`" in text
+    assert "* **differ**: far off" in text
+    assert "* **warn**: DeviceWarning: no CUDA kernel for it" in text
+    assert "ModuleNotFoundError: No module named 'tests.gpu.missing'" in text
+    assert "fine again |" in text
+    log = page.with_suffix(".log").read_text()
+    assert "ValueError: it `had` to be" in log
+    assert "ModuleNotFoundError" in log
+
+
+def test_a_part_that_hangs_is_stopped():
+    hanging = PART._replace(items=lambda _: ["fine", "hang", "fine again"], share=1.0)
+    outcome = run_part("tests.cuda.test_gpu_program", hanging, Setup(), time.monotonic() + 3, io.StringIO())
+    assert outcome.left[-2:] == ["hang", "fine again"]  # and "fine" before them where processes start slowly
+    assert not outcome.failed
+    assert str(outcome).endswith("of 3 not run: no time left")
+
+
+def test_items_are_shared_among_processes():
+    shared = PART._replace(items=lambda _: ["1", "2", "3"], children=2)
+    outcome = run_part("tests.cuda.test_gpu_program", shared, Setup(), time.monotonic() + 60, io.StringIO())
+    assert list(outcome.facts) == ["1", "2", "3"]
+    assert outcome.facts["1"]["process"] == outcome.facts["3"]["process"] != outcome.facts["2"]["process"]

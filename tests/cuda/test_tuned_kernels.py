@@ -1,0 +1,187 @@
+"""Tuned CUDA kernels: equal to the point functions in numba's simulator, and lean in PTX and machine code."""
+
+import re
+
+import numpy as np
+import pytest
+
+from paddle_layers.config import loads
+from paddle_layers.define import DefinitionError
+from paddle_layers.kernels import tuned as kernels_tuned
+from paddle_layers.kernels.cuda import tiles
+from paddle_layers.kernels.cuda.images import convolutions
+from paddle_layers.kernels.cuda.rows import projections
+from paddle_layers.kernels.tuned import point_functions_only, tuned_at_every_size
+from paddle_layers.runtime import Net
+from paddle_layers.runtime.devices.cuda import cubin_of, cuda_driver, ptx_of, simulated_device
+from paddle_layers.testing.ptx import launches_of
+from tests.rotation import every_architecture
+
+DATA = 'layer {{ name: "x" type: "data" data {{ shape: [{}] }} }}\n'
+LAYER = 'layer {{ name: "{}" type: "{}" input: "x" propagate_down: true {} {} {{ {} bias: false }} }}\n'
+SHARED = 'param { of: "weight" share: "w" }'
+TOLERANCE = {"float64": 1e-13, "float32": 1e-6}
+
+
+def network(kind, shape, settings, names):
+    """Layers that share input and weights: for the second, gradients are added to what is there."""
+    shared = SHARED if len(names) > 1 else ""
+    return loads(
+        DATA.format(", ".join(map(str, shape)))
+        + "".join(LAYER.format(name, kind, shared, kind, settings) for name in names)
+    )
+
+
+def step(net, x):
+    """Outputs and gradients of one step, and the tuned kernels that ran."""
+    rng = np.random.default_rng(1)
+    for parameter in net.parameters.values():
+        parameter.value = rng.standard_normal(parameter.shape)
+    found = dict(net.forward({"x": x}, phase="train", step=0))
+    net.backward(gradients={name: rng.standard_normal(value.shape) for name, value in found.items()})
+    found |= {f"d{name}": parameter.gradient for name, parameter in net.parameters.items()}
+    found["dx"] = net.gradient("x")
+    used = {launch.name for launch in net.plan("train").launches if launch.items is not None}
+    return {name: np.array(value) for name, value in found.items()}, used
+
+
+def compare(kind, rows, shape, settings, names=("first",), dtype="float64"):
+    """Tuned kernels on the simulated card against point functions on the CPU; gives the names of those that ran."""
+    chosen = network(kind, shape, settings, names)
+    x = np.random.default_rng(0).standard_normal((rows, *shape))
+    with point_functions_only():
+        expected, _ = step(Net(chosen, dtype=dtype), x)
+    with tuned_at_every_size():
+        found, used = step(Net(chosen, dtype=dtype, device=simulated_device()), x)
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name], values, rtol=0, atol=TOLERANCE[dtype] * np.abs(values).max())
+    return used
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "size", "enough"),
+    [
+        pytest.param(3, 5, 7, tiles.ENOUGH, id="tiles of 16"),
+        pytest.param(1, 140, 18, tiles.ENOUGH, id="one row", marks=pytest.mark.slow),
+        pytest.param(18, 70, 20, 1, id="tiles of 32", marks=pytest.mark.slow),
+        pytest.param(35, 66, 34, 1, id="tiles of 64", marks=pytest.mark.slow),
+        pytest.param(35, 66, 34, tiles.ENOUGH, id="many tiles of 16", marks=pytest.mark.slow),
+        pytest.param(130, 66, 70, 1, id="many tiles of 64", marks=pytest.mark.slow),
+    ],
+)
+def test_fc(rows, columns, size, enough, monkeypatch):
+    monkeypatch.setattr(tiles, "ENOUGH", enough)
+    assert compare("fc", rows, (columns,), f"size: {size}") == {"fc_y", "fc_dx", "fc_dweight"}
+
+
+CONV = {"conv_y", "conv_dx", "conv_dweight", "conv_dweight_sum"}
+CONVOLUTIONS = {
+    "odd": ((3, 6, 7), "num_filters: 4 filter_size: 3"),
+    "stride, padding": ((2, 7, 5), "num_filters: 3 filter_size: 2 filter_size_y: 3 stride: 2 stride_y: 3 padding: 1"),
+    "dilation, groups": ((4, 6, 6), "num_filters: 6 filter_size: 3 padding: 2 dilation: 2 stride_y: 2 groups: 2"),
+    "many filters": ((1, 3, 3), "num_filters: 66 filter_size: 2"),
+    "many channels": ((67, 2, 2), "num_filters: 1 filter_size: 1"),
+}
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "odd" else pytest.mark.slow) for name in CONVOLUTIONS]
+)
+def test_conv(name):
+    assert compare("conv", 2, *CONVOLUTIONS[name]) == CONV
+
+
+@pytest.mark.parametrize(
+    ("rows", "shape", "settings", "tiles_of_it", "parts"),
+    [
+        pytest.param(4, (2, 9, 9), "num_filters: 4 filter_size: 3 groups: 2", 2, 2, marks=pytest.mark.slow),
+        pytest.param(5, (34, 9, 9), "num_filters: 35 filter_size: 3 padding: 1", 5, 13, marks=pytest.mark.slow),
+    ],
+)
+def test_blocks_share_the_depth_of_a_gradient_of_filters(rows, shape, settings, tiles_of_it, parts, monkeypatch):
+    monkeypatch.setattr(tiles, "PART", 1)
+    blocks = []
+    asked = convolutions.shared_blocks
+    monkeypatch.setattr(convolutions, "shared_blocks", lambda *sizes: blocks.append(asked(*sizes)) or blocks[-1])
+    assert compare("conv", rows, shape, settings) == CONV
+    assert set(blocks) == {tiles_of_it * parts}
+
+
+@pytest.mark.slow
+def test_conv_by_large_tiles(monkeypatch):
+    monkeypatch.setattr(tiles, "ENOUGH", 1)
+    compare("conv", 3, (34, 3, 4), "num_filters: 35 filter_size: 2 padding: 1")
+
+
+@pytest.mark.parametrize(
+    ("kind", "shape", "settings"),
+    [
+        ("fc", (5,), "size: 3"),
+        pytest.param("conv", (2, 3, 3), "num_filters: 3 filter_size: 2 padding: 1", marks=pytest.mark.slow),
+    ],
+)
+def test_adds_to_gradients_that_are_there(kind, shape, settings):
+    compare(kind, 4, shape, settings, ("first", "second"), "float32")
+
+
+@pytest.mark.parametrize(
+    ("work", "faster"),
+    [
+        (projections.work_of_y(N=64, C_i=4096, K=1000), True),
+        (projections.work_of_dweight(N=64, C_i=800, K=500), True),
+        (projections.work_of_y(N=64, C_i=500, K=10), False),
+        (convolutions.work_of_y(N=64, K=50, D=20, A=5, B=5, P=8, Q=8, groups=1), True),
+        (convolutions.work_of_dweight(N=64, K=64, D=64, A=3, B=3, P=56, Q=56, groups=1), True),
+        (convolutions.work_of_dx(N=64, K=128, D=1, A=3, B=3, H=56, W=56, groups=128), False),
+    ],
+)
+def test_point_functions_stay_where_they_are_faster(work, faster):
+    assert (work >= tiles.WORTH_IT) is faster
+
+
+def test_images_too_large_for_the_tables_stay_with_the_point_functions():
+    sizes = {"C": 3, "H": 512, "W": 512, "K": 4, "D": 3, "A": 1, "B": 1, "P": 512, "Q": 512}
+    assert convolutions.fits(N=1000, **sizes)
+    assert not convolutions.fits(N=1100, **sizes)
+
+
+KERNELS = {
+    "fc": (network("fc", (5,), "size: 3", ("first",)), ("fc_y", "fc_dx", "fc_dweight")),
+    "conv": (network("conv", *CONVOLUTIONS["odd"], ("first",)), ("conv_y", "conv_dx", "conv_dweight")),
+}
+
+
+@pytest.mark.parametrize("architecture", every_architecture())
+@pytest.mark.parametrize(("kind", "name"), [(kind, name) for kind, (_, names) in KERNELS.items() for name in names])
+def test_registers_hold_the_sums(kind, name, architecture):
+    with tuned_at_every_size():
+        found = {launch.name: launch for launch in launches_of(KERNELS[kind][0], training=True)}
+    driver = cuda_driver(found[name].code, "float32")
+    text = ptx_of(driver)
+    assert ".local" not in text
+    assert ".f64" not in text
+    assert text.count("fma.rn.f32") == tiles.SUMS**2
+    assert registers(cubin_of(driver, architecture)) <= 128  # then two blocks share a multiprocessor
+
+
+def registers(cubin):
+    """Registers of the functions of a cubin, by its attributes of that kind: 0x2f in the format 0x04, of 8 bytes."""
+    return max(int.from_bytes(count, "little") for count in re.findall(rb"\x04\x2f\x08\0.{4}(.{4})", cubin, re.DOTALL))
+
+
+def test_a_kernel_behind_another_one_is_checked(monkeypatch):
+    monkeypatch.setattr(kernels_tuned, "_TUNED", {})
+
+    def first(y, scratch): ...
+
+    def second(y, scratch): ...
+
+    first.__module__ = second.__module__ = "some.kernels"
+    with pytest.raises(DefinitionError, match="second: `behind` names a kernel"):
+        kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, behind=first)(second)
+    kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, scratch=lambda: 4)(first)
+    with pytest.raises(DefinitionError, match="the first one decides the rest"):
+        kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, least=5, behind=first)(second)
+    kernels_tuned.tuned("fc", "fc_y", device="cuda", items=lambda: 1, behind=first)(second)
+    (entry,) = kernels_tuned.tuned_kernels("fc", "fc_y", "cuda")
+    assert (entry.call, entry.then.call) == (first, second)

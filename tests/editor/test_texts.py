@@ -1,0 +1,166 @@
+"""The scanner: of one mind with the reader on whole texts, unshaken by any other; positions as editors count them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from paddle_layers.config.diagnostics.diagnostic import Source
+from paddle_layers.config.diagnostics.report import Report
+from paddle_layers.config.reading.fields import BLOCK, LIST, STRING, Fields, items
+from paddle_layers.config.reading.syntax import read
+from paddle_layers.editor.completion import completions
+from paddle_layers.editor.definition import definitions, symbols
+from paddle_layers.editor.document import Document
+from paddle_layers.editor.hover import hover
+from paddle_layers.editor.positions import UNITS, Lines
+from paddle_layers.editor.problems import problems
+from paddle_layers.editor.scanner import Block, Tree
+from tests.rotation import current_round
+
+EXAMPLES = sorted((Path(__file__).parents[2] / "docs" / "examples").rglob("*.textproto"))
+TEXTS = [path.read_text(encoding="utf-8") for path in EXAMPLES]
+JSON = (
+    '{"$schema": "x", "name": "n", "layer": [{"name": "x", "type": "data", "data": {"shape": [4]}},\n'
+    ' {"name": "y", "type": "fc", "input": ["x"], "fc": {"size": 2, "act": "tanh", "bias": false}}]}'
+)
+ODD = """
+name: 'single'  layer: { name: "a" "b" type: "data" data < shape: [1, 2, ] > };
+layer [ { name: "c" }, { name: "d", stage: ['x', "y"] } ] # a "comment" { with: all
+"""
+
+EVERY = 11
+"""The usual run asks at every eleventh place, of other ones on another day."""
+
+Flat = list[tuple[str, Any]]
+
+
+def read_fields(fields: Fields) -> Iterator[tuple[str, Any]]:
+    for field in fields:
+        for item in items(field):
+            if item[1] == BLOCK:
+                yield field[0], list(read_fields(item[2]))
+            elif item[1] != LIST and field[0] != "!":
+                yield field[0], item[2] if item[1] == STRING else None
+
+
+def scanned(tree: Tree, block: Block) -> Iterator[tuple[str, Any]]:
+    """What a block holds in the order of the text; the value of what is no string stays out, as above."""
+    for field in block.fields:
+        values: list[Any] = [(token.start, token) for token in field.values]
+        values += [(inner.fields[0].token.start if inner.fields else -1, inner) for inner in field.blocks]
+        for _, value in sorted(values, key=lambda pair: pair[0]):
+            if isinstance(value, Block):
+                yield field.name, list(scanned(tree, value))
+            else:
+                yield field.name, tree.word(value) if value.kind == "string" else None
+
+
+@pytest.mark.parametrize("text", [*TEXTS, JSON], ids=[*(path.stem for path in EXAMPLES), "json"])
+def test_scanner_and_reader_are_of_one_mind(text: str) -> None:
+    report = Report(Source("", text))
+    wanted = list(read_fields(read(report)))
+    tree = Tree(text)
+    assert not report.diagnostics
+    assert [entry for entry in scanned(tree, tree.root) if entry[0] != "$schema"] == wanted
+
+
+def test_every_syntax_of_a_field() -> None:
+    tree = Tree(ODD)
+    layers = tree.root.blocks("layer")
+    assert [tree.first(layer, "name") for layer in layers] == ["a", "c", "d"]
+    assert tree.words(layers[0].tokens("name")) == ["a", "b"]
+    assert tree.words(layers[0].blocks("data")[0].tokens("shape")) == ["1", "2"]
+    assert tree.words(layers[2].tokens("stage")) == ["x", "y"]
+    assert tree.first(tree.root, "name") == "single"
+    assert [ODD[layer.end - 1] for layer in layers] == ["}", "}", "}"]
+
+
+def everything(text: str, offset: int) -> None:
+    """Ask everything about a text and a place in it."""
+    document = Document(text, "/nowhere/x.textproto")
+    ask(document, offset)
+    for symbol in symbols(document):
+        assert symbol.start <= symbol.name_start <= symbol.name_end <= symbol.end
+    for problem in problems(document):
+        assert 0 <= problem.start <= problem.end <= len(text)
+
+
+def ask(document: Document, offset: int) -> None:
+    """Ask everything about a place."""
+    text = document.text
+    for item in completions(document, offset):
+        assert 0 <= item.start <= offset <= item.end <= len(text)
+        assert "\n" not in text[item.start : item.end], "an edit of a completion stays on its line"
+    found = hover(document, offset)
+    assert found is None or found.start <= offset <= found.end
+    for target in definitions(document, offset):
+        assert 0 <= target.start <= target.end <= len(target.text)
+
+
+@pytest.mark.parametrize("step", [EVERY, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("text", [*TEXTS, JSON, ODD], ids=[*(path.stem for path in EXAMPLES), "json", "odd"])
+def test_places_of_the_examples(text: str, step: int) -> None:
+    document = Document(text, "/nowhere/x.textproto")
+    for offset in range(current_round() % step, len(text) + 1, step):
+        ask(document, offset)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([*TEXTS, JSON, ODD]), st.data())
+def test_cut_texts(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, len(text)))
+    cut = text[:start] + text[end:]
+    everything(cut, start)
+    everything(cut[:start], start)
+
+
+PIECES = st.sampled_from(
+    [*"{}[]<>:,;\"'#\\\n \t-", "layer {", 'type: "fc"', "fc", "net", "\r\n", "é", "𝄞", "\x00", "\ufeff"]
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from([*TEXTS, JSON, ODD]), st.lists(st.tuples(st.floats(0, 1), PIECES), max_size=6), st.floats(0, 1))
+def test_mutated_texts(text: str, changes: list[tuple[float, str]], at: float) -> None:
+    for where, piece in changes:
+        offset = round(where * len(text))
+        text = text[:offset] + piece + text[offset + 1 :]
+    everything(text, round(at * len(text)))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.text(max_size=60), st.floats(0, 1))
+def test_any_text(text: str, at: float) -> None:
+    everything(text, round(at * len(text)))
+
+
+# ---- positions
+
+
+@given(st.text(alphabet=st.sampled_from("aé𝄞\n\r\u2028 {"), max_size=30), st.sampled_from(list(UNITS)), st.data())
+def test_positions_count_code_units(text: str, encoding: str, data: st.DataObject) -> None:
+    offset = data.draw(st.integers(0, len(text)))
+    if text[max(offset - 1, 0) : offset + 1] == "\r\n":
+        offset += 1  # no editor stands between the two
+    line, character = Lines(text, encoding).position(offset)
+    before = text[:offset].replace("\r\n", "\n").replace("\r", "\n")
+    assert line == before.count("\n")
+    row = before.rpartition("\n")[2]
+    assert character == len(row.encode(encoding if encoding == "utf-8" else f"{encoding}-le")) // UNITS[encoding]
+    assert Lines(text, encoding).offset(line, character) == offset
+
+
+def test_positions_beyond_the_text() -> None:
+    lines = Lines("ab\n𝄞c\n")
+    assert lines.offset(0, 99) == 2
+    assert lines.offset(1, 2) == 4
+    assert lines.offset(1, 1) == 3, "in the middle of a character: before it"
+    assert lines.offset(9, 0) == 6
+    assert lines.position(99) == (2, 0)

@@ -1,0 +1,509 @@
+"""ONNX models as networks: PyTorch's exporters, where it is installed, and files made by onnx itself."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from click.testing import CliRunner
+from onnx import TensorProto, helper, numpy_helper
+
+import paddle_layers as pl
+from paddle_layers.cli.app import commands
+from paddle_layers.exchange.onnx_in.model import ImportFailure
+from paddle_layers.testing.engines import as_python
+from tests.exchange.onnx_helpers import run_model
+
+STORED = Path(__file__).parents[1] / "onnx_models"
+"""Models of PyTorch's exporters, with an input and what PyTorch gives: `python -m tests.exchange.import_models`."""
+ONE_WAY = {"texts"}
+"""Models with a layer whose export is not read again: `context`, by a Pad along steps."""
+TOLERANCE = {"rtol": 1e-4, "atol": 2e-5}
+
+
+def feed_of(imported, x):
+    """An array as the only input wants it."""
+    (data,) = (node for node in imported.network.nodes if not node.definition.inputs)
+    if data.output_types[0].level == 1:
+        rows, steps = x.shape[:2]
+        x = pl.Sequences(x.reshape(rows * steps, *x.shape[2:]), np.arange(rows + 1) * steps)
+    return {data.name: x}
+
+
+def output_of(imported, x):
+    with imported.net() as net:
+        result = as_python(lambda: net.forward(feed_of(imported, x), phase="test"))
+    (name,) = imported.outputs.values()
+    value = result[name]
+    return value.data if isinstance(value, pl.Sequences) else value
+
+
+def check(path, x, wanted):
+    """The network gives what the model gives, and goes out and in again as the same network."""
+    imported = pl.import_onnx(path)
+    result = output_of(imported, x)
+    np.testing.assert_allclose(result, wanted.reshape(result.shape), **TOLERANCE)
+    return imported
+
+
+def check_trip(imported, folder):
+    """Out and in again: the same text and weights; the third trip is the second."""
+    with imported.net() as net:
+        pl.export_onnx(net, folder / "again.onnx")
+    again = pl.import_onnx(folder / "again.onnx")
+    assert again.text == imported.text
+    for name, array in imported.weights.items():
+        np.testing.assert_allclose(again.weights[name], array, rtol=1e-6, atol=1e-7)
+
+
+@pytest.mark.parametrize("file", sorted(STORED.glob("*.onnx")), ids=lambda file: file.stem)
+def test_stored_models(file, tmp_path):
+    arrays = np.load(file.with_suffix(".npz"))
+    imported = check(file, arrays["x"], arrays["y"])
+    if file.stem not in ONE_WAY:
+        check_trip(imported, tmp_path)
+
+
+def test_stored_models_are_there():
+    assert len(list(STORED.glob("*.onnx"))) >= 8
+
+
+OF_IDS = ("bert", "fused", "lstm", "lstm-both", "lstm-deep", "gru", "rnn", "texts")
+OTHERS = ("resnet", "mobilenet", "multihead", "mlp", "unet", "encoder")
+
+
+def torch_cases():
+    """Names, exporters, and axes whose sizes are left open; the newer exporter unrolls nn.RNN, step by step."""
+    found = [(name, dynamo, ("N",)) for name in (*OTHERS, *OF_IDS) for dynamo in (False, True)]
+    found += [(name, dynamo, ("N", "T")) for name in OF_IDS for dynamo in (False, True)]
+    return [case for case in found if case[:2] != ("rnn", True)]
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("name", "dynamo", "axes"), torch_cases())
+def test_models_of_both_exporters(name, dynamo, axes, tmp_path):
+    torch = pytest.importorskip("torch")
+    pytest.importorskip("onnxscript")
+    from tests.exchange import import_models
+
+    model, x = import_models.save(name, tmp_path / "m.onnx", dynamo=dynamo, axes=axes)
+    with torch.no_grad():
+        wanted = model(x).numpy()
+    imported = check(tmp_path / "m.onnx", x.numpy(), wanted)
+    if name not in ONE_WAY:
+        check_trip(imported, tmp_path)
+
+
+# ---- models of single nodes
+
+
+def model_file(path, nodes, inputs, outputs, weights=None, opset=17, **more):
+    """Write a model; weights by name. Inputs and outputs: (name, shape), ids with a third member."""
+    ports = [
+        [
+            helper.make_tensor_value_info(name, TensorProto.INT64 if ids else TensorProto.FLOAT, shape)
+            for name, shape, *ids in one
+        ]
+        for one in (inputs, outputs)
+    ]
+    tensors = [numpy_helper.from_array(np.asarray(array), name) for name, array in (weights or {}).items()]
+    graph = helper.make_graph(nodes, "net", *ports, tensors)
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("ai.onnx.ml", 3)]
+    onnx.save(helper.make_model(graph, opset_imports=opsets, ir_version=9, **more), path)
+    return path
+
+
+def numbers(*shape, seed=0):
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def agrees(path, x):
+    """With onnxruntime."""
+    (wanted,) = list(run_model(path, {"x": x}).values())[-1:]
+    return check(path, x, wanted)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "dims", "weights", "types"),
+    [
+        ([("Clip", "x low high")], (3,), {"low": np.float32(0), "high": np.float32(6)}, ["relu6"]),
+        ([("Clip", "x low high")], (3,), {"low": np.float32(-1), "high": np.float32(2)}, ["clip"]),
+        ([("Sub", "one x")], (3,), {"one": np.float32(1)}, ["slope_intercept"]),
+        ([("Div", "one x")], (3,), {"one": np.float32(2)}, ["power", "slope_intercept"]),
+        ([("Mul", "x w")], (2, 3, 4), {"w": numbers(2, 1, 1)}, ["scale"]),
+        ([("Mul", "x w")], (2, 3, 4), {"w": numbers(4)}, ["flatten", "scale", "reshape"]),
+        ([("Mul", "x w"), ("Add", "_ b")], (4,), {"w": numbers(4), "b": numbers(4, seed=1)}, ["scale"]),
+        ([("Sigmoid", "x"), ("Mul", "x _")], (4,), {}, ["swish"]),
+        ([("Transpose", "x", {"perm": [0, 2, 3, 1]}), ("Flatten", "_"), ("MatMul", "_ w")], (2, 3, 4),
+         {"w": numbers(24, 3)}, ["fc"]),
+        ([("Reshape", "x shape"), ("MatMul", "_ w"), ("Add", "_ b"), ("Relu", "_")], (2, 3),
+         {"shape": np.array([-1, 6]), "w": numbers(6, 3), "b": numbers(3)}, ["fc"]),
+        ([("Gemm", "x w", {"transB": 1, "alpha": 0.5})], (4,), {"w": numbers(3, 4)}, ["fc"]),
+        ([("ReduceMean", "x", {"axes": [2, 3], "keepdims": 0})], (2, 3, 4), {}, ["pool", "reshape"]),
+        ([("Pad", "x pads"), ("Conv", "_ w")], (2, 5, 6),
+         {"pads": np.array([0, 0, 1, 1, 0, 0, 1, 1]), "w": numbers(3, 2, 3, 3)}, ["conv"]),
+        ([("Conv", "x w", {"auto_pad": "SAME_UPPER"})], (2, 5, 6), {"w": numbers(3, 2, 3, 3)}, ["conv"]),
+        ([("Conv", "x w b", {"strides": [2], "pads": [1, 1]})], (2, 7), {"w": numbers(3, 2, 3), "b": numbers(3)},
+         ["conv1d"]),
+        ([("Conv", "x w", {"dilations": [2], "pads": [0, 3], "group": 2})], (4, 7), {"w": numbers(6, 2, 3)},
+         ["conv1d"]),
+        ([("ConvTranspose", "x w b", {"strides": [3], "pads": [1, 0], "output_padding": [1]})], (2, 5),
+         {"w": numbers(2, 3, 3), "b": numbers(3)}, ["conv1d_trans"]),
+        ([("MaxPool", "x", {"kernel_shape": [3], "strides": [2], "pads": [1, 0], "ceil_mode": 1})], (2, 8), {},
+         ["pool1d"]),
+        ([("AveragePool", "x", {"kernel_shape": [2], "strides": [2], "pads": [1, 1], "count_include_pad": 1})], (2, 7),
+         {}, ["pool1d"]),
+        ([("GlobalMaxPool", "x")], (3, 7), {}, ["reduction"]),
+        ([("MaxPool", "x", {"kernel_shape": [2, 3], "strides": [2, 1], "ceil_mode": 1})], (2, 5, 6), {}, ["pool"]),
+        ([("AveragePool", "x", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "strides": [2, 2]})], (2, 5, 6), {},
+         ["pool"]),
+        ([("AveragePool", "x", {"kernel_shape": [3, 3], "pads": [1, 1, 1, 1], "count_include_pad": 1})], (2, 5, 6), {},
+         ["pool"]),
+        ([("Split", "x", {"axis": 1}), ("Mul", "_ _1")], (6,), {}, ["slice", "mul"]),
+        ([("Slice", "x a b c")], (6,), {"a": np.array([1]), "b": np.array([3]), "c": np.array([1])}, ["slice"]),
+        ([("Pow", "x two"), ("ReduceMean", "_", {"axes": [-1]}), ("Add", "_ e"), ("Sqrt", "_"), ("Reciprocal", "_"),
+          ("Mul", "x _"), ("Mul", "_ w")], (6,), {"two": np.float32(2), "e": np.float32(0.1), "w": numbers(6)},
+         ["rms_norm"]),
+        ([("LSTM", "x w r")], (4, 3), {"w": numbers(1, 8, 3), "r": numbers(1, 8, 2)}, ["fc", "lstmemory"]),
+        ([("PRelu", "x w")], (2, 3, 4), {"w": np.abs(numbers(2, 1, 1))}, ["prelu"]),
+        ([("ConvTranspose", "x w", {"strides": [2, 1], "pads": [1, 0, 1, 0], "output_padding": [1, 0], "group": 2})],
+         (4, 4, 3), {"w": numbers(4, 3, 3, 2)}, ["conv_trans"]),
+        ([("Conv", "x w b", {"strides": [1, 2, 1], "pads": [1, 0, 0, 1, 0, 2]})], (2, 3, 4, 3),
+         {"w": numbers(3, 2, 2, 3, 2), "b": numbers(3)}, ["conv3d"]),
+        ([("ConvTranspose", "x w", {"strides": [2, 1, 2], "output_padding": [1, 0, 1]})], (2, 2, 3, 2),
+         {"w": numbers(2, 3, 2, 2, 2)}, ["conv3d_trans"]),
+        ([("MaxPool", "x", {"kernel_shape": [1, 2, 2], "strides": [1, 2, 2], "ceil_mode": 1})], (2, 3, 5, 4), {},
+         ["pool3d"]),
+        ([("AveragePool", "x", {"kernel_shape": [2, 2, 2], "pads": [1, 0, 1, 1, 0, 1]})], (2, 3, 3, 4), {}, ["pool3d"]),
+        ([("GlobalAveragePool", "x")], (2, 3, 3, 4), {}, ["reduction"]),
+        ([("Resize", "x _ s", {"mode": "nearest", "nearest_mode": "floor",
+                               "coordinate_transformation_mode": "asymmetric"})],
+         (2, 3, 4), {"s": np.array([1, 1, 2, 2], np.float32)}, ["nearest_interp"]),
+        ([("Resize", "x _ _ s", {"mode": "linear", "coordinate_transformation_mode": "align_corners"})],
+         (2, 3, 4), {"s": np.array([2, 2, 5, 7])}, ["bilinear_interp"]),
+        ([("Tile", "x r")], (3, 2, 4), {"r": np.array([1, 1, 2, 3])}, ["repeat", "repeat"]),
+        ([("InstanceNormalization", "x w b", {"epsilon": 0.1})], (3, 2, 4), {"w": numbers(3), "b": numbers(3, seed=1)},
+         ["instance_norm"]),
+        ([("MeanVarianceNormalization", "x", {"axes": [2, 3]})], (3, 2, 4), {}, ["mvn"]),
+        ([("MeanVarianceNormalization", "x", {"axes": [1]})], (3, 2, 4), {}, ["mvn"]),
+        ([("LRN", "x", {"size": 3, "alpha": 0.1})], (4, 3, 3), {}, ["lrn"]),
+    ],
+)  # fmt: skip
+def test_nodes(nodes, dims, weights, types, tmp_path):
+    lstm = nodes[0][0] == "LSTM"
+    x = numbers(dims[0], 2, *dims[1:], seed=4) if lstm else numbers(2, *dims, seed=4)
+    made, last = [], "x"
+    for place, (operator, names, *settings) in enumerate(nodes):
+        before = "" if operator == "Resize" else last
+        inputs = [before if name == "_" else "t0.1" if name == "_1" else name for name in names.split()]
+        last = "y" if place == len(nodes) - 1 else f"t{place}"
+        outputs = [last, "t0.1"] if operator == "Split" else [last]
+        extra = {"hidden_size": 2} if lstm else {}
+        made.append(
+            helper.make_node(operator, inputs, outputs, f"n{place}", **(settings[0] if settings else {}), **extra)
+        )
+    shape = ["T", "N", *dims[1:]] if lstm else ["N", *dims]
+    path = model_file(tmp_path / "m.onnx", made, [("x", shape)], [("y", None)], weights, opset=17)
+    if lstm:  # steps first: sequences are fed one after the other
+        imported = pl.import_onnx(path)
+        wanted = run_model(path, {"x": x})["y"][:, 0].transpose(1, 0, 2)
+        np.testing.assert_allclose(output_of(imported, x.transpose(1, 0, 2)), wanted.reshape(-1, 2), **TOLERANCE)
+    else:
+        imported = agrees(path, x)
+    assert [node.definition.name for node in imported.network.nodes if node.definition.inputs] == types
+
+
+@pytest.mark.parametrize(("opset", "gains"), [(18, 2), (21, 4)])
+def test_groups_of_channels_are_normalised(opset, gains, tmp_path):
+    """Since opset 21 there is a gain for each channel, before for each group."""
+    node = helper.make_node("GroupNormalization", ["x", "w", "b"], ["y"], num_groups=2)
+    weights = {"w": numbers(gains), "b": numbers(gains, seed=1)}
+    path = model_file(tmp_path / "m.onnx", [node], [("x", ["N", 4, 2, 3])], [("y", None)], weights, opset=opset)
+    imported = agrees(path, numbers(2, 4, 2, 3, seed=4))
+    assert [node.definition.name for node in imported.network.nodes][-1] == "group_norm"
+
+
+@pytest.mark.parametrize(
+    ("operator", "settings", "opset"),
+    [
+        ("RoiAlign", {"output_width": 2, "output_height": 3, "spatial_scale": 0.5, "sampling_ratio": 2}, 16),
+        ("RoiAlign", {"coordinate_transformation_mode": "output_half_pixel"}, 17),
+        ("MaxRoiPool", {"pooled_shape": [3, 2], "spatial_scale": 0.5}, 16),
+    ],
+)
+def test_boxes_of_all_images_become_sequences(operator, settings, opset, tmp_path):
+    rng = np.random.default_rng(4)
+    counts, first = [2, 0, 3], rng.uniform(0, 6, (5, 2))
+    box = np.concatenate([first, first + rng.uniform(1, 6, (5, 2))], 1).astype(np.float32)
+    images, x = np.repeat(np.arange(3), counts), numbers(3, 2, 8, 9)
+    pooled = operator == "MaxRoiPool"
+    feeds = {"x": x, "rois": np.column_stack([images, box]).astype(np.float32) if pooled else box, "images": images}
+    inputs = ["x", "rois"] if pooled else ["x", "rois", "images"]
+    nodes = [
+        helper.make_node(operator, inputs, ["cut"], **settings),
+        helper.make_node("Flatten", ["cut"], ["flat"]),
+        helper.make_node("MatMul", ["flat", "w"], ["y"]),
+    ]
+    ports = [("rois", ["R", 5 if pooled else 4]), ("x", ["N", 2, 8, 9]), ("images", ["R"], True)][: len(inputs)]
+    size = 2 if "output_half" in str(settings) else 12
+    path = model_file(tmp_path / "m.onnx", nodes, ports, [("y", None)], {"w": numbers(size, 4)}, opset=opset)
+    imported = pl.import_onnx(path)
+    with imported.net() as net:
+        fed = {"x": x, "rois": pl.Sequences(box, np.cumsum([0, *counts]))}
+        (found,) = net.forward(fed, phase="test").values()
+    np.testing.assert_allclose(found.data, run_model(path, feeds)["y"], rtol=1e-4, atol=1e-5)
+    assert "fed as a sequence for each image" in imported.report
+
+
+def test_images_with_channels_last_are_fed_channels_first(tmp_path):
+    turned = helper.make_node("Transpose", ["x"], ["t"], perm=[0, 3, 1, 2])
+    conv = helper.make_node("Conv", ["t", "w"], ["y"])
+    path = model_file(
+        tmp_path / "m.onnx", [turned, conv], [("x", ["N", 5, 6, 2])], [("y", None)], {"w": numbers(3, 2, 3, 3)}
+    )
+    x = numbers(2, 5, 6, 2)
+    imported = pl.import_onnx(path)
+    wanted = run_model(path, {"x": x})["y"]
+    np.testing.assert_allclose(output_of(imported, np.ascontiguousarray(x.transpose(0, 3, 1, 2))), wanted, **TOLERANCE)
+    assert "fed as channels, rows, columns (2x5x6)" in imported.report
+
+
+def test_a_classifier_of_scikit_learn(tmp_path):
+    """What skl2onnx makes of a scaler and a logistic regression; the names of classes stay behind."""
+    rows = numbers(5, 4)
+    nodes = [
+        helper.make_node(
+            "Scaler", ["x"], ["s"], "scaler", domain="ai.onnx.ml", offset=[1.0, 2.0, 3.0, 4.0], scale=[0.5] * 4
+        ),
+        helper.make_node(
+            "LinearClassifier", ["s"], ["label", "scores"], "model", domain="ai.onnx.ml", post_transform="SOFTMAX",
+            coefficients=numbers(12).tolist(), intercepts=[0.1, 0.2, 0.3], classlabels_ints=[0, 1, 2], multi_class=1,
+        ),
+        helper.make_node("Normalizer", ["scores"], ["probabilities"], "norm", domain="ai.onnx.ml", norm="L1"),
+    ]  # fmt: skip
+    outputs = [("label", ["N"], True), ("probabilities", ["N", 3])]
+    path = model_file(tmp_path / "m.onnx", nodes, [("x", ["N", 4])], outputs)
+    imported = agrees(path, rows)
+    assert [node.definition.name for node in imported.network.nodes] == ["data", "scale", "fc", "softmax"]
+    assert "output label: left out, `predict` names the class" in imported.report
+    assert 'param { of: "gain" frozen: true }' in imported.text
+
+
+def test_a_mask_of_padding_is_left_out(tmp_path):
+    """As BERT has it: 1 for words, 0 for padding; attention, and the mean of the rows that are real."""
+    weights = {
+        "w": numbers(7, 4),
+        "one": np.float32(1),
+        "low": np.float32(-1e9),
+        "axes": np.array([1]),
+        "last": np.array([2]),
+    }
+    nodes = [
+        helper.make_node(*one[:1], *one[1:3], f"n{place}", **(one[3] if len(one) > 3 else {}))
+        for place, one in enumerate(
+            [
+                ("Gather", ["w", "ids"], ["x"]),
+                ("Cast", ["mask"], ["m"], {"to": 1}),
+                ("Sub", ["one", "m"], ["hidden"]),
+                ("Mul", ["hidden", "low"], ["added"]),
+                ("Unsqueeze", ["added", "axes"], ["wide"]),
+                ("Transpose", ["x"], ["k"], {"perm": [0, 2, 1]}),
+                ("MatMul", ["x", "k"], ["products"]),
+                ("Add", ["products", "wide"], ["scores"]),
+                ("Softmax", ["scores"], ["p"], {"axis": -1}),
+                ("MatMul", ["p", "x"], ["rows"]),
+                ("Unsqueeze", ["m", "last"], ["real"]),
+                ("Mul", ["rows", "real"], ["kept"]),
+                ("ReduceSum", ["kept", "axes"], ["sum"], {"keepdims": 0}),
+                ("ReduceSum", ["real", "axes"], ["count"], {"keepdims": 0}),
+                ("Div", ["sum", "count"], ["y"]),
+            ]
+        )
+    ]
+    ports = [("ids", ["N", "T"], True), ("mask", ["N", "T"], True)]
+    path = model_file(tmp_path / "m.onnx", nodes, ports, [("y", ["N", 4])], weights)
+    imported = pl.import_onnx(path)
+    assert "input mask: left out" in imported.report
+    padded, mask = np.array([[1, 2, 0], [3, 4, 5]]), np.array([[1, 1, 0], [1, 1, 1]])
+    wanted = run_model(path, {"ids": padded, "mask": mask})["y"]
+    with imported.net() as net:
+        feeds = {"ids": pl.Sequences(np.array([1, 2, 3, 4, 5]), np.array([0, 2, 5]))}
+        result = as_python(lambda: net.forward(feeds, phase="test"))
+    np.testing.assert_allclose(result["y"], wanted, **TOLERANCE)
+
+
+def test_training_goes_on(tmp_path):
+    """Every parameter learns, averages move on, the loss falls."""
+    imported = pl.import_onnx(STORED / "resnet-dynamo.onnx")
+    values = imported.outputs["linear"]
+    text = imported.text + 'layer { name: "label" type: "data" data { data_type: INT size: 5 } }\n'
+    text += f'layer {{ name: "cost" type: "softmax_with_loss" input: "{values}" input: "label" }}\n'
+    imported.write(tmp_path)
+    feeds = {"x": numbers(6, 3, 20, 18), "label": np.arange(6) % 5}
+    with pl.Net(pl.loads(text)) as net:
+        net.load(str(tmp_path / "weights.safetensors"))
+        costs = as_python(lambda: steps(net, feeds))
+        moved = {
+            name for name, one in net.arena.by_name.items() if not np.array_equal(one.value, imported.weights[name])
+        }
+    assert costs[-1] < 0.95 * costs[0]
+    assert moved == set(imported.weights)
+    assert any("running_mean" in name for name in moved) or "batch_norm" not in imported.text
+
+
+def steps(net, feeds):
+    costs = []
+    for _ in range(5):
+        costs.append(float(np.mean(net.forward(feeds, phase="train")["cost"])))
+        net.backward()
+        for one in net.parameters.values():
+            one.value = one.value - 0.3 * one.gradient
+    return costs
+
+
+# ---- what is refused
+
+
+def test_everything_is_refused_at_once(tmp_path):
+    nodes = [
+        helper.make_node("Det", ["x"], ["a"], "first"),
+        helper.make_node("Relu", ["a"], ["b"], "between"),
+        helper.make_node("Mine", ["b"], ["c"], "second", domain="com.example"),
+        helper.make_node("MaxPool", ["x"], ["d"], "third", kernel_shape=[3, 3], dilations=[2, 1]),
+        helper.make_node("Add", ["c", "d"], ["y"], "last"),
+    ]
+    path = model_file(tmp_path / "m.onnx", nodes, [("x", ["N", 2, 5, 5])], [("y", None)], {"w": numbers(3, 2, 3, 3)})
+    with pytest.raises(ImportFailure) as caught:
+        pl.import_onnx(path)
+    assert str(caught.value).split("\n") == [
+        f"{path}: 3 things have no counterpart here:",
+        "  first (Det): the operator has no counterpart here",
+        "  second (Mine): the operator of the domain `com.example` has no counterpart here",
+        "  third (MaxPool): its windows have gaps (`dilations`)",
+    ]
+    done = CliRunner().invoke(commands, ["import", str(path), "-o", str(tmp_path / "out")], catch_exceptions=False)
+    assert (done.exit_code, "3 things have no counterpart" in done.stderr) == (1, True)
+    assert not (tmp_path / "out").exists()
+
+
+def relu(path, **more):
+    node = helper.make_node("Add", ["x", "w"], ["y"])
+    return model_file(path, [node], [("x", ["N", 4])], [("y", None)], {"w": numbers(4)}, **more)
+
+
+def changed(path, change):
+    model = onnx.load(path, load_external_data=False)
+    change(model)
+    path.write_bytes(model.SerializeToString())
+
+
+def external(location, **facts):
+    def change(model):
+        tensor = model.graph.initializer[0]
+        tensor.ClearField("raw_data")
+        tensor.data_location = TensorProto.EXTERNAL
+        for key, value in {"location": location, **facts}.items():
+            tensor.external_data.add(key=key, value=str(value))
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda model: model.graph.initializer[0].dims.append(1 << 40), "has 16 bytes for its axes"),
+        (lambda model: model.graph.initializer[0].dims.__setitem__(0, -4), "has the axes"),
+        (lambda model: model.graph.initializer[0].dims.extend([1] * 40), "has the axes"),
+        (lambda model: model.graph.node[0].input.__setitem__(1, "gone"), "reads `gone`, which nothing before it gives"),
+        (lambda model: model.graph.node.append(model.graph.node[0]), "gives `y`, which there is already"),
+        (lambda model: model.graph.initializer.append(model.graph.initializer[0]), "two tensors have the name `w`"),
+        (lambda model: model.opset_import[0].__setattr__("version", 3), "opset 3"),
+        (lambda model: model.ClearField("graph"), "is no ONNX model"),
+        (lambda model: model.graph.input[0].type.tensor_type.shape.dim[1].__setattr__("dim_value", -1), "has an axis"),
+        (external("/etc/passwd"), "lies at `/etc/passwd`"),
+        (external("../w.bin"), "lies at `../w.bin`"),
+        (external("..\\w.bin"), "weights lie beside the model"),
+        (external("gone.bin"), "No such file"),
+        (external("link.bin"), "leads out of the model's folder"),
+        (external("folder"), "is no file"),
+        (external("w.bin", offset=8), "needs 16 bytes from 8 on of a file of 16 bytes"),
+        (external("w.bin", offset="x"), "at a place that is no number"),
+        (external("w.bin", length=1 << 50), "needs 16 bytes"),
+        (lambda model: model.graph.node[0].attribute.append(helper.make_attribute("alpha", 1)), "does not know"),
+        (lambda model: model.functions.add(name="mine"), "functions of its own (mine)"),
+    ],
+)  # fmt: skip
+def test_damaged_files_are_refused_in_one_line(change, message, tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    (tmp_path / "outside.bin").write_bytes(bytes(16))
+    (folder / "link.bin").symlink_to(tmp_path / "outside.bin")
+    (folder / "w.bin").write_bytes(bytes(16))
+    (folder / "folder").mkdir()
+    path = relu(folder / "m.onnx")
+    changed(path, change)
+    with pytest.raises(ImportFailure) as caught:
+        pl.import_onnx(path)
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+
+
+def test_weights_beside_the_model(tmp_path):
+    path = relu(tmp_path / "m.onnx")
+    (tmp_path / "w.bin").write_bytes(bytes(4) + numbers(4, seed=7).tobytes())
+    changed(path, external("w.bin", offset=4, length=16))
+    np.testing.assert_array_equal(pl.import_onnx(path).weights["y.offset"], numbers(4, seed=7))
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff" * 40, b"not a model at all"])
+def test_other_files(data, tmp_path):
+    (tmp_path / "m.onnx").write_bytes(data)
+    with pytest.raises(ImportFailure, match="is no ONNX model"):
+        pl.import_onnx(tmp_path / "m.onnx")
+
+
+@pytest.mark.parametrize("kind", [TensorProto.FLOAT16, TensorProto.BFLOAT16, TensorProto.DOUBLE])
+def test_weights_of_other_precision(kind, tmp_path):
+    path = relu(tmp_path / "m.onnx")
+    wanted = np.array([1.0, -2.0, 0.5, 4.0], np.float32)
+    changed(path, lambda model: model.graph.initializer[0].CopyFrom(helper.make_tensor("w", kind, [4], wanted)))
+    np.testing.assert_array_equal(pl.import_onnx(path).weights["y.offset"], wanted)
+
+
+def test_a_huge_constant_is_refused_before_it_is_made(tmp_path):
+    nodes = [
+        helper.make_node("ConstantOfShape", ["s"], ["big"], "grow"),
+        helper.make_node("Add", ["x", "big"], ["y"], "last"),
+    ]
+    path = model_file(tmp_path / "m.onnx", nodes, [("x", ["N", 4])], [("y", None)], {"s": np.array([1 << 20, 1 << 20])})
+    with pytest.raises(ImportFailure, match=r"grow .ConstantOfShape.: a constant of 1099511627776 numbers"):
+        pl.import_onnx(path)
+
+
+# ---- the command
+
+
+def invoke(*arguments):
+    return CliRunner().invoke(commands, [*map(str, arguments)], catch_exceptions=False)
+
+
+def test_the_command(tmp_path):
+    path, out = relu(tmp_path / "m.onnx"), tmp_path / "out"
+    done = invoke("import", path, "-o", out)
+    assert done.exit_code == 0
+    assert done.stdout.startswith("1 node became 1 layer with 4 numbers")
+    assert sorted(file.name for file in out.iterdir()) == ["network.textproto", "report.txt", "weights.safetensors"]
+    assert invoke("validate", out / "network.textproto").exit_code == 0
+    again = invoke("import", path, "-o", out)
+    assert (again.exit_code, "exists already" in again.stderr) == (1, True)
+    assert invoke("import", path, "-o", out, "--force").exit_code == 0
+    back = invoke(
+        "export", out / "network.textproto", "--weights", out / "weights.safetensors", "-o", tmp_path / "b.onnx"
+    )
+    assert back.exit_code == 0
+    x = numbers(3, 4)
+    np.testing.assert_array_equal(run_model(tmp_path / "b.onnx", {"x": x})["y"], run_model(path, {"x": x})["y"])
+    assert invoke("import", tmp_path / "gone.onnx", "-o", out).exit_code == 1

@@ -1,0 +1,119 @@
+"""Every layer out as an ONNX model and in again: the same numbers; where that fails is listed, with why."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.exchange.onnx_in.model import ImportFailure
+from paddle_layers.runtime import Csr
+from paddle_layers.testing.engines import as_python
+from tests.exchange.onnx_helpers import dense, rows_of
+from tests.exchange.test_onnx_export import ABSOLUTE, RELATIVE, example_cases, forward
+
+REFUSED = {
+    "it has sequences of sub-sequences": (
+        *("abs-2", "addto-2", "bidirectional_gru-2", "bidirectional_lstm-2", "context-1", "crf_decoding-2", "elu-1"),
+        *("embedding-2", "expand-1", "expand-2", "interpolation-1", "kmax_seq_score-1", "linear-1", "lstmemory-1"),
+        *("out_prod-2", "position_embedding-1", "recurrent-1", "row_conv-1", "row_l2_norm-1", "seq_avg_pool-1"),
+        *("seq_avg_pool-2", "seq_first-1", "seq_first-2", "seq_last-1", "seq_last-2", "seq_max_pool-1"),
+        *("seq_max_pool-2", "seq_reshape-1", "seq_window_pool-2", "sequence_conv_pool-2", "sequence_softmax-1"),
+        *("seq_reshape-4",),
+        *("rotary_position-2", "seq_arg_max-1", "seq_arg_max-2", "grumemory-5", "lstmemory-4", "recurrent-5"),
+        *("padded_context-1", "shift-2", "simple_lstm-1", "sinusoidal_position-1", "softplus-2", "tanh-1"),
+        "rotary_position-3",
+    ),
+    "the operator has no counterpart here": (
+        *("crf_decoding-0", "crf_decoding-1", "multiplex-0", "multiplex-1", "multiplex-2"),
+    ),
+    "values are compared": (
+        *("cos_sim-0", "cos_sim-1", "cos_sim-2", "row_l2_norm-0", "row_l2_norm-2"),
+        *("class_weight-0", "class_weight-1", "eos_id-0", "seq_arg_max-0", "selective_fc-0", "selective_fc-1"),
+        *("threshold-0", "threshold-1", "threshold-2"),
+        *("stochastic_pool-0", "stochastic_pool-1", "stochastic_pool-2"),
+        *("scale_sub_region-0", "scale_sub_region-1", "scale_sub_region-2"),
+    ),
+    "several numbers are copied along an axis of the batch": (
+        *("priorbox-0", "priorbox-1", "priorbox-2", "parameter-0", "parameter-1", "parameter-2"),
+    ),
+    "the numbers of the images that boxes are in": (
+        *("roi_pool-0", "roi_pool-1", "padded_context-0", "resize-0", "resize-1", "resize-2", "resize-3"),
+    ),
+    "ids are compared with 0": ("filter-0", "filter-1", "filter_ids-0", "filter_ids-1"),
+    "its index is computed": ("batch_reindex-0", "batch_reindex-1"),
+    "here a row has one id": ("class_weight-2", "upsample-0", "upsample-1", "upsample-2", "upsample-3"),
+    "it gives the places of the maxima, too": (
+        *("max_pool_with_mask-0", "max_pool_with_mask-1", "max_pool_with_mask-2"),
+    ),
+    "its steps go back": ("rotate-0", "rotate-1"),
+    "its exponent is computed": ("row_power-0", "row_power-1"),
+    "a computation with ids": ("arg_max-0",),
+    "it multiplies two values": (
+        *("linear_comb-0", "linear_comb-1", "linear_comb-2"),
+        *("conv_operator-0", "conv_operator-1", "conv_operator-2", "conv_operator-3"),
+    ),
+    "neither channels nor points": ("layer_norm-5", "mvn-2"),
+    "a mean or a deviation": ("mvn-1",),
+    "do not meet": ("out_prod-0",),
+    "it picks several places": ("conv_shift-0", "conv_shift-1", "conv_shift-2"),
+    "one number in a shape": (
+        *("block_expand-0", "block_expand-1", "block_expand-2", "to_sequence-0", "to_sequence-1", "to_sequence-2"),
+    ),
+    "it pads rows of the batch or of sequences, or cuts": (
+        *("context-0", "context-2", "kmax_seq_score-0", "mixed-2", "sequence_conv_pool-0", "sequence_conv_pool-1"),
+    ),
+    "it is a mask, which no layer gives": ("eos_id-1",),
+    "it copies values along an axis": ("expand-0", "simple_attention-0", "simple_attention-1"),
+    "strides, gaps or groups": ("row_conv-0",),
+    "the places of rows": (
+        *("rotary_position-0", "rotary_position-1", "sinusoidal_position-0", "sinusoidal_position-2"),
+        "sinusoidal_position-3",
+        *("sub_seq-0", "sub_seq-1"),
+        *("seq_filter-0", "seq_filter-1", "padded_context-2"),
+    ),
+    "a constant, which no layer gives": (
+        *("seq_window_pool-0", "seq_window_pool-1", "seq_window_pool-3", "seq_window_pool-4"),
+    ),
+    "its inputs have other rows": ("seq_concat-0", "seq_concat-1"),
+    "the lengths of sequences": ("seq_reshape-0", "seq_reshape-2", "seq_reshape-3"),
+}  # fmt: skip
+"""Examples by the reason why they do not come in again: what the export takes apart is put together for what
+others write too, and no layer gives sizes or places."""
+REASONS = {name: reason for reason, names in REFUSED.items() for name in names}
+
+
+@pytest.mark.parametrize("case", example_cases(refused=False))
+def test_example_comes_in_again(case, tmp_path, request):
+    name = request.node.callspec.id
+    with case.net("float32") as net:
+        pl.export_onnx(net, tmp_path / "m.onnx", values=case.outputs)
+    if name in REASONS:
+        with pytest.raises(ImportFailure, match=REASONS[name]):
+            pl.import_onnx(tmp_path / "m.onnx")
+        return
+    imported = pl.import_onnx(tmp_path / "m.onnx")
+    assert {imported.outputs[value] for value in case.outputs} == set(case.outputs)
+    feeds = case.feeds(case.arrays())
+    expected = as_python(lambda: forward(case, feeds))
+    result = as_python(lambda: forward_again(imported, case, feeds))
+    agree(expected, result, case)
+
+
+def agree(expected, result, case):
+    """The outputs that are in both are the same."""
+    for value in set(case.outputs) & set(result):
+        wanted, given = rows_of(expected[value]), rows_of(result[value])
+        np.testing.assert_allclose(given, wanted, rtol=RELATIVE, atol=ABSOLUTE)
+    assert set(case.outputs) & set(result)
+
+
+def forward_again(imported, case, feeds):
+    """What the network gives; sparse rows have become dense ones."""
+    types = {name: type_ for name, type_, _ in case.fed}
+    data = {node.name for node in imported.network.nodes if not node.definition.inputs}
+    given = {
+        name: dense(one, types[name]) if isinstance(one, Csr) else one for name, one in feeds.items() if name in data
+    }
+    with imported.net() as net:
+        return net.forward(given, phase="test")

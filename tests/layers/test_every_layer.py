@@ -1,0 +1,56 @@
+"""Every registered layer: a new one brings no test code."""
+
+import pytest
+
+import paddle_layers as pl
+from paddle_layers.define.function_texts import check_texts
+from paddle_layers.kernels.finding import check_names
+from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
+from paddle_layers.testing.breadth import Breadth, narrowed
+from paddle_layers.testing.kit import CONFIGS
+from tests.rotation import architecture, architecture_of, is_compiled
+
+LAYERS = sorted(pl.registry)
+COMPILED = [name for name, property_ in PROPERTIES.items() if property_.compiled]
+QUICK = 4
+"""Generated configs of a layer of this round; the slow run takes as many as `paddle-layers check`."""
+OF_LAYERS = 8
+"""Generated configs of a layer made of layers, which have as many as `paddle-layers check` of their own."""
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_conforms(name):
+    definition = pl.registry[name]
+    computes = definition.functions and not definition.networks
+    expected = {*LAYER_PROPERTIES, "inference", *(("memory",) if computes else ())}
+    configs = QUICK if is_compiled(name) else 0
+    assert expected <= check_layer(name, configs=configs, compiled=False).checked.keys()
+
+
+@pytest.mark.parametrize("name", [name for name in LAYERS if is_compiled(name)])
+def test_compiled_kernels_conform(name):
+    with narrowed(Breadth((architecture(),), ("float32",))):
+        check_layer(name, configs=QUICK, properties=COMPILED)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAYERS)
+def test_conforms_compiled_and_on_all_configs(name):
+    precisions = ("float32", "float64") if is_compiled(name) else ("float32",)
+    with narrowed(Breadth((architecture_of(name),), precisions)):
+        check_layer(name, configs=OF_LAYERS if pl.registry[name].is_composite else CONFIGS)
+
+
+def test_tuned_kernels_replace_functions_that_exist():
+    check_names({name: {f.name for f in pl.registry[name].complete().functions} for name in LAYERS})
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_functions_write_what_is_theirs_only(name):
+    for function in pl.registry[name].functions:
+        function.check_writes()
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_functions_read_and_return_what_there_is(name):
+    check_texts(pl.registry[name].complete())

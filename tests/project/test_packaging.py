@@ -1,0 +1,53 @@
+"""What pyproject.toml says agrees with the files that are there."""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+
+import paddle_layers as pl
+
+ROOT = Path(__file__).resolve().parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def test_every_package_is_listed() -> None:
+    folders = {path.parent for path in (ROOT / "paddle_layers").rglob("__init__.py")}
+    there = {".".join(folder.relative_to(ROOT).parts) for folder in folders} | {
+        "paddle_layers.codegen",
+        "paddle_layers.guides",
+        "paddle_layers.schema.protos",
+    }
+    assert set(PROJECT["tool"]["setuptools"]["packages"]) == there
+
+
+def test_data_files_are_packaged() -> None:
+    patterns = PROJECT["tool"]["setuptools"]["package-data"]["*"]
+    kept = {".py", ".pyc"}
+    for folder in (ROOT / "paddle_layers", ROOT / "codegen"):
+        for path in folder.rglob("*"):
+            if path.is_file() and path.suffix not in kept and "__pycache__" not in path.parts:
+                package = next(parent for parent in path.parents if (parent / "__init__.py").is_file())
+                assert any(path.relative_to(package).match(pattern) for pattern in patterns), path
+
+
+def test_the_schema_is_packaged() -> None:
+    setuptools = PROJECT["tool"]["setuptools"]
+    folder = ROOT / setuptools["package-dir"]["paddle_layers.schema.protos"]
+    assert {path.name for path in folder.glob(*setuptools["package-data"]["paddle_layers.schema.protos"])} == {
+        "datum.proto",
+        "layer_def.proto",
+        "network.proto",
+        "training.proto",
+    }
+
+
+def test_version_has_a_changelog_entry() -> None:
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert "## Unreleased" in text or f"## {pl.__version__}" in text
+
+
+def test_the_bindings_generator_is_pinned_to_what_old_runtimes_read() -> None:
+    tests = PROJECT["project"]["optional-dependencies"]["test"]
+    assert "grpcio-tools==1.74.*" in tests
+    assert any(line.startswith("protobuf>=6.31.1") for line in PROJECT["project"]["dependencies"])

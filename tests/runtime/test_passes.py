@@ -1,0 +1,300 @@
+"""Every pass can be left out: the results are the same, and what it saves is there again."""
+
+from __future__ import annotations
+
+import contextlib
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+import paddle_layers as pl
+from paddle_layers.cli.app import commands
+from paddle_layers.config import loads
+from paddle_layers.kernels.tuned import tuned_at_every_size
+from paddle_layers.runtime.devices.cpu.table import always_cut
+from paddle_layers.runtime.passes import PASSES, runs, without
+from paddle_layers.runtime.plan.explanation import ExplainedPlan, explain_plan
+from paddle_layers.testing.cases import Case
+from paddle_layers.testing.engines import as_python
+from paddle_layers.testing.network_cases import all_cases
+from paddle_layers.testing.results import run
+from tests.rotation import marks_of
+
+NAMES = list(PASSES)
+TEXT = """
+    layer { name: "word" type: "data" data { size: 50 data_type: INT } }
+    layer { name: "label" type: "data" data { size: 3 data_type: INT } }
+    layer { name: "row" type: "embedding" input: "word" embedding { size: 4 } }
+    layer { name: "hidden" type: "fc" input: "row" fc { size: 64 act: "relu" } }
+    layer { name: "image" type: "reshape" input: "hidden" reshape { dims: [1, 8, 8] } }
+    layer { name: "pool" type: "pool" input: "image" pool { pool_size: 2 stride: 2 } }
+    layer { name: "score" type: "fc" input: "pool" fc { size: 3 } }
+    layer { name: "cost" type: "softmax_with_loss" input: "score" input: "label" }
+"""
+NETWORK = loads(TEXT)
+NETWORK_ON_IMAGES = loads("""
+    layer { name: "image" type: "data" data { shape: [1, 8, 8] } }
+    layer { name: "label" type: "data" data { size: 3 data_type: INT } }
+    layer { name: "pool" type: "pool" input: "image" pool { pool_type: AVERAGE pool_size: 2 stride: 2 } }
+    layer { name: "score" type: "fc" input: "pool" fc { size: 3 } }
+    layer { name: "cost" type: "softmax_with_loss" input: "score" input: "label" }
+""")
+
+
+def plan(phase: str = "train") -> ExplainedPlan:
+    return explain_plan(NETWORK, phase, 512, "float32", "cpu")
+
+
+@pytest.mark.parametrize("layer", [pytest.param(name, marks=marks_of(name)) for name in sorted(pl.registry)])
+def test_results_stay_the_same_without_a_pass(layer: str) -> None:
+    for case in all_cases(pl.registry[layer]):
+        expected, _ = as_python(partial(run, case, "float64"))
+        for name in NAMES:
+            with without(name):
+                _same(case, name, expected)
+
+
+def _same(case: Case, name: str, expected: dict[str, np.ndarray]) -> None:
+    found, _ = as_python(partial(run, case, "float64"))
+    for value, numbers in expected.items():
+        np.testing.assert_allclose(found[value], numbers, rtol=1e-12, atol=1e-14, err_msg=f"{value} without {name}")
+
+
+def test_every_launch_of_every_layer_is_explained() -> None:
+    for name in pl.registry:
+        for case in all_cases(pl.registry[name]):
+            found = explain_plan(case.network(), case.phase, 3, "float32", "cuda")
+            for launch in found.launches:
+                first, _, last = launch.lifetime.partition(" to ")
+                assert not first or first == "before" or int(first) <= launch.number
+                assert not last or last == "the end" or launch.number <= int(last)
+                assert launch.nbytes <= found.nbytes <= found.separate
+
+
+def test_a_pass_that_is_not_there() -> None:
+    with pytest.raises(ValueError, match="there is no pass 'fusion'; there are row gradients, wanted gradients, "):
+        without("fusion").__enter__()
+
+
+def test_the_switch_goes_back() -> None:
+    with without("in place"), without("shared memory"):
+        assert [name for name in NAMES if not runs(name)] == ["in place", "shared memory"]
+    assert all(map(runs, NAMES))
+
+
+def kernels(found: ExplainedPlan) -> list[str]:
+    return [launch.kernel for launch in found.launches]
+
+
+def test_row_gradients_keep_a_table_out_of_the_backward_pass() -> None:
+    place_of = {launch.result: launch.place for launch in plan().launches}
+    assert place_of["gradient of row.table"].isdigit()
+    with without("row gradients"):
+        place_of = {launch.result: launch.place for launch in plan().launches}
+    assert place_of["gradient of row.table"] == "with the parameters"
+
+
+def test_wanted_gradients_leave_out_what_is_before_the_first_parameter() -> None:
+    image = NETWORK_ON_IMAGES
+    found = explain_plan(image, "train", 8, "float32", "cpu")
+    assert "pool_dx" not in kernels(found)
+    with without("wanted gradients", "unread results"):
+        assert "pool_dx" in kernels(explain_plan(image, "train", 8, "float32", "cpu"))
+
+
+def test_tuned_kernels_can_be_left_out() -> None:
+    assert any(kernel.endswith("tuned") for kernel in kernels(plan()))
+    with without("tuned kernels"):
+        assert not any(kernel.endswith("tuned") for kernel in kernels(plan()))
+
+
+def test_unread_results_are_not_computed() -> None:
+    image = NETWORK_ON_IMAGES  # of means, whose places are no maxima's
+    assert "pool_where" not in kernels(explain_plan(image, "train", 8, "float32", "cpu"))
+    with without("unread results"):
+        assert "pool_where" in kernels(explain_plan(image, "train", 8, "float32", "cpu"))
+
+
+COPIES = loads("""
+    layer { name: "x" type: "data" data { shape: [2, 3] } }
+    layer { name: "half" type: "slope_intercept" input: "x" slope_intercept { slope: 0.5 } }
+    layer { name: "flat" type: "flatten" input: "half" }
+    layer { name: "left" type: "tanh" input: "flat" }
+    layer { name: "right" type: "flatten" input: "half" }
+    layer { name: "sum" type: "addto" input: "left" input: "right" }
+""")
+
+
+def test_what_would_only_be_copied_is_one_memory() -> None:
+    found = explain_plan(COPIES, "test", 4, "float32", "cpu")
+    assert kernels(found) == ["slope_intercept_y", "tanh_y", "addto_y, adds"]
+    assert found.copies == (("flat", "half"), ("right", "half"), ("sum", "left"))
+    with without("copies"):
+        assert len(explain_plan(COPIES, "test", 4, "float32", "cpu").launches) == 6
+
+
+def test_a_copy_that_is_changed_while_the_other_is_read_is_made() -> None:
+    network = loads("""
+        layer { name: "x" type: "data" data { shape: [6] } }
+        layer { name: "half" type: "slope_intercept" input: "x" slope_intercept { slope: 0.5 } }
+        layer { name: "sum" type: "addto" input: "half" input: "x" }
+        layer { name: "last" type: "tanh" input: "half" }
+    """)
+    found = explain_plan(network, "test", 4, "float32", "cpu")
+    assert "sum" not in dict(found.copies)
+    x = np.random.default_rng(0).standard_normal((4, 6))
+    with pl.Net(network, dtype="float64") as net:
+        values = net.forward({"x": x}, phase="test")
+    np.testing.assert_allclose(values["sum"], 1.5 * x)
+    np.testing.assert_allclose(values["last"], np.tanh(0.5 * x))
+
+
+def test_gradients_of_a_sum_are_one_memory() -> None:
+    text = """
+        layer { name: "x" type: "data" data { shape: [6] } }
+        layer { name: "first" type: "fc" input: "x" fc { size: 6 } }
+        layer { name: "second" type: "fc" input: "first" fc { size: 6 act: "tanh" } }
+        layer { name: "sum" type: "addto" input: "second" input: "first" addto { act: "tanh" } }
+    """
+    x = np.random.default_rng(0).standard_normal((5, 6))
+    gradients = []
+    for left_out in ((), ("copies",)):
+        with without(*left_out), pl.Net(loads(text), dtype="float64") as net:
+            net.forward({"x": x})
+            net.backward(gradients={"sum": np.cos(x)})
+            gradients.append(net.arena.gradients.read().copy())
+            made = [launch.name for launch in net.plan("train").launches].count("addto_dx")
+            assert made == (2 if left_out else 0)
+    np.testing.assert_array_equal(*gradients)
+
+
+def test_in_place_says_whose_memory_or_why_not() -> None:
+    with without("copies"):
+        launches = plan().launches
+    said = {launch.result: launch.in_place for launch in launches}
+    assert said["hidden"] == "of hidden.y"
+    reader = next(launch.number for launch in launches if launch.kernel == "relu_dx")
+    assert said["image"] == f"no: hidden is read by launch {reader}"
+    with without("in place"):
+        assert {launch.in_place for launch in plan().launches} == {"", "no: the pass is left out"}
+
+
+NETWORK_WITH_A_SUM = loads("""
+    layer { name: "image" type: "data" data { shape: [4, 6, 6] } }
+    layer { name: "conv" type: "conv" input: "image" conv { num_filters: 4 filter_size: 3 padding: 1 bias: false } }
+    layer { name: "norm" type: "batch_norm" input: "conv" }
+    layer { name: "sum" type: "addto" input: "norm" input: "image" addto { act: "relu" } }
+""")
+
+
+def test_what_goes_on_element_by_element_runs_block_by_block() -> None:
+    found = explain_plan(NETWORK_WITH_A_SUM, "test", 8, "float32", "cpu")
+    fused = {launch.kernel: launch.fused for launch in found.launches}
+    group = {"conv_y", "batch_norm_y", "batch_norm_bias", "addto_y, adds", "relu_y"}
+    assert {kernel for kernel, said in fused.items() if said == "1 to 5"} == group
+    with without("fused launches"):
+        said = {launch.fused for launch in explain_plan(NETWORK_WITH_A_SUM, "test", 8, "float32", "cpu").launches}
+    assert said == {"", "no: the pass is left out"}
+
+
+def test_the_update_of_a_state_does_not_stand_between() -> None:
+    found = explain_plan(NETWORK_WITH_A_SUM, "train", 8, "float32", "cpu")
+    order = kernels(found)
+    first = order.index("batch_norm_y")
+    assert order[first : first + 4] == ["batch_norm_y", "batch_norm_bias", "addto_y, adds", "relu_y"]
+    assert {launch.fused for launch in found.launches[first : first + 4]} == {f"{first} to {first + 3}"}
+
+
+def test_launches_that_read_other_elements_do_not_join() -> None:
+    network = loads("""
+        layer { name: "x" type: "data" data { shape: [6, 4, 4] } }
+        layer { name: "half" type: "slope_intercept" input: "x" slope_intercept { slope: 0.5 } }
+        layer { name: "among" type: "lrn" input: "half" lrn { size: 5 } }
+        layer { name: "again" type: "tanh" input: "among" }
+    """)
+    said = {launch.result: launch.fused for launch in explain_plan(network, "test", 4, "float32", "cpu").launches}
+    assert "no: half is not used element by element" in said.values()
+    assert said["half"] == ""
+    assert said["again"] == said["among"] == "2 to 3"
+    x = np.random.default_rng(0).standard_normal((4, 6, 4, 4))
+    found = []
+    for left_out in ((), ("fused launches",)):
+        with without(*left_out), always_cut("pieces"), pl.Net(network) as net:
+            found.append(net.forward({"x": x}, phase="test")["again"])
+    np.testing.assert_array_equal(*found)
+
+
+@pytest.mark.parametrize("rows", [1, 3, 8, 13])
+@pytest.mark.parametrize("phase", ["train", "test"])
+def test_blocks_change_no_bit(rows: int, phase: str) -> None:
+    image = np.random.default_rng(0).standard_normal((rows, 4, 6, 6))
+    results = []
+    for how in ("", "pieces", "backwards", "fused launches", "in place"):
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(tuned_at_every_size())
+            if how in NAMES:
+                stack.enter_context(without(how))
+            elif how:
+                stack.enter_context(always_cut(how))
+            net = stack.enter_context(pl.Net(NETWORK_WITH_A_SUM, seed=1))
+            results.append([net.forward({"image": image}, phase=phase)["sum"]])
+            if phase == "train":
+                net.backward(gradients={"sum": image})
+                results[-1].append(net.arena.gradients.read().copy())
+    for other in results[1:]:
+        for one, two in zip(results[0], other, strict=True):
+            np.testing.assert_array_equal(one, two)
+
+
+def test_one_launch_of_a_group_runs_alone() -> None:
+    with pl.Net(NETWORK_WITH_A_SUM) as net:
+        image = np.random.default_rng(0).standard_normal((2, 4, 6, 6))
+        expected = net.forward({"image": image}, phase="test")["sum"]
+        plan = net.plan("test")
+        plan.poison(0)
+        for at in range(len(plan.launches)):
+            plan.run_one(at)
+        np.testing.assert_array_equal(net.value("sum"), expected)
+
+
+def test_without_shared_memory_every_buffer_has_its_own() -> None:
+    with without("shared memory", "in place", "copies"):
+        alone = plan()
+    assert alone.nbytes == alone.separate
+    with without("in place"):
+        assert plan().nbytes < alone.nbytes
+    assert plan().nbytes < 0.5 * alone.nbytes
+
+
+def test_the_command_prints_what_was_decided(tmp_path: Path) -> None:
+    file = tmp_path / "network.textproto"
+    file.write_text(TEXT)
+    shown = CliRunner().invoke(commands, ["show", "--plan", str(file), "--batch-size", "512"]).stdout
+    assert shown.startswith("phase train, 512 rows, cpu: 23 launches, ")
+    (row,) = (line.split() for line in shown.splitlines() if "relu_y" in line)
+    assert " ".join(row[1:]) == "hidden.act relu_y hidden 32768 131,072 205824 of hidden.y 3 to 18 1 to 3"
+
+
+@pytest.mark.parametrize("unread", [["--device", "cuda"], ["--plan", "--svg", "drawing.svg"]])
+def test_an_option_that_would_not_be_read_is_an_error(unread: list[str], tmp_path: Path) -> None:
+    file = tmp_path / "network.textproto"
+    file.write_text(TEXT)
+    done = CliRunner().invoke(commands, ["show", str(file), *unread])
+    assert done.exit_code == 2
+    assert "--plan" in done.stderr
+
+
+def test_a_bias_has_rows_of_whole_planes():
+    text = """
+    layer { name: "x" type: "data" data { shape: [2, 5, 6] } }
+    layer { name: "y" type: "conv" input: "x" conv { num_filters: 3 filter_size: 2 } }
+    """
+    with pl.Net(pl.loads(text)) as net:
+        net.parameters["y.weight"].value[:] = 0
+        net.parameters["y.bias"].value[:] = [1, 2, 3]
+        y = net.forward({"x": np.ones((2, 2, 5, 6))})["y"]
+        assert [launch.columns for launch in net.plan("train").launches if launch.name == "conv_bias"] == [4 * 5]
+    np.testing.assert_array_equal(y, np.broadcast_to(np.reshape([1, 2, 3], (3, 1, 1)), (2, 3, 4, 5)))

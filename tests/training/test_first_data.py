@@ -1,0 +1,119 @@
+"""What a training starts from beside weights: words, means and norms of the data that these were trained with."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from paddle_layers.config import ConfigError
+from paddle_layers.data.learning import NOTHING, read_learned
+from paddle_layers.training import evaluate
+from tests.training.helpers import train
+
+LABELS = """
+net {
+  layer { name: "x" type: "data" data { shape: 2 } }
+  layer { name: "label" type: "data" data { data_type: INT size: SIZE } }
+  layer { name: "y" type: "fc" input: "x" fc { size: SIZE } }
+  layer { name: "cost" type: "softmax_with_loss" input: "y" input: "label" }
+}
+steps: 2 batch_size: 4
+optimizer { type: "sgd" learning_rate: 0.1 }
+source { type: "csv" csv { file: "table.csv" columns: "x = a, b" ids: "label = kind" } }
+"""
+ANEW = 'weights { file: "first/weights.safetensors" leave_out: "y.*" }'
+
+
+def started(folder, words, more=""):
+    """Train with these classes, in a folder of its own, or anew from the first weights."""
+    rows = [f"{number},{number % 3},{words[number % len(words)]}" for number in range(12)]
+    (folder / "table.csv").write_text("\n".join(["a,b,kind", *rows]) + "\n")
+    path = folder / "train.textproto"
+    path.write_text(LABELS.replace("SIZE", str(max(3, len(words)))) + more)
+    return train(path, output=folder / ("second" if more else "first"))[0]
+
+
+def test_new_classes_are_not_taken_for_one_class(tmp_path):
+    started(tmp_path, ["cat", "dog"])
+    for words, first in ((["car", "bus", "van"], "bus"), (["cat", "dog", "van"], "van")):
+        with pytest.raises(ConfigError, match=f"has '{first}', but .* trained with cat, dog; .*`label` and `classes`"):
+            started(tmp_path, words, ANEW)
+    assert started(tmp_path, ["dog", "cat"], ANEW).steps == 2
+
+
+def test_somebody_elses_file_beside_the_weights_is_left_alone(tmp_path):
+    (tmp_path / "data.json").write_text('{"mine": 1}')
+    assert read_learned(tmp_path / "data.json") == NOTHING
+
+
+NORM = """
+net {
+  layer { name: "x" type: "data" data { shape: 2 } }
+  layer { name: "n" type: "data_norm" input: "x" MORE }
+  layer { name: "other" type: "data_norm" input: "x" include { stage: "other" } }
+  layer { name: "y" type: "fc" input: "n" fc { size: 1 } }
+  layer { name: "cost" type: "sum_cost" input: "y" }
+}
+steps: 2 batch_size: 4
+optimizer { type: "sgd" learning_rate: 0.1 }
+"""
+
+
+def test_a_norm_is_measured_unless_the_weights_have_brought_it(tmp_path):
+    path, x = tmp_path / "train.textproto", 100 + np.arange(8.0).reshape(4, 2)
+    path.write_text(NORM.replace("MORE", ""))
+    first = train(path, datasets={"train": {"x": x}}, output=tmp_path / "first")[0]
+    again = {"train": [{"x": x}] * 4}
+    assert train(path, datasets=again, weights=first.weights, output=tmp_path / "again")[0].steps == 2
+    path.write_text(path.read_text() + f'weights {{ file: "{first.weights}" leave_out: "n.*" }}')
+    with pytest.raises(Exception, match="layer `n` is measured on all data before the first step"):
+        train(path, datasets=again, output=tmp_path / "batches")
+    assert train(path, datasets={"train": {"x": x}}, output=tmp_path / "arrays")[0].steps == 2
+
+
+def test_a_norm_of_data_that_only_the_test_has(tmp_path):
+    path = tmp_path / "train.textproto"
+    text = NORM.replace("MORE", "").replace(
+        '"data" data { shape: 2 } }', '"data" data { shape: 2 } include { phase: "test" } }'
+    )
+    text = text.replace('input: "n" fc', 'input: "z" fc').replace(
+        "net {", 'net {\n  layer { name: "z" type: "data" data { shape: 2 } }'
+    )
+    path.write_text(
+        text.replace('input: "x"  }', 'input: "x" include { phase: "test" } }').replace(
+            'include { stage: "other" }', 'include { stage: "other" phase: "test" }'
+        )
+    )
+    with pytest.raises(ConfigError, match="`x` is there in the test only, but a `data_norm` is measured"):
+        train(path, datasets={"train": {"z": np.zeros((4, 2))}, "test": {"z": np.zeros((4, 2)), "x": np.zeros((4, 2))}})
+
+
+TWO = """
+net {
+  layer { name: "x" type: "data" data { shape: 2 } }
+  layer { name: "a" type: "data" data { shape: 1 } }
+  layer { name: "b" type: "data" data { shape: 1 } }
+  layer { name: "w" type: "data" }
+  layer { name: "label" type: "data" data { data_type: INT size: 2 } }
+  layer { name: "y" type: "fc" input: "x" fc { size: 1 } }
+  layer { name: "first" type: "square_error" input: "y" input: "a" }
+  layer { name: "second" type: "square_error" input: "y" input: "b" }
+  layer { name: "scores" type: "fc" input: "x" fc { size: 2 } }
+  layer { name: "third" type: "softmax_with_loss" input: "scores" input: "label" input: "w" }
+}
+steps: 2 batch_size: 4
+optimizer { type: "sgd" learning_rate: 0.1 }
+"""
+
+
+def test_two_costs_of_one_value_have_errors_of_their_own(tmp_path):
+    path = tmp_path / "train.textproto"
+    path.write_text(TWO)
+    data = {"x": np.zeros((4, 2)), "a": np.full((4, 1), 1.0), "b": np.full((4, 1), 5.0), "w": np.ones(4)}
+    data["label"] = np.array([0, 1, 0, 1])
+    made = train(path, datasets={"train": data}, output=tmp_path / "out")[0]
+    found = evaluate(path, data, weights=made.weights)
+    errors = sorted(value for name, value in found.results.items() if name.endswith(".MAE"))
+    assert len(errors) == 2
+    assert sum(errors) == pytest.approx(4), "what is predicted lies between 1 and 5"
+    assert found.notes == ["all rows of `scores` count alike: the weights in `third` are left out"]

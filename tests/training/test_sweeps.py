@@ -1,0 +1,162 @@
+"""`sweep`: what may be varied, trials that go on, several processes, and the best settings."""
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+import time
+
+import pytest
+from click.testing import CliRunner
+
+import paddle_layers as pl
+from paddle_layers.cli import commands
+from paddle_layers.training import TrainingError
+from paddle_layers.training.sweeps.search import ended_trials, prepare_sweep, run_sweep
+from paddle_layers.training.sweeps.space import Varied, parse_varied
+from tests.training.helpers import NETWORK, SETTINGS, SOURCES, write
+
+TEXT = NETWORK + SOURCES + SETTINGS.replace("steps: 30", "steps: 10") + 'output: "out"'
+RATE = "optimizer.learning_rate=1e-4..1e-1:log"
+SIZE = "net.layer[fc1].fc.size=2..9"
+
+
+def sweep(*arguments, status=0):
+    done = CliRunner().invoke(commands, ["sweep", "train.textproto", *arguments])
+    assert done.exit_code == status, done.output
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, TEXT)
+    return tmp_path
+
+
+def test_what_is_varied():
+    assert parse_varied(["a.b=1..5", "c=1.5..2e1", "d[x].e=.1..10:log", "f=sgd, adam"]) == [
+        Varied("a.b", 1, 5, whole=True),
+        Varied("c", 1.5, 20),
+        Varied("d[x].e", 0.1, 10, logarithmic=True),
+        Varied("f", choices=("sgd", "adam")),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("seed", "--vary is 'seed': write FIELD=LOW..HIGH"),
+        ("seed=5", "neither a range nor different choices"),
+        ("seed=1,1", "neither a range nor different choices"),
+        ("seed=5..1", "the first number of a range has to be the smaller one"),
+        ("seed=1..1e999", "the first number of a range"),
+        ("seed=0..5:log", "begin above 0"),
+    ],
+)
+def test_what_cannot_be_varied(text, message):
+    with pytest.raises(TrainingError, match=re.escape(message)):
+        parse_varied([text])
+
+
+def test_fields_and_results_are_checked_before_the_first_trial(folder):
+    found = sweep("--vary", "optimizer.learning_rate=-1..1", status=1).stderr
+    assert "error[E103]: `learning_rate` is -1.0" in found
+    assert "but the test gives `loss`, `accuracy`" in sweep("--vary", RATE, "--watch", "acuracy", status=1).stderr
+    assert (
+        "the better the larger it is" in sweep("--vary", RATE, "--watch", "accuracy", "--mode", "min", status=1).stderr
+    )
+    assert "nothing is varied" in sweep(status=1).stderr
+    assert not (folder / "out-sweep").exists()
+
+
+def test_a_sweep_finds_the_best_of_its_trials(folder):
+    done = sweep("--vary", RATE, "--vary", SIZE, "--trials", "4", "--set", "seed=2")
+    lines = done.stderr.splitlines()
+    assert [line.partition(":")[0] for line in lines] == [f"trial {number}" for number in range(4)]
+    losses = {}
+    for number in range(4):
+        facts = json.loads((folder / "out-sweep" / f"trial-{number:04d}" / "run" / "run.json").read_text())
+        losses[number] = facts["results"]["loss"]
+        config = (folder / "out-sweep" / f"trial-{number:04d}" / "run" / "train.textproto").read_text()
+        rate = re.search(r"learning_rate=(\S+)", lines[number])[1]
+        assert f"learning_rate: {float(rate)!r}" in config
+        assert "seed: 2" in config
+    best = min(losses, key=losses.get)
+    rows = done.stdout.splitlines()
+    assert rows[1].split()[0] == str(best)
+    assert rows[1].split()[1] == f"{losses[best]:.4g}"
+    words = shlex.split(rows[-1].partition("paddle-layers ")[2])
+    again = CliRunner().invoke(commands, [*words, "--output", "again"])
+    assert again.exit_code == 0, again.output
+    again_loss = json.loads((folder / "again" / "run" / "run.json").read_text())["results"]["loss"]
+    assert again_loss == losses[best]
+
+
+def test_it_goes_on_as_if_it_had_not_stopped(folder):
+    one = prepare_sweep("train.textproto", [RATE, SIZE], trials=5, output="whole")
+    whole = run_sweep(one, 1, print)
+    for trials in (2, 5):
+        parts = prepare_sweep("train.textproto", [RATE, SIZE], trials=trials, output="parts")
+        found = run_sweep(parts, 1, print)
+    assert found == whole
+
+
+def test_what_a_killed_process_left_is_done_first(folder):
+    import optuna
+
+    asked = prepare_sweep("train.textproto", [RATE], trials=2)
+    path = str(folder / "out-sweep" / "study.jsonl")
+    backend = optuna.storages.journal.JournalFileBackend(path)
+    study = optuna.load_study(study_name="sweep", storage=optuna.storages.JournalStorage(backend))
+    study.ask({"optimizer.learning_rate": optuna.distributions.FloatDistribution(1e-4, 1e-1, log=True)})
+    found = run_sweep(asked, 1, print)
+    assert sorted(one.number for one in found) == [0, 1]
+    assert all(one.value is not None for one in found)
+
+
+def test_trials_that_fail_and_those_that_are_alike(folder):
+    done = sweep("--vary", "seed=1,2", "--trials", "5", "--set", "optimizer.learning_rate=0.001")
+    assert done.stderr.count(", as trial ") == 3
+    text = TEXT.replace('act: "relu"', 'act: "exp"')
+    (folder / "train.textproto").write_text(text.replace('type: "adam"', 'type: "sgd"'))
+    done = sweep("--vary", "optimizer.learning_rate=1e300..1e305", "--trials", "9", "--output", "bad", status=1)
+    assert done.stderr.count("failed: the loss is") == 5
+    assert "5 trials in a row failed" in done.stderr
+
+
+def test_another_sweep_is_not_mixed_in(folder):
+    sweep("--vary", RATE, "--trials", "1")
+    assert "holds a sweep where --vary was another" in sweep("--vary", SIZE, status=1).stderr
+    assert "the length was another" in sweep("--vary", RATE, "--set", "steps=11", status=1).stderr
+    (folder / "mine").mkdir()
+    (folder / "mine" / "notes").touch()
+    assert "holds something else than a sweep" in sweep("--vary", RATE, "--output", "mine", status=1).stderr
+
+
+@pytest.mark.parametrize("content", [b"\xff\n", b"[1]\n", b'{"op_code": 99, "worker_id": "x"}\n', b"{}\n" * 9])
+def test_a_journal_of_somebody_else(folder, content):
+    (folder / "out-sweep").mkdir()
+    (folder / "out-sweep" / "study.jsonl").write_bytes(content)
+    found = sweep("--vary", RATE, status=1).stderr
+    assert "study.jsonl cannot be read as the journal of a sweep" in found
+
+
+@pytest.mark.slow
+def test_several_processes_and_a_kill(folder):
+    command = [sys.executable, "-m", "paddle_layers", "sweep", "train.textproto", "--vary", RATE, "--trials", "6"]
+    first = subprocess.Popen([*command, "--set", "steps=3000"], stderr=subprocess.DEVNULL)
+    while not (folder / "out-sweep" / "trial-0001").exists():
+        time.sleep(0.05)
+    first.kill()
+    first.wait()
+    both = [subprocess.Popen([*command, "--set", "steps=3000", "--processes", "2"]) for _ in range(2)]
+    assert [one.wait() for one in both] == [0, 0]
+    found = ended_trials(prepare_sweep("train.textproto", [RATE], trials=6, settings=["steps=3000"]))
+    assert sorted(one.number for one in found) == [0, 1, 2, 3, 4, 5]
+    assert all(one.value is not None for one in found)
+    names = sorted(path.name for path in (folder / "out-sweep").iterdir() if path.is_dir())
+    assert names == [f"trial-{number:04d}" for number in range(6)]
+    again = pl.train(folder / "out-sweep" / "trial-0000" / "run" / "train.textproto", output=folder / "again")
+    assert again.weights.read_bytes() == (folder / "out-sweep" / "trial-0000" / "weights.safetensors").read_bytes()
