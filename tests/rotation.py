@@ -1,4 +1,4 @@
-"""What the usual run compiles: a twenty-fourth of the layers, other ones every day, and those whose files have changed.
+"""What the usual run compiles: a forty-eighth of the layers, other ones every day, and those whose files have changed.
 
 The rest runs as Python, which gives the same numbers; `pytest -m slow` compiles everything, the CUDA kernels of each
 layer for one of the architectures, for another one every day.
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).resolve().parent.parent
 VARIABLE = "PADDLE_LAYERS_TEST_ROUND"
-ROUNDS = 24
+ROUNDS = 48
 
 
 def current_round() -> int:
@@ -52,6 +52,7 @@ def every_architecture() -> list[ParameterSet]:
     ]
 
 
+@functools.cache
 def is_compiled(layer: str) -> bool:
     """Whether the kernels of a layer are compiled in this round, or because its file or one of theirs changed."""
     definition = pl.registry[layer]

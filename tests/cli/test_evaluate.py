@@ -19,6 +19,8 @@ from paddle_layers.cli.confusion_picture import picture
 from paddle_layers.training.trained.confusion import Confusion
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 SHORT = SETTINGS.replace("steps: 30", "steps: 6")
 
 

@@ -19,6 +19,8 @@ from paddle_layers.training import Prediction, TrainingError
 from paddle_layers.training.trained.outputs import part_for, predicted
 from tests.training.helpers import NETWORK, SETTINGS, SOURCES, train, write
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 DATA = """
 layer { name: "x" type: "data" data { shape: 4 } }
 layer { name: "z" type: "data" data { shape: 4 } }

@@ -136,7 +136,13 @@ def test_a_batch_that_is_said_to_fit_fits(monkeypatch):
         net.forward({"x": np.zeros((2, 6)), "label": np.zeros(2, int)})
 
 
-@pytest.mark.parametrize("name", ["fc", "pool", "seq_avg_pool", "dropout", "concat", "batch_norm"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("fc", "seq_avg_pool", "dropout", "concat"),
+        *(pytest.param(name, marks=pytest.mark.slow) for name in ("pool", "batch_norm")),
+    ],
+)
 def test_packed_parameters_are_those_that_the_kernel_declares(name):
     """Arrays are seven numbers or more, tuples come one by one, real numbers have the tensors' precision."""
     for driver in cuda_drivers(pl.registry[name]):

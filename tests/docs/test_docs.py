@@ -39,6 +39,7 @@ SLOW = {
         "performance.md",
         "pictures-on-disk.md",
         "plugins.md",
+        "recurrent-groups.md",
         "runs.md",
         "use-your-own-data.md",
         "write-a-layer.md",

@@ -22,7 +22,7 @@ targets:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run, print a line for each target, save what failed."""
+    """Run, print a line for each target, save what failed; the last line names the targets that did."""
     parser = argparse.ArgumentParser(
         prog="python -m tests.fuzz",
         formatter_class=argparse.RawDescriptionHelpFormatter,
@@ -42,11 +42,13 @@ def main(arguments: list[str] | None = None) -> int:
     cases = math.inf if options.cases is None else options.cases
     print(f"from case {seed} on", flush=True)
     print(f"{'target':14} {'cases':>9} {'seconds':>8} {'cases/s':>8} {'failures':>8}", flush=True)
-    failed = False
+    failed = []
     for name in chosen:
         tally = run(TARGETS[name], seed, seconds=seconds, cases=cases)
-        failed = failed or bool(tally.failures)
+        failed += [name] if tally.failures else []
         _report(tally)
+    if failed:
+        print(f"failures in: {', '.join(failed)}")
     return 1 if failed else 0
 
 

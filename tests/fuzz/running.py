@@ -116,6 +116,7 @@ def _work(
 ) -> None:
     """What the process does."""
     faulthandler.enable()
+    os.environ["RUST_BACKTRACE"] = "0"  # tokenizers panics often, which is no failure and needs no stack
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the one who started this process
     warnings.simplefilter("error")
     warnings.simplefilter("ignore", ConfigWarning)  # of a config that is sound and odd

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import numba
 
 
+@functools.cache  # each entry is compiled by itself, for seconds
 def from_python(function: Any) -> Callable[..., Any]:
     """The compiled function with such an entry."""
 

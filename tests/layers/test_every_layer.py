@@ -7,12 +7,15 @@ from paddle_layers.define.function_texts import check_texts
 from paddle_layers.kernels.finding import check_names
 from paddle_layers.testing import LAYER_PROPERTIES, PROPERTIES, check_layer
 from paddle_layers.testing.breadth import Breadth, narrowed
+from paddle_layers.testing.kit import CONFIGS
 from tests.rotation import architecture, architecture_of, is_compiled
 
 LAYERS = sorted(pl.registry)
 COMPILED = [name for name, property_ in PROPERTIES.items() if property_.compiled]
 QUICK = 4
 """Generated configs of a layer of this round; the slow run takes as many as `paddle-layers check`."""
+OF_LAYERS = 8
+"""Generated configs of a layer made of layers, which have as many as `paddle-layers check` of their own."""
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -35,7 +38,7 @@ def test_compiled_kernels_conform(name):
 def test_conforms_compiled_and_on_all_configs(name):
     precisions = ("float32", "float64") if is_compiled(name) else ("float32",)
     with narrowed(Breadth((architecture_of(name),), precisions)):
-        check_layer(name)
+        check_layer(name, configs=OF_LAYERS if pl.registry[name].is_composite else CONFIGS)
 
 
 def test_tuned_kernels_replace_functions_that_exist():

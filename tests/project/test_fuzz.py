@@ -206,3 +206,4 @@ def test_the_program(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: py
     assert path.name.startswith("keyerror-at-x-py-3-")
     assert str(path) in told
     assert path.read_bytes() == b"case"
+    assert told.splitlines()[-1] == "failures in: csv"

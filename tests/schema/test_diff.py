@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -18,8 +19,13 @@ from paddle_layers.codegen.registry_files import ENDS, read_registry, registry_c
 from paddle_layers.cli import commands
 from paddle_layers.schema import layer_def_pb2 as pb
 
-NOW = registry_def("paddle_layers")
 Mutation = Callable[[Any], Any]
+
+
+@functools.cache  # not while tests are collected
+def now() -> Any:
+    """What is registered."""
+    return registry_def("paddle_layers")
 
 
 def layer(registry: Any, name: str) -> Any:
@@ -31,9 +37,9 @@ def attribute(one: Any, name: str) -> Any:
 
 
 def changes(mutate: Mutation, name: str = "conv") -> list[tuple[str, str, bool]]:
-    new = copy.deepcopy(NOW)
+    new = copy.deepcopy(now())
     mutate(layer(new, name))
-    found = differences(NOW, new)
+    found = differences(now(), new)
     assert {d.definition for d in found} <= {f"layer {name}"}
     return [(change.subject, change.what, change.breaking) for d in found for change in d.changes]
 
@@ -178,7 +184,7 @@ def test_numbers_of_choices_stay_with_their_names() -> None:
         last = attribute(one, "divisor").choices.pop()
         attribute(one, "divisor").choices.add(name="NEW", number=last.number)
 
-    names = [choice.name for choice in attribute(layer(NOW, "pool"), "divisor").choices]
+    names = [choice.name for choice in attribute(layer(now(), "pool"), "divisor").choices]
     assert changes(swap, "pool") == [
         (f"choice `{name}` of attribute `divisor`", "number changed", True) for name in names[:2]
     ]
@@ -186,10 +192,10 @@ def test_numbers_of_choices_stay_with_their_names() -> None:
 
 
 def test_the_number_of_a_definition_is_not_used_again() -> None:
-    new = copy.deepcopy(NOW)
+    new = copy.deepcopy(now())
     new.layers.add(type="zzz", number=new.layers[0].number)
     del new.layers[0]
-    found = {d.definition: [(c.what, c.breaking) for c in d.changes] for d in differences(NOW, new)}
+    found = {d.definition: [(c.what, c.breaking) for c in d.changes] for d in differences(now(), new)}
     assert found["layer zzz"] == [("number reused", True), ("added", False)]
 
 
@@ -216,26 +222,26 @@ def test_changed_inference_shows_in_the_examples() -> None:
 
 
 def test_removed_and_added_definitions_and_states() -> None:
-    new = copy.deepcopy(NOW)
+    new = copy.deepcopy(now())
     del new.layers[0]
     new.layers.add(type="zzz")
     sgd = next(c for c in new.components if c.type == "adam")
     sgd.states.append("third")
-    found = {d.definition: [(c.what, c.breaking) for c in d.changes] for d in differences(NOW, new)}
+    found = {d.definition: [(c.what, c.breaking) for c in d.changes] for d in differences(now(), new)}
     assert found == {
-        f"layer {NOW.layers[0].type}": [("removed", True)],
+        f"layer {now().layers[0].type}": [("removed", True)],
         "layer zzz": [("added", False)],
         "optimizer adam": [("changed", True)],
     }
 
 
 def test_a_step_of_the_version_allows_it() -> None:
-    new = copy.deepcopy(NOW)
+    new = copy.deepcopy(now())
     on("stride", default_value=number(2))(layer(new, "conv"))
-    (difference,) = differences(NOW, new)
+    (difference,) = differences(now(), new)
     assert difference.refused
     layer(new, "conv").version = 2
-    (difference,) = differences(NOW, new)
+    (difference,) = differences(now(), new)
     assert not difference.refused
     assert "breaking, allowed: attribute `stride` default changed: 1 -> 2" in differences_text([difference])
 
@@ -292,10 +298,15 @@ def noticed(kind: str, name: str, registry: Any) -> bool:
     return False
 
 
-SMALL = pb.RegistryDef(
-    layers=[layer(NOW, name) for name in ("conv", "maxid", "accuracy", "pool")],
-    components=[one for one in NOW.components if one.type == "adam"],
-)
+@functools.cache
+def few() -> Any:
+    """Definitions that have every kind of field."""
+    return pb.RegistryDef(
+        layers=[layer(now(), name) for name in ("conv", "maxid", "accuracy", "pool")],
+        components=[one for one in now().components if one.type == "adam"],
+    )
+
+
 PARTS = {
     *("inputs", "outputs", "statistics", "layer_attr", "parameter_attr", "bias_attr", "extra_parameters"),
     *("facts", "examples"),
@@ -330,10 +341,13 @@ OTHER_EXAMPLE = {"ExampleDef.inputs", "ExampleDef.attributes"}
 def test_every_field_is_reported_or_irrelevant_for_a_reason(kind: str, name: str) -> None:
     key = f"{kind}.{name}"
     silent = (key in IRRELEVANT and key not in KEYS | OF_INPUTS) or key in OTHER_EXAMPLE
-    assert noticed(kind, name, SMALL) != silent
+    assert noticed(kind, name, few()) != silent
 
 
-@given(st.sampled_from(list(NOW.layers)), st.sampled_from(list(NOW.layers)))
+LAYERS = st.deferred(lambda: st.sampled_from(list(now().layers)))
+
+
+@given(LAYERS, LAYERS)
 @settings(max_examples=60, deadline=None)
 def test_equal_registries_do_not_differ(first: Any, second: Any) -> None:
     one = pb.RegistryDef(layers=[first, second])
@@ -346,8 +360,8 @@ def test_equal_registries_do_not_differ(first: Any, second: Any) -> None:
 @pytest.mark.parametrize("end", ENDS)
 def test_files_hold_the_same(end: str, tmp_path: Path) -> None:
     path = tmp_path / f"now{end}"
-    path.write_bytes(registry_content(NOW, end))
-    assert read_registry(path) == NOW
+    path.write_bytes(registry_content(now(), end))
+    assert read_registry(path) == now()
     assert b"/" + Path.cwd().parts[1].encode() + b"/" not in path.read_bytes()
 
 

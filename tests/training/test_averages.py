@@ -9,6 +9,8 @@ import paddle_layers as pl
 from paddle_layers.runtime.memory.tensorfiles import read_tensors
 from tests.training.helpers import NETWORK, SOURCES, train, write
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 PLAIN = NETWORK.replace(" drop_rate: 0.25", "")
 COMMON = 'steps: 12 optimizer { type: "adam" learning_rate: 0.02 } log { every: 1 } dtype: "float64"\n'
 TOLERANCE = {"float64": 1e-12, "float32": 1e-5}

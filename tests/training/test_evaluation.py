@@ -9,6 +9,8 @@ import paddle_layers as pl
 from paddle_layers.runtime import Sequences
 from paddle_layers.training.evaluation import evaluate
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 SEQUENCES = """
 layer { name: "x" type: "data" data { seq_nested_level: 1 } }
 layer { name: "target" type: "data" data { seq_nested_level: 1 } }

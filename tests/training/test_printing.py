@@ -17,6 +17,8 @@ from paddle_layers.training import TrainingError, make_callback
 from paddle_layers.training.printing import LONGEST, value_text
 from paddle_layers.training.trained.prediction import Prediction, predict
 
+pytestmark = pytest.mark.usefixtures("as_python")
+
 TRAINING = """
 net {
   layer { name: "words" type: "data" data { data_type: INT size: 4 seq_nested_level: 1 } }
