@@ -211,6 +211,7 @@ def separate_y(first, last, y, x, weight, scratch):
     gather_windows(first, last, volumes(y), volumes(x), volumes(weight), False, scratch)
 
 
+@tuned(
     "conv", "conv_y", items=images, runs=output_planes, scratch=matrix_numbers, scratch_of_pieces=True,
     when=matrix_pays, work=operations, least=WORTH_IT,
 )  # fmt: skip
@@ -294,6 +295,7 @@ def separate_dx(first, last, dx, dy, weight, accumulate, scratch):
     spread_windows(first, last, volumes(dx), volumes(dy), volumes(weight), accumulate, scratch)
 
 
+@tuned(
     "conv", "conv_dx", items=images, runs=input_planes, scratch=matrix_numbers, scratch_of_pieces=True,
     when=matrix_pays_back, work=operations, least=WORTH_IT,
 )  # fmt: skip
