@@ -8,7 +8,7 @@ from paddle_layers.kernels.pieces import PIECES
 from paddle_layers.kernels.primitives.plane_code import MASKS
 from tests.kernels.helpers import from_python
 
-FORWARD, BACK = map(from_python, (window_matrices.multiply_windows, window_matrices.multiply_windows_back))
+FORWARD, BACK = map(from_python, (window_matrices.correlate_windows, window_matrices.correlate_windows_back))
 ROWS, CHANNELS, FILTERS, SIZES = PIECES + 1, 3, 5, (4, 3)
 """One image more than pieces: one of these has two."""
 

@@ -51,12 +51,12 @@ from .small_images import (
     sums_of_pixels,
 )
 from .window_matrices import (
+    correlate_windows,
+    correlate_windows_back,
     images,
     matrix_numbers,
     matrix_pays,
     matrix_pays_back,
-    multiply_windows,
-    multiply_windows_back,
 )
 from .winograd import (
     LANES,
@@ -217,7 +217,7 @@ def separate_y(first, last, y, x, weight, scratch):
 )  # fmt: skip
 @compiled
 def windows_y(first, last, y, x, weight, scratch):
-    multiply_windows(first, last, y, x, weight, scratch)
+    correlate_windows(first, last, y, x, weight, scratch)
 
 
 @tuned(
@@ -301,7 +301,7 @@ def separate_dx(first, last, dx, dy, weight, accumulate, scratch):
 )  # fmt: skip
 @compiled
 def windows_dx(first, last, dx, dy, weight, accumulate, scratch):
-    multiply_windows_back(first, last, dx, dy, weight, accumulate, scratch)
+    correlate_windows_back(first, last, dx, dy, weight, accumulate, scratch)
 
 
 @tuned(

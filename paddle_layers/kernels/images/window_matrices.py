@@ -66,7 +66,7 @@ def matrix_numbers(D: int, A: int, B: int, P: int, Q: int) -> int:
 
 
 @compiled
-def multiply_windows(first, last, y, x, weight, scratch):
+def correlate_windows(first, last, y, x, weight, scratch):
     """y (N, K, P, Q) = x (N, C, H, W) under the filters; an item is an image."""
     N, K, P, Q = y.shape
     _, C, H, W = x.shape
@@ -85,8 +85,8 @@ def multiply_windows(first, last, y, x, weight, scratch):
 
 
 @compiled
-def multiply_windows_back(first, last, dx, dy, weight, accumulate, scratch):
-    """dx (N, C, H, W) = the gradient of `multiply_windows`, or dx += where `accumulate`; an item is an image."""
+def correlate_windows_back(first, last, dx, dy, weight, accumulate, scratch):
+    """dx (N, C, H, W) = the gradient of `correlate_windows`, or dx += where `accumulate`; an item is an image."""
     N, K, P, Q = dy.shape
     _, C, H, W = dx.shape
     _, _, A, B = weight.shape
