@@ -147,7 +147,7 @@ def winograd_filters_back(first, last, prepared, weight, scratch):
 
 @tuned("conv", "conv_dx", items=winograd_items_back, behind=winograd_filters_back)
 @compiled
-def winograd_dx(first, last, dx, dy, prepared, accumulate, scratch, padding, padding_y):
+def winograd_dx(first, last, dx, dy, prepared, adding, scratch, padding, padding_y):
     """An item is some images, or a run of tiles and channels of one."""
     N, K, P, Q = dy.shape
     _, C, H, W = dx.shape
@@ -161,7 +161,7 @@ def winograd_dx(first, last, dx, dy, prepared, accumulate, scratch, padding, pad
             dy.ctypes.data + n * K * P * Q * size, K * P * Q * size, (P, Q), (2 - padding_y, 2 - padding),
             prepared.ctypes.data, rounded(C) * K * size,
             dx.ctypes.data + n * C * H * W * size, C * H * W * size, H, W,
-            place_of_piece(scratch, item, items), accumulate, size, one,
+            place_of_piece(scratch, item, items), adding != 0, size, one,
         )  # fmt: skip
 
 
@@ -285,10 +285,10 @@ def turned_filters_back(first, last, prepared, weight):
 @tuned("conv", "conv_dx", items=of_images(vector_items_back), behind=turned_filters_back)
 @compiled
 def vectors_dx(
-    first, last, dx, dy, prepared, accumulate, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
+    first, last, dx, dy, prepared, adding, scratch, A, B, stride, stride_y, padding, padding_y, dilation, dilation_y
 ):  # fmt: skip
     vectors_of_images_back(
-        first, last, dx, dy, prepared, accumulate, scratch, (A, B),
+        first, last, dx, dy, prepared, adding != 0, scratch, (A, B),
         stride, stride_y, padding, padding_y, dilation, dilation_y,
     )  # fmt: skip
 
@@ -299,11 +299,11 @@ def vectors_dx(
 )  # fmt: skip
 @compiled
 def conv_dx(
-    first, last, dx, dy, weight, accumulate, scratch,
+    first, last, dx, dy, weight, adding, scratch,
     stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
 ):  # fmt: skip
     correlate_images_back(
-        first, last, dx, dy, weight, accumulate, scratch,
+        first, last, dx, dy, weight, adding != 0, scratch,
         stride, stride_y, padding, padding_y, dilation, dilation_y, groups,
     )  # fmt: skip
 

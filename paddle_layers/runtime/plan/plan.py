@@ -55,7 +55,7 @@ class Plan:
         self.stops, self.decisive = schedule.stops, schedule.decisive
         forward, backward = schedule.joins
         self._joins = [*forward, *((self.boundary + at, join) for at, join in backward)]
-        self.stats = schedule.stats
+        self.stats, self.updates = schedule.stats, schedule.updates
         self.moving_states = schedule.moving_states
         device.compile([*self.launches, *counting], schedule.dtype, progress)
         check_capacity(device, [schedule])
@@ -160,6 +160,8 @@ class Plan:
     def backward(self, ready: Ready | None = None, add_up: AddUp | None = None) -> None:
         """Run the backward launches; `ready` gets each part of the gradients of parameters as soon as it is done."""
         begin = self.boundary
+        if self.updates is not None:
+            self.table.set_numbers(self.updates.take_numbers())
         if ready is not None:
             for part in self._parts:
                 self._run(begin, part.behind, add_up)

@@ -11,6 +11,7 @@ from paddle_layers.runtime.launches.launch import Launch, buffers_of
 from paddle_layers.runtime.launches.step_launches import lagging, loop_bounds
 from paddle_layers.runtime.passes.constant_results import kept_results, take_constants
 from paddle_layers.runtime.passes.copies import leave_out_copies
+from paddle_layers.runtime.passes.early_updates import Updates, update_early
 from paddle_layers.runtime.passes.fused_launches import bring_together, fuse
 from paddle_layers.runtime.passes.in_place import take_over
 from paddle_layers.runtime.passes.unread_results import drop_unread
@@ -24,7 +25,8 @@ from .workspace import Workspace
 class Schedule:
     """The launches of one phase. `seeds` are the values at which the backward pass starts; empty: forward only.
 
-    Seeds without a weight have a gradient that the caller writes; the others are losses with their weight.
+    Seeds without a weight have a gradient that the caller writes; the others are losses with their weight. With
+    `updates` the backward pass changes the parameters, whose gradients nobody can read then.
     """
 
     def __init__(
@@ -36,6 +38,7 @@ class Schedule:
         seeds: Mapping[str, float | None],
         keep: Sequence[str],
         device: str = "cpu",
+        updates: Updates | None = None,
     ) -> None:
         workspace = Workspace(graph, dtype, training=training, device=device)
         forward, backward = ForwardPass(workspace), BackwardPass(workspace, seeds)
@@ -54,6 +57,9 @@ class Schedule:
         drop_unread((self.backward, self.forward), self._read_outside())
         self.copies = leave_out_copies((self.forward, self.backward), self._read_outside(), self.kept)
         """Buffers that are one memory with what they would be copied from."""
+        self.updates = updates
+        if updates is not None:
+            self.backward = update_early(self.backward, updates, dtype)
         constants = [] if training else take_constants(self.forward)
         self.constants = len(constants)
         """So many launches at the begin of the forward pass depend on parameters only."""
